@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fallback ladder for contact problems. Rungs run in this order until the judge accepts an
-// answer:
+// The fallback ladder for contact problems. Rungs run in this order
+// until the judge accepts an answer:
 //
 //   ssn, undamped          few contacts: Newton steps without the proximal loop (ssn_quick.c)
 //   ssn, 15 steps          from a guess only: enough for most steps of a simulation
@@ -37,9 +37,9 @@ enum {
 
 static const double LOOSE = 1e-5;  // at this tolerance gs is worth many sweeps
 
-// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that is
-// quick: impulses that are off by the whole tolerance move the bodies of a simulation a little more
-// in every step.
+// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that
+// is quick: impulses that are off by the whole tolerance move the bodies of a simulation a little
+// more in every step.
 static const double CLOSER = 0.01, CLOSEST = 1e-13;
 
 // One rung: a solver, how long it may run, and from where.
@@ -100,8 +100,8 @@ static void change_units(fcp_ladder *c, bool back)
     }
 }
 
-// Runs one rung, judges its answer and keeps it where its residual is the least so far. Returns the
-// rung's status.
+// Runs one rung, judges its answer and keeps it where its residual is the
+// least so far. Returns the rung's status.
 static perp_status run_rung(fcp_ladder *c, fcp_rung k)
 {
     size_t n = (size_t)(c->fcp->nc * c->fcp->dim), nv = (size_t)c->fcp->nv;
@@ -182,6 +182,7 @@ static int first_sweeps(const perp_fcp *fcp, const perp_comp_options *options)
 static int choose_fcp_rungs(const perp_fcp *fcp, const perp_comp_options *options, fcp_rung *rungs)
 {
     int count = 0;
+    // a guess in a large problem: Newton steps before sweeps
     if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
         rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
     }
@@ -218,6 +219,7 @@ static perp_status run_undamped_rung(const perp_fcp *fcp, const pp_job *job, dou
     perp_comp_options options;
     perp_fcp_residuals *residuals = &report->residuals;
     pp_job own = *job;
+    // close to a guess one more Newton step is cheap: see CLOSER
     if (asked->warm_start) {
         options = *asked;
         options.tolerance = fmin(asked->tolerance, fmax(CLOSER * asked->tolerance, CLOSEST));
@@ -248,6 +250,7 @@ static perp_status run_fcp_ladder(fcp_ladder *c, bool guess)
     int count = choose_fcp_rungs(c->solved, &options, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > options.tolerance; k++) {
+        // the first rung always runs, so that there is an iterate to return
         if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
@@ -271,6 +274,7 @@ static perp_status run_fcp_ladder_equilibrated(fcp_ladder *c)
     if (status < 0 || !helps) {
         return status;
     }
+    // units change between rungs, the best answer stays in those of `fcp`
     const perp_fcp *plain = c->solved;
     const pp_units *none = c->units;
     c->solved = &balanced;

@@ -43,6 +43,7 @@ static int join_coupled(const perp_fcp *fcp, int *up)
     for (int j = 0; j < fcp->nc * dim && count > 1; j++) {
         for (int k = fcp->W.p[j]; k < fcp->W.p[j + 1]; k++) {
             int a = component_of(up, fcp->W.i[k] / dim), b = component_of(up, j / dim);
+            // stored zeros couple nothing
             if (a != b && fcp->W.x[k] != 0.0) {
                 up[a > b ? a : b] = a < b ? a : b;
                 count--;
@@ -52,8 +53,8 @@ static int join_coupled(const perp_fcp *fcp, int *up)
     return count;
 }
 
-// Lists the contacts by component, components in the order of their first contacts. False: no
-// memory.
+// Lists the contacts by component, components in the order of their
+// first contacts. False: no memory.
 static bool sort_by_island(parts *p, int *up, pp_arena *arena)
 {
     int nc = p->fcp->nc, found = 0;
@@ -64,8 +65,8 @@ static bool sort_by_island(parts *p, int *up, pp_arena *arena)
     if (!p->of || !p->local || !p->list || !p->start) {
         return false;
     }
-    // counting sort: start[] is filled one place ahead, and advancing `next` shifts it into
-    // position
+    // counting sort: start[] is filled one place ahead, and
+    // advancing `next` shifts it into position
     int *next = p->start + 1;
     for (int c = 0; c < nc; c++) {
         int first = component_of(up, c);
@@ -119,7 +120,7 @@ static const double *copy_contact_numbers(const double *from, int width, const i
 }
 
 // The columns and rows of W that belong to the contacts of a part. False: no memory.
-static bool copy_part_of_W(const parts *p, const int *list, perp_fcp *out, pp_arena *arena)
+static bool copy_submatrix(const parts *p, const int *list, perp_fcp *out, pp_arena *arena)
 {
     const perp_matrix *W = &p->fcp->W;
     int dim = out->dim, n = out->nc * dim, entries = 0;
@@ -168,12 +169,13 @@ static bool copy_part(const parts *p, int part, perp_fcp *out, pp_arena *arena)
         }
         out->nd = nd;
     }
-    return ok && copy_part_of_W(p, list, out, arena);
+    return ok && copy_submatrix(p, list, out, arena);
 }
 
 // Times and factorisations add up; solver, rungs and reason are those of the part that took most.
 static void add_report(pp_report *sum, const pp_report *part)
 {
+    // more rungs, or as many with more iterations
     bool harder = !sum->solver || part->rungs > sum->rungs ||
                   (part->rungs == sum->rungs && part->iterations > sum->iterations);
     if (harder) {
@@ -196,6 +198,7 @@ static perp_status solve_part(const parts *p, int part, const pp_job *job, doubl
     perp_fcp fcp;
     pp_report own = {0};
     size_t size = (size_t)p->fcp->dim * sizeof *r;
+    // r of the part: its share of the guess in, of the answer out
     double *x = NULL;
     if (copy_part(p, part, &fcp, job->arena)) {
         x = PP_ARRAY(job->arena, double, fcp.nc *fcp.dim);
@@ -228,6 +231,7 @@ static perp_status solve_parts(const parts *p, const pp_job *job, double *r, pp_
             return status;
         }
     }
+    // parts that all converged may still miss the tolerance of the whole
     double tolerance = job->options->tolerance;
     perp_status status = pp_fcp_judge(p->fcp, r, NULL, tolerance, job->arena, residuals);
     *stands = status >= 0 && pp_fcp_worst(p->fcp, residuals) <= tolerance;

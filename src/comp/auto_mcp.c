@@ -60,8 +60,8 @@ static bool has_positive_diagonal(const perp_mcp *mcp)
     return true;
 }
 
-// The worst residual of z; where it helps, the judge moves entries of z onto their bounds, theory
-// (C40).
+// The worst residual of z; where it helps, the judge moves entries of
+// z onto their bounds, theory (C40).
 static double judge_and_snap(mcp_ladder *c, double *z)
 {
     perp_mcp_residuals residuals;
@@ -91,9 +91,9 @@ static void restore_units(mcp_ladder *c, double *ray)
     }
 }
 
-// Runs one rung from the given start (NULL: cold), judges its answer and keeps it where its
-// residual is the least so far. Returns the rung's status; an unproved infeasibility becomes
-// PERP_ERR_RAY.
+// Runs one rung from the given start (NULL: cold), judges its answer and keeps
+// it where its residual is the least so far. Returns the rung's status; an
+// unproved infeasibility becomes PERP_ERR_RAY.
 static perp_status run_mcp_rung(mcp_ladder *c, mcp_rung r, const double *start)
 {
     int n = c->mcp->n;
@@ -178,6 +178,7 @@ static perp_status run_mcp_ladder(mcp_ladder *c, const double *start)
     int count = choose_mcp_rungs(c->solved, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > c->job->options->tolerance; k++) {
+        // the first rung always runs, so that there is an iterate to return
         if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
@@ -190,9 +191,9 @@ static perp_status run_mcp_ladder(mcp_ladder *c, const double *start)
     return status;
 }
 
-// Solvers stop by norms over all rows, too soon where rows and columns differ by many powers of
-// ten. The ladder runs again in equilibrated units; answers and proofs are still judged in the
-// units of `mcp`.
+// Solvers stop by norms over all rows, too soon where rows and columns differ by
+// many powers of ten. The ladder runs again in equilibrated units; answers and
+// proofs are still judged in the units of `mcp`.
 static perp_status run_mcp_ladder_equilibrated(mcp_ladder *c)
 {
     perp_mcp balanced;

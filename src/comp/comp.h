@@ -76,8 +76,8 @@ unsigned pp_fcp_classes(const perp_fcp *fcp);
 // The basis in which each variable that is at a bound of its own is non-basic there.
 void pp_mcp_basis_of(const perp_mcp *mcp, const double *z, int8_t *basis);
 
-// Bounds of variable i: 0 and infinity where the problem has no arrays (an LCP). Inline, since small
-// problems spend much of their time here.
+// Bounds of variable i: 0 and infinity where the problem has no arrays (an LCP). Inline, since
+// small problems spend much of their time here.
 static inline double pp_mcp_lower(const perp_mcp *mcp, int i)
 {
     return mcp->lower ? mcp->lower[i] : 0.0;
@@ -108,7 +108,8 @@ void pp_matrix_mul(const perp_matrix *A, double a, const double *x, double *y); 
 void pp_matrix_mul_t(const perp_matrix *A, double a, const double *x, double *y);  // y += a A'x
 void pp_matrix_diagonal(const perp_matrix *A, double *d);
 void pp_matrix_to_dense(const perp_matrix *A, double *dense, int ld);  // column-major
-// A transposed in CSC, that is A by rows, whatever the storage of A. Zero entries of dense A dropped.
+// A transposed in CSC, that is A by rows, whatever the storage of
+// A. Zero entries of dense A dropped.
 perp_status pp_matrix_transpose(const perp_matrix *A, pp_arena *arena, perp_matrix *out);
 // A in CSC (borrowed when it is sparse already). Zero entries of dense A dropped.
 perp_status pp_matrix_to_csc(const perp_matrix *A, pp_arena *arena, perp_matrix *out);
@@ -141,14 +142,16 @@ perp_status pp_mass_solve(const pp_mass *mass, double *x);  // x = M \ x
 void pp_mass_destroy(pp_mass *mass);
 // The velocities that M ties to one (its body): their number and which; NULL when they are all.
 int pp_mass_body(const pp_mass *mass, int velocity, const int **dof);
-// How many separate bodies M falls into, 0: it does not; velocities of one, and its M^-1 (column-major).
+// How many separate bodies M falls into, 0: it does not; velocities
+// of one, and its M^-1 (column-major).
 int pp_mass_bodies(const pp_mass *mass);
 int pp_mass_body_at(const pp_mass *mass, int b, const int **dof, const double **inverse);
-// y = M^-1 h for column j of H (CSC): y is zero on entry; the count velocities in touched are those that
-// may differ from zero after it, for the caller to clear.
+// y = M^-1 h for column j of H (CSC): y is zero on entry; the count velocities in touched are those
+// that may differ from zero after it, for the caller to clear.
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
                            int *touched, int *count);
-// The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f + w, arrays in the arena (contact.c).
+// The local form of a global problem: W = H' M^-1 H, q = H' M^-1 f +
+// w, arrays in the arena (contact.c).
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local);
 // v = M^-1 (f + H r)

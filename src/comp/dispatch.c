@@ -145,9 +145,9 @@ static perp_status refuse_class(call *c, unsigned classes)
     return PERP_ERR_REFUSED;
 }
 
-// Starts clock and work meter and fills the job. A factorisation object comes from the workspace,
-// which keeps its symbolic analysis from call to call; without one it is made only where threads
-// share it.
+// Starts clock and work meter and fills the job. A factorisation object comes
+// from the workspace, which keeps its symbolic analysis from call to call;
+// without one it is made only where threads share it.
 static void start_clock(call *c, int rows, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
@@ -183,6 +183,7 @@ static void stop_clock(call *c)
     info->fill = c->report.fill;
     info->flops = c->report.flops;
     info->seconds_sweeps = c->report.seconds_sweeps;
+    // "auto" names the rung whose answer it kept
     if (c->report.solver) {
         info->solver = c->report.solver;
         info->rungs = c->report.rungs;
@@ -192,9 +193,9 @@ static void stop_clock(call *c)
     }
 }
 
-// The status that follows from the judge's worst residual. `believed` is the solver's own status:
-// it names the failure where the residual is too large, and stands by itself only for infeasibility
-// proved by exhaustion.
+// The status that follows from the judge's worst residual. `believed` is the solver's
+// own status: it names the failure where the residual is too large, and stands by itself
+// only for infeasibility proved by exhaustion.
 static perp_status verdict(call *c, perp_status believed, double worst)
 {
     perp_comp_info *info = c->info;
@@ -260,8 +261,8 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_statu
     return verdict(c, believed, pp_mcp_worst(&residuals));
 }
 
-// An MCP of n variables, theory (C1). Without warm_start the solver starts from 0 clamped to the
-// bounds.
+// An MCP of n variables, theory (C1). Without warm_start the solver
+// starts from 0 clamped to the bounds.
 perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
                            const perp_comp_options *options, const perp_env *env, double *z,
                            perp_comp_info *info)
@@ -313,6 +314,7 @@ perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double 
     if (A) {
         status = pp_product_judge(mcp, A, z, arena, &residuals);
     } else {
+        // rows of a step are in comparable units: the caller's word is given here
         double *scratch = PP_ARRAY(arena, double, PP_JUDGE_SCRATCH *(size_t)mcp->n);
         if (!scratch) {
             return PERP_ERR_MEMORY;
@@ -354,8 +356,8 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     if (!scratch) {
         status = PERP_ERR_MEMORY;
     }
-    // The boxes are part of the answer: one boxed problem that is infeasible proves nothing about the
-    // whole. Such a status becomes a limit.
+    // The boxes are part of the answer: one boxed problem that is infeasible proves nothing about
+    // the whole. Such a status becomes a limit.
     if (!is_memory_or_argument(status)) {
         pp_box_judge(box, z, c.options.comparable, scratch, &residuals);
         c.info->seconds_judge = pp_seconds() - c.stopped;
@@ -433,8 +435,8 @@ static perp_status run_to_each_contact(call *c, const perp_fcp *fcp, double *r, 
         if (!(pp_fcp_norms(&residuals) <= tolerance) || !(worst > tolerance)) {
             break;
         }
-        // Errors fall about in proportion: aim at 0.3 of the tolerance for the worst contact, and never
-        // at less than a hundredth of the last tolerance.
+        // Errors fall about in proportion: aim at 0.3 of the tolerance for the worst contact, and
+        // never at less than a hundredth of the last tolerance.
         options.tolerance *= fmax(0.01, 0.3 * tolerance / worst);
         options.warm_start = true;
         int before = c->report.iterations;
@@ -462,6 +464,7 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
     if (status < 0) {
         return status;
     }
+    // dynamics is the residual of M v = f + H r, 0 in the local form
     c->info->residual = residuals.scaled;
     c->info->residual_plain = residuals.plain;
     c->info->residual_dynamics = residuals.dynamics;

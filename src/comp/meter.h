@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-// Work of solvers in operations, counted from the sizes of factorisations, sweeps and pivots. A limit
+// Work of solvers in operations, counted from the sizes of
+// factorisations, sweeps and pivots. A limit
 // on it ends a solve at the same iterate in every run and on every machine.     theory (C50)
 typedef struct pp_meter {
     double operations;  // multiplications with their additions, so far

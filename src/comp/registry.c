@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of solvers: for each its name, classes, proof, references, cost and failures.
-// docs/solvers.md has the same at length. Every name that an answer can carry is listed here. Rows
-// of PERP_CLASS_STEP have no function: solve/ and hybrid/ answer steps from rows and motions under
-// these names.
+// The table of solvers: for each its name, classes, proof, references, cost and
+// failures. docs/solvers.md has the same at length. Every name that an answer can carry
+// is listed here. Rows of PERP_CLASS_STEP have no function: solve/ and hybrid/ answer
+// steps from rows and motions under these names.
 #include "comp/registry.h"
 #include "comp/auto.h"
 

@@ -276,6 +276,32 @@ static void inner_forces_do_not_hide_the_load(void **state)
     assert_true(out.dynamics > 0.5);
 }
 
+// Entries of W = H' M^-1 H whose partial sums cancel to zero again and again: 1 - 1 + 1 - ... Each was
+// listed as new each time, in an array that was too short for it.
+static void sums_that_cancel_on_the_way(void **state)
+{
+    (void)state;
+    enum { NV = 60, NC = 60, N = 3 * NC };
+    static double M[NV * NV], H[NV * N], f[NV], w[N], mu[NC], r[N], v[NV];
+    for (int i = 0; i < NV; i++) {
+        M[i * NV + i] = 1.0;
+        f[i] = i % 2 ? 1.0 : -2.0;
+        for (int j = 0; j < N; j++) {
+            H[j * NV + i] = j % 2 == 0 || i % 2 == 0 ? 1.0 : -1.0;
+        }
+    }
+    perp_fcp fcp = {.nc = NC,
+                    .dim = 3,
+                    .nv = NV,
+                    .mu = mu,
+                    .M = perp_matrix_dense(NV, NV, M),
+                    .H = perp_matrix_dense(NV, N, H),
+                    .f = f,
+                    .w = w};
+    perp_comp_info info;
+    assert_true(perp_fcp_solve("ssn", &fcp, NULL, NULL, r, v, &info) >= 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +318,7 @@ int main(void)
         cmocka_unit_test(immovable_contact_is_not_solved),
         cmocka_unit_test(strong_friction_does_not_hide_penetration),
         cmocka_unit_test(inner_forces_do_not_hide_the_load),
+        cmocka_unit_test(sums_that_cancel_on_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

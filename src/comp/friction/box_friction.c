@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Box friction made self-consistent: the boxes |z_i| <= mu_i z_c of an MCP depend on its answer,
-// theory (C33). Engines that take the boxes from the last iteration (ODE's findex) answer another
-// problem.
+// Box friction made self-consistent: the boxes |z_i| <= mu_i z_c of an MCP depend
+// on its answer, theory (C33). Engines that take the boxes from the last
+// iteration (ODE's findex) answer another problem.
 //
 //   1. Fixed point: boxes from z, then the boxed MCP by "pivot" from the last basis, and again. A
 //      contraction where mu and the coupling are small.
@@ -59,8 +59,8 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
     return status;
 }
 
-// Sets the boxes from z. Returns the largest change of a bound times max(|A_ii|, 1), the change of w_i that
-// it may cause.
+// Sets the boxes from z. Returns the largest change of a bound times max(|A_ii|, 1), the change of
+// w_i that it may cause.
 static double set_bounds(friction *f, const double *z)
 {
     const perp_box_friction *box = f->box;
@@ -180,6 +180,7 @@ static void fill_lcp(const perp_box_friction *box, const layout *at, double *M, 
     double *b = vectors, *lower = b + at->rows, *upper = lower + at->rows;
     for (int k = 0; k < at->rows; k++) {
         b[k] = lower[k] = 0.0;
+        // all variables of friction, and sigma, are >= 0
         upper[k] = PP_INF;
     }
     for (int i = 0; i < box->n; i++) {

@@ -66,7 +66,8 @@ double pp_cone_law_shift(const pp_cone_law *law, const double *u)
 
 // ── Projection of one group ──────────────────────────────────────────────────────────────────────
 
-// The interval or disc. Outside dp/dp = (radius / |p|) (I - e e') with e = p / |p|, and dp/dradius = e.
+// The interval or disc. Outside dp/dp = (radius / |p|) (I - e e')
+// with e = p / |p|, and dp/dradius = e.
 static void ball_project(int size, double radius, double *p, double *slope)
 {
     double norm = group_norm(size, p);
@@ -98,7 +99,8 @@ typedef struct polygon_corner {
     double edge;  // n . p, n = cos h d + sin h s the normal of the nearest edge
 } polygon_corner;
 
-// Outside the polygon the nearest point is on the nearest vertex or on the edge beside it towards p.
+// Outside the polygon the nearest point is on the nearest vertex
+// or on the edge beside it towards p.
 static polygon_corner corner_of(const pp_disc *disc, const double *p)
 {
     const double *d = disc->direction + 2 * pp_disc_vertex(disc, p);
@@ -202,8 +204,8 @@ static double best_normal(const pp_cone_law *law, const double *p)
             continue;
         }
         polygon_corner c = corner_of(disc, p + disc->first);
-        // where the nearest point leaves the vertex for the edge, and where p_g is inside; ordered
-        // against rounding
+        // where the nearest point leaves the vertex for the edge, and where p_g
+        // is inside; ordered against rounding
         double leave = c.a - c.b * disc->cosine / disc->sine, inside = c.edge / disc->cosine;
         value -= mu * c.a;
         leave = leave > 0.0 ? leave : 0.0;
@@ -217,8 +219,8 @@ static double best_normal(const pp_cone_law *law, const double *p)
         slope -= list[k].loss;
         t = list[k].at;
     }
-    // Beyond all breakpoints p is inside every limit and t = p_n exactly, without the rounding of the
-    // sums above.
+    // Beyond all breakpoints p is inside every limit and t = p_n exactly,
+    // without the rounding of the sums above.
     if (count == 0 || (t >= list[count - 1].at && p[0] >= t)) {
         return p[0];
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One contact solved exactly, theory (C26): the choice of the case, and the closed form in the
-// plane.
+// One contact solved exactly, theory (C26): the choice of the case,
+// and the closed form in the plane.
 //
 // With q_n >= 0 the open contact r = 0 is a solution, the one of least norm, and is taken; a
 // second, jammed one exists only where friction couples strongly into the normal (Painleve).
@@ -102,8 +102,8 @@ static double keep_better(const pp_cone_law *law, const double *W, const double 
     return error;
 }
 
-// Stick, then slip to either side, s = sign of the slip: r_t = -s mu r_n, u_n = 0. docs/theory.md
-// section 10.
+// Stick, then slip to either side, s = sign of the slip: r_t = -s mu
+// r_n, u_n = 0. docs/theory.md section 10.
 double pp_one_contact_plane(const pp_cone_law *law, const double *W, const double *q, double *r)
 {
     double mu = law->disc[0].mu, det = W[0] * W[3] - W[1] * W[2], best = PP_INF;

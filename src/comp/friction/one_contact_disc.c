@@ -133,9 +133,9 @@ static double bisect(int degree, const double *c, double low, double high)
     return 0.5 * (low + high);
 }
 
-// The real roots of a quartic, ascending, and its extrema as well, since a double root may round to an
-// extremum near zero. Roots of a polynomial lie between the roots of its derivative: from degree 1
-// upwards. All lie within Cauchy's bound.
+// The real roots of a quartic, ascending, and its extrema as well, since a double root may round to
+// an extremum near zero. Roots of a polynomial lie between the roots of its derivative: from degree
+// 1 upwards. All lie within Cauchy's bound.
 static int roots_and_extrema(const double quartic[5], double *root)
 {
     double bound = 1.0, known[8];
@@ -186,7 +186,8 @@ static void angle_series(const slip *s, double origin, double c[5])
 static int slip_angles(const slip *s, double *angle)
 {
     double c[5], origin = 0.0, most = -1.0;
-    // The origin of angles whose opposite is farthest from a root: there t = tan(angle / 2) is infinite.
+    // The origin of angles whose opposite is farthest from a root:
+    // there t = tan(angle / 2) is infinite.
     for (int k = 0; k < 8; k++) {
         double at = 0.785398163397448310 * k;
         angle_series(s, at + 3.14159265358979324, c);
@@ -225,8 +226,8 @@ static double polish_angle(const slip *s, double angle)
     return angle;
 }
 
-// All slip angles, polished and as found; of several solutions the one of least normal reaction. Returns
-// its error.
+// All slip angles, polished and as found; of several solutions the one of
+// least normal reaction. Returns its error.
 static double slip_by_angles(const pp_cone_law *law, const slip *s, const double *W,
                              const double *q, double *r)
 {
@@ -252,8 +253,8 @@ static double slip_by_angles(const pp_cone_law *law, const slip *s, const double
     return best;
 }
 
-// The last condition excludes r_n where W_nn r_n is far above -q_n: friction then nearly jams the contact,
-// and there may be several slips.
+// The last condition excludes r_n where W_nn r_n is far above -q_n: friction then nearly jams the
+// contact, and there may be several slips.
 bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r)
 {
     slip s = slip_of(mu, W, q);

@@ -3,18 +3,18 @@
 //
 // One contact of any law: semi-smooth Newton, then a homotopy, then bisection for a better start.
 //
-// Groups have different units, so each is scaled first: r_g = sigma_g x_g, mu_g -> mu_g / sigma_g,
-// with sigma_g such that the diagonal blocks of the scaled W are alike. Then the function of Alart
-// and Curnier
+// Groups have different units, so each is scaled first: r_g = sigma_g x_g, mu_g ->
+// mu_g / sigma_g, with sigma_g such that the diagonal blocks of the scaled W are
+// alike. Then the function of Alart and Curnier
 //
 //   R = max(0, x_n - rho u_n),   F_n = x_n - R,   F_g = x_g - P_{mu_g R D_g}(x_g - rho u_g)
 //
 // is zero exactly at the solutions of (C2), theory (C21). Newton's method on F is finite for
-// polygons, quadratic elsewhere, and solves nearly every contact. For the others, with the shift s
-// = sum mu_g |u_g| held fixed, (C2) is the convex problem r(s) = argmin over K of r'W r / 2 + (q +
-// s e_n)'r, theory (C28), and h(s) = shift(u(s)) - s has h(0) >= 0 and h(shift(q) - q_n) = q_n < 0.
-// Bisection encloses the root of h (the fixed point of Haslinger 1983), and Newton's method is
-// tried from there.
+// polygons, quadratic elsewhere, and solves nearly every contact. For the others, with the
+// shift s = sum mu_g |u_g| held fixed, (C2) is the convex problem r(s) = argmin over K of r'W
+// r / 2 + (q + s e_n)'r, theory (C28), and h(s) = shift(u(s)) - s has h(0) >= 0 and
+// h(shift(q) - q_n) = q_n < 0. Bisection encloses the root of h (the fixed point of Haslinger
+// 1983), and Newton's method is tried from there.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
@@ -86,6 +86,23 @@ static void velocity(const local *s, const double *x, double *u)
     }
 }
 
+// Row i of group `disc` in the Jacobian of F: the chain rule through x - rho u and, where the
+// contact is closed, through the radius mu R. slope: derivatives of the projection.
+static void jacobian_row(const local *s, const pp_disc *disc, int i, const double *slope,
+                         bool closed, double *J)
+{
+    int dim = s->dim, row = disc->first + i;
+    double rho = s->rho, toward = closed ? disc->mu * slope[4 + i] : 0.0;
+    for (int j = 0; j < dim; j++) {
+        double d = (row == j ? 1.0 : 0.0) - toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
+        for (int m = 0; m < disc->size; m++) {
+            int from = disc->first + m;
+            d -= slope[i + 2 * m] * ((from == j ? 1.0 : 0.0) - rho * s->W[from + j * dim]);
+        }
+        J[row + j * dim] = d;
+    }
+}
+
 // F, and its generalised Jacobian where J is given; returns the norm of F.
 static double alart_curnier(const local *s, const double *x, double *F, double *J)
 {
@@ -111,28 +128,18 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
         pp_disc_project(disc, disc->mu * R, p, J ? slope : NULL);
         for (int i = 0; i < disc->size; i++) {
             int row = disc->first + i;
-            double toward = y > 0.0 ? disc->mu * slope[4 + i] : 0.0;
             F[row] = x[row] - p[i];
             merit += F[row] * F[row];
-            if (!J) {
-                continue;
-            }
-            // chain rule through x - rho u and through the radius mu R
-            for (int j = 0; j < dim; j++) {
-                double d =
-                    (row == j ? 1.0 : 0.0) - toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
-                for (int m = 0; m < disc->size; m++) {
-                    int from = disc->first + m;
-                    d -= slope[i + 2 * m] * ((from == j ? 1.0 : 0.0) - rho * s->W[from + j * dim]);
-                }
-                J[row + j * dim] = d;
+            if (J) {
+                jacobian_row(s, disc, i, slope, y > 0.0, J);
             }
         }
     }
     return sqrt(merit);
 }
 
-// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is small: rho makes its entries near 1.
+// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is
+// small: rho makes its entries near 1.
 static bool shifted_newton_step(int dim, const double *F, double *J, double *step)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -184,6 +191,7 @@ static double keep_if_better(const local *s, const double *x, double best, doubl
     if (!pp_all_finite((size_t)s->dim, y)) {
         return best;
     }
+    // measured on the contact as given: scaling must not decide
     double error = pp_one_contact_error(s->original_law, s->original_W, s->original_q, y);
     if (error < best) {
         memcpy(r, y, (size_t)s->dim * sizeof *r);
@@ -192,8 +200,9 @@ static double keep_if_better(const local *s, const double *x, double best, doubl
     return best;
 }
 
-// Newton's method on W + a I with a falling to 0, each from the solution before. A large a decouples the
-// components. From a = 0.02 on each point is also tried as a start for the problem itself.
+// Newton's method on W + a I with a falling to 0, each from the solution
+// before. A large a decouples the components. From a = 0.02 on each point is
+// also tried as a start for the problem itself.
 static double by_homotopy(const local *s, double best, double *r)
 {
     local t = *s;
@@ -214,7 +223,8 @@ static double by_homotopy(const local *s, double best, double *r)
 
 // ── The convex problem with a fixed shift ────────────────────────────────────────────────────────
 
-// Extragradient steps (Khobotov 1987) towards the solution x for a fixed shift; returns shift(u(x)).
+// Extragradient steps (Khobotov 1987) towards the solution x for a
+// fixed shift; returns shift(u(x)).
 static double solve_fixed_shift(const local *s, double shift, int steps, double *x)
 {
     int dim = s->dim;
@@ -252,7 +262,8 @@ static double solve_fixed_shift(const local *s, double shift, int steps, double 
 
 // ── Together ─────────────────────────────────────────────────────────────────────────────────────
 
-// Bisection of h between 0 and shift(q) - q_n; after two rounds each point is a start for Newton's method.
+// Bisection of h between 0 and shift(q) - q_n; after two rounds each
+// point is a start for Newton's method.
 static double by_bisection(const local *s, double best, double *r)
 {
     double low = 0.0, high = pp_cone_law_shift(&s->law, s->q) - s->q[0];
@@ -288,8 +299,8 @@ double pp_one_contact_newton(const pp_cone_law *law, const double *W, const doub
         x[i] = -s.q[i];
     }
     memset(r, 0, size);
-    // the open contact first, then stick, then Newton from the guess and from the frictionless
-    // answer
+    // the open contact first, then stick, then Newton from the guess
+    // and from the frictionless answer
     double best = pp_one_contact_error(law, W, q, r);
     if (best > s.ok && pp_small_solve(law->dim, s.W, law->dim, x)) {  // stick
         pp_cone_law_project(&s.law, x);

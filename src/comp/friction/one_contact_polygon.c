@@ -37,8 +37,8 @@ typedef struct vertex_search {
     double best, least;  // error of the best so far, its normal reaction when it is a solution
 } vertex_search;
 
-// Keeps x in r if it is better: of two solutions the one of less normal reaction, otherwise the one of
-// less error.
+// Keeps x in r if it is better: of two solutions the one of less normal
+// reaction, otherwise the one of less error.
 static void consider(vertex_search *s, const double x[3], double *r)
 {
     if (!(x[0] >= 0.0) || !pp_all_finite(3, x)) {
@@ -54,7 +54,8 @@ static void consider(vertex_search *s, const double x[3], double *r)
     }
 }
 
-// Maximal dissipation at vertex j for the reaction x: d . u_t is least at d_j among its two neighbours.
+// Maximal dissipation at vertex j for the reaction x: d . u_t is
+// least at d_j among its two neighbours.
 static bool dissipates_most(const vertex_search *s, int j, const double x[3])
 {
     const pp_disc *disc = &s->law->disc[0];
@@ -87,7 +88,8 @@ static void try_vertex(vertex_search *s, int j, const double ray[3], double *r)
     }
 }
 
-// Slip on the edge from the ray's vertex to the next: two equations for r_n and the part along the edge.
+// Slip on the edge from the ray's vertex to the next: two equations
+// for r_n and the part along the edge.
 static void try_edge(vertex_search *s, const double ray[3], const double edge[3], double *r)
 {
     static const double normal[3] = {1.0, 0.0, 0.0};

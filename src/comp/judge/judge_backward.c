@@ -1,37 +1,43 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Backward errors row by row: how much of its own size each row, and each variable in the rows it enters,
-// would have to change for the answer to be exact. Sizes of other rows do not enter, so that no choice of
-// units can hide an error. No solver calls this.
+// Backward errors row by row: the part of its own size by which each row, and each variable in the
+// rows it enters, would have to change for the answer to be exact. Sizes of other rows do not
+// enter, so that no choice of units can hide an error. No solver calls this.
 //
 //   eta_i = |clamp(w_i / S_i, c_i (z_i - u_i), c_i (z_i - l_i))|                      theory (C40)
 //   S = |A||z| + |b|,   c_i = min(1 / |z_i|, sum_k |A_ki| / S_k)
 //
-// A z_i that is at neither bound and does not satisfy its row either is let pass only where moving it to the
-// bound would be seen in no row.
+// A z_i that is at neither bound and does not satisfy its row either passes only where moving it to
+// the bound would be noticed in no row.
 //
-// A row of nothing but rounding (the slip of a contact that nothing pushes sideways) is small beside what its variables may be off
-// by: z_j is known to a part of what the terms of its own row make of it, rho_j S_j, and row i to the same part of
+// A row of rounding alone (the slip of a contact that nothing pushes sideways) is small beside the
+// uncertainty of its variables: z_j is known to a part of rho_j S_j, the size its own row gives it,
+// and row i to the same part of
 //
 //   S_i = max(S_i, max_j |A_ij| rho_j S_j)   over the j that do not rest at a bound   theory (C44)
 //
-// where z does not pass otherwise. No sizes are compared but through entries that couple them.
+// which is used where z does not pass otherwise. Sizes are compared only through
+// entries that couple them. Cost: nothing beyond |A||z| where all rows hold;
+// otherwise the columns of those that do not.
 #include "comp/judge/judge.h"
 
 #include <math.h>
 #include <string.h>
 
-// Below this a row holds by itself: rounding of its terms, and no column needs to be looked at.
+// Part of its terms below which a row holds by itself, without regard to columns.
 static const double HOLDS = 1e-13;
-// Rows and variables below a part of the largest may be rounding, in comparable units: parts that are tried.
-// 2^-50 to 1e-9.
+// In comparable units rows and variables below a part of the largest may be rounding. The parts
+// that are tried: 2^-50, 2^-45, ... 2^-30 (about 1e-9).
 enum { FIRST_LEVEL = -50, LEVEL_STEP = 5, LEVELS = 5 };
-// What rounding leaves of the velocities of contacts.
+// Rounding of the velocities of contacts, as a part of the largest in the island.
 static const double FLOOR = 0x1p-50;
-enum { SPREADS = 50, ROUNDS = 8 };
+enum {
+    SPREADS = 50,  // sweeps that carry maxima through an island
+    ROUNDS = 8,    // of (C44)
+};
 
-// Column i of A: sum_k |A_ki| / S_k.
+// sum_k |A_ki| / S_k over column i of A
 static double column_weight(const perp_matrix *A, int i, const double *terms)
 {
     pp_matrix_column c = pp_matrix_column_of(A, i);
@@ -43,7 +49,7 @@ static double column_weight(const perp_matrix *A, int i, const double *terms)
     return sum;
 }
 
-// 0 stays 0, whatever the unit.
+// weight distance, with 0 times infinity as 0
 static double in_units(double weight, double distance)
 {
     return distance == 0.0 ? 0.0 : weight * distance;
@@ -62,7 +68,7 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
         bool rests = (below == 0.0 && ratio <= 0.0) || (above == 0.0 && ratio >= 0.0);
         bool inside = below <= 0.0 && above >= 0.0;
         double error = rests ? 0.0 : fabs(ratio);
-        // The row does not hold by itself: how large a change moving z_i to its bound would be, as a part of z_i or of
+        // The row does not hold by itself: the change of z_i to its bound, as a part of z_i or of
         // the rows it enters, whichever is less.
         if (!inside || error > HOLDS) {
             double own = 1.0 / fabs(z[i]);
@@ -75,15 +81,17 @@ double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const
     return worst;
 }
 
-// Whether z_j is at a bound for certain: fixed there, or held by more than the rounding of its row.
+// Whether z_j rests at a bound: fixed there, or with a w_j of the right
+// sign above the rounding of its row.
 static bool is_at_bound(const perp_mcp *mcp, int j, double z, double w, double size)
 {
     bool low = z == pp_mcp_lower(mcp, j), high = z == pp_mcp_upper(mcp, j);
     return (low && high) || (low && w > HOLDS * size) || (high && w < -HOLDS * size);
 }
 
-// 1 / rho_i, the largest of |A_ii| and what it becomes when another pair is eliminated: theory (C15), where a diagonal that is all but
-// zero counts for no more than one that is.
+// 1 / rho_i as (C44) has it: the largest of |A_ii| and of |A_ij A_ji / A_jj|.
+// Unlike (C15) the second also counts where A_ii is not zero, so that a diagonal
+// entry of rounding is treated as one that is zero.
 static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse)
 {
     for (int i = 0; i < A->rows; i++) {
@@ -94,6 +102,7 @@ static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (i != j && c.x[k] != 0.0 && diagonal[i] > 0.0) {
+                // j eliminated through i: |A_ji A_ij / A_ii|
                 double other = fabs(pp_matrix_at(A, j, i) * c.x[k] / diagonal[i]);
                 inverse[j] = fmax(inverse[j], isfinite(other) ? other : 0.0);
             }
@@ -101,7 +110,7 @@ static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse
     }
 }
 
-// One round of theory (C44). Returns whether a size changed.
+// One round of theory (C44). Returns whether a size has changed.
 static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
                         const double *inverse, double *size)
 {
@@ -111,6 +120,7 @@ static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
             continue;
         }
         pp_matrix_column c = pp_matrix_column_of(&mcp->A, j);
+        // rho_j S_j: what the terms of row j make of z_j
         double known = size[j] / inverse[j];
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
@@ -123,10 +133,10 @@ static bool carry_sizes(const perp_mcp *mcp, const double *z, const double *w,
     return changed;
 }
 
-// Variables that are nothing beside what they are coupled with go to the nearest bound, free ones to 0. Returns
-// by how much at most.
-static double drop_noise(const perp_mcp *mcp, const double *z, const double *unit, double noise,
-                         double *to)
+// to = z with variables within noise unit_j of their nearest bound (free ones: of 0) put there.
+// Returns the largest move, in units.
+static double snap_small_variables(const perp_mcp *mcp, const double *z, const double *unit,
+                                   double noise, double *to)
 {
     double moved = 0.0;
     for (int j = 0; j < mcp->n; j++) {
@@ -134,6 +144,7 @@ static double drop_noise(const perp_mcp *mcp, const double *z, const double *uni
         if (isfinite(lower) || isfinite(upper)) {
             goal = fabs(z[j] - lower) <= fabs(z[j] - upper) ? lower : upper;
         }
+        // a free variable has no bound: its goal is 0
         double off = fabs(z[j] - goal);
         to[j] = off <= noise * unit[j] ? goal : z[j];
         if (off > 0.0 && to[j] == goal) {
@@ -143,8 +154,8 @@ static double drop_noise(const perp_mcp *mcp, const double *z, const double *uni
     return moved;
 }
 
-// Puts w_i that are nothing beside what their rows are coupled with to 0. Returns by how much at most.
-static double drop_residuals(int n, const double *most, double noise, double *w)
+// Sets w_i below noise most_i to 0. Returns the largest of them, in units.
+static double zero_small_residuals(int n, const double *most, double noise, double *w)
 {
     double moved = 0.0;
     for (int i = 0; i < n; i++) {
@@ -161,20 +172,21 @@ double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_mcp_ma
 {
     int n = mcp->n;
     double *to = scratch, *w = to + n, *terms = w + n, error = PP_INF;
-    // from the finest level on: the least that has to be called rounding decides
+    // from the finest level on, until one is enough
     for (int k = 0; k < LEVELS; k++) {
         if (!(error > PP_ROWS_RIGHT)) {
             break;
         }
         double noise = ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP);
-        double moved = drop_noise(mcp, z, sizes->of_z, noise, to);
+        double moved = snap_small_variables(mcp, z, sizes->of_z, noise, to);
         by->evaluate(by->context, to, w, terms);
-        moved = fmax(moved, drop_residuals(n, sizes->of_w, noise, w));
+        moved = fmax(moved, zero_small_residuals(n, sizes->of_w, noise, w));
         error = fmin(error, fmax(moved, pp_worst_row(mcp, to, w, terms, by->weights)));
     }
     return error;
 }
 
+// pp_mcp_evaluate as pp_evaluation wants it.
 static void evaluate_callback(const void *context, const double *z, double *w, double *terms)
 {
     pp_mcp_evaluate(context, z, w, terms);
@@ -189,8 +201,9 @@ bool pp_mcp_snap_to_bounds(const perp_mcp *mcp, double *z, double *scratch)
     if (!pp_mcp_sizes(&mcp->A, to, to + n, unit, most)) {
         return false;
     }
+    // the finest level that makes every row right; w is not neglected here
     for (int k = 0; k < LEVELS; k++) {
-        drop_noise(mcp, z, unit, ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP), to);
+        snap_small_variables(mcp, z, unit, ldexp(1.0, FIRST_LEVEL + k * LEVEL_STEP), to);
         pp_mcp_evaluate(mcp, to, w_to, terms_to);
         if (pp_worst_row(mcp, to, w_to, terms_to, NULL) <= PP_ROWS_RIGHT) {
             memcpy(z, to, (size_t)n * sizeof *z);
@@ -211,7 +224,7 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
     double *size = scratch, *inverse = size + n;
     own_diagonal(&mcp->A, inverse + n, inverse);
     memcpy(size, terms, (size_t)n * sizeof *size);
-    // (C44): sizes travel one coupling a round
+    // (C44): sizes spread by one coupling a round
     for (int round = 0; round < ROUNDS; round++) {
         if (!(error > PP_ROWS_RIGHT)) {
             break;
@@ -221,6 +234,7 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
         }
         error = fmin(error, pp_worst_row(mcp, z, w, size, NULL));
     }
+    // the caller vouches for comparable units: small numbers may be rounding of data
     pp_mcp_magnitudes sizes = {scratch, scratch + n};
     double *rest = scratch + 2 * (size_t)n;
     if (comparable && error > PP_ROWS_RIGHT &&
@@ -241,6 +255,7 @@ double pp_contact_weight(const perp_fcp *fcp, int c, const double *scale, const 
         double sum = 0.0;
         for (int k = 0; k < column.count; k++) {
             int i = pp_row_in(column, k);
+            // W in the units of (C16): both of its indices
             double in_scale = scale ? scale[i] * scale[j] : 1.0;
             double unit = size[i / dim] * in_scale;
             sum += unit > 0.0 ? fabs(column.x[k]) / unit : 0.0;
@@ -261,8 +276,8 @@ static double mean_mobility(const perp_fcp *fcp, const double *diagonal, int c)
     return sum / linear;
 }
 
-// W'= W up to rounding: then sqrt(W_cc) is the unit of u_c over that of the root of an energy.
-static bool is_symmetric(const perp_fcp *fcp, const double *diagonal)
+// Whether W' = W up to rounding. Only then is u_c / sqrt(W_cc) the root of an energy.
+static bool has_energy_units(const perp_fcp *fcp, const double *diagonal)
 {
     const perp_matrix *W = &fcp->W;
     if (fcp->nv != 0) {
@@ -281,13 +296,15 @@ static bool is_symmetric(const perp_fcp *fcp, const double *diagonal)
     return true;
 }
 
-// The largest of what is coupled by W, everywhere.
+// Replaces each number by the largest of its connected component of W: sweeps in
+// alternating order, until nothing changes.
 static void spread_contacts(const perp_fcp *fcp, double *most)
 {
     int n = fcp->nc * fcp->dim;
     for (int sweep = 0; sweep < SPREADS; sweep++) {
         bool changed = false;
         for (int at = 0; at < n; at++) {
+            // both directions in turn: a maximum crosses a chain of contacts in one sweep
             int j = sweep % 2 ? n - 1 - at : at;
             pp_matrix_column c = pp_matrix_column_of(&fcp->W, j);
             double largest = most[j / fcp->dim];
@@ -309,8 +326,9 @@ static void spread_contacts(const perp_fcp *fcp, double *most)
 void pp_contact_rounding(const perp_fcp *fcp, const double *diagonal, const double *size,
                          double *rounding)
 {
-    bool symmetric = is_symmetric(fcp, diagonal);
+    bool symmetric = has_energy_units(fcp, diagonal);
     double most = 0.0;
+    // as roots of energies, the largest of the island, and back to a speed
     for (int c = 0; c < fcp->nc; c++) {
         double moves = mean_mobility(fcp, diagonal, c);
         rounding[c] = symmetric && moves > 0.0 ? size[c] / sqrt(moves) : 0.0;

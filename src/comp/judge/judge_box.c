@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge of box friction: bounds that depend on the answer are taken from the answer. Shares nothing
-// with the solver, and reads the matrix itself.
+// The judge of box friction, theory (C33): the bounds that depend on the answer are taken from the
+// answer. Shares no code with the solver, and reads the matrix itself.
 //
 //   l_i = -mu_i z_c, u_i = mu_i z_c   where findex_i = c;  the given bounds otherwise
 //   plain    max_i |clamp(w_i, z_i - u_i, z_i - l_i)| / max|b|                        theory (C5)
@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-// w_i in long double, and how far it is in doubt: answers of redundant contacts may be large and
-// cancel.
+// w_i in long double, and the sum of the absolute values of its terms: answers of redundant
+// contacts may be large and cancel.
 static double row_value(const perp_box_friction *box, int i, const double *z, double *size)
 {
     long double sum = (long double)box->b[i], terms = fabsl(sum);
@@ -26,6 +26,7 @@ static double row_value(const perp_box_friction *box, int i, const double *z, do
     return (double)sum;
 }
 
+// The bounds of row i at z.
 static void own_bounds(const perp_box_friction *box, int i, const double *z, double *lower,
                        double *upper)
 {
@@ -39,19 +40,10 @@ static void own_bounds(const perp_box_friction *box, int i, const double *z, dou
     *lower = -*upper;
 }
 
+// The larger number; a NaN in either wins, in b because no comparison with it is true.
 static double worse(double a, double b)
 {
-    return isnan(a) || a >= b ? a : b;  // NaN wins, in b because no comparison with it is true
-}
-
-// The problem with the boxes that z gives: w and its terms first, then the bounds, then scratch.
-static double backward_of(const perp_box_friction *box, const double *z, bool comparable,
-                          double *numbers)
-{
-    size_t n = (size_t)box->n;
-    const double *w = numbers, *terms = w + n, *lower = terms + n, *upper = lower + n;
-    perp_mcp mcp = {box->n, box->A, box->b, lower, upper};
-    return pp_mcp_backward(&mcp, z, w, terms, comparable, numbers + 4 * n);
+    return isnan(a) || a >= b ? a : b;
 }
 
 void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable, double *scratch,
@@ -68,6 +60,7 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
         own[3 * n] = upper;
         double d = fabs(pp_matrix_at(&box->A, i, i));
         d = d > 0.0 ? d : 1.0;
+        // w is known up to `doubt` only: the worse end counts
         for (int side = -1; side < 2; side += 2) {
             double x = w + side * doubt, below = z[i] - upper, above = z[i] - lower;
             plain = worse(plain, fabs(pp_clamp(x, below, above)));
@@ -77,13 +70,15 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
         b_max = worse(b_max, fabs(box->b[i]));
         w_max = worse(w_max, fabs(w));
     }
+    // the MCP with the boxes of z; scratch: w, terms, lower, upper, and the rest
+    perp_mcp mcp = {box->n, box->A, box->b, scratch + 2 * n, scratch + 3 * n};
     double unit = b_max > 0.0 ? b_max : 1.0;
     double scaled_unit = worse(b_max, w_max) > 0.0 ? worse(b_max, w_max) : 1.0;
     *out = (perp_mcp_residuals){
         .plain = isfinite(plain) ? plain / unit : PP_INF,
         .scaled = isfinite(scaled) && isfinite(scaled_unit) ? scaled / scaled_unit : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
-        .backward = backward_of(box, z, comparable, scratch),
+        .backward = pp_mcp_backward(&mcp, z, scratch, scratch + n, comparable, scratch + 4 * n),
     };
 }
 

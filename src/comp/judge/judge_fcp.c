@@ -6,15 +6,18 @@
 //   e_c = r_c - P_K(r_c - rho (u_c + sum_g mu_g |u_g| e_n))
 //   plain    sqrt(sum |e_c|^2) / |q|                         rho = 1: FCLIB          theory (C7)
 //   scaled   sqrt(sum |e_c|^2) / max(|r|, |rho q|)           rho_c = 3 / tr W_cc     theory (C8)
+//   backward max_c eta_c, contact by contact                                         theory (C41)
 //
-// In the scaled map moments are divided by a length, l_g^2 = mean_of(diag W_tt) / mean_of(diag W_gg), so
-// that all components of r are impulses, theory (C16). The projection, theory (C18), is in closed form
-// for one group, round (by length and angle) or not (the nearest of all faces), and for several groups
-// found by bisection on its normal component. Where friction is so strong that K is nearly a half-space, e_c is that of theory (C21): the
-// distance to K would count a penetrating u_n by 1 / mu only.
+// In the scaled map moments are divided by a length, l_g^2 = mean diag W_tt / mean diag W_gg, so
+// that all components of r are impulses, theory (C16). The projection, theory (C18), is in closed
+// form for one group (for a disc by length and angle, for a polygon as the nearest of all facets),
+// and by bisection on its normal component for several groups. Where friction is so strong that K
+// is nearly a half-space e_c is that of theory (C21): the distance to K would count an approach u_n
+// < 0 by 1 / mu only.
 //
-// All of it in long double, with what its rounding may hide added to e_c: beside reactions 1e16 times
-// larger (redundant contacts, contacts that nothing can move) velocities vanish in double.
+// Everything is computed in long double, and the possible effect of its rounding is added to e_c:
+// beside reactions 1e16 times larger (redundant contacts, contacts that nothing can move)
+// velocities vanish in double. Cost: one product with W, and the projections.
 #include "comp/judge/judge.h"
 
 #include <math.h>
@@ -22,13 +25,15 @@
 
 enum { DIM_MAX = 6 };
 
-static const pp_real ROUNDING = 0x1p-63L;
+static const pp_real ROUNDING = 0x1p-63L;  // of long double, with a margin
 
+// |x| of two components
 static pp_real size2(const pp_real *x)
 {
     return sqrtl(x[0] * x[0] + x[1] * x[1]);
 }
 
+// The Euclidean norm.
 static pp_real length_of(int n, const pp_real *x)
 {
     pp_real sum = 0.0L;
@@ -52,9 +57,10 @@ typedef struct judged_polygon {
     pp_real (*d)[2];  // nd + 1
 } judged_polygon;
 
+// The directions of an nd-gon; those of the last contact are kept where nd is the same.
 static void set_polygon(judged_polygon *P, int nd)
 {
-    int wanted = nd > 0 && nd != P->nd ? nd + 1 : 0;  // the directions of the last contact may do
+    int wanted = nd > 0 && nd != P->nd ? nd + 1 : 0;
     for (int j = 0; j < wanted; j++) {
         double angle = 6.283185307179586 * (double)(j % nd) / (double)nd;
         P->d[j][0] = (pp_real)cos(angle);
@@ -63,7 +69,7 @@ static void set_polygon(judged_polygon *P, int nd)
     P->nd = nd;
 }
 
-// max over the unit ball (disc, segment or polygon) of -d . u: h_g of theory (C13).
+// h_g(u) of theory (C13): max of -d . u over the unit disc, segment or polygon.
 static pp_real ball_support(const pp_real *u, int size, const judged_polygon *P)
 {
     if (size == 1) {
@@ -92,13 +98,15 @@ static pp_real nearest_on_segment(const pp_real a[2], const pp_real b[2], const 
     return (x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]);
 }
 
+// y = the point nearest to x of the polygon of the given circumradius: of
+// all sides that x is beyond the nearest.
 static void project_polygon(const pp_real *x, pp_real radius, const judged_polygon *P, pp_real *y)
 {
     bool inside = true;
     pp_real best = (pp_real)PP_INF;
     for (int j = 0; j < P->nd; j++) {
         pp_real a[2] = {P->d[j][0], P->d[j][1]}, b[2] = {P->d[j + 1][0], P->d[j + 1][1]}, point[2];
-        // The outward normal of side j points along a + b; its distance from 0 is |a + b| / 2.
+        // the outward normal of side j is along a + b; its distance from 0 is |a + b| / 2
         pp_real normal[2] = {a[0] + b[0], a[1] + b[1]};
         pp_real far = radius * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
         if (normal[0] * x[0] + normal[1] * x[1] <= far) {
@@ -119,6 +127,7 @@ static void project_polygon(const pp_real *x, pp_real radius, const judged_polyg
     }
 }
 
+// y = the point nearest to x of the segment, disc or polygon of the given radius
 static void project_ball(const pp_real *x, int size, pp_real radius, const judged_polygon *P,
                          pp_real *y)
 {
@@ -133,7 +142,7 @@ static void project_ball(const pp_real *x, int size, pp_real radius, const judge
     }
 }
 
-// One contact's cone: groups with their coefficients.
+// The cone of one contact: groups with their coefficients.
 typedef struct judged_cone {
     int dim, groups;
     judged_polygon side;
@@ -141,7 +150,8 @@ typedef struct judged_cone {
     double mu[PP_GROUPS_MAX];
 } judged_cone;
 
-// (x_g - P(x_g)) . P(x_g) / s for the ball of radius mu_g s, of which x_g is `length` long.
+// The term (x_g - P(x_g)) . P(x_g) / s of group g in the derivative, P onto the ball of radius mu_g
+// s; length = |x_g|.
 static pp_real projection_pull(const judged_cone *K, int g, const pp_real *x, pp_real length,
                                pp_real s)
 {
@@ -155,7 +165,8 @@ static pp_real projection_pull(const judged_cone *K, int g, const pp_real *x, pp
     return s > 0.0L ? ((xg[0] - y[0]) * y[0] + (xg[1] - y[1]) * y[1]) / s : 0.0L;
 }
 
-// In the limit s -> 0+ the slice shrinks to the apex: the slope is -x_n - sum mu_g ball_support(-x_g).
+// Whether the projection is the apex: the derivative at s = 0+, -x_n -
+// sum mu_g h_g(-x_g), is not negative.
 static bool projects_to_apex(const judged_cone *K, const pp_real *x)
 {
     pp_real value = -x[0];
@@ -167,8 +178,9 @@ static bool projects_to_apex(const judged_cone *K, const pp_real *x)
     return value >= 0.0L;
 }
 
-// The point of the facet between the edges a and b of K (|a| = |b|) nearest to x; returns the squared
-// distance. m = (a + b) / 2 and e = (b - a) / 2 are at right angles: p m + t e is on it for |t| <= p.
+// The point nearest to x of the facet of K between the edges a and b (|a| = |b|); returns the
+// squared distance. m = (a + b) / 2 and e = (b - a) / 2 are orthogonal, and the facet is { p m + t
+// e : |t| <= p }.
 static pp_real nearest_on_facet(const pp_real *a, const pp_real *b, const pp_real *x, pp_real *y)
 {
     pp_real m[3], e[3], mx = 0.0L, ex = 0.0L, m2 = 0.0L, e2 = 0.0L, distance = 0.0L;
@@ -201,7 +213,7 @@ static void project_facets(const judged_cone *K, const pp_real *x, pp_real *y)
     for (int j = 0; j < K->side.nd; j++) {
         const pp_real *c = K->side.d[j], *d = K->side.d[j + 1];
         pp_real a[3] = {1.0L, mu * c[0], mu * c[1]}, b[3] = {1.0L, mu * d[0], mu * d[1]}, point[3];
-        // Its normal points along c + d, and |c + d|^2 / 2 is how far out the facet is.
+        // x is beyond the facet where (c + d) . x_t exceeds mu x_n |c + d|^2 / 2
         pp_real normal[2] = {c[0] + d[0], c[1] + d[1]};
         pp_real far = mu * x[0] * 0.5L * (normal[0] * normal[0] + normal[1] * normal[1]);
         if (normal[0] * x[1] + normal[1] * x[2] <= far) {
@@ -215,11 +227,11 @@ static void project_facets(const judged_cone *K, const pp_real *x, pp_real *y)
     }
 }
 
-// Bisection on half the derivative, with respect to s, of the squared distance of x to the slice
-// r_n = s of K:
+// y = P_K(x). For several groups by bisection on half the derivative, with respect to s, of the
+// squared distance of x to the slice r_n = s of K,
 //   (s - x_n) - sum_g (x_g - P(x_g)) . P(x_g) / s     (P(x_g) scales with s)
-// It grows with s; its zero is the projection's normal component. For one round group it is
-// (s - x_n) - mu max(0, |x_g| - mu s), which needs no search.
+// which increases with s; its zero is the normal component. For one disc it is (s - x_n) - mu
+// max(0, |x_g| - mu s), whose zero is known.
 static void project_cone(const judged_cone *K, const pp_real *x, pp_real *y)
 {
     pp_real length[PP_GROUPS_MAX], low = 0.0L, high = fabsl(x[0]);
@@ -266,13 +278,13 @@ static void project_cone(const judged_cone *K, const pp_real *x, pp_real *y)
     }
 }
 
-// One contact of an answer, in some unit.
+// One contact of an answer, in the caller's units or in others.
 typedef struct contact_answer {
     pp_real r[DIM_MAX], u[DIM_MAX];
-    pp_real doubt;  // of u
+    pp_real doubt;  // bound of the rounding error of u
 } contact_answer;
 
-// |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2, with what rounding may hide.
+// |r - P_K(r - rho (u + sum mu |u_g| e_n))|^2, the bound of its rounding error included.
 static pp_real natural_map2(const judged_cone *K, const contact_answer *a, pp_real rho)
 {
     pp_real x[DIM_MAX] = {0.0L}, y[DIM_MAX], shift = 0.0L, mu = 0.0L;
@@ -285,6 +297,7 @@ static pp_real natural_map2(const judged_cone *K, const contact_answer *a, pp_re
         x[k] = a->r[k] - rho * (a->u[k] + (k == 0 ? shift : 0.0L));
     }
     project_cone(K, x, y);
+    // the projection is a contraction; the shift multiplies errors of u by 1 + sum mu
     pp_real hidden =
         ROUNDING * (length_of(K->dim, a->r) + length_of(K->dim, x)) + rho * (1.0L + mu) * a->doubt;
     for (int k = 0; k < K->dim; k++) {
@@ -294,11 +307,12 @@ static pp_real natural_map2(const judged_cone *K, const contact_answer *a, pp_re
     return size * size;
 }
 
-// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g) for the ball of radius mu_g R.
+// The same for F of theory (C21): r_n - R, and r_g - P(r_g - rho u_g)
+// with P onto the ball of radius mu_g R.
 static pp_real strong_map2(const judged_cone *K, const contact_answer *a, pp_real rho)
 {
     pp_real F[DIM_MAX] = {0.0L}, x[DIM_MAX], R = fmaxl(0.0L, a->r[0] - rho * a->u[0]);
-    F[0] = fminl(a->r[0], rho * a->u[0]);  // r_n - R, without rounding u_n away beside r_n
+    F[0] = fminl(a->r[0], rho * a->u[0]);  // r_n - R without cancellation
     for (int k = 0; k < K->dim; k++) {
         x[k] = a->r[k] - rho * a->u[k];
     }
@@ -313,6 +327,7 @@ static pp_real strong_map2(const judged_cone *K, const contact_answer *a, pp_rea
     return size * size;
 }
 
+// The Euclidean norm of numbers in double.
 static double norm(int n, const double *x)
 {
     pp_real sum = 0.0L;
@@ -331,27 +346,29 @@ static double mean_of(const double *x, int n)
     return sum / n;
 }
 
-// Contact c with its moments divided by lengths: scale[k] multiplies r and divides u.
+// The units of theory (C16) for one contact: scale[k] multiplies r and divides u, and the
+// coefficients of K are divided by lengths. Returns rho_c [kg].
 static double unit_scaling(const perp_fcp *fcp, const double *diagonal, judged_cone *K,
                            double *scale)
 {
     int linear = fcp->dim < 3 ? fcp->dim : 3;
-    double mass = mean_of(diagonal, linear);
+    double mobility = mean_of(diagonal, linear);  // [1/kg]
     for (int k = 0; k < fcp->dim; k++) {
         scale[k] = 1.0;
     }
     for (int g = 1; g < K->groups; g++) {
         int first = K->group[g].first, size = K->group[g].size;
         double moment = mean_of(diagonal + first, size);
-        double length = mass > 0.0 && moment > 0.0 ? sqrt(mass / moment) : 1.0;
+        double length = mobility > 0.0 && moment > 0.0 ? sqrt(mobility / moment) : 1.0;
         K->mu[g] /= length;
         for (int k = first; k < first + size; k++) {
             scale[k] = 1.0 / length;
         }
     }
-    return mass > 0.0 ? 1.0 / mass : 1.0;  // rho_c
+    return mobility > 0.0 ? 1.0 / mobility : 1.0;
 }
 
+// Contact `at / dim` of the answer, in the caller's units.
 static contact_answer answer_at(const perp_fcp *fcp, int at, const double *r,
                                 const pp_fcp_evidence *e)
 {
@@ -364,7 +381,7 @@ static contact_answer answer_at(const perp_fcp *fcp, int at, const double *r,
     return a;
 }
 
-// Contact c's cone, as posed.
+// The cone of contact c in the caller's units.
 static void set_cone(const perp_fcp *fcp, int c, judged_cone *K)
 {
     set_polygon(&K->side, fcp->nd ? fcp->nd[c] : 0);
@@ -373,6 +390,7 @@ static void set_cone(const perp_fcp *fcp, int c, judged_cone *K)
     }
 }
 
+// The largest nd, 0 without polygons.
 static int most_sides(const perp_fcp *fcp)
 {
     int most = 0;
@@ -385,8 +403,8 @@ static int most_sides(const perp_fcp *fcp)
     return most;
 }
 
-// Contact c in the units of theory (C16): r and u of the answer, the cone's coefficients.
-static void give_units(const perp_fcp *fcp, const double *scale, contact_answer *a)
+// r and u of one contact in the units of theory (C16).
+static void apply_units(const perp_fcp *fcp, const double *scale, contact_answer *a)
 {
     pp_real longest = 0.0L;
     for (int k = 0; k < fcp->dim; k++) {
@@ -398,8 +416,7 @@ static void give_units(const perp_fcp *fcp, const double *scale, contact_answer 
     a->doubt *= longest;
 }
 
-// The natural maps of all contacts in Euclidean norms: as posed against |q|, and in units against the larger of
-// |r| and |rho q|.
+// The norms (C7) and (C8) over all contacts, and S_c of each contact for the backward error.
 static void judge_contacts(const perp_fcp *fcp, const double *r, pp_fcp_evidence *e,
                            perp_fcp_residuals *out)
 {
@@ -413,7 +430,7 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_fcp_evidence
         set_cone(fcp, c, &K);
         plain += natural_map2(&K, &a, 1.0L);
         pp_real rho = (pp_real)unit_scaling(fcp, e->diagonal + at, &K, scale), made = 0.0L;
-        give_units(fcp, scale, &a);
+        apply_units(fcp, scale, &a);
         for (int k = 0; k < fcp->dim; k++) {
             pp_real s = (pp_real)scale[k], q = rho * (pp_real)e->q[at + k] / s;
             pp_real part = (pp_real)e->made[at + k] / s;
@@ -440,7 +457,7 @@ static void judge_contacts(const perp_fcp *fcp, const double *r, pp_fcp_evidence
     out->dynamics = isfinite(e->dynamics) ? e->dynamics : PP_INF;
 }
 
-// eta_c of theory (C41): F of (C21) with r in units of 1 / weight and u in units of S_c.
+// eta_c of theory (C41): F of (C21) with r in units of 1 / weight and u in units of size.
 static pp_real backward_at(const judged_cone *K, const contact_answer *a, pp_real weight,
                            pp_real size)
 {
@@ -452,6 +469,7 @@ static pp_real backward_at(const judged_cone *K, const contact_answer *a, pp_rea
     return sqrtl(strong_map2(K, &b, 1.0L));
 }
 
+// The backward error (C41) of the worst contact or body, and (C43).
 static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp_fcp_evidence *e,
                                   pp_arena *arena, perp_fcp_residuals *out)
 {
@@ -469,8 +487,9 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
         contact_answer a = answer_at(fcp, c * fcp->dim, r, e);
         set_cone(fcp, c, &K);
         unit_scaling(fcp, e->diagonal + (ptrdiff_t)c * fcp->dim, &K, scale);
-        give_units(fcp, scale, &a);
-        // r in units of its own size first; where that does not do, in those of what others see of it
+        apply_units(fcp, scale, &a);
+        // C_c = min(1 / |r_c|, weight): the weight costs the columns of the contact, and is
+        // computed only where the first is not enough
         pp_real size = length_of(fcp->dim, a.r), own = size > 0.0L ? 1.0L / size : 0.0L;
         pp_real error = backward_at(&K, &a, own, (pp_real)e->size[c]);
         if (error > (pp_real)PP_ROWS_RIGHT && size > 0.0L) {
@@ -487,6 +506,7 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
         pp_real slow = backward_at(&K, &a, own, q > 0.0L ? q : 1.0L);
         velocity += slow * slow;
         if (error > (pp_real)PP_ROWS_RIGHT) {
+            // an error of speed below the rounding of the island is none
             if (!looked) {
                 pp_contact_rounding(fcp, e->diagonal, e->size, e->rounding);
             }
@@ -501,6 +521,7 @@ static perp_status judge_backward(const perp_fcp *fcp, const double *r, const pp
     return status;
 }
 
+// Arrays of the evidence that both forms have. False: no memory.
 static bool allocate_evidence(const perp_fcp *fcp, pp_arena *arena, pp_fcp_evidence *e)
 {
     size_t n = (size_t)fcp->nc * (size_t)fcp->dim;
@@ -528,6 +549,7 @@ perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, 
     if (plain_enough) {
         return PERP_OK;
     }
+    // bounds in double were not enough: all in long double
     pp_fcp_evidence e;
     perp_status status = allocate_evidence(fcp, arena, &e) ? PERP_OK : PERP_ERR_MEMORY;
     if (status >= 0) {

@@ -8,15 +8,17 @@
 //   scaled   max_i |z_i/rho_i - clamp(z_i/rho_i - w_i, l_i/rho_i, u_i/rho_i)| / max(|b|, |w|)
 //                                                                                     theory (C6)
 //            or the same with each row times sqrt(rho_i), where that is larger        theory (C36)
-// with |b| the size of the data: max_i |b_i|, and |b + A rest| where the bounds exclude 0, both over
-// the rows whose variable is not fixed.
 //
-// Both are computed as z - clamp(z - w, l, u) = clamp(w, z - u, z - l): the form on the left rounds w
-// away where |z| > 1e16 |w|.
+// with |b| the size of the data: max_i |b_i|, and |b + A rest| where the bounds exclude 0, both
+// over the rows whose variable is not fixed. Both maps are computed as z - clamp(z - w, l, u) =
+// clamp(w, z - u, z - l): the left form rounds w away where |z| > 1e16 |w|.
 //
-// z_i and w_i have different units, and the plain map believes any z when all of |z| < tol|b|. rho_i
-// is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the sigma rows of friction),
-// what A_ii becomes when its best partner j is eliminated, |A_ij A_ji| / |A_jj|: theory (C15).
+// z_i and w_i have different units, and the plain map accepts any z where all of |z| <
+// tol|b|. rho_i is the unit of z_i over that of w_i: 1/|A_ii|, or, where A_ii = 0 (the
+// sigma rows of friction), the inverse of what A_ii becomes when its best partner j is
+// eliminated, |A_ij A_ji| / |A_jj|: theory (C15).
+//
+// Cost: one product with A and |A|; where terms cancel, a second one in extended precision.
 #include "comp/judge/judge.h"
 
 #include <math.h>
@@ -52,7 +54,8 @@ void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *restrict w,
     }
 }
 
-// (w, low) += a x without rounding the product or losing what falls off the sum.
+// (w, low) += a x: the product is exact by an fma, and the rounding error of the sum goes into low
+// (Dekker 1971; Knuth's two-sum).
 static void add_exactly(double *w, double *low, long double a, long double x)
 {
     long double product = a * x, rest = fmal(a, x, -product);
@@ -62,7 +65,7 @@ static void add_exactly(double *w, double *low, long double a, long double x)
     *low = (double)((sum - (long double)*w) + ((long double)*low + (lost + rest)));
 }
 
-// w again, to about 2^-100 of its terms, at z + d (d NULL: at z).
+// w to about 2^-100 of its terms, at z + d (d NULL: at z).
 static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double *d,
                              double *restrict w, double *restrict low)
 {
@@ -75,6 +78,7 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double 
         if (z[j] == 0.0) {
             continue;
         }
+        // z and d separately: their sum would be rounded to z
         pp_matrix_column c = pp_matrix_column_of(A, j);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
@@ -91,13 +95,13 @@ static void evaluate_exactly(const perp_mcp *mcp, const double *z, const double 
 
 // Part of its terms up to which w is known in extended precision.
 static const double CANCELLED = 0x1p-96;
-// An answer further than this from one that is judged good is not a rounding of it.
+// Largest relative distance of an answer to the exact one that it counts as a rounding of.
 static const double NEARBY = 1e-6;
-// A residual below this needs no excuse.
+// Residual below which no exact answer nearby is searched for.
 static const double GOOD = 1e-10;
 
-// Where A z cancels so much that the rounding of its terms could be taken for an answer (or hide that
-// there is none), double is not enough to judge in.
+// Whether A z cancels so much that double is not enough: rounding of the terms, eps times their
+// size, is above 1e-10 of the load.
 static bool rounding_counts(int n, const double *terms, double unit)
 {
     double most = 0.0;
@@ -107,7 +111,7 @@ static bool rounding_counts(int n, const double *terms, double unit)
     return 0x1p-52 * most > 1e-10 * unit && isfinite(most);
 }
 
-// best_i = max over j with A_jj != 0 of |A_ij A_ji / A_jj|, for the rows whose diagonal is zero.
+// best = max over j with A_jj != 0 of |A_ij A_ji / A_jj|, for a row whose diagonal entry is zero.
 static void eliminated_diagonal(const perp_matrix *A, const double *d, int i, double *best)
 {
     int first = A->dense ? 0 : A->p[i], last = A->dense ? A->rows : A->p[i + 1];
@@ -124,7 +128,7 @@ static void eliminated_diagonal(const perp_matrix *A, const double *d, int i, do
     }
 }
 
-// inverse[i] = 1 / rho_i > 0
+// inverse[i] = 1 / rho_i > 0, theory (C15); d: scratch for the diagonal.
 static void unit_ratios(const perp_matrix *A, double *d, double *inverse)
 {
     for (int i = 0; i < A->rows; i++) {
@@ -141,22 +145,23 @@ static void unit_ratios(const perp_matrix *A, double *d, double *inverse)
     }
 }
 
+// *worst = max(*worst, value), where NaN is the largest number and stays.
 static void worst_of(double *worst, double value)
 {
-    if (!(value <= *worst) && !isnan(*worst)) {  // NaN is the worst, and stays
+    if (!(value <= *worst) && !isnan(*worst)) {
         *worst = value;
     }
 }
 
-// lower = upper: any w will do, so the row tells nothing of the load.
+// lower = upper: every w is allowed, so that the row does not count as load.
 static bool is_fixed(const perp_mcp *mcp, int i)
 {
     return pp_mcp_lower(mcp, i) == pp_mcp_upper(mcp, i);
 }
 
-// The load of each row, max(|b_i|, |b + A rest|_i): rest, the point of the bounds nearest to 0, moves
-// with the bounds as b does, so that z + c instead of z changes nothing. Rows of fixed variables have
-// none.
+// The load of each row, max(|b_i|, |b + A rest|_i), 0 for fixed variables. rest
+// is the point of the bounds nearest to 0. A shift of z moves numbers from b into
+// the bounds and leaves the load the same.
 static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *terms, double *load)
 {
     bool moved = false;
@@ -165,6 +170,7 @@ static void find_loads(const perp_mcp *mcp, double *rest, double *w, double *ter
         moved = moved || rest[i] != 0.0;
         load[i] = is_fixed(mcp, i) ? 0.0 : fabs(mcp->b[i]);
     }
+    // 0 is outside some bounds: the load includes what the bounds push
     if (moved) {
         pp_mcp_evaluate(mcp, rest, w, terms);
         for (int i = 0; i < mcp->n; i++) {
@@ -185,7 +191,8 @@ static double largest(int n, const double *load, const double *inverse)
     return size > 0.0 && isfinite(size) ? size : 1.0;
 }
 
-// The size of the natural map of one row, clamp(w, below, above), where w is known up to `doubt`.
+// The natural map of one row, |clamp(w, below, above)|, the larger
+// for w between w - doubt and w + doubt.
 static double natural_map(double w, double doubt, double below, double above)
 {
     double least = fabs(pp_clamp(w - doubt, below, above));
@@ -195,7 +202,7 @@ static double natural_map(double w, double doubt, double below, double above)
 
 void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_mcp_residuals *out)
 {
-    // wide: the largest load or w; energy_wide: the same times sqrt(rho_i), in units of the root of an energy
+    // wide: the largest load or w; energy_wide: the same times sqrt(rho_i), a root of an energy
     int n = mcp->n;
     const double *w = r->w, *inverse = r->inverse;
     double unit = largest(n, r->load, NULL);
@@ -226,9 +233,13 @@ void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_
 
 // ── Answers that rounding keeps from being better ────────────────────────────────────────────────
 
-enum { REFINE_MOST = 400, REFINE_STEPS = 4 };
+enum {
+    REFINE_MOST = 400,  // free variables for which an exact answer nearby is searched
+    REFINE_STEPS = 4,   // steps of iterative refinement
+};
 
-// The free variables' block of A, and which they are. Returns their number; 0: none, or too many.
+// The block of A of the variables between their bounds, and their list. Returns their number; 0:
+// none, too many, or no memory.
 static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int **list, double **A)
 {
     int m = 0;
@@ -242,6 +253,7 @@ static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int
             (*list)[m++] = i;
         }
     }
+    // a dense LU of more is not worth its cost here
     if (m <= REFINE_MOST) {
         *A = PP_ARRAY(arena, double, (size_t)m *(size_t)m);
     }
@@ -256,7 +268,8 @@ static int free_block(const perp_mcp *mcp, const double *z, pp_arena *arena, int
     return m;
 }
 
-// d with z + d nearer to an answer than any double is: refinement of the rows of the free variables. Returns max |d_i / z_i|.
+// Finds d such that z + d, which no double holds, satisfies the rows of the free variables:
+// iterative refinement. Returns max |d_i / z_i|. w receives A (z + d) + b.
 static double refine(const perp_mcp *mcp, const double *z, pp_arena *arena, double *d, double *w,
                      double *low)
 {
@@ -286,19 +299,21 @@ static double refine(const perp_mcp *mcp, const double *z, pp_arena *arena, doub
     return worst;
 }
 
-// Where terms cancel, even the answer rounded to double leaves more in its rows than the tolerance of the load. Such a z is as
-// good as the z + d next to it that does not, and is off by d: theory (C42). The search for d is not trusted: z + d is judged.
+// Where terms cancel, the exact answer rounded to double leaves more in its rows than the
+// tolerance. Such a z is as good as the z + d beside it, and is off by d: theory (C42). The search
+// for d is not trusted: z + d is judged by the same residuals.
 static void judge_nearby(const perp_mcp *mcp, const double *z, const pp_rating *at, pp_arena *arena,
                          perp_mcp_residuals *out)
 {
     size_t n = (size_t)mcp->n;
     pp_mark mark = pp_arena_mark(arena);
-    double *d = PP_ZEROS(arena, double, 3 * n), *w = d + n;
-    double off = d ? refine(mcp, z, arena, d, w, w + n) : PP_INF;
+    double *d = PP_ZEROS(arena, double, 3 * n);
+    double off = d ? refine(mcp, z, arena, d, d + n, d + 2 * n) : PP_INF;
     if (off < NEARBY) {
+        // z + d differs from z by d in every variable: that counts as an error of its own
         perp_mcp_residuals nearby;
         pp_rating there = *at;
-        there.w = w;
+        there.w = d + n;
         there.doubt = CANCELLED;
         pp_mcp_rate(mcp, z, &there, &nearby);
         out->plain = fmin(out->plain, fmax(nearby.plain, off));
@@ -317,7 +332,7 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double 
     pp_mcp_evaluate(mcp, z, w, terms);
     if (rounding_counts(n, terms, unit)) {
         evaluate_exactly(mcp, z, NULL, w, d);
-        doubt = CANCELLED;  // of the terms: where they cancel to less, w is not known
+        doubt = CANCELLED;  // part of the terms below which w is unknown
     }
     unit_ratios(&mcp->A, d, inverse);
 
@@ -346,14 +361,15 @@ void pp_mcp_judge_snapped(const perp_mcp *mcp, double *z, const perp_comp_option
         !(pp_mcp_worst(out) > options->tolerance)) {
         return;
     }
-    perp_mcp_residuals settled;
+    // good in norms, wrong in some row: it may be rounding that a solver left at a bound
+    perp_mcp_residuals snapped;
     memcpy(before, z, bytes);
     if (!pp_mcp_snap_to_bounds(mcp, z, scratch)) {
         return;
     }
-    pp_mcp_judge(mcp, z, options->comparable, scratch, arena, &settled);
-    if (pp_mcp_worst(&settled) < pp_mcp_worst(out)) {
-        *out = settled;
+    pp_mcp_judge(mcp, z, options->comparable, scratch, arena, &snapped);
+    if (pp_mcp_worst(&snapped) < pp_mcp_worst(out)) {
+        *out = snapped;
     } else {
         memcpy(z, before, bytes);
     }
@@ -393,7 +409,7 @@ static bool has_farkas_signs(const perp_mcp *mcp, const double *y)
     return true;
 }
 
-// sum_i |A_ij y_i| of column j, and the sum itself.
+// sum_i |A_ij y_i| of column j, and in *sum (A'y)_j itself.
 static long double column_terms(const perp_mcp *mcp, const double *y, int j, long double *sum)
 {
     const perp_matrix *A = &mcp->A;
@@ -408,8 +424,8 @@ static long double column_terms(const perp_mcp *mcp, const double *y, int j, lon
     return terms;
 }
 
-// Data that are roundings of zero count as zero: a column of entries like 1e-18 beside others like 1. Only
-// an unknown beyond 1e15 in size could make use of them.
+// A column sum below this part of the largest one counts as zero: entries of 1e-18 beside others of
+// 1 are rounding of data. Only a z beyond 1e15 could make use of them.
 static const long double DATA_ZERO = 4e-16L;
 
 double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
@@ -428,7 +444,9 @@ double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
         value += part;
         size += fabsl(part);
     }
-    for (int j = 0; j < mcp->n; j++) {  // sup of (A'y)_j z_j over the bounds of z_j
+    // the supremum of (A'y)_j z_j over the bounds of z_j; infinite ends
+    // are allowed where (A'y)_j is zero
+    for (int j = 0; j < mcp->n; j++) {
         long double terms = column_terms(mcp, y, j, &c);
         double end = c > 0.0L ? pp_mcp_upper(mcp, j) : pp_mcp_lower(mcp, j);
         if (isfinite(end)) {

@@ -1,22 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge of MCP answers whose matrix is A = S'D S + K: the reduced Stewart–Trinkle problem, theory (C10),
-// with S the directions of friction, D Delassus' matrix, and K the incidence of sigma. With n_d directions
-// A has n_d^2 times the entries of D, and is never formed. The residuals are those of judge_mcp.c; products
-// are in long double, and what their rounding may hide counts.
+// The judge of MCP answers whose matrix is A = S'D S + K: the Stewart–Trinkle problem, theory
+// (C10), with S the directions of friction, D the Delassus matrix, and K the incidence of sigma.
+// With n_d directions A has n_d^2 times the entries of D, and is never formed. The residuals are
+// those of judge_mcp.c; products are in long double, and their possible rounding error counts.
 //
-// Columns of A in the backward error (C40) are those of |S|'|D||S| + |K|. D is symmetric
-// and its rows hang together, so that roots of energies, S_i / sqrt(A_ii), compare rows, and what is nothing beside the largest
-// is rounding; rows and variables of sigma take their units from those that K couples them with.
+// The columns of A in the backward error (C40) are those of |S|'|D||S| + |K|. D is symmetric and
+// connected, so that rows are compared by roots of energies, S_i / sqrt(A_ii), and what is small
+// beside the largest is rounding; rows and variables of sigma take their units from those that K
+// couples them with. Cost: four products with S, D and K for each evaluation.
 #include "comp/judge/judge.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double ROUNDING = 0x1p-62;  // of the terms, three products after one another
+static const double ROUNDING = 0x1p-62;  // of the terms, for three products in a row
 
-// A sum, and that of the absolute values of its terms.
+// Sums, and the sums of the absolute values of their terms.
 typedef struct product_tally {
     pp_real *sum, *terms;
 } product_tally;
@@ -27,14 +28,18 @@ static void tally_clear(product_tally t, int n)
     memset(t.terms, 0, (size_t)n * sizeof *t.terms);
 }
 
-// y += A x, or A'x
-static void add_product(const perp_matrix *A, bool transposed, product_tally x, product_tally y)
+// y += A x, or y += A'x
+static void tally_product(const perp_matrix *A, bool transposed, product_tally x, product_tally y)
 {
     for (int j = 0; j < A->cols; j++) {
         int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
         const double *column = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
-        for (int k = first; k < last && (transposed || x.terms[j] != 0.0L); k++) {
+        if (!transposed && x.terms[j] == 0.0L) {
+            continue;
+        }
+        for (int k = first; k < last; k++) {
             int i = A->dense ? k : A->i[k], from = transposed ? i : j, to = transposed ? j : i;
+            // from the entries of x to those of y, transposed or not
             pp_real a = (pp_real)column[k];
             y.sum[to] += a * x.sum[from];
             y.terms[to] += fabsl(a) * x.terms[from];
@@ -42,25 +47,28 @@ static void add_product(const perp_matrix *A, bool transposed, product_tally x, 
     }
 }
 
-// What the products need besides: z and w, S z and D S z.
+// z and w, and between them p = S z and rate = D S z.
 typedef struct product_scratch {
     product_tally z, w, p, rate;
 } product_scratch;
 
-static bool allocate_scratch(product_scratch *s, int n, int base, pp_arena *arena)
+static bool allocate_products(product_scratch *s, int n, int base, pp_arena *arena)
 {
     product_tally *all[] = {&s->z, &s->w, &s->p, &s->rate};
     pp_real *reals = PP_ARRAY(arena, pp_real, 4 * ((size_t)n + (size_t)base));
-    for (int k = 0; reals && k < 4; k++) {
+    if (!reals) {
+        return false;
+    }
+    for (int k = 0; k < 4; k++) {
         int size = k < 2 ? n : base;
         all[k]->sum = reals;
         all[k]->terms = reals + size;
         reals += 2 * size;
     }
-    return reals != NULL;
+    return true;
 }
 
-// w = A z + b
+// w = A z + b = S'(D (S z)) + K z + b
 static void evaluate_product(const perp_mcp *mcp, const pp_product *A, const double *z,
                              product_scratch *s)
 {
@@ -72,14 +80,14 @@ static void evaluate_product(const perp_mcp *mcp, const pp_product *A, const dou
         s->w.sum[i] = (pp_real)mcp->b[i];
         s->w.terms[i] = fabsl(s->w.sum[i]);
     }
-    add_product(&A->S, false, s->z, s->p);
-    add_product(&A->D, false, s->p, s->rate);
-    add_product(&A->S, true, s->rate, s->w);
-    add_product(&A->K, false, s->z, s->w);
+    tally_product(&A->S, false, s->z, s->p);
+    tally_product(&A->D, false, s->p, s->rate);
+    tally_product(&A->S, true, s->rate, s->w);
+    tally_product(&A->K, false, s->z, s->w);
 }
 
-// A_ii, absolute.
-static double diagonal(const pp_product *A, int i)
+// |A_ii|
+static double diagonal_entry(const pp_product *A, int i)
 {
     const perp_matrix *S = &A->S;
     double sum = pp_matrix_at(&A->K, i, i);
@@ -91,20 +99,22 @@ static double diagonal(const pp_product *A, int i)
     return fabs(sum);
 }
 
-// 1 / rho as in judge_mcp.c. Where A_ii = 0 the row of S'DS vanishes (D is positive semidefinite), and
-// the partners are those of K.
+// 1 / rho as in judge_mcp.c, theory (C15). Where A_ii = 0 the row of S'DS vanishes, since D is
+// positive semidefinite, and the partners are those of K.
 static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
 {
     const perp_matrix *K = &A->K;
     for (int i = 0; i < n; i++) {
-        d[i] = diagonal(A, i);
+        d[i] = diagonal_entry(A, i);
     }
     for (int i = 0; i < n; i++) {
         inverse[i] = d[i];
-        for (int k = K->p[i]; d[i] == 0.0 && k < K->p[i + 1]; k++) {
-            int j = K->i[k];
-            if (d[j] != 0.0) {
-                inverse[i] = fmax(inverse[i], fabs(pp_matrix_at(K, i, j) * K->x[k] / d[j]));
+        if (d[i] == 0.0) {
+            for (int k = K->p[i]; k < K->p[i + 1]; k++) {
+                int j = K->i[k];
+                if (d[j] != 0.0) {
+                    inverse[i] = fmax(inverse[i], fabs(pp_matrix_at(K, i, j) * K->x[k] / d[j]));
+                }
             }
         }
         if (!(inverse[i] > 0.0) || !isfinite(inverse[i])) {
@@ -113,9 +123,10 @@ static void unit_ratios(const pp_product *A, int n, double *d, double *inverse)
     }
 }
 
-// max(|b_i|, |b + A rest|_i), rest the point of the bounds nearest to 0.
-static void find_loads(const perp_mcp *mcp, const pp_product *A, product_scratch *s, double *rest,
-                       double *load)
+// The load of each row as in judge_mcp.c: max(|b_i|, |b + A rest|_i), rest
+// the point of the bounds nearest to 0.
+static void find_product_loads(const perp_mcp *mcp, const pp_product *A, product_scratch *s,
+                               double *rest, double *load)
 {
     for (int i = 0; i < mcp->n; i++) {
         rest[i] = pp_clamp(0.0, pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
@@ -127,6 +138,7 @@ static void find_loads(const perp_mcp *mcp, const pp_product *A, product_scratch
     }
 }
 
+// The context of an evaluation.
 typedef struct judged_product {
     const perp_mcp *mcp;
     const pp_product *A;
@@ -134,7 +146,7 @@ typedef struct judged_product {
     double *weights;
 } judged_product;
 
-// (|S|'|D||S| + |K|)'(1 / terms)
+// weights = (|S|'|D||S| + |K|)'(1 / terms): sum_k |A_ki| / S_k of (C40)
 static void find_weights(const judged_product *p, const double *terms)
 {
     product_scratch *s = p->s;
@@ -144,15 +156,17 @@ static void find_weights(const judged_product *p, const double *terms)
     for (int i = 0; i < p->mcp->n; i++) {
         s->z.sum[i] = s->z.terms[i] = terms[i] > 0.0 ? 1.0L / (pp_real)terms[i] : 0.0L;
     }
-    add_product(&p->A->S, false, s->z, s->p);
-    add_product(&p->A->D, true, s->p, s->rate);
-    add_product(&p->A->S, true, s->rate, s->w);
-    add_product(&p->A->K, true, s->z, s->w);
+    tally_product(&p->A->S, false, s->z, s->p);
+    // D is symmetric, and K is used by its transpose
+    tally_product(&p->A->D, true, s->p, s->rate);
+    tally_product(&p->A->S, true, s->rate, s->w);
+    tally_product(&p->A->K, true, s->z, s->w);
     for (int i = 0; i < p->mcp->n; i++) {
         p->weights[i] = (double)s->w.terms[i];
     }
 }
 
+// w, terms and weights at z, as pp_evaluation wants them.
 static void evaluate_at(const void *context, const double *z, double *w, double *terms)
 {
     const judged_product *p = context;
@@ -164,10 +178,12 @@ static void evaluate_at(const void *context, const double *z, double *w, double 
     find_weights(p, terms);
 }
 
-// d: the diagonal of A.
+// The largest number that each row and variable is coupled with: by roots of energies where A_ii >
+// 0, by the entries of K elsewhere. d: the diagonal of A.
 static void find_sizes(const perp_mcp *mcp, const pp_product *A, const double *d,
                        const double *terms, pp_mcp_magnitudes *to)
 {
+    // the largest root of an energy; sigma has none and is measured through K
     double energy = 0.0;
     for (int i = 0; i < mcp->n; i++) {
         energy = d[i] > 0.0 ? fmax(energy, terms[i] / sqrt(d[i])) : energy;
@@ -196,17 +212,18 @@ perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const dou
     size_t n = (size_t)mcp->n;
     product_scratch s;
     double *w = PP_ARRAY(arena, double, 11 * n);
-    if (!w || !allocate_scratch(&s, mcp->n, A->D.rows, arena)) {
+    if (!w || !allocate_products(&s, mcp->n, A->D.rows, arena)) {
         pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
     double *terms = w + n, *d = terms + n, *inverse = d + n, *load = inverse + n;
     pp_mcp_magnitudes sizes = {load + n, load + 2 * n};
     const judged_product p = {mcp, A, &s, w + 10 * n};
-    find_loads(mcp, A, &s, d, load);
+    find_product_loads(mcp, A, &s, d, load);
     evaluate_at(&p, z, w, terms);
     unit_ratios(A, mcp->n, d, inverse);
     pp_mcp_rate(mcp, z, &(pp_rating){w, terms, inverse, load, ROUNDING}, out);
+    // rows of rounding: the point without what is small beside the largest energy
     out->backward = pp_worst_row(mcp, z, w, terms, p.weights);
     if (out->backward > PP_ROWS_RIGHT && isfinite(out->backward)) {
         const pp_evaluation by = {evaluate_at, &p, p.weights};

@@ -1,43 +1,55 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the caller vouches that the rows of an MCP are in comparable units: the largest number that each row and each variable
-// is coupled with. What is nothing beside that is rounding of the data. No solver calls this.
+// For MCPs whose rows are in comparable units by the caller's word: the largest
+// number that each row and each variable is coupled with. What is small beside it is
+// rounding of the data. No solver calls this.
 //
 // Units 2^row, 2^col are those in which the entries of A are about 1,
 //
 //   sum (log2|A_ij| + row_i + col_j)^2 = min     over the entries that count          (Curtis, Reid 1972)
 //
-// by conjugate gradients: rows that hang together in a long chain are as far from one another as all its links say.
-// Entries that are roundings of zero say nothing of units, and couple nothing. They are those far below the largest of their row or
-// column: in the units given where these are sensible, otherwise in those that all entries agree on best.
+// found by conjugate gradients, since alternating averages converge slowly on long chains of rows.
+// Entries that are roundings of zero say nothing of units and couple nothing. They are those far
+// below the largest of their row or column, in the given units where these are sensible, otherwise
+// in those that all entries agree on best. Cost: up to STEPS_MOST passes over the entries.
 #include "comp/judge/judge.h"
 
 #include <math.h>
 
-// Entries this much smaller than the largest of their row or column are roundings of zero, in powers of two.
+// Entries smaller than the largest of their row or column by this much
+// are roundings of zero [powers of two].
 static const double FAR = 40.0;
-// Units are sensible where the largest entries of all rows and columns are this near to one another.
+// Units are sensible where the largest entries of all rows and columns
+// differ by at most this [powers of two].
 static const double SENSIBLE = 20.0;
-// What is left of the normal equations in the end, for each entry.
+// Residual of the normal equations for each entry at which conjugate gradients end.
 static const double CLOSE = 1e-6;
 
-enum { ROUNDS = 4, STEPS_MOST = 500, SPREADS = 50, SIDES = 7 };
+enum {
+    ROUNDS = 4,        // of units found, and entries chosen by them
+    STEPS_MOST = 500,  // conjugate gradient steps
+    SPREADS = 50,      // sweeps that carry maxima along couplings
+    SIDES = 7,         // vectors of a fit
+};
 
 // Numbers of rows and of columns, n each.
 typedef struct sides {
     double *row, *col;
 } sides;
 
+// The least squares problem.
 typedef struct scale_fit {
     const perp_matrix *A;
-    sides units;  // the result, as logarithms
-    sides seen,
-        most;  // units in which entries are looked at, and the largest of each row and column in them
-    sides gradient, step, turn, entries;
+    sides units;           // the result, as exponents
+    sides seen;            // units in which it is decided which entries count
+    sides most;            // the largest entry of each row and column in these
+    sides gradient, step;  // of conjugate gradients
+    sides turn;            // preconditioned gradient, or the product with the matrix
+    sides entries;         // how many count in each row and column
 } scale_fit;
 
-// Whether entry (i, j) counts; *size: its logarithm.
+// Whether entry (i, j) counts; *size: its exponent.
 static bool entry_counts(const scale_fit *f, int i, int j, double a, double *size)
 {
     if (a == 0.0) {
@@ -48,23 +60,26 @@ static bool entry_counts(const scale_fit *f, int i, int j, double a, double *siz
     return left >= fmax(f->most.row[i], f->most.col[j]) - FAR;
 }
 
-static void set(sides s, int n, double value)
+// All numbers of s to a value.
+static void set_sides(sides s, int n, double value)
 {
     for (int i = 0; i < n; i++) {
         s.row[i] = s.col[i] = value;
     }
 }
 
-// to = sum over the entries that count of (with log2|A_ij| + x_i + x_j), of each row and column.
+// to = for each row and column the sum of with log2|A_ij| + x_i + x_j over the entries that count:
+// the matrix of the normal equations times x, plus with times their right-hand side.
 static void sum_entries(const scale_fit *f, double with, sides x, sides to)
 {
-    set(to, f->A->rows, 0.0);
+    set_sides(to, f->A->rows, 0.0);
     for (int j = 0; j < f->A->cols; j++) {
         pp_matrix_column c = pp_matrix_column_of(f->A, j);
         double size;
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (entry_counts(f, i, j, c.x[k], &size)) {
+                // each entry belongs to one row and one column
                 double part = with * size + x.row[i] + x.col[j];
                 to.row[i] += part;
                 to.col[j] += part;
@@ -73,7 +88,7 @@ static void sum_entries(const scale_fit *f, double with, sides x, sides to)
     }
 }
 
-static double dot(int n, sides a, sides b)
+static double sides_dot(int n, sides a, sides b)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) {
@@ -91,12 +106,13 @@ static void sides_axpy(int n, sides a, double s, sides b)
     }
 }
 
+// a / count, 0 for rows without entries
 static double over(double a, double count)
 {
     return count > 0.0 ? a / count : 0.0;
 }
 
-// turn = gradient over the number of entries (Jacobi's preconditioner). Returns the largest.
+// turn = gradient over the number of entries (Jacobi's preconditioner). Returns its largest number.
 static double precondition(const scale_fit *f)
 {
     double most = 0.0;
@@ -108,26 +124,26 @@ static double precondition(const scale_fit *f)
     return most;
 }
 
-// False: not found in so many steps.
+// Preconditioned conjugate gradients on the normal equations. False: not converged.
 static bool solve_scales(scale_fit *f)
 {
     int n = f->A->rows;
-    set(f->step, n, 0.5);  // both ends of an entry: 1
+    set_sides(f->step, n, 0.5);  // 0.5 + 0.5: each entry counts 1
     sum_entries(f, 0.0, f->step, f->entries);
     sum_entries(f, 1.0, f->units, f->gradient);
-    double left = precondition(f), size = dot(n, f->gradient, f->turn);
-    set(f->step, n, 0.0);
+    double left = precondition(f), size = sides_dot(n, f->gradient, f->turn);
+    set_sides(f->step, n, 0.0);
     sides_axpy(n, f->step, -1.0, f->turn);
     for (int step = 0; step < STEPS_MOST && left > CLOSE; step++) {
         sum_entries(f, 0.0, f->step, f->turn);
-        double curve = dot(n, f->step, f->turn);
+        double curve = sides_dot(n, f->step, f->turn);
         if (!(curve > 0.0)) {
             break;
         }
         sides_axpy(n, f->units, size / curve, f->step);
         sides_axpy(n, f->gradient, size / curve, f->turn);
         left = precondition(f);
-        double next = dot(n, f->gradient, f->turn), keep = next / size;
+        double next = sides_dot(n, f->gradient, f->turn), keep = next / size;
         for (int i = 0; i < n; i++) {
             f->step.row[i] = keep * f->step.row[i] - f->turn.row[i];
             f->step.col[i] = keep * f->step.col[i] - f->turn.col[i];
@@ -140,7 +156,7 @@ static bool solve_scales(scale_fit *f)
 // The largest entry of each row and column in the units `seen`.
 static void find_largest(scale_fit *f)
 {
-    set(f->most, f->A->rows, -PP_INF);
+    set_sides(f->most, f->A->rows, -PP_INF);
     for (int j = 0; j < f->A->cols; j++) {
         pp_matrix_column c = pp_matrix_column_of(f->A, j);
         for (int k = 0; k < c.count; k++) {
@@ -154,7 +170,7 @@ static void find_largest(scale_fit *f)
     }
 }
 
-// Look at the entries in the units that were found. Returns how many count.
+// Decides in the units found which entries count. Returns how many.
 static double count_entries(scale_fit *f)
 {
     int n = f->A->rows;
@@ -163,8 +179,9 @@ static double count_entries(scale_fit *f)
         f->seen.row[i] = f->units.row[i];
         f->seen.col[i] = f->units.col[i];
     }
+    // entries far below the largest of their row or column in these units do not count
     find_largest(f);
-    set(f->step, n, 0.5);
+    set_sides(f->step, n, 0.5);
     sum_entries(f, 0.0, f->step, f->entries);
     for (int i = 0; i < n; i++) {
         all += f->entries.row[i];
@@ -172,6 +189,7 @@ static double count_entries(scale_fit *f)
     return all;
 }
 
+// Whether the largest entries of rows and columns are within SENSIBLE.
 static bool is_sensible(const scale_fit *f)
 {
     double least = PP_INF, most = -PP_INF;
@@ -185,18 +203,24 @@ static bool is_sensible(const scale_fit *f)
     return most - least <= SENSIBLE;
 }
 
+// The units: by the entries that count in the given units where these are sensible; otherwise by
+// all entries first, then alternately. False: not converged.
 static bool find_scales(scale_fit *f)
 {
     int n = f->A->rows;
-    set(f->units, n, 0.0);
+    set_sides(f->units, n, 0.0);
     double before = count_entries(f);
     if (is_sensible(f)) {
         return solve_scales(f);
     }
-    set(f->most, n, -PP_INF);
+    // units not sensible: every entry counts at first
+    set_sides(f->most, n, -PP_INF);
     bool found = solve_scales(f);
     double now = count_entries(f);
-    for (int round = 0; found && now != before && round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
+        if (!found || now == before) {
+            break;
+        }
         before = now;
         found = solve_scales(f);
         now = count_entries(f);
@@ -204,15 +228,15 @@ static bool find_scales(scale_fit *f)
     return found;
 }
 
-// The largest of what entries that count couple, everywhere. A row and its own variable are two things: nothing but entries
-// couples them.
+// Replaces the numbers of rows and columns by the largest that entries that count couple them with,
+// in sweeps of alternating order. A row and its own variable are coupled by entries only.
 static void spread_maxima(const scale_fit *f, sides most)
 {
-    bool changed = true;
     double ignored;
-    for (int sweep = 0; sweep < SPREADS && changed; sweep++) {
-        changed = false;
+    for (int sweep = 0; sweep < SPREADS; sweep++) {
+        bool changed = false;
         for (int at = 0; at < f->A->rows; at++) {
+            // both directions in turn, along long chains of rows
             int j = sweep % 2 ? f->A->rows - 1 - at : at;
             pp_matrix_column c = pp_matrix_column_of(f->A, j);
             for (int k = 0; k < c.count; k++) {
@@ -222,6 +246,9 @@ static void spread_maxima(const scale_fit *f, sides most)
                     changed = true;
                 }
             }
+        }
+        if (!changed) {
+            return;
         }
     }
 }
@@ -238,6 +265,7 @@ bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, do
     if (!find_scales(&f)) {
         return false;
     }
+    // sizes of rows in the units found; variables get theirs by coupling, then all go back
     for (int i = 0; i < n; i++) {
         of_w[i] = terms[i] * exp2(f.units.row[i]);
         of_z[i] = 0.0;

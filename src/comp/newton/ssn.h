@@ -91,8 +91,8 @@ double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *
 // inside = Q(r): impulses within their friction limits.
 void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside);
 
-// Projected Gauss–Seidel sweeps on r, to find a start. Cheap steps with a bound on the block's norm,
-// not exact one-contact solves. u: n values of scratch.
+// Projected Gauss–Seidel sweeps on r, to find a start. Cheap steps with a bound on the block's
+// norm, not exact one-contact solves. u: n values of scratch.
 void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u);
 
 // The residuals (C7) and (C8) of r in scaled units; u = W r + q.
@@ -128,8 +128,8 @@ pp_fcp_solver pp_ssn_quick;
 
 // ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
 
-// The Newton system in the space of velocities, theory (C35). Where job->factor is given, its symbolic
-// analysis is reused as long as the same bodies touch.
+// The Newton system in the space of velocities, theory (C35). Where job->factor is given, its
+// symbolic analysis is reused as long as the same bodies touch.
 typedef struct pp_ssn_velocity pp_ssn_velocity;
 
 perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
@@ -154,15 +154,17 @@ typedef struct pp_ssn_homotopy pp_ssn_homotopy;
 perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
                                    pp_ssn_homotopy **out);
 void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r);
-// Follows the path to a solution of the problem with the proximal term, in r. PERP_ERR_RAY: the path is
-// unbounded; PERP_ERR_LIMIT: `most` pieces were not enough; or the failure of a linear solve.
+// Follows the path to a solution of the problem with the proximal term, in r.
+// PERP_ERR_RAY: the path is unbounded; PERP_ERR_LIMIT: `most` pieces were not
+// enough; or the failure of a linear solve.
 perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r);
 
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 
 typedef struct pp_ssn_interior pp_ssn_interior;
 
-// Variants of the central path. The problem is not monotone, so that they may end at different points.
+// Variants of the central path. The problem is not monotone, so
+// that they may end at different points.
 typedef struct pp_ssn_path {
     double feasible;  // tau stays above this part of the residual R of the first equation
     int monotone;     // steps with E = I after three short ones; 0: short steps end the path

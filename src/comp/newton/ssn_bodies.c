@@ -17,9 +17,9 @@ enum {
     BODY_MOST = 16,   // velocities of a body: mass.c makes no larger ones
 };
 
-// Copies the blocks of M and M^-1 and numbers the velocities body by body. False: no memory. A
-// block that is symmetric up to rounding is made so exactly, which allows a symmetric
-// factorisation.
+// Copies the blocks of M and M^-1 and numbers the velocities body by body.
+// False: no memory. A block that is symmetric up to rounding is made so
+// exactly, which allows a symmetric factorisation.
 static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena, pp_bodies *b)
 {
     int total = 0, used = 0;
@@ -76,7 +76,8 @@ static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *aren
     return true;
 }
 
-// Lists the bodies of contact c, ascending; returns how many, -1: too many. body_of: body of a velocity.
+// Lists the bodies of contact c, ascending; returns how many, -1: too
+// many. body_of: body of a velocity.
 static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, int c,
                              int list[BODIES_MOST])
 {
@@ -103,8 +104,8 @@ static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, 
     return count;
 }
 
-// Lists the bodies of every contact and copies H into their blocks of G. *fits becomes false where a
-// contact couples too many bodies. False: no memory.
+// Lists the bodies of every contact and copies H into their blocks of G. *fits becomes false where
+// a contact couples too many bodies. False: no memory.
 static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bool *fits)
 {
     const perp_matrix *H = &fcp->H;
@@ -169,6 +170,7 @@ perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena 
         return PERP_ERR_MEMORY;
     }
     *b = (pp_bodies){.count = pp_mass_bodies(mass), .dim = fcp->dim, .nv = fcp->nv, .nc = fcp->nc};
+    // PERP_OK without bodies where a contact couples too many of them
     if (!copy_masses(fcp, mass, arena, b) || !list_contacts(fcp, arena, b, &fits)) {
         return PERP_ERR_MEMORY;
     }
@@ -179,7 +181,7 @@ perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena 
 // ── Products ─────────────────────────────────────────────────────────────────────────────────────
 
 // y += G x for one body of a contact
-INLINE void add_G(int size, int dim, const double *G, const double *x, double *y)
+INLINE void add_impulse_of(int size, int dim, const double *G, const double *x, double *y)
 {
     for (int a = 0; a < dim; a++) {
         for (int i = 0; i < size; i++) {
@@ -189,7 +191,7 @@ INLINE void add_G(int size, int dim, const double *G, const double *x, double *y
 }
 
 // u += G^T y for one body of a contact
-INLINE void add_G_transposed(int size, int dim, const double *G, const double *y, double *u)
+INLINE void add_velocity_at(int size, int dim, const double *G, const double *y, double *u)
 {
     for (int a = 0; a < dim; a++) {
         double sum = 0.0;
@@ -231,12 +233,13 @@ static void add_contact_velocities(const pp_bodies *b, const double *y, double *
     for (int c = 0; c < b->nc; c++) {
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             const double *G = b->G + b->g_at[e], *from = y + b->first[b->body[e]];
+            // constant sizes for planar and spatial bodies
             if (d == 2 && b->size[b->body[e]] == 3) {
-                add_G_transposed(3, 2, G, from, u + 2 * c);
+                add_velocity_at(3, 2, G, from, u + 2 * c);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
-                add_G_transposed(6, 3, G, from, u + 3 * c);
+                add_velocity_at(6, 3, G, from, u + 3 * c);
             } else {
-                add_G_transposed(b->size[b->body[e]], d, G, from, u + c * d);
+                add_velocity_at(b->size[b->body[e]], d, G, from, u + c * d);
             }
         }
     }
@@ -252,11 +255,11 @@ static void body_impulses(const pp_bodies *b, const double *x, double *y)
             const double *G = b->G + b->g_at[e];
             double *to = y + b->first[b->body[e]];
             if (d == 2 && b->size[b->body[e]] == 3) {
-                add_G(3, 2, G, x + 2 * c, to);
+                add_impulse_of(3, 2, G, x + 2 * c, to);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
-                add_G(6, 3, G, x + 3 * c, to);
+                add_impulse_of(6, 3, G, x + 3 * c, to);
             } else {
-                add_G(b->size[b->body[e]], d, G, x + c * d, to);
+                add_impulse_of(b->size[b->body[e]], d, G, x + c * d, to);
             }
         }
     }
@@ -282,8 +285,8 @@ void pp_bodies_mul(const pp_bodies *b, const double *x, double *u)
 void pp_bodies_apply_transposed(const pp_bodies *b, int c, double *u)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        add_G_transposed(b->size[b->body[e]], b->dim, b->G + b->g_at[e],
-                         b->y + b->first[b->body[e]], u);
+        add_velocity_at(b->size[b->body[e]], b->dim, b->G + b->g_at[e], b->y + b->first[b->body[e]],
+                        u);
     }
 }
 
@@ -293,7 +296,7 @@ void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
         int size = b->size[b->body[e]];
         // only this body's velocities change
         double t[BODY_MOST] = {0.0}, *y = b->y + b->first[b->body[e]];
-        add_G(size, b->dim, b->G + b->g_at[e], dx, t);
+        add_impulse_of(size, b->dim, b->G + b->g_at[e], dx, t);
         multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
         for (int i = 0; i < size; i++) {
             y[i] += t[i];
@@ -334,10 +337,11 @@ void pp_bodies_own(const pp_bodies *b, double *own)
             int size = b->size[b->body[e]];
             const double *G = b->G + b->g_at[e];
             for (int a = 0; a < d; a++) {
+                // column a of M^-1 G
                 double t[BODY_MOST];
                 memcpy(t, G + a * size, (size_t)size * sizeof *t);
                 multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
-                add_G_transposed(size, d, G, t, own + (size_t)c * (size_t)(d * d) + a * d);
+                add_velocity_at(size, d, G, t, own + (size_t)c * (size_t)(d * d) + a * d);
             }
         }
     }

@@ -4,8 +4,8 @@
 // Semi-smooth Newton for frictional contact with the exact law: disc or polygon, sliding, torsion,
 // rolling; the strategy. The map is in ssn_map.c, the linear algebra in ssn_linear.c.
 //
-// Outer loop: the proximal point method (Rockafellar 1976). From r_k, solve loosely the problem
-// with
+// Outer loop: the proximal point method (Rockafellar 1976). From
+// r_k, solve loosely the problem with
 //
 //   u = W r + q + alpha (r - r_k)                                                    theory (C23)
 //
@@ -19,10 +19,10 @@
 // With many contacts F has many kinks, and Newton's method from a remote start runs from kink to
 // kink. There an interior point method on the cones finds the start, theory (C37).
 //
-// Proved: quadratic convergence near solutions at which the generalised Jacobians are regular (Qi,
-// Sun 1993). No proof of global convergence exists for Coulomb friction (Acary, Bremond, Huber 2018
-// compare the alternatives). The iterate of least residual is returned. Cost: one factorisation a
-// Newton step.
+// Proved: quadratic convergence near solutions at which the generalised Jacobians are
+// regular (Qi, Sun 1993). No proof of global convergence exists for Coulomb friction
+// (Acary, Bremond, Huber 2018 compare the alternatives). The iterate of least residual is
+// returned. Cost: one factorisation a Newton step.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ enum {
 #define ROUNDING      1e-13  // a scaled residual that is rounding
 #define MARGIN        0.99   // of the tolerance: the judge evaluates in another order
 #define POLISHED      1e-11  // residual below which an answer is not polished
-// The central path is followed to this residual, and beyond while each step reduces it to PATH_PACE.
+// The central path is followed to this residual, and beyond while
+// each step reduces it to PATH_PACE.
 #define PATH_END  1e-6
 #define PATH_PACE 0.5
 
@@ -123,8 +124,8 @@ static double evaluate_map(ssn_state *s, double t, double alpha, double *P)
     return pp_ssn_map(s->ssn, s->rho_scale / (1.0 + alpha), s->trial, s->u, s->F, P);
 }
 
-// Creates the linear system where there is none yet. A guess within the tolerance needs none, and its
-// symbolic analysis would cost more than the residual.
+// Creates the linear system where there is none yet. A guess within the tolerance needs none, and
+// its symbolic analysis would cost more than the residual.
 static perp_status require_linear(ssn_state *s)
 {
     if (s->linear) {
@@ -159,8 +160,8 @@ static perp_status newton_direction(ssn_state *s, double alpha)
     return status;
 }
 
-// Armijo backtracking along dx from |F| = size, with the parameter 1e-4. Where no halving helps x moves
-// by fallback_step.
+// Armijo backtracking along dx from |F| = size, with the parameter 1e-4. Where
+// no halving helps x moves by fallback_step.
 static void line_search(ssn_state *s, double alpha, double size)
 {
     double t = 1.0;
@@ -216,8 +217,8 @@ static void store_best(ssn_state *s)
     }
 }
 
-// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best iterate so
-// far, or r_n = 1 at every contact, which makes all of them stick.
+// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best
+// iterate so far, or r_n = 1 at every contact, which makes all of them stick.
 typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
 
 // The parameters of an attempt.
@@ -252,6 +253,7 @@ static void start_at(ssn_state *s, beginning start)
             s->r[c * d] = 1.0;
         }
     }
+    // from zero
     if (start == START_SWEEPS) {
         pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
     }
@@ -266,6 +268,7 @@ static perp_status require_interior(ssn_state *s)
     if (status < 0) {
         return status;
     }
+    // discs are made once and share W with the polygons
     if (s->ssn->fcp->nd && !s->discs) {
         s->discs = pp_ssn_discs(s->ssn, s->job->arena);
         if (!s->discs) {
@@ -283,8 +286,8 @@ static perp_status require_interior(ssn_state *s)
     return status;
 }
 
-// Follows the central path, theory (C37), until the residual is small; r is the point where it ends.
-// Polygons have no such path: that of discs ends near a solution of theirs.
+// Follows the central path, theory (C37), until the residual is small; r is the point where it
+// ends. Polygons have no such path: that of discs ends near a solution of theirs.
 static void follow_path(ssn_state *s, pp_ssn_path path)
 {
     if (require_interior(s) < 0) {
@@ -448,10 +451,10 @@ static bool try_plans(ssn_state *s, const ssn_plan *plans, int count)
     return false;
 }
 
-// From a guess that may be wrong in some contacts: Newton steps on the problem itself with alpha
-// proportional to the residual (as Levenberg's method regularizes), without a proximal centre. The
-// contacts that the guess had wrong change their modes a few at a time. Proximal steps take over
-// near the end.
+// From a guess that may be wrong in some contacts: Newton steps on the problem itself
+// with alpha proportional to the residual (as Levenberg's method regularizes), without a
+// proximal centre. The contacts that the guess had wrong change their modes a few at a
+// time. Proximal steps take over near the end.
 static bool newton_regularized(ssn_state *s)
 {
     int n = s->ssn->n;

@@ -26,8 +26,8 @@ enum {
     PIECES_MOST = 120,  // pieces of one path
 };
 
-// The proximal term of each try: a large one suits redundant contacts whose modes are right, a small one
-// lets modes change.
+// The proximal term of each try: a large one suits redundant contacts whose modes are right, a
+// small one lets modes change.
 static const double PROXIMAL[TRIES] = {1e-2, 1e-6, 1e-9};
 static const double ROUNDING = 3e-14, NEAR = 1e-11;  // |F| in units of |r|
 
@@ -105,8 +105,8 @@ static void store_least(exchange_state *s, double size)
     memcpy(s->best, s->x, (size_t)s->ssn->n * sizeof *s->x);
 }
 
-// Solves and exchanges modes from the best x, until |F| is rounding. |F| may grow at first where modes
-// have to change, but not with the first proximal term or near the end.
+// Solves and exchanges modes from the best x, until |F| is rounding. |F| may grow at first where
+// modes have to change, but not with the first proximal term or near the end.
 static perp_status exchange_at_once(exchange_state *s, double alpha, int *steps)
 {
     int slow = 0;
@@ -132,9 +132,9 @@ static perp_status exchange_at_once(exchange_state *s, double alpha, int *steps)
     return PERP_OK;
 }
 
-// Modes one at a time, along the path (C39), where exchanges of many at once do not arrive. A small |F|
-// does not mean that a solution is close: the proximal term falls, until it does not keep the path from
-// reaching one.
+// Modes one at a time, along the path (C39), where exchanges of many at once do not arrive. A small
+// |F| does not mean that a solution is close: the proximal term falls, until it does not keep the
+// path from reaching one.
 static perp_status exchange_one_by_one(exchange_state *s, pp_arena *arena, int *steps)
 {
     static const double ALPHA[] = {1e-8, 1e-8, 1e-10, 1e-12};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A start for the semi-smooth Newton solver: a primal-dual interior point method on the friction
-// cones.
+// A start for the semi-smooth Newton solver: a primal-dual interior
+// point method on the friction cones.
 //                                                                                      theory (C37)
 // With T = diag(mu, 1, ..), r' = T r and u' = T^-1 (u + mu |u_t| e_n) of a contact lie in the
 // Lorentz cone L, and r' . u' = 0. The method follows the central path, the interior points with
@@ -18,8 +18,8 @@
 //
 //   (T + Q E T^-1 W) dr = s tau u'^-1 - r' + Q E R
 //
-// u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0 (predictor)
-// determines the tau to aim at, and gives a term of second order (Mehrotra 1992).
+// |u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0
+// (predictor) determines the tau to aim at, and gives a term of second order (Mehrotra 1992).
 //
 // The contact problem is not monotone and its path may turn back: steps become short. A few steps
 // with E = I, which are those of a monotone problem, pass such places, slowly; and it helps to keep
@@ -87,6 +87,7 @@ const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena)
     for (int c = 0; c < ssn->nc; c++) {
         double angle = fcp->nd[c] > 0 ? 6.283185307179586 / fcp->nd[c] : 0.0;
         double part = angle > 0.0 ? sqrt(sin(angle) / angle) : 1.0;
+        // scaled coefficients, then those in the caller's units
         mu[c] = part * ssn->group[0].mu[c];
         mu[ssn->nc + c] = part * ssn->fcp->mu[c];
     }
@@ -133,8 +134,8 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
     return PERP_OK;
 }
 
-// r' = u' = e, tau = 1: r_n = 1 / mu in the scaled units, in which W has unit mean diagonals and
-// max|q| = 1.
+// r' = u' = e, tau = 1: r_n = 1 / mu in the scaled units, in which W
+// has unit mean diagonals and max|q| = 1.
 void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path)
 {
     int d = s->ssn->dim, nc = s->ssn->nc;
@@ -192,8 +193,8 @@ static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
     }
 }
 
-// The right-hand side of contact c: aim u'^-1 - r' + Q E R, less a part of the term of second order. The
-// inverse in the algebra is u'^-1 = (u_0, -u_t) / det u'.
+// The right-hand side of contact c: aim u'^-1 - r' + Q E R, less a part of the term of second
+// order. The inverse in the algebra is u'^-1 = (u_0, -u_t) / det u'.
 static void contact_right_side(pp_ssn_interior *s, int c, double aim, double part)
 {
     int d = s->ssn->dim;
@@ -279,8 +280,8 @@ static double step_to_boundary(int d, const double *x, const double *dx, double 
     return dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
 }
 
-// Solves for the step with the right-hand sides in dr. *most becomes its length up to the boundary of the
-// first cone, where that is less.
+// Solves for the step with the right-hand sides in dr. *most becomes its length up to the boundary
+// of the first cone, where that is less.
 static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
 {
     int d = s->ssn->dim;
@@ -296,8 +297,9 @@ static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monot
     return PERP_OK;
 }
 
-// The tau to aim at, from the predictor, whose step to the boundary is t: the cube of the share of tau
-// that it leaves (Mehrotra's rule), and no less than (1 - t)^3 or than a part of the residual R.
+// The tau to aim at, from the predictor, whose step to the boundary is t: the
+// cube of the share of tau that it leaves (Mehrotra's rule), and no less than (1
+// - t)^3 or than a part of the residual R.
 static double target_tau(const pp_ssn_interior *s, double tau, double t)
 {
     int n = s->ssn->n, nc = s->ssn->nc;

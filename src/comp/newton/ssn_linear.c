@@ -115,7 +115,8 @@ void pp_ssn_linear_destroy(pp_ssn_linear *linear)
     }
 }
 
-// One column of a block of J: y = A w, plus column diagonal_b of B in a diagonal block (-1: in none).
+// One column of a block of J: y = A w, plus column diagonal_b of B
+// in a diagonal block (-1: in none).
 static void jacobian_column(int d, const double *A, const double *B, const double *w,
                             int diagonal_b, double *y)
 {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Alart–Curnier map of the scaled contact problem, theory (C21), an element of Clarke's
-// generalised Jacobian of its projection, and the residuals (C7) and (C8) by which the semi-smooth
-// Newton solver stops. The projection onto K, theory (C18), is by a safeguarded Newton iteration
-// here; cone.c and the judge do it in other ways. Cost: a few operations a contact, products with W
-// apart.
+// The Alart–Curnier map of the scaled contact problem, theory (C21), an element of
+// Clarke's generalised Jacobian of its projection, and the residuals (C7) and (C8) by
+// which the semi-smooth Newton solver stops. The projection onto K, theory (C18), is by a
+// safeguarded Newton iteration here; cone.c and the judge do it in other ways. Cost: a
+// few operations a contact, products with W apart.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
@@ -158,6 +158,7 @@ static void sweep_contact(const pp_ssn *ssn, int c, const double *u, double *r, 
     }
     project_augmented(ssn, c, x, dr, NULL);
     for (int a = 0; a < d; a++) {
+        // dr = Q(x) - r
         dr[a] -= r[c * d + a];
         r[c * d + a] += dr[a];
     }
@@ -181,8 +182,8 @@ static void sweep_blocks(const pp_ssn *ssn, double *r, double *u)
     }
 }
 
-// One sweep with bodies: their velocities y follow, and u of a contact is computed when it is
-// visited.
+// One sweep with bodies: their velocities y follow, and u of a
+// contact is computed when it is visited.
 static void sweep_bodies(const pp_ssn *ssn, double *r)
 {
     int d = ssn->dim;
@@ -231,6 +232,7 @@ static double cone_gradient(const law *at, const double *x, double t, double *sl
             continue;
         }
         for (int a = 0; a < group->size; a++) {
+            // d/dt |x - y|^2 / 2 = -mu g . (x - y), since y moves by g with the radius mu t
             gradient -= at->mu[k] * near.g[a] * (xg[a] - near.y[a]);
             *slope += at->mu[k] * at->mu[k] * near.g[a] * near.g[a];
         }
@@ -238,8 +240,8 @@ static double cone_gradient(const law *at, const double *x, double t, double *sl
     return gradient;
 }
 
-// The point y of K nearest to x where K has one group, a disc or an interval: the closed form of
-// theory (C18).
+// The point y of K nearest to x where K has one group, a disc or an
+// interval: the closed form of theory (C18).
 static void project_disc_cone(const law *at, const double *x, double *y)
 {
     const pp_group *group = &at->ssn->group[0];
@@ -256,9 +258,9 @@ static void project_disc_cone(const law *at, const double *x, double *y)
     }
 }
 
-// The same for any K: Newton's method on the derivative, which is piecewise linear and increasing,
-// with bisection where it leaves the bracket [low, high]. The answer has t <= max(x_n, 0) + sum
-// mu_g |x_g|.
+// The same for any K: Newton's method on the derivative, which is piecewise linear
+// and increasing, with bisection where it leaves the bracket [low, high]. The
+// answer has t <= max(x_n, 0) + sum mu_g |x_g|.
 static void project_any_cone(const law *at, const double *x, double *y)
 {
     double low = 0.0, high = fmax(x[0], 0.0), slope;
@@ -325,7 +327,8 @@ static double natural_square(const law *at, const double *r, const double *u)
     return sum;
 }
 
-// The same; where friction is strong, |F|^2 of theory (C21), in which an approach u_n < 0 counts in full.
+// The same; where friction is strong, |F|^2 of theory (C21), in which
+// an approach u_n < 0 counts in full.
 static double measure_square(const law *at, const double *r, const double *u)
 {
     double strength = 0.0, x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX], sum = 0.0;
@@ -355,8 +358,8 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const doubl
     for (int c = 0; c < ssn->nc; c++) {
         double R[PP_SSN_DIM_MAX], U[PP_SSN_DIM_MAX];
         law at = {.ssn = ssn, .contact = c}, at_raw = at;
-        // (C8): |r|^2 and |rho q|^2 are unit^2 S^2 times the squares of the scaled r and q. The unit
-        // cancels, and with S of the normal component moments count by their lengths, (C16).
+        // (C8): |r|^2 and |rho q|^2 are unit^2 S^2 times the squares of the scaled r and q. The
+        // unit cancels, and with S of the normal component moments count by their lengths, (C16).
         double weight = ssn->scale[c * d] / ssn->unit;
         double s2 = weight * weight;
         for (int k = 0; k < ssn->groups; k++) {

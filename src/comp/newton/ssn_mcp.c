@@ -6,10 +6,10 @@
 // 1996; Billups 1995 for boxes). Where Newton's direction is no descent direction of Psi it is
 // regularised, and in the end replaced by steepest descent.
 //
-// Near a solution, Newton steps on the min map put variables exactly on their bounds and solve for
-// the rest. A search that ends in a minimum of Psi that is no solution goes on by proximal
-// perturbation, w + lambda (z - center) with lambda shrinking, then from other starting points in a
-// fixed order.
+// Near a solution, Newton steps on the min map put variables exactly on their bounds
+// and solve for the rest. A search that ends in a minimum of Psi that is no solution
+// goes on by proximal perturbation, w + lambda (z - center) with lambda shrinking, then
+// from other starting points in a fixed order.
 //
 // Proved: for P0 matrices every stationary point of Psi is a solution, and convergence is quadratic
 // where the generalised Jacobians are regular (Qi, Sun 1993). In general nothing is proved; the
@@ -30,7 +30,8 @@ enum {
     STARTS = 12,        // starting points
 };
 
-// The state of a search. The equilibrated problem changes once, the best z is in the caller's units.
+// The state of a search. The equilibrated problem changes once,
+// the best z is in the caller's units.
 typedef struct fb_search {
     const pp_fb *fb;
     const pp_job *job;
@@ -96,9 +97,9 @@ static bool fb_newton_step(fb_search *s, double lambda)
 
 // ── Newton on the min map ────────────────────────────────────────────────────────────────────────
 
-// Newton steps on the min map from trial: variables go onto their bounds, or are solved for. This
-// is an active-set method, as block principal pivoting, theory (C19). True when trial is a zero of
-// the map.
+// Newton steps on the min map from trial: variables go onto their bounds, or are
+// solved for. This is an active-set method, as block principal pivoting, theory
+// (C19). True when trial is a zero of the map.
 static bool active_set_steps(fb_search *s, pp_fb_prox prox, int most)
 {
     int n = s->fb->n;
@@ -116,8 +117,8 @@ static bool active_set_steps(fb_search *s, pp_fb_prox prox, int most)
             return false;
         }
         for (int i = 0; i < n; i++) {
-            // a = 1 marks a variable at a bound; the bound itself is taken, without the rounding of
-            // z + d
+            // a = 1 marks a variable at a bound; the bound itself is
+            // taken, without the rounding of z + d
             bool low = s->trial[i] - s->w[i] <= s->fb->lower[i];
             double bound = low ? s->fb->lower[i] : s->fb->upper[i];
             s->trial[i] = s->a[i] > 0.0 ? bound : s->trial[i] + s->d[i];
@@ -126,9 +127,9 @@ static bool active_set_steps(fb_search *s, pp_fb_prox prox, int most)
     return false;
 }
 
-// Proximal points from trial, each by active-set steps; lambda grows where these do not converge.
-// Exact at the end. For P0 matrices A + lambda I is a P-matrix, for which they are finite once
-// lambda is large.
+// Proximal points from trial, each by active-set steps; lambda grows where these do
+// not converge. Exact at the end. For P0 matrices A + lambda I is a P-matrix, for
+// which they are finite once lambda is large.
 static void exchange_proximal(fb_search *s, double lambda, int most)
 {
     int n = s->fb->n, end = s->steps + most;
@@ -179,9 +180,9 @@ static void psi_gradient(fb_search *s, double lambda)
     pp_matrix_mul_t(&s->fb->A, 1.0, s->trial, s->gradient);
 }
 
-// A descent direction of Psi into d; returns its slope, 0 at a stationary point. Newton's direction
-// is tried with growing regularisation. It must satisfy slope <= -1e-10 |d|^2 (De Luca, Facchinei,
-// Kanzow).
+// A descent direction of Psi into d; returns its slope, 0 at a stationary point.
+// Newton's direction is tried with growing regularisation. It must satisfy slope <=
+// -1e-10 |d|^2 (De Luca, Facchinei, Kanzow).
 static double descent_direction(fb_search *s, double lambda)
 {
     int n = s->fb->n;
@@ -240,8 +241,8 @@ static bool descend(fb_search *s, pp_fb_prox prox, double enough)
             pp_fb_velocity(s->fb, prox, s->z, s->w);
             psi = pp_fb_map(s->fb, s->z, s->w, s->phi, s->a, s->c);
         }
-        // non-monotone Armijo rule (Grippo, Lampariello, Lucidi 1986): the largest of the last
-        // values decreases
+        // non-monotone Armijo rule (Grippo, Lampariello, Lucidi 1986): the
+        // largest of the last values decreases
         double slope = descent_direction(s, prox.lambda), highest = psi, t = 1.0;
         history[k % MEMORY] = psi;
         for (int m = 0; m < MEMORY && m <= k; m++) {
@@ -260,8 +261,8 @@ static bool descend(fb_search *s, pp_fb_prox prox, double enough)
     return false;
 }
 
-// Proximal points from z, each solved from the last one: lambda falls after a success and grows
-// after a failure.
+// Proximal points from z, each solved from the last one: lambda falls
+// after a success and grows after a failure.
 static void perturb(fb_search *s)
 {
     int n = s->fb->n;
@@ -293,6 +294,7 @@ static void start_point(fb_search *s, int k)
     for (int i = 0; i < s->fb->n; i++) {
         double l = s->fb->lower[i], u = s->fb->upper[i], x = 0.0;
         seed = seed * 6364136223846793005u + 1442695040888963407u;
+        // 53 bits of a linear congruential generator (Knuth's multiplier), in [0, 1)
         double random = (double)(seed >> 11) * 0x1p-53;
         if (k == 1) {
             x = 1.0;
@@ -318,9 +320,9 @@ static void run_search(fb_search *s)
     }
 }
 
-// All starts of one equilibration; k = -1 is the caller's guess. Equilibration decides which minima
-// Psi has: one pass preserves the units of circuits and contacts, ten passes suit badly scaled
-// data.
+// All starts of one equilibration; k = -1 is the caller's guess. Equilibration
+// decides which minima Psi has: one pass preserves the units of circuits and
+// contacts, ten passes suit badly scaled data.
 static void solve_equilibrated(fb_search *s, bool warm)
 {
     for (int k = warm ? -1 : 0; k < STARTS && !accepted(s) && !is_over(s); k++) {

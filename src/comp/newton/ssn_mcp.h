@@ -43,14 +43,14 @@ void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w
 // V = diag(a) + diag(c) A (a, c NULL: not wanted). Returns |Phi|^2 / 2.
 double pp_fb_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
                  double *c);
-// The same for the min map, which is min(z - l, w) for a lower bound: a, c in {0, 1}, so that a Newton
-// step solves for the variables between their bounds and puts the others exactly on them.
+// The same for the min map, which is min(z - l, w) for a lower bound: a, c in {0, 1}, so that a
+// Newton step solves for the variables between their bounds and puts the others exactly on them.
 void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
                    double *c);
 
-// The largest of the residuals (C5), (C6) and that of the equilibrated problem, for z clamped to its
-// bounds. The last one shows errors that the others miss where the entries of A span many decades.
-// work: 2 n values; the first n receive the clamped z in the caller's units.
+// The largest of the residuals (C5), (C6) and that of the equilibrated problem, for z clamped to
+// its bounds. The last one shows errors that the others miss where the entries of A span many
+// decades. work: 2 n values; the first n receive the clamped z in the caller's units.
 double pp_fb_residual(const pp_fb *fb, const double *z, double *work);
 
 // ── ssn_mcp_linear.c ─────────────────────────────────────────────────────────────────────────────

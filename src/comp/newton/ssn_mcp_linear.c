@@ -51,8 +51,8 @@ void pp_fb_linear_destroy(pp_fb_linear *linear)
 }
 
 // Assembles V in place, then LU with partial pivoting.
-static perp_status factor_dense_V(pp_fb_linear *linear, const double *a, const double *c,
-                                  double lambda)
+static perp_status factor_dense_newton(pp_fb_linear *linear, const double *a, const double *c,
+                                       double lambda)
 {
     int n = linear->fb->n;
     pp_matrix_to_dense(&linear->fb->A, linear->V, n);
@@ -72,7 +72,7 @@ perp_status pp_fb_linear_factor(pp_fb_linear *linear, const double *a, const dou
 {
     const perp_matrix *A = &linear->fb->A;
     if (linear->V) {
-        return factor_dense_V(linear, a, c, lambda);
+        return factor_dense_newton(linear, a, c, lambda);
     }
     // pp_fb stores every diagonal entry, so that the pattern of V is that of A
     for (int j = 0; j < A->cols; j++) {

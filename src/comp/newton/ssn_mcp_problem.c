@@ -21,8 +21,8 @@
 
 // ── Scaling ──────────────────────────────────────────────────────────────────────────────────────
 
-// A copy of A: dense where A is, otherwise CSC with every diagonal entry stored, zeros where A has
-// none.
+// A copy of A: dense where A is, otherwise CSC with every diagonal
+// entry stored, zeros where A has none.
 static perp_status copy_with_diagonal(const perp_matrix *A, pp_arena *arena, perp_matrix *out)
 {
     int n = A->rows;
@@ -89,7 +89,7 @@ static void equilibrate_ruiz(const perp_matrix *A, int passes, double *row, doub
                              double *r, double *c)
 {
     int n = A->rows;
-    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // our own copy
+    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // the copy of pp_fb_create
     for (int i = 0; i < n; i++) {
         row[i] = column[i] = 1.0;
     }
@@ -120,7 +120,8 @@ static void equilibrate_ruiz(const perp_matrix *A, int passes, double *row, doub
     }
 }
 
-// The size of A_ii after elimination of one other variable: the largest |A_ij A_ji / A_jj|, or 0. It
+// The size of A_ii after elimination of one other variable: the
+// largest |A_ij A_ji / A_jj|, or 0. It
 // stands for a zero diagonal entry.                                                  theory (C15)
 static double eliminated_diagonal(const perp_matrix *A, int i)
 {
@@ -185,6 +186,7 @@ perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb
             return PERP_ERR_MEMORY;
         }
     }
+    // equilibration works on the copy
     perp_status status = copy_with_diagonal(&mcp->A, arena, &fb->A);
     if (status < 0) {
         return status;

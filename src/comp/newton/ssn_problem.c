@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scaled contact problem of the semi-smooth Newton solver: W gathered into blocks of one
-// contact by another, and the scaling of ssn.h, theory (C16) and (C23). Cost: the entries of W,
-// once.
+// The scaled contact problem of the semi-smooth Newton solver: W gathered
+// into blocks of one contact by another, and the scaling of ssn.h, theory
+// (C16) and (C23). Cost: the entries of W, once.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
@@ -37,8 +37,8 @@ void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y)
     }
 }
 
-// Marks the distinct block rows of block column j, mark[row] = j + 1, and returns how many there are.
-// The diagonal block counts whether W stores it or not.
+// Marks the distinct block rows of block column j, mark[row] = j + 1, and returns how many there
+// are. The diagonal block counts whether W stores it or not.
 static int mark_rows(const perp_matrix *A, int d, int j, int *mark)
 {
     int count = 0;
@@ -51,9 +51,9 @@ static int mark_rows(const perp_matrix *A, int d, int j, int *mark)
     return count + 1;
 }
 
-// Lists the block rows of column j, ascending, and finds the diagonal one. Sorted by insertion, which
-// moves little: the scalar columns of a block share most of their rows, and these ascend. seen[row] =
-// -(j + 1) marks a row as listed, which mark_rows never writes.
+// Lists the block rows of column j, ascending, and finds the diagonal one. Sorted by insertion,
+// which moves little: the scalar columns of a block share most of their rows, and these ascend.
+// seen[row] = -(j + 1) marks a row as listed, which mark_rows never writes.
 static void gather_block_rows(const perp_matrix *A, int j, int *seen, pp_blocks *blocks)
 {
     int d = blocks->dim, first = blocks->p[j], end = first;
@@ -65,6 +65,7 @@ static void gather_block_rows(const perp_matrix *A, int j, int *seen, pp_blocks 
             continue;
         }
         seen[row] = -(j + 1);
+        // insertion: from the end
         int at = end++;
         for (; at > first && blocks->row[at - 1] > row; at--) {
             blocks->row[at] = blocks->row[at - 1];

@@ -5,10 +5,10 @@
 // loop of ssn_fcp.c: from zero it takes four to six steps where that takes a dozen, from a good
 // guess two or three.
 //
-// Armijo line search on |F|. Where it fails for the first time contacts are redundant: from then on
-// the step is regularised by alpha, a part of the residual, and the full step is taken where the
-// search fails again. On failure r is as it was. A guess that does not converge is replaced by zero
-// once.
+// Armijo line search on |F|. Where it fails for the first time contacts are redundant:
+// from then on the step is regularised by alpha, a part of the residual, and the full
+// step is taken where the search fails again. On failure r is as it was. A guess that
+// does not converge is replaced by zero once.
 //
 // Proved: quadratic convergence near regular solutions (Qi, Sun 1993). Of 3000 random problems of
 // rank 6 it solves 98 % (docs/solvers.md). Cost: one dense LU of the unknowns that the modes leave.
@@ -33,8 +33,8 @@ enum {
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
-// y = Q(x) of contact c, x = r - rho u; returns the mode, and |x_t| in *size. Three components also in the
-// plane, where the last is 0.
+// y = Q(x) of contact c, x = r - rho u; returns the mode, and |x_t| in *size. Three components also
+// in the plane, where the last is 0.
 static pp_quick_mode project_contact(const pp_quick *s, int c, const double *x, double *y,
                                      double *size)
 {
@@ -78,8 +78,8 @@ static double merit(pp_quick *s, double t)
 
 // ── Residuals, theory (C7) and (C8) ──────────────────────────────────────────────────────────────
 
-// |r - P_K(r - rho u~)|^2 of one contact, with the shift u~ = u + mu |u_t| e_n and the closed form of the
-// projection, theory (C18).
+// |r - P_K(r - rho u~)|^2 of one contact, with the shift u~ = u + mu |u_t| e_n and the closed form
+// of the projection, theory (C18).
 static double natural_square_disc(int dim, double mu, double rho, const double *r, const double *u)
 {
     double u1 = u[1], u2 = dim > 2 ? u[2] : 0.0, r2 = dim > 2 ? r[2] : 0.0;
@@ -125,6 +125,7 @@ static double residual(const pp_quick *s)
                       ? strong_square(s, c, s->r + i, s->u + i)
                       : natural_square_disc(s->dim, mu, rho, s->r + i, s->u + i);
     }
+    // squares until the end: one root
     double size2 = pp_max(r2, rho_q2);
     plain = q2 > 0.0 ? plain / q2 : plain;
     scaled = size2 > 0.0 ? scaled / size2 : scaled;
@@ -143,7 +144,8 @@ static void find_velocities(pp_quick *s)
     }
 }
 
-// Projects r onto the friction limits where the residual stays within the target. dr holds the old r.
+// Projects r onto the friction limits where the residual stays
+// within the target. dr holds the old r.
 static void snap_to_cones(pp_quick *s, double target)
 {
     double off = 0.0, largest = 0.0;
@@ -167,13 +169,15 @@ static void snap_to_cones(pp_quick *s, double target)
     }
 }
 
-// Armijo backtracking along dr from |F|^2 = size2. Where it fails r stays, unless `force`, and PP_INF is
-// returned; with `force` the full step is taken. Otherwise returns |F|^2 at the new r, touch included.
+// Armijo backtracking along dr from |F|^2 = size2. Where it fails r stays, unless
+// `force`, and PP_INF is returned; with `force` the full step is taken. Otherwise
+// returns |F|^2 at the new r, touch included.
 static double line_search(pp_quick *s, double size2, bool force)
 {
     double t = 1.0, reached = PP_INF;
     int k = 0;
     for (; k < BACKTRACKS; k++, t *= 0.5) {
+        // Armijo's rule for |F|, in squares
         double wanted = 1.0 - 1e-4 * t;
         reached = merit(s, t);
         if (reached < wanted * wanted * size2) {
@@ -257,8 +261,8 @@ static const double *dense_columns(const perp_matrix *W, pp_arena *arena)
     return dense;
 }
 
-// rho_c = dim / tr W_cc, theory (C8), and |q|^2 in units of energy. False: a contact without inertia of
-// its own, or W_cc of too different sizes.
+// rho_c = dim / tr W_cc, theory (C8), and |q|^2 in units of energy. False: a contact without
+// inertia of its own, or W_cc of too different sizes.
 static bool find_rho(pp_quick *s)
 {
     double least = PP_INF, most = 0.0;
@@ -290,6 +294,7 @@ static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *
     if (!s->W || !numbers || !s->J || !s->touch || !s->pivot) {
         return PERP_ERR_MEMORY;
     }
+    // one array for all vectors
     s->r = numbers;
     s->u = s->r + n;
     s->dr = s->u + n;
@@ -302,8 +307,8 @@ static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *
     return PERP_OK;
 }
 
-// Local form, sliding friction alone, discs, few rows. From a guess, which takes fewer steps, more
-// rows.
+// Local form, sliding friction alone, discs, few rows. From a guess,
+// which takes fewer steps, more rows.
 bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options)
 {
     int most = options->warm_start ? ROWS_WARM : ROWS_COLD;

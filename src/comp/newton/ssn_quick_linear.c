@@ -11,14 +11,14 @@
 //           e . dr_t = mu (r_n + dr_n) - e . r_t
 //           (1 - h) s + h rho (t . du_t) = -t . r_t,   s = t . dr_t,  h = mu x_n / |x_t|
 //
-// with e the direction of x_t and t = (-e_2, e_1) across it. So dr = k + V z with k known, du = W
-// dr, and
+// with e the direction of x_t and t = (-e_2, e_1) across it. So dr =
+// k + V z with k known, du = W dr, and
 //
 //   (D + U R W V) z = b - U R W k
 //
-// V and U have one small block a contact, R = diag rho, D = diag(alpha or 1 - h). alpha makes the
-// system regular where contacts are redundant. Cost: assembly n m, LU 2/3 m^3 operations for m
-// unknowns.
+// V and U have one small block a contact, R = diag rho, D = diag(alpha or 1 - h).
+// alpha makes the system regular where contacts are redundant. Cost: assembly n
+// m, LU 2/3 m^3 operations for m unknowns.
 #include "comp/newton/ssn_quick.h"
 
 #include <math.h>
@@ -128,6 +128,7 @@ static void apply_rows(const pp_quick *s, const double *w, double *column)
         if (at->kind == PP_QUICK_OPEN) {
             continue;
         }
+        // the row of u_n is the same for stick and slip
         *column++ = rho * w[0];
         if (at->kind == PP_QUICK_STICK) {
             *column++ = rho * w[1];

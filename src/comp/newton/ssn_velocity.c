@@ -40,8 +40,9 @@ struct pp_ssn_velocity {
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
-// The block pattern: for each body (column) itself and the later bodies it touches, each once. False: no
-// memory. A counting sort of all pairs by column, then duplicates dropped with the help of mark.
+// The block pattern: for each body (column) itself and the later bodies it touches,
+// each once. False: no memory. A counting sort of all pairs by column, then
+// duplicates dropped with the help of mark.
 static bool list_pairs(const pp_bodies *b, pp_arena *arena, pp_ldl_pattern *out)
 {
     int n = b->count, total = 0;
@@ -130,8 +131,8 @@ static bool find_places(pp_ssn_velocity *v, const pp_ldl_pattern *pattern, pp_ar
     return true;
 }
 
-// The job's factorisation keeps its analysis from call to call where pattern and sizes are the
-// same.
+// The job's factorisation keeps its analysis from call to call
+// where pattern and sizes are the same.
 perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
                                    pp_ssn_velocity **out)
 {
@@ -172,8 +173,8 @@ static inline bool invert2(const double *B, double *X)
     return isfinite(f);
 }
 
-// X = B^-1 for d = 3, by the adjugate: c0, c1, c2 are cofactors of the first column. False:
-// singular.
+// X = B^-1 for d = 3, by the adjugate: c0, c1, c2 are cofactors of
+// the first column. False: singular.
 static inline bool invert3(const double *B, double *X)
 {
     double c0 = B[4] * B[8] - B[5] * B[7], c1 = B[5] * B[6] - B[3] * B[8],
@@ -232,7 +233,8 @@ static inline void multiply_blocks(int d, const double *X, const double *A, doub
     }
 }
 
-// B^-1 and D = B^-1 A of all contacts. *symmetric: every D is, to the last bit. False: a singular B.
+// B^-1 and D = B^-1 A of all contacts. *symmetric: every D is, to
+// the last bit. False: a singular B.
 static bool invert_contacts(pp_ssn_velocity *v, const double *A, const double *B, bool *symmetric)
 {
     int d = v->dim, dd = d * d;
@@ -299,6 +301,7 @@ static void add_contact_block(pp_ssn_velocity *v, int c, bool symmetric)
     const double *D = v->D + (size_t)c * (size_t)(d * d);
     const int *place = v->place + v->k_at[c];
     double Dt[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
+    // D transposed
     for (int k = 0; k < d * d; k++) {
         Dt[k] = D[k / d + k % d * d];
     }

@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-// Where the nearest point of a group's polygon (or interval) is: inside; on edge `side`, which goes from
-// vertex `side` to the next; on vertex `side`.
+// Where the nearest point of a group's polygon (or interval) is: inside; on edge `side`, which goes
+// from vertex `side` to the next; on vertex `side`.
 typedef enum polygon_face { INSIDE, EDGE, VERTEX } polygon_face;
 
 // The mode of one group of a closed contact.
@@ -28,8 +28,8 @@ typedef struct piece {
     int side;
 } piece;
 
-// Where the path leaves a piece: a contact, and the next piece of its group. group == -1: the contact
-// opens or closes.
+// Where the path leaves a piece: a contact, and the next piece of its group. group == -1: the
+// contact opens or closes.
 typedef struct crossing {
     int contact, group;
     piece next;
@@ -62,15 +62,15 @@ typedef struct affine {
     double at, rate;
 } affine;
 
-// A boundary of a group's piece: the function a R + b.y_g with R = mu y_n is >= 0 in the piece, and where
-// it vanishes the group goes over to the piece `next`.
+// A boundary of a group's piece: the function a R + b.y_g with R = mu y_n is >= 0 in the piece, and
+// where it vanishes the group goes over to the piece `next`.
 typedef struct wall {
     double a, b[2];
     piece next;
 } wall;
 
-// Edge j of the polygon of radius 1: n, its midpoint, which is its outward normal times its distance from
-// 0; along, half the vector from its first vertex to its second.
+// Edge j of the polygon of radius 1: n, its midpoint, which is its outward normal times its
+// distance from 0; along, half the vector from its first vertex to its second.
 static void edge_of(const homotopy_polygon *p, int j, double n[2], double along[2])
 {
     const double *c = p->d[j], *d = p->d[(j + 1) % p->nd];
@@ -85,8 +85,8 @@ static double norm2_squared(const double x[2])
     return x[0] * x[0] + x[1] * x[1];
 }
 
-// Boundary k of a piece of an interval [-R, R], whose vertices 0 and 1 are R and -R. False: there
-// is none.
+// Boundary k of a piece of an interval [-R, R], whose vertices 0 and 1
+// are R and -R. False: there is none.
 static bool interval_wall(piece at, int k, wall *w)
 {
     if (at.place == INSIDE) {
@@ -125,8 +125,8 @@ static bool polygon_wall(const homotopy_polygon *p, piece at, int k, wall *w)
     return k < 3;
 }
 
-// Boundary k of the piece `at` of group g at contact c. Without friction a group has one piece
-// only.
+// Boundary k of the piece `at` of group g at contact c. Without
+// friction a group has one piece only.
 static bool wall_of(const pp_ssn_homotopy *s, int c, int g, piece at, int k, wall *w)
 {
     if (s->ssn->group[g].mu[c] == 0.0) {
@@ -150,7 +150,8 @@ static affine wall_value(const pp_ssn_homotopy *s, int c, int g, const wall *w)
     return v;
 }
 
-// The piece of a group at the current y, for the radius R = max(mu y_n, 0). With R = 0 nothing is inside.
+// The piece of a group at the current y, for the radius R = max(mu
+// y_n, 0). With R = 0 nothing is inside.
 static piece find_piece(const pp_ssn_homotopy *s, int c, int g)
 {
     const pp_group *group = &s->ssn->group[g];
@@ -185,9 +186,9 @@ static piece find_piece(const pp_ssn_homotopy *s, int c, int g)
     return (piece){EDGE, best};
 }
 
-// The derivative of the projection of one group of a closed contact, in its piece, into the contact's
-// block P: the identity inside, mu d in the column of the normal at a vertex d, and on an edge both
-// mu n and the projection onto the edge.
+// The derivative of the projection of one group of a closed contact, in its piece, into the
+// contact's block P: the identity inside, mu d in the column of the normal at a vertex d, and on an
+// edge both mu n and the projection onto the edge.
 static void differentiate_group(const pp_ssn_homotopy *s, int c, int g, double *P)
 {
     const pp_group *group = &s->ssn->group[g];
@@ -268,8 +269,8 @@ static bool allocate_homotopy(pp_ssn_homotopy *s, pp_arena *arena)
     return s->closed && s->piece && s->polygon;
 }
 
-// The vertices of all polygons; neighbours in the list with as many vertices share them. In the plane there
-// are intervals only.
+// The vertices of all polygons; neighbours in the list with as many vertices share them. In the
+// plane there are intervals only.
 static bool list_vertices(pp_ssn_homotopy *s, pp_arena *arena)
 {
     const int *nd = s->ssn->fcp->nd;
@@ -288,6 +289,7 @@ static bool list_vertices(pp_ssn_homotopy *s, pp_arena *arena)
             return false;
         }
         for (int j = 0; j < nd[c]; j++) {
+            // the first vertex is on the axis t
             double angle = 6.283185307179586477 * j / nd[c];
             p->d[j][0] = cos(angle);
             p->d[j][1] = sin(angle);
@@ -329,6 +331,7 @@ void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r)
     memcpy(s->centre, r, bytes);
     update_y(s);
     for (int c = 0; c < s->ssn->nc; c++) {
+        // the pieces at x_0: lambda = 1 there
         s->closed[c] = s->y[c * d] > 0.0;
         for (int g = 0; g < s->ssn->groups; g++) {
             s->piece[c * s->ssn->groups + g] = find_piece(s, c, g);
@@ -356,8 +359,8 @@ static perp_status path_direction(pp_ssn_homotopy *s)
     return status;
 }
 
-// Replaces `first` by a crossing that comes earlier; of crossings at the same t, by the one whose function
-// falls fastest. A function that is negative by rounding crosses at t = 0.
+// Replaces `first` by a crossing that comes earlier; of crossings at the same t, by the one whose
+// function falls fastest. A function that is negative by rounding crosses at t = 0.
 static void take_earlier_crossing(crossing *first, affine v, crossing here)
 {
     if (!(v.rate < 0.0)) {
@@ -412,8 +415,8 @@ static void cross_boundary(pp_ssn_homotopy *s, const crossing *at)
     }
 }
 
-// The rate in the new piece of the function that vanishes at the crossing, positive away from the last
-// piece. Negative: with lambda falling the path would go back, so that lambda has to grow.
+// The rate in the new piece of the function that vanishes at the crossing, positive away from the
+// last piece. Negative: with lambda falling the path would go back, so that lambda has to grow.
 static double rate_into_piece(const pp_ssn_homotopy *s, const crossing *at, piece last)
 {
     int c = at->contact;

@@ -1,19 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `enum`: every complementary basis of an MCP with n <= 12, one after the other. The oracle of the
-// tests: slow, simple, complete. The walk goes over the sets of basic variables, counted as binary
-// numbers with variable 0 as the lowest bit, and inside each over the bounds of the boxed variables.
+// `enum`: complete enumeration of the complementary bases of an MCP with n <= 12, theory (C32).
+//
+// Proved: finds a solution or shows that there is none, up to rounding. It is the oracle of the
+// tests: slow, simple, complete. The sets of basic variables are visited as binary numbers with
+// variable 0 as the lowest bit, and within each the bounds of the boxed variables. Cost: 2^n small
+// factorisations, 3^n with boxes.
 #include "comp/pivoting/enum.h"
 
 #include <math.h>
 #include <string.h>
 
-// Every cone; ends early on a negative status of the visitor or when time or work is up.
+// Visits every cone; ends early on a negative status of the
+// visitor, or where time or work is used up.
 static perp_status visit_cones(const pp_small *s, const pp_job *job, int most, int *examined,
                                pp_candidate_visit *visit, void *context)
 {
-    unsigned chosen = 0;  // the next subset of the bits of s->choice, by carries through the others
+    unsigned chosen = 0;  // a subset of the bits of s->choice; the next one by subtraction
     do {
         perp_status status = pp_small_cone(s, chosen | s->free, visit, context);
         ++*examined;
@@ -34,20 +38,23 @@ static perp_status visit_cones(const pp_small *s, const pp_job *job, int most, i
 
 // ── The solver ───────────────────────────────────────────────────────────────────────────────────
 
+// The best candidate so far.
 typedef struct enumeration {
     pp_candidate best;
     bool found;  // best is a candidate
     bool doubt;  // there are doubtful ones; best is one of them when nothing is found
 } enumeration;
 
-static const double ENOUGH =
-    1e-12;  // residual and violation with which nothing better is looked for
+// Residual and violation at which the enumeration ends.
+static const double ENOUGH = 1e-12;
 
+// The larger of violation and residual.
 static double badness(const pp_candidate *c)
 {
     return fmax(c->violation, c->residual);
 }
 
+// Visitor of the solver: keeps the best candidate; doubtful ones only where there is no other.
 static perp_status keep_best(void *context, const pp_candidate *candidate)
 {
     enumeration *found = context;
@@ -62,7 +69,7 @@ static perp_status keep_best(void *context, const pp_candidate *candidate)
         found->best = *candidate;
         found->found = true;
     }
-    return badness(&found->best) <= ENOUGH ? PERP_ERR_LIMIT : PERP_OK;  // negative: stop walking
+    return badness(&found->best) <= ENOUGH ? PERP_ERR_LIMIT : PERP_OK;  // negative: ends the visit
 }
 
 static void write_basis(const pp_candidate *c, int n, int8_t *basis)
@@ -96,7 +103,8 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         memcpy(z, found.best.z, (size_t)mcp->n * sizeof *z);
         write_basis(&found.best, mcp->n, job->options->basis);
     }
-    // exhausted without a candidate: infeasible, unless the walk was cut short or a candidate was too large to check
+    // Without a candidate the problem is infeasible, unless the enumeration was cut short or a
+    // candidate was too large to be checked in double.
     if (found.found) {
         return PERP_OK;
     }
@@ -119,6 +127,7 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
 
 // ── All solutions ────────────────────────────────────────────────────────────────────────────────
 
+// All solutions found.
 typedef struct collection {
     const pp_small *s;
     pp_arena *arena;
@@ -126,12 +135,12 @@ typedef struct collection {
     int count, capacity;
 } collection;
 
-static const double SOLUTION = 1e-11;  // violation up to which a candidate is called a solution
-static const double WRONG =
-    1e-6;                         // of |b|: rows off by more are no rounding, whatever z is made of
-static const double SAME = 1e-8;  // solutions nearer than this, relative to their size, are one
+static const double SOLUTION = 1e-11;  // largest violation of a solution
+static const double WRONG = 1e-6;      // of max|b|: a row off by more is wrong whatever its terms
+static const double SAME = 1e-8;  // solutions closer than this, relative to their size, are one
 
-// In scaled columns: variables of different units weigh alike.
+// Whether two candidates are one point, in scaled columns, in which
+// variables of all units count alike.
 static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candidate *b)
 {
     double size = 0.0, distance = 0.0;
@@ -144,13 +153,14 @@ static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candid
     return distance <= SAME * size;
 }
 
+// Visitor of perp_mcp_enumerate: collects distinct solutions.
 static perp_status collect_candidate(void *context, const pp_candidate *candidate)
 {
     collection *all = context;
     if (candidate->violation > SOLUTION || candidate->doubtful || candidate->residual > WRONG) {
         return PERP_OK;
     }
-    // one point may be the solution of several bases, if it is degenerate: the one that fits best is kept
+    // a degenerate point may be the solution of several bases: the most accurate one is kept
     int known_count = candidate->degenerate ? all->count : 0;
     for (int k = 0; k < known_count; k++) {
         pp_candidate *known = &all->solution[k];

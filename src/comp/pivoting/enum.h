@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared by enum.c (the walk over complementary bases) and enum_block.c (one basis).
+// Shared by enum.c (the enumeration of complementary bases) and enum_block.c (one basis).
 #pragma once
 
 #include "comp/comp.h"
@@ -10,8 +10,9 @@ enum { PP_ENUM_MAX = 12 };
 
 typedef long double pp_enum_real;
 
-// A small MCP, equilibrated: A = R A C, b = R b, bounds / C with R, C powers of two. Positive diagonal
-// scaling changes no complementarity, so all decisions are taken here, where entries are near one.
+// A small MCP, equilibrated: A = R A C, b = R b, bounds / C with R, C powers of
+// two. Positive diagonal scaling changes no complementarity; entries are near one,
+// and all decisions are taken in these units.
 typedef struct pp_small {
     int n;
     pp_enum_real A[PP_ENUM_MAX][PP_ENUM_MAX];  // A[i][j]: row i, column j
@@ -25,7 +26,7 @@ typedef struct pp_small {
     unsigned flipped;  // of choice: only the upper bound is finite
 } pp_small;
 
-// A candidate: z of the unscaled problem, inside its bounds, and how far from a solution it is.
+// A candidate: z of the unscaled problem, inside its bounds, and how far it is from a solution.
 typedef struct pp_candidate {
     double z[PP_ENUM_MAX];
     double violation;  // worst wrong-signed w_i, relative to the terms it is the sum of
@@ -38,7 +39,8 @@ typedef struct pp_candidate {
 // Called with each candidate whose violation is small; a negative status ends the walk.
 typedef perp_status pp_candidate_visit(void *context, const pp_candidate *candidate);
 
+// Copies and equilibrates an MCP of n <= PP_ENUM_MAX.
 void pp_small_load(pp_small *s, const perp_mcp *mcp);
-// All candidates of the cone in which the variables of `basic` have w = 0.
+// Visits all candidates of the cone in which the variables of `basic` have w = 0.
 perp_status pp_small_cone(const pp_small *s, unsigned basic, pp_candidate_visit *visit,
                           void *context);

@@ -3,23 +3,25 @@
 //
 // One complementary cone of a small MCP, searched completely.
 //
-// Basic set F, the others N at a bound. The solutions of the cone are the polyhedron, theory (C32)
+// Let F be the basic set and the others, N, at a bound. The
+// solutions of the cone are the polyhedron
 //
-//   P_F = { z_F in bounds:  A_FF z_F + c_F = 0,  sign(w_N) right },   w = A z + c,  c = b + A_N z_N
+//   P_F = { z_F in bounds:  A_FF z_F + c_F = 0,  sign(w_N) right },   w = A z + c,  c = b + A_N z_N   theory (C32)
 //
 // If A_FF is regular it is one point. If not, a nonempty P_F has a vertex (lines, which only free
 // variables can make, are cut by pinning dependent free columns at 0). A vertex with some z_i, i in
-// F, at a bound lies in the smaller cone F \ {i} too, where the walk meets it; a vertex without one
-// is fixed by w_F = 0 and d = |F| - rank A_FF further rows w_J = 0, J in N. So it is enough to solve
+// F, at a bound belongs to the smaller cone F \ {i} as well, where the enumeration meets it. A
+// vertex without one is fixed by w_F = 0 and d = |F| - rank A_FF further rows w_J = 0, J in N. So
+// it is enough to solve
 //
 //   A_(F u J),F z_F = -c_(F u J)    for every J in N, |J| <= d, that gives full column rank
 //
 // and "no candidate in any cone" proves, up to rounding, that there is no solution.
 //
-// Ranks are told by complete pivoting of the block equilibrated once more. Pivots between TINY and
-// DOUBTFUL are taken both ways: as numbers and as zeros. All arithmetic is long double on numbers of
-// double, and every solve carries the sum of the absolute values it is made of, from which follows
-// what is zero and what is a sign.
+// Ranks are decided by complete pivoting of the block, equilibrated once more. Pivots between TINY
+// and DOUBTFUL are taken both ways, as numbers and as zeros. All arithmetic is in long double on
+// data in double, and every solve carries the sum of the absolute values of its terms, which
+// decides what is zero and what has a sign.
 #include "comp/pivoting/enum.h"
 
 #include <math.h>
@@ -32,11 +34,12 @@ static const pp_enum_real SNAP = 1e-15L;   // |z - bound| below this part of its
 static const pp_enum_real TERM = 1e-6L;    // part of the terms of z that counts as a term of w
 static const pp_enum_real ACCEPT = 1e-9L;  // largest violation of a candidate
 static const pp_enum_real MARGIN = 1e-7L;  // z or w below this part of its terms: degenerate
-static const pp_enum_real WASHED_OUT =
-    1e-4L;  // of |c|: larger rounding of A z in double is no answer
+// Rounding of A z in double, as a part of the load, above which a candidate is doubtful.
+static const pp_enum_real WASHED_OUT = 1e-4L;
 
 // ── Loading ──────────────────────────────────────────────────────────────────────────────────────
 
+// The binary exponent of x.
 static int exponent_of(pp_enum_real x)
 {
     int e = 0;
@@ -44,22 +47,23 @@ static int exponent_of(pp_enum_real x)
     return e;
 }
 
-// Halve the exponents of the largest entry of each row and column until they are near zero (Ruiz
-// 2001), then finish the rows: powers of two, so nothing is rounded.
-static void equilibrate(pp_small *s)
+// Equilibration after Ruiz (2001): halves the exponents of the largest entry of each row and column
+// until they are near zero, then removes those of the rows. Powers of two: nothing is rounded.
+static void equilibrate_small(pp_small *s)
 {
     for (int sweep = 0; sweep < 12; sweep++) {
-        int row[N] = {0}, column[N] = {0};
+        int row[N] = {0}, column[N] = {0}, divisor = sweep < 11 ? 2 : 1;
         for (int i = 0; i < s->n; i++) {
             pp_enum_real row_max = 0.0L, column_max = 0.0L;
             for (int j = 0; j < s->n; j++) {
                 row_max = fmaxl(row_max, fabsl(s->A[i][j]));
                 column_max = fmaxl(column_max, fabsl(s->A[j][i]));
             }
-            row[i] = row_max > 0.0L ? -exponent_of(row_max) / (sweep < 11 ? 2 : 1) : 0;
+            row[i] = row_max > 0.0L ? -exponent_of(row_max) / divisor : 0;
             column[i] = column_max > 0.0L && sweep < 11 ? -exponent_of(column_max) / 2 : 0;
         }
         for (int i = 0; i < s->n; i++) {
+            // apply, and remember for the way back
             s->row_exponent[i] += row[i];
             s->column_exponent[i] += column[i];
             for (int j = 0; j < s->n; j++) {
@@ -69,7 +73,8 @@ static void equilibrate(pp_small *s)
     }
 }
 
-// Free columns that depend on other free columns move nothing that counts: kept at zero.
+// Free columns that are linear combinations of earlier free columns (in rows that count): their
+// variables are kept at zero, which cuts the lines of P_F.
 static unsigned dependent_free_columns(const pp_small *s)
 {
     pp_enum_real Q[N][N];
@@ -118,9 +123,10 @@ void pp_small_load(pp_small *s, const perp_mcp *mcp)
             s->A[i][j] = (pp_enum_real)pp_matrix_at(&mcp->A, i, j);
         }
     }
-    equilibrate(s);
+    equilibrate_small(s);
     for (int i = 0; i < s->n; i++) {
         double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
+        // one bit a variable: its kind decides the bases it can be in
         unsigned bit = 1u << i;
         s->b[i] = ldexpl((pp_enum_real)mcp->b[i], s->row_exponent[i]);
         s->lower[i] = ldexpl((pp_enum_real)lower, -s->column_exponent[i]);
@@ -150,6 +156,7 @@ typedef struct block {
     pp_enum_real smallest;  // pivot, relative
 } block;
 
+// The indices of the bits that are set, ascending; returns how many.
 static int list_bits(unsigned set, int *list)
 {
     int count = 0;
@@ -161,12 +168,14 @@ static int list_bits(unsigned set, int *list)
     return count;
 }
 
+// The power of two that brings x into [1/2, 1).
 static pp_enum_real power_near(pp_enum_real x)
 {
     return x > 0.0L ? ldexpl(1.0L, -exponent_of(x)) : 1.0L;
 }
 
-static void gather_block(const pp_small *s, unsigned rows, unsigned columns, block *B)
+// Copies the block and equilibrates it: rows, then columns, by their largest entries.
+static void gather_rows_and_columns(const pp_small *s, unsigned rows, unsigned columns, block *B)
 {
     B->rows = list_bits(rows, B->row);
     B->columns = list_bits(columns, B->column);
@@ -176,6 +185,7 @@ static void gather_block(const pp_small *s, unsigned rows, unsigned columns, blo
             B->LU[i][j] = s->A[B->row[i]][B->column[j]];
             largest = fmaxl(largest, fabsl(B->LU[i][j]));
         }
+        // powers of two again
         B->row_scale[i] = power_near(largest);
     }
     for (int j = 0; j < B->columns; j++) {
@@ -191,7 +201,8 @@ static void gather_block(const pp_small *s, unsigned rows, unsigned columns, blo
     }
 }
 
-static void swap_rows(block *B, int a, int b)
+// Swaps two rows of the block, with their indices and scales.
+static void swap_block_rows(block *B, int a, int b)
 {
     int index = B->row[a];
     pp_enum_real scale = B->row_scale[a];
@@ -203,7 +214,8 @@ static void swap_rows(block *B, int a, int b)
     }
 }
 
-static void swap_columns(block *B, int a, int b)
+// The same for columns.
+static void swap_block_columns(block *B, int a, int b)
 {
     int index = B->column[a];
     pp_enum_real scale = B->column_scale[a];
@@ -215,6 +227,7 @@ static void swap_columns(block *B, int a, int b)
     }
 }
 
+// L U with complete pivoting; ends at a pivot that is zero. smallest and regular give the rank.
 static void factor_block(block *B)
 {
     B->regular = 0;
@@ -230,32 +243,38 @@ static void factor_block(block *B)
                 }
             }
         }
+        // the pivots fall: the least one so far decides the rank
         B->smallest = fminl(B->smallest, largest);
         if (largest <= TINY) {
             return;
         }
         B->regular += largest > DOUBTFUL;
         if (pivot_row != k) {
-            swap_rows(B, k, pivot_row);
+            swap_block_rows(B, k, pivot_row);
         }
         if (pivot_column != k) {
-            swap_columns(B, k, pivot_column);
+            swap_block_columns(B, k, pivot_column);
         }
         for (int i = k + 1; i < B->rows; i++) {
             pp_enum_real l = B->LU[i][k] /= B->LU[k][k];
-            for (int j = k + 1; l != 0.0L && j < B->columns; j++) {
+            if (l == 0.0L) {
+                continue;
+            }
+            for (int j = k + 1; j < B->columns; j++) {
                 B->LU[i][j] -= l * B->LU[k][j];
             }
         }
     }
 }
 
-// z of the columns from c of all variables; terms receives the absolute values z is made of. Rows
-// beyond the columns are not looked at: the check of all rows comes later.
-static void solve_block(const block *B, const pp_enum_real *c, pp_enum_real *z, pp_enum_real *terms)
+// z of the columns from c of all variables; terms receives the sums of absolute values that z is
+// made of. Rows beyond the columns are not used: check_candidate measures all rows.
+static void solve_factored_block(const block *B, const pp_enum_real *c, pp_enum_real *z,
+                                 pp_enum_real *terms)
 {
     pp_enum_real y[N], size[N];
     for (int i = 0; i < B->columns; i++) {
+        // forward substitution; size carries the same sums with absolute values
         y[i] = -c[B->row[i]] * B->row_scale[i];
         size[i] = fabsl(y[i]);
         for (int k = 0; k < i; k++) {
@@ -277,8 +296,8 @@ static void solve_block(const block *B, const pp_enum_real *c, pp_enum_real *z, 
 
 // ── Candidates ───────────────────────────────────────────────────────────────────────────────────
 
-// Into the bounds, onto them where only rounding keeps z away, and to what a double can hold.
-static pp_enum_real snap_to_bounds(const pp_small *s, int i, pp_enum_real z, pp_enum_real terms)
+// z clamped to its bounds, onto them where only rounding keeps it away, and rounded to double.
+static pp_enum_real snap_variable(const pp_small *s, int i, pp_enum_real z, pp_enum_real terms)
 {
     pp_enum_real lower = s->lower[i], upper = s->upper[i];
     if (z <= lower + SNAP * terms) {
@@ -290,7 +309,7 @@ static pp_enum_real snap_to_bounds(const pp_small *s, int i, pp_enum_real z, pp_
     return (pp_enum_real)(double)z;  // scaling is by powers of two: the same rounding as unscaled
 }
 
-// How wrong the sign of w is for z between, at its lower or at its upper bound.
+// The violation of the sign of w, for z between its bounds, at the lower or at the upper one.
 static pp_enum_real wrong_sign(const pp_small *s, int i, pp_enum_real z, pp_enum_real w)
 {
     if (s->fixed >> i & 1u) {
@@ -309,7 +328,7 @@ typedef struct point {
     pp_enum_real z[N], terms[N];  // terms: absolute values z_i is the sum of
 } point;
 
-// Fills the candidate's numbers; false as soon as a row is violated.
+// Fills violation, residual, doubtful and degenerate; false as soon as a row is violated.
 static bool check_candidate(const pp_small *s, const point *p, pp_candidate *out)
 {
     pp_enum_real worst = 0.0L, worst_plain = 0.0L, b_max = 0.0L, load = 0.0L, size = 0.0L;
@@ -334,11 +353,11 @@ static bool check_candidate(const pp_small *s, const point *p, pp_candidate *out
                         s->upper[i] - p->z[i] <= MARGIN * p->terms[i];
         bool no_force = fabsl(w) <= MARGIN * terms;
         if (at_bound && !no_force && out->basic >> i & 1u) {
-            return false;  // clamped: what is left of it belongs to the cone without i
+            return false;  // clamped to a bound: a solution of the cone without i
         }
         out->degenerate = out->degenerate || (at_bound && no_force);
     }
-    for (int j = 0; j < s->n; j++) {  // what bounds push is a load like b
+    for (int j = 0; j < s->n; j++) {  // finite bounds are a load as b is
         pp_enum_real bound = fminl(fabsl(s->lower[j]), fabsl(s->upper[j]));
         load = isinf(bound) ? load : fmaxl(load, bound);
     }
@@ -348,6 +367,7 @@ static bool check_candidate(const pp_small *s, const point *p, pp_candidate *out
     return true;
 }
 
+// A cone that is searched, and its visitor.
 typedef struct candidate_cone {
     const pp_small *s;
     unsigned basic;
@@ -355,6 +375,8 @@ typedef struct candidate_cone {
     void *context;
 } candidate_cone;
 
+// Solves for one choice of bounds (upper: bits of boxed variables at their upper bound) and visits
+// the candidate. singular: the solution may belong to several bases.
 static perp_status try_pattern(const candidate_cone *c, const block *B, unsigned upper,
                                bool singular)
 {
@@ -366,6 +388,7 @@ static perp_status try_pattern(const candidate_cone *c, const block *B, unsigned
             p.z[i] = (upper | s->flipped) >> i & 1u ? s->upper[i] : s->lower[i];
         }
     }
+    // the load c = b + A_N z_N of the rows of the block
     for (int k = 0; k < B->columns; k++) {
         int i = B->row[k];
         load[i] = s->b[i];
@@ -373,15 +396,16 @@ static perp_status try_pattern(const candidate_cone *c, const block *B, unsigned
             load[i] += s->A[i][j] * p.z[j];
         }
     }
-    solve_block(B, load, p.z, p.terms);
+    solve_factored_block(B, load, p.z, p.terms);
     for (int k = 0; k < B->columns; k++) {
         int i = B->column[k];
-        p.z[i] = snap_to_bounds(s, i, p.z[i], p.terms[i]);
+        p.z[i] = snap_variable(s, i, p.z[i], p.terms[i]);
     }
     pp_candidate candidate = {.basic = c->basic, .upper = (upper | s->flipped) & ~c->basic};
     if (!check_candidate(s, &p, &candidate)) {
         return PERP_OK;
     }
+    // back to the units of the caller, by powers of two
     candidate.degenerate = candidate.degenerate || singular;
     for (int i = 0; i < s->n; i++) {
         candidate.z[i] = (double)ldexpl(p.z[i], s->column_exponent[i]);
@@ -404,6 +428,7 @@ static perp_status try_block(const candidate_cone *c, const block *B, bool singu
     return PERP_OK;
 }
 
+// The number of bits that are set.
 static int count_bits(unsigned set)
 {
     int count = 0;
@@ -419,8 +444,9 @@ perp_status pp_small_cone(const pp_small *s, unsigned basic, pp_candidate_visit 
     candidate_cone c = {s, basic, visit, context};
     unsigned columns = basic & ~s->pinned, others = s->choice & ~basic, J = 0;
     block B;
-    gather_block(s, basic, columns, &B);
+    gather_rows_and_columns(s, basic, columns, &B);
     factor_block(&B);
+    // rank deficiency, doubtful pivots counted as zeros
     int missing = B.columns - B.regular;
     perp_status status = PERP_OK;
     if (B.smallest > TINY && B.rows >= B.columns) {
@@ -429,10 +455,11 @@ perp_status pp_small_cone(const pp_small *s, unsigned basic, pp_candidate_visit 
     if (missing == 0) {
         return status;
     }
+    // further rows J that fix a vertex, all subsets of up to `missing` rows
     do {
         int size = count_bits(J);
         if (size >= 1 && size <= missing) {
-            gather_block(s, basic | J, columns, &B);
+            gather_rows_and_columns(s, basic | J, columns, &B);
             factor_block(&B);
             if (B.smallest > TINY) {
                 status = try_block(&c, &B, true);

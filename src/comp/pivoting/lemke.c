@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lemke's method for mixed complementarity problems.
+// Lemke's method for mixed complementarity problems: scaling, set-up, and the order of attempts.
+// The path itself is in lemke_path.c.
 //
-// Proven: ends with a solution, or on a secondary ray that proves infeasibility, for copositive-plus
-// matrices (Cottle, Pang, Stone 1992, section 4.4); the velocity-level Stewart–Trinkle matrix is
-// copositive and always solvable (Stewart, Trinkle 1996). Elsewhere a ray proves nothing, unless it
-// happens to be a Farkas vector, which is checked.
+// Proved, in exact arithmetic: for copositive-plus matrices it ends with a solution or on a
+// secondary ray that proves infeasibility (Cottle, Pang, Stone 1992, section 4.4). The
+// Stewart–Trinkle matrix of velocities is copositive, and has a solution under the condition of
+// theory section 5 (Stewart, Trinkle 1996). Elsewhere a ray proves nothing, unless it satisfies
+// (C9), which is checked.
 //
-// The problem is scaled by a congruence D A D, which keeps copositivity, to unit diagonal. Free
-// variables are equations: they are basic from the start and never leave. In floating point a ray or a
-// bad answer can be an accident of nearly singular bases, so other covering vectors, and then the
-// proximal problem A + e I, are tried before a failure is reported.
+// The problem is scaled by a congruence D A D to unit diagonal, which keeps copositivity. Free
+// variables are equations: they are basic from the start and never leave. In floating point a ray
+// or a bad answer can be an accident of nearly singular bases; the proximal problem A + e I is then
+// tried before a failure is reported. Cost: O(n k + k^2) a pivot, k the number of basic z; 0.5 n to
+// 2 n pivots typically, 2^n - 1 on the examples of Murty and Fathi.
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
@@ -19,6 +22,7 @@
 
 // ── Scaling ──────────────────────────────────────────────────────────────────────────────────────
 
+// The scaling A' = R A D.
 typedef struct scaling {
     double *d;  // columns: z = beta D z'
     double *r;  // rows: w = beta R^-1 w'; R = D but for equations, where each has its own
@@ -45,8 +49,9 @@ static double largest_in_column(const perp_matrix *A, int j, const double *r)
     return largest;
 }
 
-// Complementarity pairs: d_i = 1/sqrt|A_ii|; where the diagonal is zero, what makes the largest entry
-// of the column, scaled by its row's partner, 1; without a partner, its square root.
+// Scales of complementarity pairs: d_i = 1 / sqrt|A_ii|. Where the diagonal is
+// zero, the d that makes the largest entry of the column 1, with rows scaled
+// already; without such rows, by its square root.
 static void scale_pairs(const perp_mcp *mcp, scaling *s)
 {
     int n = mcp->n, missing = 0;
@@ -57,6 +62,7 @@ static void scale_pairs(const perp_mcp *mcp, scaling *s)
     }
     for (int j = 0; j < n; j++) {
         if (missing > 0 && s->d[j] == 0.0) {
+            // sigma rows of friction have a zero diagonal
             double largest = largest_in_column(&mcp->A, j, s->r);
             double alone = largest > 0.0 ? largest : sqrt(largest_in_column(&mcp->A, j, NULL));
             s->d[j] = alone > 0.0 ? 1.0 / alone : 1.0;
@@ -65,6 +71,7 @@ static void scale_pairs(const perp_mcp *mcp, scaling *s)
     memcpy(s->r, s->d, (size_t)n * sizeof *s->r);
 }
 
+// Whether variable i has no bounds.
 static bool is_free_variable(const perp_mcp *mcp, int i)
 {
     return mcp->lower && pp_mcp_lower(mcp, i) == -PP_INF && pp_mcp_upper(mcp, i) == PP_INF;
@@ -89,8 +96,8 @@ static void largest_in_rows(const perp_matrix *A, const double *d, double *restr
     }
 }
 
-// Free variables and their equations: columns, then rows, to a largest entry of 1. They need not be
-// scaled alike, since w = 0 whatever its unit.
+// Scales of free variables and of their equations, to largest entries of 1. Row and column need not
+// have the same factor: w = 0 in any unit, and copositivity concerns the other variables.
 static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
 {
     int n = mcp->n, count = 0;
@@ -118,7 +125,8 @@ static void scale_equations(const perp_mcp *mcp, scaling *s, double *most)
     }
 }
 
-// A' = R A D, as a copy of our own: dense with one more column for the covering vector, or CSC on the same pattern.
+// A' = R A D as a copy: dense with one more column for the covering
+// vector, or CSC on the same pattern.
 static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling *s, bool dense)
 {
     int n = t->n;
@@ -145,11 +153,11 @@ static perp_status scale_matrix(pp_lemke *t, const perp_matrix *A, const scaling
     }
     t->A = perp_matrix_dense(n, n, x);
     t->cover = x + (size_t)n * (size_t)n;
-    memset(t->cover, 0, (size_t)n * sizeof *t->cover);  // a tableau carries it before it is chosen
+    memset(t->cover, 0, (size_t)n * sizeof *t->cover);  // a tableau holds it before it is chosen
     return PERP_OK;
 }
 
-// b' = R b / beta with |b'| = 1; bounds in the units of z' = D^-1 z / beta.
+// b' = R b / beta with max|b'| = 1, and bounds in the units of z' = D^-1 z / beta.
 static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
 {
     s->beta = 0.0;
@@ -158,6 +166,7 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
         s->beta = fabs(t->b[i]) > s->beta ? fabs(t->b[i]) : s->beta;
     }
     s->beta = s->beta > 0.0 ? s->beta : 1.0;
+    // own_residual measures in units of max|b|
     double b_max = pp_norm_inf(t->n, mcp->b);
     s->unit = b_max > 0.0 ? s->beta / b_max : 1.0;
     for (int i = 0; i < t->n; i++) {
@@ -172,14 +181,14 @@ static void scale_vectors(pp_lemke *t, const perp_mcp *mcp, scaling *s)
 
 enum { TABLEAU_MOST = 40 };  // n up to which the whole tableau is cheaper than any factorisation
 
-// Sparse LU pays from here on: below, the kernel inverse is smaller than the sparse machinery.
+// Whether a dense kernel inverse suits: small problems, or A filled to a twentieth.
 static bool wants_dense(const perp_mcp *mcp)
 {
     double n = mcp->n, entries = (double)pp_matrix_entries(&mcp->A);
     return mcp->A.dense || n <= 400.0 || (n <= 3000.0 && entries > 0.05 * n * n);
 }
 
-// Memory, scaling, and the representation of the basis that suits n and the density of A.
+// Allocates and scales, and chooses the representation of the basis by n and the density of A.
 static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, scaling *s)
 {
     int n = mcp->n;
@@ -207,19 +216,16 @@ static perp_status set_up(pp_lemke *t, const perp_mcp *mcp, const pp_job *job, s
         return status;
     }
     scale_vectors(t, mcp, s);
-    bool warm = job->options->warm_start && job->options->basis;  // a tableau would be dear to load
+    // a tableau costs n^2 for each variable of a given basis
+    bool warm = job->options->warm_start && job->options->basis;
     if (n <= TABLEAU_MOST && !warm) {
         return pp_lemke_tableau_init(t);
     }
     return dense ? pp_lemke_dense_init(t) : pp_lemke_sparse_init(t);
 }
 
-static bool is_free(const pp_lemke *t, int i)
-{
-    return t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
-}
-
-// The work of a factorisation is metered by the number of basic z: the basic w are unit columns.
+// Factors the basis anew. The work is counted by the number of basic
+// z, since basic w are unit columns.
 static perp_status refactor(pp_lemke *t)
 {
     double basic = 0.0;
@@ -230,14 +236,15 @@ static perp_status refactor(pp_lemke *t)
     return t->basis->refactor(t);
 }
 
-// Fill positions from a set of basic z; NULL: the free variables alone. Position i holds z_i or w_i.
+// Loads a basis: position i holds z_i or w_i. place NULL: only the free variables are basic.
 static perp_status load_basis(pp_lemke *t, const int8_t *place)
 {
     // bt = b + A z over the non-basic z, which rest at their bounds
     int n = t->n;
     memcpy(t->bt, t->b, (size_t)n * sizeof(double));
     for (int i = 0; i < n; i++) {
-        bool basic = is_free(t, i);
+        // fixed variables stay at their bound, and an infinite bound cannot be rested at
+        bool basic = t->lower[i] == -PP_INF && t->upper[i] == PP_INF;
         t->at_upper[i] = t->lower[i] == -PP_INF && t->upper[i] < PP_INF;
         if (place && t->lower[i] < t->upper[i]) {
             basic = basic || place[i] == PERP_BASIS_BASIC;
@@ -264,6 +271,7 @@ static perp_status load_basis(pp_lemke *t, const int8_t *place)
     return status;
 }
 
+// The basis as the caller sees it.
 static void read_basis(const pp_lemke *t, int8_t *place)
 {
     for (int j = 0; j < t->n; j++) {
@@ -276,6 +284,7 @@ static void read_basis(const pp_lemke *t, int8_t *place)
     }
 }
 
+// The scaled z of the present basis, basic values clamped to their bounds.
 static void read_solution(const pp_lemke *t, double *z)
 {
     for (int j = 0; j < t->n; j++) {
@@ -289,13 +298,14 @@ static void read_solution(const pp_lemke *t, double *z)
     }
 }
 
-// The natural residual of one pair, |z - mid(lower, z - w, upper)|.
-static double natural_map(double z, double w, double lower, double upper)
+// The natural map of one pair, |z - clamp(z - w, lower, upper)|.
+static double pair_residual(double z, double w, double lower, double upper)
 {
     return fabs(z - pp_clamp(z - w, lower, upper));
 }
 
-// max_i |z_i - clamp(z_i - w_i)|, the worse of scaled and unscaled: either can hide what the other shows.
+// The natural map, max_i |z_i - clamp(z_i - w_i)|, the larger of scaled and unscaled: each is blind
+// where the other sees, theory section 3. w: scratch.
 static double own_residual(const pp_lemke *t, const scaling *s, const double *z, double *w)
 {
     double worst = 0.0;
@@ -303,8 +313,8 @@ static double own_residual(const pp_lemke *t, const scaling *s, const double *z,
     pp_matrix_mul(&t->A, 1.0, z, w);
     for (int i = 0; i < t->n; i++) {
         double d = s->d[i] * s->unit, r = s->unit / s->r[i];
-        double error = natural_map(z[i], w[i], t->lower[i], t->upper[i]);
-        double plain = natural_map(d * z[i], r * w[i], d * t->lower[i], d * t->upper[i]);
+        double error = pair_residual(z[i], w[i], t->lower[i], t->upper[i]);
+        double plain = pair_residual(d * z[i], r * w[i], d * t->lower[i], d * t->upper[i]);
         worst = error <= worst ? worst : error;
         worst = plain <= worst ? worst : plain;
     }
@@ -313,6 +323,7 @@ static double own_residual(const pp_lemke *t, const scaling *s, const double *z,
 
 // ── Attempts ─────────────────────────────────────────────────────────────────────────────────────
 
+// The best answer of all attempts.
 typedef struct attempt {
     const scaling *scale;
     double *z, *best;  // scaled answers: this attempt's and the best so far
@@ -325,7 +336,8 @@ typedef struct attempt {
     bool rayed;
 } attempt;
 
-static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
+// Keeps z with its basis where its residual is the least so far.
+static void store_if_less(const pp_lemke *t, attempt *a, const double *z)
 {
     double residual = own_residual(t, a->scale, z, a->w);
     if (residual < a->residual) {
@@ -335,26 +347,27 @@ static void keep_if_better(const pp_lemke *t, attempt *a, const double *z)
     }
 }
 
-// After a path of some pivots: the basic solution anew; as the path left it, where z0 went out by a pivot
-// so small that the last basis is nearly singular; from a fresh factorisation if neither does.
+// The solution at the end of a path, in three ways until one is accurate: from the updated factors;
+// as the path left it, where z0 left by a pivot so small that the last basis is nearly singular;
+// from a new factorisation.
 static void recompute_basic_solution(pp_lemke *t, attempt *a, int pivots)
 {
     read_solution(t, a->last);
     if (pivots > 0 && t->basis->values(t) >= 0) {
         read_solution(t, a->z);
-        keep_if_better(t, a, a->z);
+        store_if_less(t, a, a->z);
     }
     if (a->residual > a->target) {
-        keep_if_better(t, a, a->last);
+        store_if_less(t, a, a->last);
     }
     if (a->residual > a->target && refactor(t) >= 0) {
         read_solution(t, a->z);
-        keep_if_better(t, a, a->z);
+        store_if_less(t, a, a->z);
     }
 }
 
-// One path from a basis (NULL: the slacks). Where free variables alone make a singular block, a crash basis that holds
-// them all is looked for first.
+// One path from a basis (NULL: the slacks). Where the free variables alone make a singular block
+// the path starts from a crash basis that contains them all.
 static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
 {
     int before = t->pivots;
@@ -374,8 +387,9 @@ static perp_status run_path(pp_lemke *t, const int8_t *place, attempt *a)
     return status;
 }
 
-// The ray in z, from fresh factors: how the basic z and the entering one move. Farkas' certificate for
-// copositive-plus matrices; perp_mcp_farkas decides whether it is one here.
+// The ray in z, in the caller's units, from new factors: the rates of the basic z and of the
+// entering one. For copositive-plus matrices it is a Farkas vector; perp_mcp_farkas decides whether
+// it is one here.
 static void read_ray(pp_lemke *t, const scaling *s, double *ray)
 {
     double tiny = 1e-11 * pp_norm_inf(t->n, t->dir);
@@ -388,15 +402,16 @@ static void read_ray(pp_lemke *t, const scaling *s, double *ray)
             ray[j] = t->sign * t->dir[k] * s->d[j];
         }
     }
+    // the entering variable moves by 1 along its own ray
     if (pp_is_z(t, t->entering)) {
         ray[t->entering] = t->sign * s->d[t->entering];
     }
 }
 
-// A += shift I, b = kept - shift about
+// The proximal problem about `about`: A += shift I, b = kept - shift about
 static void shift_problem(pp_lemke *t, double shift, const double *kept, const double *about)
 {
-    double *A = (double *)(uintptr_t)t->A.dense;  // our own scaled copy
+    double *A = (double *)(uintptr_t)t->A.dense;  // the scaled copy
     size_t stride = (size_t)t->n + 1;
     for (int i = 0; i < t->n; i++) {
         A[(size_t)i * stride] += shift;
@@ -404,8 +419,9 @@ static void shift_problem(pp_lemke *t, double shift, const double *kept, const d
     }
 }
 
-// One proximal step from `about`, which it replaces; start is its basis in and out.
-static perp_status proximal_step(pp_lemke *t, double shift, const double *kept, double *about,
+// Solves one proximal problem about `about`, which becomes its
+// solution. start: its basis in and out.
+static perp_status solve_shifted(pp_lemke *t, double shift, const double *kept, double *about,
                                  int8_t *start, bool warm)
 {
     shift_problem(t, shift, kept, about);
@@ -423,19 +439,22 @@ static perp_status proximal_step(pp_lemke *t, double shift, const double *kept, 
     return status;
 }
 
-// The proximal problem: A + e I about the last answer, e falling. Its bases are well conditioned where
-// those of A are not, and on monotone problems the answers converge to one of A. Each basis is also
-// tried on A itself.
-static perp_status proximal(pp_lemke *t, attempt *a)
+// Proximal problems A + e I about the last answer, e falling. Their bases are well conditioned
+// where those of A are not, and on monotone problems the answers converge to one of A. Each basis
+// is also tried on A itself. A must be dense.
+static perp_status proximal_rounds(pp_lemke *t, attempt *a)
 {
     enum { ROUNDS = 40 };
     int n = t->n;
     perp_status status = PERP_ERR_SINGULAR;
-    double *kept = PP_ARRAY(t->arena, double, 3 * (size_t)n), *about = kept + n;
-    double shift = 1e-2, *diagonal = about + n;
-    if (!kept || !t->A.dense) {
-        return kept ? status : PERP_ERR_MEMORY;
+    double *kept = PP_ARRAY(t->arena, double, 3 * (size_t)n);
+    if (!kept) {
+        return PERP_ERR_MEMORY;
     }
+    if (!t->A.dense) {
+        return status;
+    }
+    double *about = kept + n, *diagonal = about + n, shift = 1e-2;
     // b and the diagonal of A are put back after every round
     memcpy(kept, t->b, (size_t)n * sizeof *kept);
     memcpy(about, a->best, (size_t)n * sizeof *about);
@@ -445,7 +464,7 @@ static perp_status proximal(pp_lemke *t, attempt *a)
         if (t->pivots >= t->limit || pp_job_is_over(t->job)) {
             break;
         }
-        status = proximal_step(t, shift, kept, about, a->start, warm);
+        status = solve_shifted(t, shift, kept, about, a->start, warm);
         double *A = (double *)(uintptr_t)t->A.dense;
         for (int i = 0; i < n; i++) {
             A[(size_t)i * ((size_t)n + 1)] = diagonal[i];
@@ -453,10 +472,10 @@ static perp_status proximal(pp_lemke *t, attempt *a)
         memcpy(t->b, kept, (size_t)n * sizeof *kept);
         warm = status >= 0;
         if (warm) {
-            keep_if_better(t, a, about);
+            store_if_less(t, a, about);
             if (a->residual > a->target && load_basis(t, a->start) >= 0) {
                 read_solution(t, a->z);
-                keep_if_better(t, a, a->z);
+                store_if_less(t, a, a->z);
             }
         }
         if (status == PERP_ERR_MEMORY || a->residual <= a->target) {
@@ -468,16 +487,19 @@ static perp_status proximal(pp_lemke *t, attempt *a)
     return status < 0 ? status : PERP_ERR_LIMIT;
 }
 
-// Past this many pivots (and an eighth of n) from a given basis the slacks are the better start.
+// Pivots (plus an eighth of n) after which a path from the caller's basis
+// is given up for one from the slacks.
 enum { WARM_PIVOTS = 20 };
 
-// From the given basis, then from the slacks, then by proximal steps, until the residual is well below the tolerance.
-// `first` is the status of the path from the slacks: the one that means something where all fail.
+// From the caller's basis, then from the slacks, then by proximal problems, until the residual is
+// at the target. Where all fail the status is that of the path from the slacks (`first`), the one
+// that a proof speaks of.
 static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const scaling *s)
 {
     const perp_comp_options *options = job->options;
     perp_status status = PERP_ERR_RAY, first = PERP_ERR_RAY;
     if (options->warm_start && options->basis) {
+        // a basis that needs many pivots was a poor guess
         int limit = t->limit;
         int few = WARM_PIVOTS + t->n / 8;
         t->limit = few < limit ? few : limit;
@@ -493,12 +515,13 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
         }
     }
     if (a->residual > a->target && status != PERP_ERR_MEMORY && first != PERP_ERR_LIMIT) {
-        perp_status last = proximal(t, a);
+        perp_status last = proximal_rounds(t, a);
         status = last == PERP_ERR_MEMORY || last >= 0 ? last : first;
     }
     return status;
 }
 
+// The reason of a failure.
 static void write_reason(const pp_lemke *t, perp_status status, pp_report *report)
 {
     const char *what = "no answer";
@@ -527,7 +550,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     if (status >= 0 && (!a.z || !a.place)) {
         status = PERP_ERR_MEMORY;
     }
-    // a hundredth of the tolerance: the judge measures more than our own residual
+    // the target is a hundredth of the tolerance: the judge also measures the backward error
     if (status >= 0) {
         a.best = a.z + n;
         a.w = a.best + n;
@@ -537,8 +560,8 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         status = attempts(&t, job, &a, &s);
         report->iterations = t.pivots;
         write_reason(&t, status, report);
-        if (isfinite(
-                a.residual)) {  // some attempt gave an answer: back to the units of the problem
+        if (isfinite(a.residual)) {
+            // some attempt gave an answer: back to the units of the problem
             for (int i = 0; i < n; i++) {
                 z[i] = a.best[i] * s.d[i] * s.beta;
             }

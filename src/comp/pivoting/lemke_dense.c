@@ -3,17 +3,18 @@
 //
 // The basis by the inverse of its kernel.
 //
-// Where w_i is basic the basis column is a unit vector, so only the kernel K = A[R, C] matters: R the
-// rows whose w is not basic, C the basic z (and z0). Its k x k inverse is updated in O(k^2) a pivot,
-// and a direction costs O(k^2 + n k): far below the n^2 of a tableau while few contacts are active.
-// Position R[p] holds variable C[p].
+// Where w_i is basic the basis column is a unit vector, so that only the kernel K = A[R, C]
+// matters: R the rows whose w is not basic, C the basic z (and z0). Its k x k inverse is updated by
+// rank-one changes in O(k^2) a pivot, and a direction costs O(k^2 + n k): far below the n^2 of a
+// tableau while few contacts are active. Position R[p] holds variable C[p].
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
 #include <string.h>
 
+// The kernel, its rows and columns, and its inverse.
 typedef struct kernel {
-    int k, capacity;
+    int k, capacity;  // size, and size that the array has room for
     int *R, *C;       // k rows, k columns of A (column n is the cover d)
     int *place;       // n: index p with R[p] = row, or -1
     double *inverse;  // K^-1, column-major, leading dimension capacity; entry (c, r)
@@ -25,13 +26,18 @@ typedef struct kernel {
     int entering;  // the variable that dz belongs to, -1: none
 } kernel;
 
-enum { FIRST_CAPACITY = 32, REFACTOR_EVERY = 200 };
+enum {
+    FIRST_CAPACITY = 32,
+    REFACTOR_EVERY = 200,  // exchanges after which rounding of the updates calls for a new factor
+};
 
+// Column p of the inverse.
 static double *kernel_column(const kernel *K, int p)
 {
     return K->inverse + (size_t)p * (size_t)K->capacity;
 }
 
+// Room for a kernel of size k; the inverse is moved. False: no memory.
 static bool reserve_kernel(pp_lemke *t, kernel *K, int k)
 {
     if (k <= K->capacity) {
@@ -39,7 +45,7 @@ static bool reserve_kernel(pp_lemke *t, kernel *K, int k)
     }
     int capacity = 2 * k > t->n ? t->n : 2 * k;
     capacity = capacity < FIRST_CAPACITY ? FIRST_CAPACITY : (capacity + 7) & ~7;
-    capacity += capacity % 64 == 0 ? 8 : 0;  // keeps columns off the same cache set
+    capacity += capacity % 64 == 0 ? 8 : 0;  // columns shall not share cache sets
     double *inverse = PP_ARRAY(t->arena, double, (size_t)capacity *(size_t)capacity);
     if (!inverse) {
         return false;
@@ -75,17 +81,19 @@ perp_status pp_lemke_dense_init(pp_lemke *t)
     return PERP_OK;
 }
 
-// The column of A for a variable, z0's being the cover behind A's own; and back.
+// The column of A for a variable; that of z0 is the cover d behind A's own.
 static int column_index(const pp_lemke *t, int variable)
 {
     return variable == pp_z0(t) ? t->n : variable;
 }
 
+// The variable of a column of A.
 static int variable_at(const pp_lemke *t, int column)
 {
     return column == t->n ? pp_z0(t) : column;
 }
 
+// Column of A, or d.
 static const double *matrix_column(const pp_lemke *t, int column)
 {
     return t->A.dense + (size_t)column * (size_t)t->n;
@@ -105,7 +113,7 @@ static void gather_rows(const kernel *K, const double *a, double *out)
     }
 }
 
-// y += s K^-1 x; x is lost when K is only factored.
+// y += s K^-1 x. Overwrites x where K is factored and not inverted.
 static void add_inverse(const kernel *K, double s, double *x, double *y)
 {
     if (K->factored) {
@@ -116,7 +124,8 @@ static void add_inverse(const kernel *K, double s, double *x, double *y)
     pp_gemv(K->k, K->k, s, K->inverse, K->capacity, x, y);
 }
 
-// K = L U, in the room of the inverse. A basis that turns out to be a solution needs no more.
+// K = L U, in the array of the inverse, which is formed later: a basis that is a solution already
+// does not need it.
 static perp_status factor_kernel(pp_lemke *t, kernel *K)
 {
     K->entering = -1;
@@ -132,8 +141,8 @@ static perp_status factor_kernel(pp_lemke *t, kernel *K)
     return singular ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
-// The inverse from the factors.
-static perp_status invert(pp_lemke *t, kernel *K)
+// The inverse from the factors, where it is not there yet.
+static perp_status invert_kernel(pp_lemke *t, kernel *K)
 {
     int k = K->k;
     if (!K->factored) {
@@ -147,6 +156,7 @@ static perp_status invert(pp_lemke *t, kernel *K)
     for (int p = 0; p < k; p++) {
         memcpy(lu + (size_t)p * (size_t)k, kernel_column(K, p), (size_t)k * sizeof *lu);
     }
+    // from a copy: the factors are in the array that receives the inverse
     pp_lu_invert(k, lu, k, K->pivot, K->inverse, K->capacity);
     pp_arena_release(t->arena, mark);
     K->factored = false;
@@ -176,6 +186,7 @@ static perp_status dense_values(pp_lemke *t)
     return PERP_OK;
 }
 
+// Collects R and C from t->var and factors K.
 static perp_status dense_refactor(pp_lemke *t)
 {
     kernel *K = t->kernel;
@@ -184,16 +195,21 @@ static perp_status dense_refactor(pp_lemke *t)
     for (int i = 0; i < n; i++) {
         K->place[i] = -1;
         if (t->var[i] != n + i) {
+            // w_i is not basic: row i belongs to the kernel
             K->place[i] = K->k;
             K->R[K->k] = i;
             K->C[K->k++] = column_index(t, t->var[i]);
         }
     }
     perp_status status = factor_kernel(t, K);
-    return status < 0 ? status : dense_values(t);
+    if (status < 0) {
+        return status;
+    }
+    return dense_values(t);
 }
 
-// dir = (dz_C, dw) for the entering variable; returns how badly K^-1 inverts K along it.
+// dir = (dz_C, dw) for the entering variable. Returns the relative error of K^-1 along it: rows R
+// of dw should vanish.
 static double try_direction(pp_lemke *t, kernel *K, int entering)
 {
     int n = t->n, k = K->k;
@@ -221,11 +237,13 @@ static double try_direction(pp_lemke *t, kernel *K, int entering)
     return worst / size;
 }
 
+// The direction, with K factored anew where updates have lost accuracy (DRIFT). Beyond WORST the
+// basis counts as singular.
 static perp_status dense_direction(pp_lemke *t, int entering)
 {
     static const double DRIFT = 1e-9, WORST = 1e-4;
     kernel *K = t->kernel;
-    perp_status status = invert(t, K);
+    perp_status status = invert_kernel(t, K);
     if (status < 0) {
         return status;
     }
@@ -233,9 +251,12 @@ static perp_status dense_direction(pp_lemke *t, int entering)
     if (error <= DRIFT) {
         return PERP_OK;
     }
+    // drift of the updates, or too many of them: a new factorisation
     if (K->since > 0) {
         status = factor_kernel(t, K);
-        status = status < 0 ? status : invert(t, K);
+        if (status >= 0) {
+            status = invert_kernel(t, K);
+        }
         if (status < 0) {
             return status;
         }
@@ -256,6 +277,7 @@ static void left_solve(const pp_lemke *t, const kernel *K, int r, double *v)
     pp_gemv_t(K->k, K->k, 1.0, K->inverse, K->capacity, a, v);
 }
 
+// The row of the inverse basis at a position: derivatives of its variable by b.
 static perp_status dense_row(pp_lemke *t, int position, double *row)
 {
     kernel *K = t->kernel;
@@ -277,7 +299,7 @@ static perp_status dense_row(pp_lemke *t, int position, double *row)
 
 // ── The four kinds of exchange ───────────────────────────────────────────────────────────────────
 
-// u = K^-1 a_R for the entering column: minus the dz of its direction, when that was the last one.
+// u = K^-1 a_R for the entering column: -dz of its direction where that was the last one computed.
 static void right_solve(const pp_lemke *t, const kernel *K, int entering, double *u)
 {
     if (K->entering == entering) {
@@ -291,7 +313,8 @@ static void right_solve(const pp_lemke *t, const kernel *K, int entering, double
     add_inverse(K, 1.0, K->dz, u);
 }
 
-// z (or z0) enters, w_r leaves: K gains row r and the variable's column.
+// z (or z0) enters, w_r leaves: K gains row r and the variable's column. The inverse of a bordered
+// matrix, with the Schur complement `pivot`.
 static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
 {
     int k = K->k;
@@ -301,6 +324,7 @@ static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
     left_solve(t, K, r, K->v);
     right_solve(t, K, entering, K->u);
     const double *a = matrix_column(t, column_index(t, entering));
+    // Schur complement of the new entry
     double pivot = a[r];
     for (int p = 0; p < k; p++) {
         pivot -= K->v[p] * a[K->R[p]];
@@ -319,8 +343,8 @@ static perp_status grow_kernel(pp_lemke *t, kernel *K, int r, int entering)
     return PERP_OK;
 }
 
-// z enters, z_C[q] leaves: column q of K is another. Row q of the inverse is divided by the pivot and
-// taken off the others: one rank-one update with u_q - 1 in place of u_q.
+// z enters, z_C[q] leaves: column q of K is replaced. Row q of the inverse is divided by the pivot
+// and subtracted from the others: one rank-one update with u_q - 1 in place of u_q.
 static void change_column(pp_lemke *t, kernel *K, int q, int entering)
 {
     right_solve(t, K, entering, K->u);
@@ -333,7 +357,7 @@ static void change_column(pp_lemke *t, kernel *K, int q, int entering)
     K->C[q] = column_index(t, entering);
 }
 
-// w of row R[p] enters, w_r leaves: row p of K is another. The same with columns.
+// w of row R[p] enters, w_r leaves: row p of K is replaced. The same for columns of the inverse.
 static void change_row(pp_lemke *t, kernel *K, int p, int r)
 {
     left_solve(t, K, r, K->v);
@@ -346,9 +370,9 @@ static void change_row(pp_lemke *t, kernel *K, int p, int r)
     K->place[r] = p;
 }
 
-// w of row R[p] enters, z_C[q] leaves: K loses row p and column q. The variable C[p] stays and takes
-// the row R[q], so that position R[q] holds it.
-static void shrink(kernel *K, int p, int q)
+// w of row R[p] enters, z_C[q] leaves: K loses row p and column q. The variable C[p] stays and
+// takes the row R[q], so that position R[q] holds it.
+static void shrink_kernel(kernel *K, int p, int q)
 {
     int k = K->k, last = k - 1;
     double *own = kernel_column(K, p), pivot = own[q];
@@ -358,8 +382,8 @@ static void shrink(kernel *K, int p, int q)
     }
     pp_ger(k, k, -1.0 / pivot, K->u, K->v, K->inverse, K->capacity);
     K->place[K->R[p]] = -1;
-    // Row q and column p of the inverse go. First pair C[p] with R[q]: row p moves to row q, so that
-    // index p is free on both sides; then the last index moves into p.
+    // Row q and column p of the inverse go. First pair C[p] with R[q]: row p moves to row q, so
+    // that index p is free on both sides; then the last index moves into p.
     if (p != q) {
         for (int j = 0; j < k; j++) {
             kernel_column(K, j)[q] = kernel_column(K, j)[p];
@@ -378,18 +402,21 @@ static void shrink(kernel *K, int p, int q)
     K->k = last;
 }
 
+// The exchange of one basic variable, by which of z and w enters and leaves. Values and bounds of
+// positions follow, since shrinking pairs rows and variables anew.
 static perp_status dense_replace(pp_lemke *t, int position, int entering)
 {
     kernel *K = t->kernel;
     int n = t->n, leaves = K->place[position];
     bool z_enters = pp_is_z(t, entering) || entering == pp_z0(t);
     double value = t->x[position];
-    perp_status status = invert(t, K);
+    perp_status status = invert_kernel(t, K);
     K->since++;
     t->cost = 6.0 * K->k * K->k + 2.0 * n * K->k;
     if (status < 0) {
         return status;
     }
+    // z enters: the kernel grows, or one of its columns is replaced
     if (z_enters) {
         if (leaves < 0) {
             status = grow_kernel(t, K, position, entering);
@@ -403,6 +430,7 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
         K->entering = -1;
         return PERP_OK;
     }
+    // w enters: one row of the kernel is replaced, or the kernel shrinks
     int row = entering - n, enters = K->place[row];
     int stays = variable_at(t, K->C[enters]);
     double kept = t->x[row];
@@ -413,7 +441,7 @@ static perp_status dense_replace(pp_lemke *t, int position, int entering)
         if (enters != leaves) {
             pp_lemke_set(t, position, stays, kept);
         }
-        shrink(K, enters, leaves);
+        shrink_kernel(K, enters, leaves);
     }
     pp_lemke_set(t, row, entering, value);
     K->entering = -1;

@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Complementary pivoting: start on the ray of z0, exchange until z0 is zero.
+// Complementary pivoting: the path of theory (C11), from a starting
+// basis along edges until z0 is zero.
+//
+// The variable that enters is the complement of the one that left; the ratio test decides which
+// leaves. A boxed variable that reaches its other bound first changes no basis (a bound flip).
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
@@ -55,7 +59,7 @@ void pp_lemke_add_column(const pp_lemke *t, int variable, double s, double *y)
     }
 }
 
-// How far outside its bounds the variable at a position is.
+// How far the variable at a position is outside its bounds; negative inside.
 static double bound_violation(const pp_lemke *t, int position)
 {
     double below = t->lo[position] - t->x[position], above = t->x[position] - t->up[position];
@@ -73,9 +77,9 @@ static bool is_feasible(const pp_lemke *t)
     return true;
 }
 
-// The covering vector of an arbitrary basis: along z0 each variable that can be moved inward without
-// end moves by 1, each other one that is outside by its violation, the rest not at all. At the first
-// z0 at which all are inside, the path begins.
+// The covering vector d of an arbitrary basis. Per unit of z0 a variable with one bound moves
+// inward by 1, one with two bounds that is outside moves inward by its violation, and the others do
+// not move. The path begins at the least z0 at which all are inside.
 static void cover_basis(pp_lemke *t, double *inward)
 {
     int n = t->n;
@@ -102,8 +106,8 @@ static void cover_basis(pp_lemke *t, double *inward)
     }
 }
 
-// The position that enters its bounds last as z0 grows from 0, and that z0. Among equals the last
-// position: the lexicographically least row of the starting basis.
+// The position that enters its bounds last as z0 grows from 0, and that z0. Of equal ones the last,
+// whose row of the starting basis is lexicographically least.
 static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
 {
     int last = -1;
@@ -111,6 +115,7 @@ static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
     for (int k = 0; k < t->n; k++) {
         double out = bound_violation(t, k);
         if (out > 0.0 && inward[k] != 0.0) {
+            // z0 at which the variable at k comes inside
             double need = out / fabs(inward[k]);
             if (need >= *z0) {
                 *z0 = need;
@@ -121,7 +126,8 @@ static int last_to_enter(const pp_lemke *t, const double *inward, double *z0)
     return last;
 }
 
-// What enters after `variable` has left: its complement, and whether it grows (+1) or falls (-1).
+// The variable that enters after `variable` has left, its complement, and
+// whether it grows (+1) or falls (-1).
 static int complement(const pp_lemke *t, int variable, double *sign)
 {
     int i = variable < t->n ? variable : variable - t->n;
@@ -137,15 +143,16 @@ static void advance_basic_variables(pp_lemke *t, double step)
     }
 }
 
-// z_j goes from one end of its box to the other without meeting anything: no exchange, its w_j next.
-static void flip(pp_lemke *t, int j)
+// Bound flip: z_j goes from one bound of its box to the other, and w_j enters next.
+static void flip_bound(pp_lemke *t, int j)
 {
     double before = pp_lemke_nonbasic_value(t, j);
     t->at_upper[j] = !t->at_upper[j];
     pp_lemke_add_column(t, j, pp_lemke_nonbasic_value(t, j) - before, t->bt);
 }
 
-static void leave_bound(pp_lemke *t, int variable)  // a non-basic z becomes basic
+// A non-basic z becomes basic: its value leaves bt.
+static void leave_bound(pp_lemke *t, int variable)
 {
     if (pp_is_z(t, variable)) {
         double rest = pp_lemke_nonbasic_value(t, variable);
@@ -155,7 +162,8 @@ static void leave_bound(pp_lemke *t, int variable)  // a non-basic z becomes bas
     }
 }
 
-static void reach_bound(pp_lemke *t, int variable, bool at_upper)  // a basic z becomes non-basic
+// A basic z becomes non-basic: its bound enters bt.
+static void reach_bound(pp_lemke *t, int variable, bool at_upper)
 {
     if (pp_is_z(t, variable)) {
         t->at_upper[variable] = at_upper;
@@ -191,7 +199,7 @@ static perp_status exchange_basis(pp_lemke *t, bool *done)
     }
     if (span <= block.step && isfinite(span)) {
         advance_basic_variables(t, span);
-        flip(t, variable);
+        flip_bound(t, variable);
         t->entering = complement(t, variable, &t->sign);
         return PERP_OK;
     }
@@ -228,7 +236,8 @@ perp_status pp_lemke_path(pp_lemke *t)
     if (first < 0) {
         return PERP_OK;
     }
-    // z0 enters at the value where the last variable comes inside its bounds, and takes that one's place
+    // z0 enters at the value where the last variable comes inside its
+    // bounds, and takes that one's place
     for (int k = 0; k < t->n; k++) {
         t->x[k] += z0 * inward[k];
     }
@@ -237,7 +246,7 @@ perp_status pp_lemke_path(pp_lemke *t)
     t->x[first] = z0;
     perp_status status = t->basis->replace(t, first, pp_z0(t));
     t->entering = complement(t, leaving, &t->sign);
-    // complementary pivoting: what has left determines what enters, until z0 leaves
+    // the variable that left determines the one that enters, until z0 leaves
     bool done = false;
     while (status >= 0 && !done) {
         if (t->pivots >= t->limit || (t->pivots % 16 == 0 && pp_job_is_over(t->job))) {

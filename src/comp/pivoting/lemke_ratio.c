@@ -1,23 +1,27 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ratio test of complementary pivoting, with the lexicographic rule on ties.
+// The ratio test of complementary pivoting: Harris' (1973) test,
+// with the lexicographic rule on ties.
 //
-// With b replaced by b + (e, e^2, …) for an infinitely small e > 0 no two basic variables reach their
-// bounds together, so no basis comes back (Cottle, Pang, Stone 1992, 4.9). The derivative of a basic
-// variable with respect to b is its row of the inverse basis; the tied variable whose row, divided by
-// its speed, is lexicographically least leaves: theory (C17).
+// With b replaced by b + (e, e^2, …) for an infinitely small e > 0 no two basic variables
+// reach their bounds together, so that no basis is repeated (Cottle, Pang, Stone 1992,
+// 4.9). The derivative of a basic variable with respect to b is its row of the inverse
+// basis; of the tied variables that one leaves whose row, divided by its speed, is
+// lexicographically least, theory (C17). Cost: two passes over the basic variables, and
+// one row of the inverse for each tied variable.
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
 
-// All quantities are scaled to 1. Speeds below SLOW are rounding; so are those below STEADY of the
-// best candidate's. A bound may be passed by GIVE; steps within TIE are equal, row entries within
-// SAME.
+// All quantities are scaled to about 1. Speeds below SLOW, and below STEADY times the fastest
+// candidate's, count as rounding. A bound may be passed by GIVE. Steps within TIE are equal, and
+// row entries within SAME.
 static const double SLOW = 1e-11, TIE = 1e-12, SAME = 1e-10, STEADY = 1e-4, GIVE = 1e-11;
 
-// Room left to the bound that the variable at position k moves towards; infinite when none.
-static double room(const pp_lemke *t, int k, double slow)
+// Distance to the bound that the variable at position k moves
+// towards; infinite where there is none.
+static double room_to_bound(const pp_lemke *t, int k, double slow)
 {
     double speed = t->dir[k];
     double left = PP_INF;
@@ -30,8 +34,8 @@ static double room(const pp_lemke *t, int k, double slow)
     return left > 0.0 ? left : 0.0;
 }
 
-// Lexicographic comparison of two tied positions, rows already divided by their closing speeds.
-static bool precedes(int n, const double *a, const double *b)
+// Whether row a is lexicographically less than row b, both divided by their closing speeds.
+static bool is_lex_less(int n, const double *a, const double *b)
 {
     for (int i = 0; i < n; i++) {
         double difference = a[i] - b[i];
@@ -42,19 +46,18 @@ static bool precedes(int n, const double *a, const double *b)
     return false;
 }
 
-// How soon the bound is reached, per unit of each b_i.
+// The row of (C17): the change of the step at which the bound is reached, per unit of each b_i.
 static perp_status closing_row(pp_lemke *t, int position, double *row)
 {
     perp_status status = t->basis->row(t, position, row);
-    double speed =
-        -t->dir[position];  // room shrinks by this to the lower bound, grows to the upper
+    double speed = -t->dir[position];  // positive towards a lower bound, negative towards an upper
     for (int i = 0; i < t->n; i++) {
         row[i] /= speed;
     }
     return status;
 }
 
-// The lexicographically least of the tied rows; two rows are held at a time.
+// The tied position whose row is lexicographically least. Two rows are in memory at a time.
 static perp_status break_tie(pp_lemke *t, int ties, int *position)
 {
     double *best = t->row_a, *next = t->row_b;
@@ -65,7 +68,8 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
             break;
         }
         status = closing_row(t, t->tied[k], next);
-        if (precedes(t->n, next, best)) {
+        // the better row is kept in `best`, the buffers change roles
+        if (is_lex_less(t->n, next, best)) {
             *position = t->tied[k];
             double *swap = best;
             best = next;
@@ -75,16 +79,16 @@ static perp_status break_tie(pp_lemke *t, int ties, int *position)
     return status;
 }
 
-// Harris' test: the step that no bound allows to pass by more than GIVE, then, of the positions met
-// up to it, those whose speed is not rounding beside the fastest of them. Returns how many; z0 alone
-// when it is one of them.
+// Harris' test: the largest step that passes no bound by more than GIVE; then, of the
+// positions met up to it, those whose speed is not rounding beside the fastest.
+// Returns how many; z0 alone where it is one.
 static int candidates(pp_lemke *t, double slow, double *ratio)
 {
     // first pass: the largest step that passes no bound by more than GIVE
     double limit = PP_INF, top = 0.0;
     int count = 0, kept = 0;
     for (int k = 0; k < t->n; k++) {
-        double left = room(t, k, slow);
+        double left = room_to_bound(t, k, slow);
         ratio[k] = PP_INF;
         if (left < PP_INF) {
             double speed = fabs(t->dir[k]), reach = (left + GIVE) / speed;
@@ -106,6 +110,7 @@ static int candidates(pp_lemke *t, double slow, double *ratio)
             }
         }
     }
+    // small pivots would spoil the next basis
     for (int k = 0; k < count; k++) {
         if (fabs(t->dir[t->tied[k]]) >= STEADY * top) {
             t->tied[kept++] = t->tied[k];
@@ -114,7 +119,7 @@ static int candidates(pp_lemke *t, double slow, double *ratio)
     return kept;
 }
 
-// Of the candidates, those that are met first.
+// Of the candidates, those that are met first, up to TIE.
 static int first_met(pp_lemke *t, int count, const double *ratio)
 {
     double least = PP_INF;

@@ -1,21 +1,24 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The basis by sparse LU with product-form updates.
+// The basis by sparse LU with product-form updates, for large sparse problems.
 //
-// B x = bt with columns e_i for w_i, -A_j for z_j, -d for z0. KLU factors B once in a while; each
-// exchange appends an eta: B' = B E, where E is the identity but for column p = B^-1 (new column).
+// B x = bt with columns e_i for w_i, -A_j for z_j, -d for z0. KLU factors B every
+// ETAS_MAX exchanges; between, each exchange appends an eta matrix: B' = B E, where E
+// is the identity except for column p, which is B^-1 (new column). Cost of a solve:
+// the entries of the factors and of the etas.
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ETAS_MAX = 64 };
+enum { ETAS_MAX = 64 };  // exchanges between factorisations
 
+// One eta column: its position, its diagonal entry, and the other entries.
 typedef struct eta {
     int position, count;
     double pivot;
-    int *i;  // the other entries of the column
+    int *i;
     double *x;
 } eta;
 
@@ -53,7 +56,7 @@ void pp_lemke_sparse_free(pp_lemke *t)
     }
 }
 
-// The columns of the basis.
+// B in CSC from t->var.
 static void collect_basis_columns(const pp_lemke *t, basis_factors *F)
 {
     int n = t->n, used = 0;
@@ -67,7 +70,7 @@ static void collect_basis_columns(const pp_lemke *t, basis_factors *F)
                     F->x[used++] = -t->cover[i];
                 }
             }
-        } else if (variable >= n) {
+        } else if (variable >= n) {  // a basic w has a unit column
             F->i[used] = variable - n;
             F->x[used++] = 1.0;
         } else {
@@ -80,21 +83,26 @@ static void collect_basis_columns(const pp_lemke *t, basis_factors *F)
     F->p[n] = used;
 }
 
-static perp_status solve_basis(const basis_factors *F, double *x)  // x = B^-1 x
+// x = B^-1 x
+static perp_status solve_basis(const basis_factors *F, double *x)
 {
     perp_status status = pp_sparse_lu_solve(F->lu, x);
     for (int k = 0; k < F->count; k++) {
         const eta *e = &F->etas[k];
         double s = x[e->position] / e->pivot;
         x[e->position] = s;
-        for (int j = 0; j < e->count && s != 0.0; j++) {
+        if (s == 0.0) {
+            continue;
+        }
+        for (int j = 0; j < e->count; j++) {
             x[e->i[j]] -= e->x[j] * s;
         }
     }
     return status;
 }
 
-static perp_status solve_transposed(const basis_factors *F, double *y)  // y = B^-T y
+// y = B^-T y: the etas in reverse order, then the factors
+static perp_status solve_transposed(const basis_factors *F, double *y)
 {
     for (int k = F->count - 1; k >= 0; k--) {
         const eta *e = &F->etas[k];
@@ -107,6 +115,7 @@ static perp_status solve_transposed(const basis_factors *F, double *y)  // y = B
     return pp_sparse_lu_solve_t(F->lu, y);
 }
 
+// Factors B anew and drops the etas.
 static perp_status factor_basis(pp_lemke *t, basis_factors *F)
 {
     pp_sparse_lu_destroy(F->lu);
@@ -126,10 +135,13 @@ static perp_status sparse_refactor(pp_lemke *t)
 {
     basis_factors *F = t->kernel;
     perp_status status = factor_basis(t, F);
-    return status < 0 ? status : sparse_values(t);
+    if (status < 0) {
+        return status;
+    }
+    return sparse_values(t);
 }
 
-// column = the entering variable's column of B, with sign -1 for a direction
+// column = sign times the entering variable's column of B
 static void entering_column(const pp_lemke *t, int entering, double sign, double *column)
 {
     memset(column, 0, (size_t)t->n * sizeof *column);
@@ -140,6 +152,7 @@ static void entering_column(const pp_lemke *t, int entering, double sign, double
     }
 }
 
+// dir = -B^-1 times the entering column
 static perp_status sparse_direction(pp_lemke *t, int entering)
 {
     basis_factors *F = t->kernel;
@@ -154,6 +167,7 @@ static perp_status sparse_direction(pp_lemke *t, int entering)
     return status;
 }
 
+// Row of B^-1, by a solve with B'.
 static perp_status sparse_row(pp_lemke *t, int position, double *row)
 {
     memset(row, 0, (size_t)t->n * sizeof *row);
@@ -161,6 +175,7 @@ static perp_status sparse_row(pp_lemke *t, int position, double *row)
     return solve_transposed(t->kernel, row);
 }
 
+// Appends the eta of the exchange.
 static perp_status sparse_replace(pp_lemke *t, int position, int entering)
 {
     basis_factors *F = t->kernel;
@@ -177,7 +192,7 @@ static perp_status sparse_replace(pp_lemke *t, int position, int entering)
         return status;
     }
     eta *e = &F->etas[F->count];
-    if (!e->i) {  // a slot keeps its memory from one factorisation to the next
+    if (!e->i) {  // allocated once: the slot is used again after a factorisation
         e->i = PP_ARRAY(t->arena, int, t->n);
         e->x = PP_ARRAY(t->arena, double, t->n);
         if (!e->i || !e->x) {

@@ -3,9 +3,9 @@
 //
 // The basis by the whole tableau, for small problems.
 //
-// Every basic variable as a combination of the non-basic ones: x_B = T x_N + const. A direction is a
-// column of T and a lexicographic row is read off the columns of the non-basic w; an exchange costs
-// n^2, which up to some fifty variables is less than the bookkeeping of the kernel inverse.
+// Every basic variable as a combination of the non-basic ones: x_B = T x_N + const. A direction is
+// a column of T, and a lexicographic row is read off the columns of the non-basic w. An exchange
+// costs n^2, which up to some forty variables is less than the bookkeeping of the kernel inverse.
 #include "comp/pivoting/lemke.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct tableau {
     int since;    // exchanges since the last refactorisation
 } tableau;
 
-enum { REFACTOR_EVERY = 400 };
+enum { REFACTOR_EVERY = 400 };  // exchanges after which the tableau is computed anew
 
 perp_status pp_lemke_tableau_init(pp_lemke *t)
 {
@@ -39,19 +39,20 @@ perp_status pp_lemke_tableau_init(pp_lemke *t)
     return PERP_OK;
 }
 
+// Column c of the tableau.
 static double *column_at(const tableau *s, int c)
 {
     return s->T + (size_t)c * (size_t)s->ld;
 }
 
-// x_r and non-basic column c change places.
-static void pivot(const pp_lemke *t, tableau *s, int r, int c)
+// Exchanges the basic variable of row r and the non-basic one of column c.
+static void exchange(const pp_lemke *t, tableau *s, int r, int c)
 {
     pp_exchange(t->n + 1, s->T, s->ld, r, c, s->u);
     s->since++;
 }
 
-// x = L e for the map L of b to the basic variables.
+// x = L e, with L the linear map from b to the basic variables.
 static void apply_slack_map(const pp_lemke *t, const tableau *s, const double *e, double *x)
 {
     int n = t->n;
@@ -67,13 +68,14 @@ static void apply_slack_map(const pp_lemke *t, const tableau *s, const double *e
     }
 }
 
-// x from bt, then once more from what is left of bt.
+// x = L bt, with one step of iterative refinement against the columns of A themselves.
 static perp_status tableau_values(pp_lemke *t)
 {
     tableau *s = t->kernel;
     int n = t->n;
     double *rest = s->row, *step = s->u;
     apply_slack_map(t, s, t->bt, t->x);
+    // rest = bt + A z + d z0 - w, which is rounding
     memcpy(rest, t->bt, (size_t)n * sizeof *rest);
     for (int k = 0; k < n; k++) {
         int variable = t->var[k];
@@ -92,6 +94,7 @@ static perp_status tableau_values(pp_lemke *t)
     return PERP_OK;
 }
 
+// The tableau of the slack basis: T = (A, d), padded to ld rows.
 static void start_from_slacks(pp_lemke *t, tableau *s)
 {
     int n = t->n;
@@ -111,7 +114,8 @@ static void start_from_slacks(pp_lemke *t, tableau *s)
     s->since = 0;
 }
 
-// The slack rows that must leave the basis, largest pivot first, for each z that must enter.
+// Brings a variable into the basis, in the row of largest pivot among those
+// still open (whose slack has to leave).
 static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open)
 {
     int n = t->n, best = -1, c = s->column[variable];
@@ -121,10 +125,11 @@ static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open
             best = r;
         }
     }
+    // no pivot in the open rows: the basis is singular
     if (best < 0 || !(fabs(own[best]) > 1e-14)) {
         return PERP_ERR_SINGULAR;
     }
-    pivot(t, s, best, c);
+    exchange(t, s, best, c);
     s->column[t->var[best]] = c;
     s->column[variable] = -1;
     t->var[best] = variable;
@@ -132,6 +137,7 @@ static perp_status enter_basis(pp_lemke *t, tableau *s, int variable, bool *open
     return PERP_OK;
 }
 
+// The tableau of t->var from the slack basis: one exchange for each basic z. Positions may change.
 static perp_status tableau_refactor(pp_lemke *t)
 {
     tableau *s = t->kernel;
@@ -162,6 +168,7 @@ static perp_status tableau_refactor(pp_lemke *t)
     return tableau_values(t);
 }
 
+// A column of T.
 static perp_status tableau_direction(pp_lemke *t, int entering)
 {
     tableau *s = t->kernel;
@@ -178,13 +185,13 @@ static perp_status tableau_direction(pp_lemke *t, int entering)
     return PERP_OK;
 }
 
+// Row of L: w_i = ... + b_i, so that b_i acts as a non-basic -w_i does.
 static perp_status tableau_row(pp_lemke *t, int position, double *row)
 {
     const tableau *s = t->kernel;
     int n = t->n;
     for (int i = 0; i < n; i++) {
         int c = s->column[n + i];
-        // b_i enters as -w_i does; a basic w_i follows its own b_i alone
         if (c >= 0) {
             row[i] = -column_at(s, c)[position];
         } else {
@@ -198,11 +205,11 @@ static perp_status tableau_replace(pp_lemke *t, int position, int entering)
 {
     tableau *s = t->kernel;
     int c = s->column[entering];
-    if (entering == pp_z0(t)) {  // its column is the cover, chosen for this basis: write it anew
+    if (entering == pp_z0(t)) {  // its column is L d, with the d chosen for this basis
         double *own = column_at(s, c);
         apply_slack_map(t, s, t->cover, own);
     }
-    pivot(t, s, position, c);
+    exchange(t, s, position, c);
     s->column[t->var[position]] = c;
     s->column[entering] = -1;
     pp_lemke_set(t, position, entering, t->x[position]);

@@ -3,21 +3,24 @@
 //
 // The solver "pivot": block principal pivoting for boxed MCPs.
 //
-// Proven for P-matrices (Judice, Pires 1994; Murty 1974) and, through a proximal loop, for positive
-// semidefinite matrices (Rockafellar 1976). The loop is entered when the free block is singular or the
-// pivoting does not settle. What is neither ends in PERP_ERR_SINGULAR or PERP_ERR_LIMIT.
+// Proved for P-matrices (Judice, Pires 1994; Murty 1974) and, through a proximal loop, for
+// positive semidefinite matrices (Rockafellar 1976). The loop is entered where the free
+// block is singular or pivoting does not end. A matrix of neither class ends in
+// PERP_ERR_SINGULAR or PERP_ERR_LIMIT. Cost: one factorisation of the free block a step; 2
+// to 5 steps on regular problems, 10 to 40 on singular ones.
 #include "comp/pivoting/pivot.h"
 
 #include <math.h>
 #include <string.h>
 
+// Free and fixed variables need no positive pivot.
 static bool has_bound(const perp_mcp *mcp, int i)
 {
     double lower = pp_mcp_lower(mcp, i), upper = pp_mcp_upper(mcp, i);
     return lower < upper && (isfinite(lower) || isfinite(upper));
 }
 
-// A P- or positive semidefinite matrix has no negative diagonal entry. O(n) (log for sparse A).
+// A P-matrix or positive semidefinite matrix has no negative diagonal entry. Cost: n look-ups.
 static perp_status refuse_diagonal(const perp_mcp *mcp, pp_report *report)
 {
     for (int i = 0; i < mcp->n; i++) {
@@ -34,6 +37,7 @@ static perp_status refuse_diagonal(const perp_mcp *mcp, pp_report *report)
     return PERP_OK;
 }
 
+// The first basis, and the first proximal centre z.
 static void start_pivot(pp_pivot *p, const pp_job *job, double *z)
 {
     const perp_comp_options *options = job->options;
@@ -49,8 +53,8 @@ static void start_pivot(pp_pivot *p, const pp_job *job, double *z)
     memcpy(p->center, z, (size_t)p->n * sizeof *z);
 }
 
-// Into z, inside the bounds: a free variable may miss its bound by rounding.
-static void deliver(const pp_pivot *p, const double *from, const pp_job *job, double *z)
+// Writes the answer, clamped: a free variable may miss its bound by rounding; and the basis.
+static void write_answer(const pp_pivot *p, const double *from, const pp_job *job, double *z)
 {
     if (pp_all_finite((size_t)p->n, from)) {
         for (int i = 0; i < p->n; i++) {
@@ -62,12 +66,13 @@ static void deliver(const pp_pivot *p, const double *from, const pp_job *job, do
     }
 }
 
-// Block pivoting; then the proximal loop, which is proven for positive semidefinite A; then, for what
-// is left of the P-matrices, the least-index rule with patience.
+// Three stages: block pivoting; the proximal loop, proved for positive semidefinite A; then, for
+// P-matrices that are not, the single-index rule with more patience.
 static perp_status solve_by_stages(pp_pivot *p, const perp_comp_options *options, pp_report *report)
 {
-    int few = p->n < 50 ? p->n : 50;  // of least-index steps: each costs a factorisation
+    int few = p->n < 50 ? p->n : 50;  // single-index steps are few: each costs a factorisation
     double big = 1e12 * p->unit, tolerance = options->tolerance, residual = PP_INF;
+    // two digits below the tolerance of the caller, and 1e-10 at most
     pp_goal goal = {(1e-10 < 1e-2 * tolerance ? 1e-10 : 1e-2 * tolerance) * big,
                     0.1 * tolerance * big};
     pp_pivot_center(p, 0.0);
@@ -84,14 +89,16 @@ static perp_status solve_by_stages(pp_pivot *p, const perp_comp_options *options
     if (status >= 0 || hopeless) {
         return status;
     }
+    // stage three, for unsymmetric A only: symmetric P-matrices are positive definite
     pp_pivot_place_from_z(p, p->best);
     pp_pivot_center(p, 0.0);
     perp_status last = pp_pivot_block(p, 10, 10 * few);
     return last >= 0 && pp_pivot_is_solved(p, &goal, &residual) ? last : status;
 }
 
-static void write_reason(const pp_pivot *p, perp_status status, const pp_job *job,
-                         pp_report *report)
+// Fills the report; a proof of infeasibility is copied to the caller's ray.
+static void write_pivot_report(const pp_pivot *p, perp_status status, const pp_job *job,
+                               pp_report *report)
 {
     report->iterations = p->steps;
     report->seconds_factor = p->seconds_factor;
@@ -123,10 +130,11 @@ perp_status pp_pivot_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     }
     start_pivot(&p, job, z);
     status = solve_by_stages(&p, job->options, report);
+    // after a failure the iterate of least residual
     if (status != PERP_ERR_MEMORY) {
-        deliver(&p, status < 0 ? p.best : p.z, job, z);
+        write_answer(&p, status < 0 ? p.best : p.z, job, z);
     }
-    write_reason(&p, status, job, report);
+    write_pivot_report(&p, status, job, report);
     pp_pivot_drop_factor(&p);
     return status;
 }

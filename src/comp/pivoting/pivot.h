@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the solver "pivot": its state, and the parts that work on it.
+// The solver "pivot": its state and the parts that work on it. Private to pivot*.c.
 //
 //   pivot_setup.c    memory, scales, symmetry
 //   pivot_guess.c    the first basis
 //   pivot_factor.c   the free block A_FF + alpha D: gathered, factored, solved
-//   pivot_border.c   the same from an older factor, when few variables came or left
+//   pivot_border.c   the same from an older factor, where few variables came or left
 //   pivot_block.c    block principal pivoting on (A + alpha D, q)
-//   pivot_prox.c     the proximal loop around it, and rays
+//   pivot_prox.c     the proximal loop around it, and proofs of infeasibility
 //   pivot.c          the solver
 #pragma once
 
 #include "comp/comp.h"
 
-// What the free list has come to differ in from the factored one (pivot_border.c).
+// The rows that border the factored block: variables by which the free list differs from the
+// factored one (pivot_border.c).
 typedef struct pp_border {
     int most, rows, count;   // rows there may be (0: no border), are, are in use now
     int *variable, *active;  // of each row; the rows in use
@@ -25,6 +26,7 @@ typedef struct pp_border {
     double *s, *g, *all, *x;  // scratch
 } pp_border;
 
+// The state of a solve. F is the set of free (basic) variables; the others are at a bound.
 typedef struct pp_pivot {
     int n;
     const perp_mcp *mcp;
@@ -33,7 +35,7 @@ typedef struct pp_pivot {
     double *lower, *upper;   // n each
     double *D;               // n: the positive diagonal, or a stand-in: unit of w over unit of z
     double *root, *inverse;  // sqrt D and 1 / sqrt D
-    double unit;             // what counts as nothing in w: 1e-12 max|b|
+    double unit;             // 1e-12 max|b|: a w below it is zero
 
     double alpha;    // of the proximal term alpha D (z - center)
     double *center;  // n
@@ -68,15 +70,17 @@ typedef struct pp_pivot {
     double seconds_factor;
 } pp_pivot;
 
-// p->n and p->mcp are set, the rest zero. PERP_OK or PERP_ERR_MEMORY.
+// On entry p->n and p->mcp are set and the rest is zero. PERP_OK or PERP_ERR_MEMORY.
 perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena);
+// Places from the bounds that z is at; from a caller's basis, infinite bounds excepted; or from z
+// after some sweeps, which change z.
 void pp_pivot_place_from_z(pp_pivot *p, const double *z);
 void pp_pivot_place_from_basis(pp_pivot *p, const int8_t *basis);
-void pp_pivot_guess(pp_pivot *p, double *z);  // improves z by a few sweeps, then places from it
+void pp_pivot_guess(pp_pivot *p, double *z);
 
-// z_F and w of the free list; PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
+// Solves (C19) for z_F and computes w. PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
 perp_status pp_pivot_solve_free(pp_pivot *p);
-void pp_pivot_drop_factor(pp_pivot *p);  // drops the factor, and what KLU owns
+void pp_pivot_drop_factor(pp_pivot *p);  // frees the factors of KLU
 
 size_t pp_pivot_border_room(int n);  // rows below L
 perp_status pp_pivot_border_allocate(pp_pivot *p, pp_arena *arena);
@@ -84,21 +88,22 @@ void pp_pivot_border_begin(pp_pivot *p);  // L is the factor of the free list
 bool pp_pivot_border(pp_pivot *p);        // false: the free list needs a factor of its own
 void pp_pivot_border_solve(const pp_pivot *p, double *x);  // as a solve with the factored block
 
-// A complementary basis of (A + alpha D, q) from the one in place. PERP_OK: z, w, place hold it;
-// otherwise PERP_ERR_SINGULAR, PERP_ERR_LIMIT or PERP_ERR_MEMORY. After `patience` block steps without
-// progress, at most `singles` least-index steps are taken.
+// Finds a complementary basis of (A + alpha D, q) from the one in `place`. PERP_OK: z, w and place
+// hold it; otherwise PERP_ERR_SINGULAR, PERP_ERR_LIMIT or PERP_ERR_MEMORY. After `patience` block
+// steps without progress at most `singles` single-index steps are taken.
 perp_status pp_pivot_block(pp_pivot *p, int patience, int singles);
 void pp_pivot_center(pp_pivot *p, double alpha);  // sets alpha, and q for the present center
 
-// What an answer must reach, in the unit of w.
+// The accuracy that an answer must reach, in the unit of w.
 typedef struct pp_goal {
     double residual;  // of the natural map, with z in its own unit and in that of w
     double rounding;  // bound of the rounding error of w
 } pp_goal;
 
-// Whether z reaches the goal; its residual for (A, b). Turns w into A z + b.
+// Whether z reaches the goal for (A, b), and its residual. w becomes
+// A z + b, without the proximal term.
 bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual);
 
-// Proximal point iteration from the present center. PERP_OK: z reaches the goal; PERP_ERR_INFEASIBLE:
-// step is a proof of it; otherwise best is the best iterate.
+// Proximal point iteration from the present center. PERP_OK: z reaches the goal;
+// PERP_ERR_INFEASIBLE: step is a proof of it; otherwise best is the best iterate.
 perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block principal pivoting for boxes: Judice and Pires 1994, after Kostreva 1978.
+// Block principal pivoting for boxes (Judice, Pires 1994; after Kostreva 1978).
 //
-// A basis says of each variable: free (w = 0), at its lower or at its upper bound. Its solution is
-// one linear solve, theory (C19); every variable that breaks its sign or its bound changes place, all
-// at once. For a P-matrix this ends in few steps but may cycle, so after `patience` steps that do not
-// lower the number of violations only the last violating index changes (Murty's least-index rule,
-// finite for P-matrices) until it is lower again.
+// A basis makes each variable free (w = 0), or puts it at its lower or at its upper bound. Its
+// solution is one linear solve, theory (C19); every variable that violates its sign or its bound
+// changes place, all at once. For a P-matrix this ends in few steps but may cycle: after `patience`
+// steps that do not lower the number of violations only the last violating index changes, by
+// Murty's (1974) rule, which is finite for P-matrices, until the number is lower.
 #include "comp/pivoting/pivot.h"
 
 #include <float.h>
@@ -23,11 +23,12 @@ void pp_pivot_center(pp_pivot *p, double alpha)
     }
 }
 
-// The lists of a basis, z at its bounds, and c = q + (A + alpha D) z with z_F = 0.
+// Lists the free and the fixed variables, puts z at its bounds, and computes c = q + (A + alpha D)
+// z with z_F = 0.
 static void place_bounds(pp_pivot *p)
 {
     int count = 0, fixed_count = 0;
-    for (int i = 0; i < p->n; i++) {  // no branches: the places are as good as random
+    for (int i = 0; i < p->n; i++) {  // without branches, which places would mispredict
         bool is_free = p->place[i] == PERP_BASIS_BASIC;
         double bound = p->place[i] == PERP_BASIS_LOWER ? p->lower[i] : p->upper[i];
         p->z[i] = is_free ? 0.0 : bound;
@@ -43,8 +44,10 @@ static void place_bounds(pp_pivot *p)
         int j = p->fixed[k];
         p->x[k] = p->z[j];
         p->c[j] += p->alpha * p->D[j] * p->z[j];
-        for (int t = p->sparse ? p->A.p[j] : 0; p->sparse && t < p->A.p[j + 1]; t++) {
-            p->c[p->A.i[t]] += p->A.x[t] * p->z[j];
+        if (p->sparse) {
+            for (int t = p->A.p[j]; t < p->A.p[j + 1]; t++) {
+                p->c[p->A.i[t]] += p->A.x[t] * p->z[j];
+            }
         }
     }
     if (!p->sparse) {
@@ -52,8 +55,9 @@ static void place_bounds(pp_pivot *p)
     }
 }
 
-// Fills exchange and target. A sign counts when it is above the rounding error of w_i, which for a
-// positive semidefinite A is bounded by eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j|.
+// Lists the violating variables in exchange, and where they go in target; returns how many. A sign
+// counts where it exceeds the rounding error of w_i, which for a positive semidefinite A is bounded
+// by eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j|.
 static int find_violations(pp_pivot *p)
 {
     double mass = 0.0;
@@ -70,9 +74,9 @@ static int find_violations(pp_pivot *p)
         int above = p->z[i] > p->upper[i] + give;
         int wrong = (place < 0 ? p->w[i] : -p->w[i]) < -slack;
         int leaves = wrong & (p->lower[i] < p->upper[i]);
-        int target = place == PERP_BASIS_BASIC ? above - below
-                     : leaves                  ? PERP_BASIS_BASIC
-                                               : (int)place;
+        // a free variable goes to the bound it has passed, one at a bound with the wrong w is freed
+        int from_bound = leaves ? PERP_BASIS_BASIC : (int)place;
+        int target = place == PERP_BASIS_BASIC ? above - below : from_bound;
         p->exchange[found] = i;
         p->target[found] = (int8_t)target;
         found += target != (int)place;
@@ -97,6 +101,7 @@ perp_status pp_pivot_block(pp_pivot *p, int block_patience, int singles)
         if (found == 0) {
             return PERP_OK;
         }
+        // all violations, while their number falls now and then; otherwise the last one
         bool block = true;
         if (found < fewest) {
             fewest = found;

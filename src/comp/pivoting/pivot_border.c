@@ -1,25 +1,27 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The factor of a free list that differs little from the one factored last.
+// The solution for a free list that differs little from the one factored last: a bordered system.
 //
-// Of the factored list B some variables r have left, others a have come. With E' the rows A_aB of those
-// that came and the unit rows e_r of those that left (whose multiplier takes the equation of r away),
+// Of the factored list B some variables r have left, others a have come. With E'
+// the rows A_aB of those that came and the unit rows e_r of those that left (whose
+// multiplier takes the equation of r away),
 //
 //   [ A_BB  E ] [x]   [f]        C = A_aa for those that came, 0 else;
 //   [ E'    C ] [s] = [g]        g = 0 for those that left: x_r = 0
 //
-// and with X = E' L^-T, kept below L:   (C - X X') s = g - X L^-1 f,   x = L^-T (L^-1 f - X's).
+// and with X = E' L^-T, stored below L:   (C - X X') s = g - X L^-1 f,   x = L^-T (L^-1 f - X's).
 //
-// A row costs k^2 for a block of k, a new factor k^3 / 3; block steps exchange fewer and fewer
-// variables, so the last ones are all borders of one factor. All is scaled as the block is.
+// A row costs k^2 for a block of k, a new factor k^3 / 3. Block steps exchange
+// fewer and fewer variables, so that the last ones are all borders of one
+// factor. Everything is scaled as the block is.
 #include "comp/pivoting/pivot.h"
 
 #include <string.h>
 
-enum { BORDER_FROM = 96 };  // blocks smaller than this are factored anew
+enum { BORDER_FROM = 96 };  // rows of a block from which a border pays
 
-// How many rows a block of `count` may get before it is better factored anew.
+// Rows of a border beyond which the block is factored anew.
 static int most_rows(int count)
 {
     return count < BORDER_FROM ? 0 : count / 6;
@@ -42,6 +44,7 @@ perp_status pp_pivot_border_allocate(pp_pivot *p, pp_arena *arena)
     if (!reals || !integers) {
         return PERP_ERR_MEMORY;
     }
+    // one array of each type
     border->gram = reals;
     border->schur = reals + room * room;
     border->s = reals + 2 * room * room;
@@ -56,6 +59,7 @@ perp_status pp_pivot_border_allocate(pp_pivot *p, pp_arena *arena)
     return PERP_OK;
 }
 
+// Called after a factorisation: an empty border. slot and row of all variables are reset.
 void pp_pivot_border_begin(pp_pivot *p)
 {
     pp_border *border = &p->border;
@@ -72,19 +76,21 @@ void pp_pivot_border_begin(pp_pivot *p)
     }
 }
 
-// Row j of the border begins here, in the first column; the right-hand side is the row before them.
+// Row j of the border, in the first column of L; the right-hand side is the row before all of them.
 static double *row_at(const pp_pivot *p, int j)
 {
     return p->L + p->factored_count + 1 + j;
 }
 
+// Entry (i, j) of S A S + alpha I
 static double scaled_entry(const pp_pivot *p, int i, int j)
 {
     double entry = p->A.dense[(size_t)i + (size_t)j * (size_t)p->n];
     return entry * (p->inverse[i] * p->inverse[j]) + (i == j ? p->alpha : 0.0);
 }
 
-static bool came(const pp_pivot *p, int j)
+// Whether the variable of row j came (true) or left.
+static bool is_new(const pp_pivot *p, int j)
 {
     return p->border.slot[p->border.variable[j]] < 0;
 }
@@ -95,11 +101,15 @@ static void write_row(pp_pivot *p, int j)
     int variable = p->border.variable[j], own = p->border.slot[variable];
     double *to = row_at(p, j);
     for (int k = 0; k < p->factored_count; k++, to += p->ld) {
-        *to = own < 0 ? scaled_entry(p, p->factored[k], variable) : k == own ? 1.0 : 0.0;
+        if (own < 0) {
+            *to = scaled_entry(p, p->factored[k], variable);
+        } else {
+            *to = k == own ? 1.0 : 0.0;
+        }
     }
 }
 
-// Rows first.. of X, and of C - X X'.
+// Adds the rows from `first` on to X = E' L^-T and to C - X X', which is symmetric.
 static void extend_border(pp_pivot *p, int first)
 {
     pp_border *border = &p->border;
@@ -110,11 +120,12 @@ static void extend_border(pp_pivot *p, int first)
     pp_chol_solve_rows(below + first, below + rows, p->factored_count, p->L, p->ld);
     for (int j = 0; j < rows; j++) {
         for (int i = first; i < rows; i++) {
-            bool both = came(p, i) && came(p, j);
+            bool both = is_new(p, i) && is_new(p, j);
             border->gram[i + (ptrdiff_t)j * most] =
                 both ? scaled_entry(p, border->variable[i], border->variable[j]) : 0.0;
         }
     }
+    // minus X X'
     pp_gemm_sub_t(rows - first, rows, p->factored_count, row_at(p, first), p->ld, row_at(p, 0),
                   p->ld, border->gram + first, most);
     for (int j = first; j < rows; j++) {
@@ -124,7 +135,8 @@ static void extend_border(pp_pivot *p, int first)
     }
 }
 
-// The rows that the present free list needs, new ones behind those there are. False: too many.
+// Lists the rows that the present free list needs; new ones follow
+// those there are. False: too many.
 static bool choose_border_rows(pp_pivot *p)
 {
     pp_border *border = &p->border;
@@ -134,6 +146,7 @@ static bool choose_border_rows(pp_pivot *p)
         if (is_free == was_free) {
             continue;
         }
+        // a row once made stays, and is used again when its variable differs again
         if (border->row[i] < 0) {
             if (rows == border->most) {
                 return false;
@@ -161,6 +174,7 @@ bool pp_pivot_border(pp_pivot *p)
     if (first < border->rows) {
         extend_border(p, first);
     }
+    // the Schur complement of the rows in use, factored by LU: it is indefinite
     for (int j = 0; j < border->count; j++) {
         const double *from = border->gram + (ptrdiff_t)border->active[j] * most;
         for (int i = 0; i < border->count; i++) {
@@ -177,6 +191,7 @@ void pp_pivot_border_solve(const pp_pivot *p, double *x)
     double *f = border->x, *g = border->g, *s = border->s, *all = border->all;
     memset(f, 0, (size_t)k * sizeof *f);
     memset(g, 0, (size_t)rows * sizeof *g);
+    // the right-hand side of the free list: f in the factored list, g for those that came
     for (int i = 0; i < p->count; i++) {
         int slot = border->slot[p->free[i]];
         *(slot >= 0 ? &f[slot] : &g[border->row[p->free[i]]]) = x[i];
@@ -186,6 +201,7 @@ void pp_pivot_border_solve(const pp_pivot *p, double *x)
     for (int j = 0; j < border->count; j++) {
         s[j] = g[border->active[j]];
     }
+    // (C - X X') s = g - X L^-1 f over the rows in use
     pp_lu_solve(border->count, border->schur, border->most, border->pivot, s);
     memset(all, 0, (size_t)rows * sizeof *all);
     for (int j = 0; j < border->count; j++) {

@@ -1,22 +1,24 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linear algebra of "pivot": z_F from (A_FF + alpha D_F) z_F = -c_F.
+// The linear algebra of "pivot": z_F from (A_FF + alpha D_F) z_F = -c_F.                theory
+// (C19)
 //
-// The block is scaled to a unit diagonal, S A S with S = D^-1/2, so that one threshold tells a singular
-// pivot whatever the units. Symmetric: Cholesky, with the right-hand side as a last row, so that the
-// forward solve rides along. Otherwise LU, dense or (large and sparse) KLU. A block that was factored
-// in the step before is not factored again: proximal steps that keep their basis cost a product.
+// The block is scaled to a unit diagonal, S A S with S = D^-1/2, so that one threshold decides what
+// a singular pivot is, whatever the units. Symmetric A: Cholesky, with the right-hand side as a
+// last row, so that the forward solve is part of the factorisation. Otherwise LU, dense or (large
+// and sparse) KLU. A block that was factored in the step before is not factored again: proximal
+// steps that keep their basis cost a product. Cost: k^3 / 3 for a block of k, symmetric and dense.
 #include "comp/pivoting/pivot.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-// A pivot of the scaled block (its diagonal is 1 + alpha) below this is no pivot.
+// A pivot of the scaled block, whose diagonal is 1 + alpha, below this counts as zero.
 static const double tiny_pivot = 1e-13;
 
-// A border that leaves more than this of w_F, in units of rounding, is not good enough.
+// |w_F| in units of rounding above which the solution by a border is discarded.
 static const double BORDER_MISS = 1.0;
 
 void pp_pivot_drop_factor(pp_pivot *p)
@@ -26,22 +28,23 @@ void pp_pivot_drop_factor(pp_pivot *p)
     p->factored_count = -1;
 }
 
+// Whether the factor at hand is that of the free list.
 static bool is_factored(const pp_pivot *p)
 {
     return p->factored_count == p->count && p->factored_alpha == p->alpha &&
            memcmp(p->factored, p->free, (size_t)p->count * sizeof *p->free) == 0;
 }
 
-// Leading dimension: a right-hand side and a border below, and no power of two, which would alias in
-// the cache.
-static int leading(int count)
+// The leading dimension: room for the right-hand side and a border below, and no multiple of 64,
+// with which the columns would share cache sets.
+static int leading_dimension(int count)
 {
     int ld = (count + (int)pp_pivot_border_room(count) + 4) & ~3;
     return ld % 64 == 0 ? ld + 4 : ld;
 }
 
 // S A_FF S + alpha I into L; only its lower triangle when symmetric.
-static void gather_block(pp_pivot *p)
+static void gather_free_block(pp_pivot *p)
 {
     const int *F = p->free;
     int k = p->count;
@@ -52,6 +55,7 @@ static void gather_block(pp_pivot *p)
     for (int j = 0; j < k; j++) {
         const double *column = p->A.dense + (size_t)F[j] * (size_t)p->n;
         double *to = p->L + (size_t)j * (size_t)p->ld;
+        // lower triangle where symmetric, all rows otherwise
         double s = scale[j];
         for (int i = p->symmetric ? j : 0; i < k; i++) {
             to[i] = column[F[i]] * (scale[i] * s);
@@ -60,10 +64,11 @@ static void gather_block(pp_pivot *p)
     }
 }
 
-static perp_status factor_dense(pp_pivot *p)
+// Gathers and factors the block; PERP_ERR_SINGULAR below tiny_pivot.
+static perp_status factor_free_dense(pp_pivot *p)
 {
-    p->ld = leading(p->count);
-    gather_block(p);
+    p->ld = leading_dimension(p->count);
+    gather_free_block(p);
     int bad;
     if (p->symmetric) {
         for (int j = 0; j < p->count; j++) {
@@ -108,7 +113,8 @@ static void gather_sparse(pp_pivot *p)
     p->sub_p[p->count] = used;
 }
 
-static perp_status factor_sparse(pp_pivot *p)
+// The pattern changes with the free list: KLU analyses it anew.
+static perp_status factor_free_sparse(pp_pivot *p)
 {
     pp_sparse_lu_destroy(p->lu);
     p->lu = NULL;
@@ -139,8 +145,8 @@ static perp_status solve_again(const pp_pivot *p, double *x)
     return PERP_OK;
 }
 
-// Of the last factorisation.
-static double flops(const pp_pivot *p)
+// Operations of the last factorisation.
+static double factor_flops(const pp_pivot *p)
 {
     double k = p->count, cubes = p->symmetric ? 1.0 / 3.0 : 2.0 / 3.0;
     if (p->sparse) {
@@ -149,16 +155,17 @@ static double flops(const pp_pivot *p)
     return cubes * k * k * k;
 }
 
+// A new factor, and x = (scaled block)^-1 x.
 static perp_status factor_and_solve(pp_pivot *p)
 {
-    bool timed = p->count >= 100;  // below, reading the clock would be seen
+    bool timed = p->count >= 100;  // below, reading the clock would cost as much as the solve
     double start = timed ? pp_seconds() : 0.0;
     p->factored_count = -1;
-    perp_status status = p->sparse ? factor_sparse(p) : factor_dense(p);
+    perp_status status = p->sparse ? factor_free_sparse(p) : factor_free_dense(p);
     if (timed) {
         p->seconds_factor += pp_seconds() - start;
     }
-    pp_meter_add(p->job->meter, flops(p));
+    pp_meter_add(p->job->meter, factor_flops(p));
     if (status < 0) {
         return status;
     }
@@ -176,7 +183,7 @@ static perp_status factor_and_solve(pp_pivot *p)
     return PERP_OK;
 }
 
-// z_F = x, w = c + (A + alpha D)_F x; returns the worst |w_F|, in units of what is nothing there.
+// z_F = x and w = c + (A + alpha D)_F x; returns the worst |w_F| in units of its rounding error.
 static double fill_w(pp_pivot *p, const double *x, double noise)
 {
     memcpy(p->w, p->c, (size_t)p->n * sizeof *p->w);
@@ -191,6 +198,7 @@ static double fill_w(pp_pivot *p, const double *x, double noise)
     } else {
         pp_gemv_columns(p->n, p->count, p->free, p->A.dense, p->n, x, p->w);
     }
+    // w_F should vanish: what is left of it is the residual of the solve
     double worst = 0.0;
     for (int k = 0; k < p->count; k++) {
         int j = p->free[k];
@@ -201,9 +209,8 @@ static double fill_w(pp_pivot *p, const double *x, double noise)
     return worst;
 }
 
-// At most three rounds of iterative refinement: usually none, one when A_FF is ill-conditioned or when
-// the factor is of a triangle of an A that is symmetric up to rounding, or has a border. *miss is what
-// remains of w_F.
+// Iterative refinement, three rounds at most: usually none; one where A_FF is ill-conditioned, has
+// a border, or is symmetric up to rounding only. *left is the worst |w_F| at the end.
 static perp_status refine_iteratively(pp_pivot *p, double noise, double *left)
 {
     double miss = fill_w(p, p->x, noise);
@@ -222,6 +229,7 @@ static perp_status refine_iteratively(pp_pivot *p, double noise, double *left)
         }
         double after = fill_w(p, p->x, noise);
         *left = after;
+        // no longer halves: rounding
         if (!(after < 0.5 * miss)) {
             break;
         }
@@ -230,10 +238,11 @@ static perp_status refine_iteratively(pp_pivot *p, double noise, double *left)
     return PERP_OK;
 }
 
-// z_F and w from the factor at hand, or a new one; *left as in refine_iteratively().
+// z_F and w by the factor at hand, or by a new one. *left: the worst |w_F| after refinement.
 static perp_status solve_with(pp_pivot *p, bool factored, double *left)
 {
     double size = 0.0;
+    // in scaled units x = S^-1 z_F, the right-hand side is -S c_F
     for (int k = 0; k < p->count; k++) {
         p->x[k] = -p->c[p->free[k]] * p->inverse[p->free[k]];
     }
@@ -258,6 +267,7 @@ perp_status pp_pivot_solve_free(pp_pivot *p)
     if (is_factored(p)) {
         return solve_with(p, true, &left);
     }
+    // few variables came or left: the old factor with a border, if that is accurate
     if (pp_pivot_border(p) && solve_with(p, true, &left) >= 0 && left <= BORDER_MISS) {
         return PERP_OK;
     }

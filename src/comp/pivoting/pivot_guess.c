@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first basis of "pivot": a given one, or that of a cheap approximate answer.
+// The first basis of "pivot": the caller's, or that of a cheap approximate solution.
 //
-// A few sweeps of projected Gauss-Seidel; then, for large symmetric A, rounds of conjugate gradients on
-// the face of the variables that are free or want to be, each followed by a projection onto the box
-// (after More and Toraldo 1991). Stopped early, conjugate gradients leave the small eigenvalues of A
-// alone, which are what throws the first exact steps far out of the box. A round costs a fraction of a
-// factorisation, a good basis saves several.
+// Some sweeps of projected Gauss–Seidel; then, for large symmetric A, rounds of conjugate gradients
+// on the face of the variables that are free or about to be, each followed by a projection onto the
+// box (after More and Toraldo 1991). Stopped early, conjugate gradients leave the components of
+// small eigenvalues alone, which throw the first exact steps far out of the box. A round costs a
+// fraction of a factorisation; a good basis saves several.
 #include "comp/pivoting/pivot.h"
 
 #include <math.h>
@@ -32,17 +32,18 @@ void pp_pivot_place_from_z(pp_pivot *p, const double *z)
 void pp_pivot_place_from_basis(pp_pivot *p, const int8_t *basis)
 {
     for (int i = 0; i < p->n; i++) {
-        int8_t place = basis[i] < 0   ? PERP_BASIS_LOWER
-                       : basis[i] > 0 ? PERP_BASIS_UPPER
-                                      : PERP_BASIS_BASIC;
-        bool possible = place == PERP_BASIS_BASIC ||
-                        isfinite(place == PERP_BASIS_LOWER ? p->lower[i] : p->upper[i]);
-        p->place[i] = possible ? place : PERP_BASIS_BASIC;
+        p->place[i] = PERP_BASIS_BASIC;
+        if (basis[i] < 0 && isfinite(p->lower[i])) {
+            p->place[i] = PERP_BASIS_LOWER;
+        } else if (basis[i] > 0 && isfinite(p->upper[i])) {
+            p->place[i] = PERP_BASIS_UPPER;
+        }
     }
 }
 
 // ── Gauss-Seidel ─────────────────────────────────────────────────────────────────────────────────
 
+// w += by A_j
 static void move_column(const pp_pivot *p, int j, double by, double *w)
 {
     if (!p->sparse) {
@@ -54,6 +55,7 @@ static void move_column(const pp_pivot *p, int j, double by, double *w)
     }
 }
 
+// One sweep with the diagonal D; w follows every change.
 static void projected_gs_sweep(const pp_pivot *p, double *z, double *w)
 {
     for (int i = 0; i < p->n; i++) {
@@ -67,7 +69,7 @@ static void projected_gs_sweep(const pp_pivot *p, double *z, double *w)
 
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
-// The variables that are inside their bounds, or at one that w pushes them away from: into free.
+// The face: variables inside their bounds, or at one that w pushes them away from. Into free.
 static void find_face(pp_pivot *p, const double *z, const double *w)
 {
     p->count = 0;
@@ -79,13 +81,14 @@ static void find_face(pp_pivot *p, const double *z, const double *w)
 }
 
 // y = A_:F d over the face F
-static void product(const pp_pivot *p, const double *d, double *y)
+static void product_on_face(const pp_pivot *p, const double *d, double *y)
 {
     memset(y, 0, (size_t)p->n * sizeof *y);
     pp_gemv_columns(p->n, p->count, p->free, p->A.dense, p->n, d, y);
 }
 
-// `steps` conjugate gradient steps on the face from z, preconditioned by the diagonal. w is spoilt.
+// `steps` steps of conjugate gradients on the face from z,
+// preconditioned by D. w follows on the face only.
 static void minimise_on_face(pp_pivot *p, int steps, double *z, double *w)
 {
     double *d = p->x, *Ad = p->work, size = 0.0;
@@ -95,12 +98,14 @@ static void minimise_on_face(pp_pivot *p, int steps, double *z, double *w)
         d[k] = -w[i] / D[i];
         size -= w[i] * d[k];
     }
+    // size = w'D^-1 w over the face, the squared norm of the preconditioned residual
     for (int s = 0; s < steps && size > 0.0; s++) {
         double curvature = 0.0, before = size;
-        product(p, d, Ad);
+        product_on_face(p, d, Ad);
         for (int k = 0; k < p->count; k++) {
             curvature += d[k] * Ad[p->free[k]];
         }
+        // singular or indefinite along d
         if (!(curvature > 0.0)) {
             return;
         }
@@ -119,7 +124,7 @@ static void minimise_on_face(pp_pivot *p, int steps, double *z, double *w)
     }
 }
 
-// z into its bounds, and w = A z + b anew.
+// Clamps z, and computes w = A z + b anew.
 static void project_to_bounds(pp_pivot *p, double *z, double *w)
 {
     double *x = p->x;
@@ -130,14 +135,14 @@ static void project_to_bounds(pp_pivot *p, double *z, double *w)
         x[p->count] = z[i];
         p->count += z[i] != 0.0;
     }
-    product(p, x, w);
+    product_on_face(p, x, w);
     for (int i = 0; i < p->n; i++) {
         w[i] += p->mcp->b[i];
     }
 }
 
-// Places from z; returns how many are other than before.
-static int place_again(pp_pivot *p, const double *z)
+// Places from z; returns how many have changed.
+static int update_places(pp_pivot *p, const double *z)
 {
     int changes = 0;
     memcpy(p->target, p->place, (size_t)p->n * sizeof *p->place);
@@ -148,7 +153,8 @@ static int place_again(pp_pivot *p, const double *z)
     return changes;
 }
 
-// Rounds until few places change. The first are short: far from the answer the face is a poor one.
+// Rounds until at most a hundredth of the places change. The first ones are short: far from the
+// solution the face is a poor one.
 static void search_faces(pp_pivot *p, double *z, double *w)
 {
     enum { SHORT_ROUNDS = 2, SHORT = 5, LONG = 10 };
@@ -158,12 +164,13 @@ static void search_faces(pp_pivot *p, double *z, double *w)
         find_face(p, z, w);
         minimise_on_face(p, k < SHORT_ROUNDS ? SHORT : LONG, z, w);
         if (!pp_all_finite((size_t)p->n, z)) {
+            // overflow on a singular face: the guess is zero
             memset(z, 0, (size_t)p->n * sizeof *z);
             project_to_bounds(p, z, w);
             return;
         }
         project_to_bounds(p, z, w);
-        if (place_again(p, z) <= few) {
+        if (update_places(p, z) <= few) {
             return;
         }
     }
@@ -173,6 +180,7 @@ void pp_pivot_guess(pp_pivot *p, double *z)
 {
     double *w = p->w;
     memcpy(w, p->mcp->b, (size_t)p->n * sizeof *w);
+    // w = A z + b
     for (int i = 0; i < p->n; i++) {
         if (z[i] != 0.0) {
             move_column(p, i, z[i], w);

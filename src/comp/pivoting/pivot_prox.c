@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The proximal point iteration for positive semidefinite A (Rockafellar 1976):
+// The proximal point method for positive semidefinite A (Rockafellar 1976):
 //
 //   z_k+1 solves the MCP of (A + alpha D, b - alpha D z_k)                           theory (C20)
 //
-// whose matrix is a P-matrix, by block pivoting from the basis of the step before. Once the basis
-// stays, a step is a solve with the factor at hand and contracts by alpha / (alpha + lambda), lambda
-// the least non-zero eigenvalue of the scaled free block: full accuracy, and the part of z in the
-// null space is left alone, so that no rank need be decided.
+// whose matrix is a P-matrix, by block pivoting from the basis of the last step. Once the basis
+// stays, a step is one solve with the factor at hand and contracts by alpha / (alpha + lambda),
+// lambda the least non-zero eigenvalue of the scaled free block. The part of z in the null space is
+// left alone, so that no rank has to be decided.
 //
-// Without a solution, z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0 (for boxes and
-// free variables likewise): a proof, which is checked here before it is believed.
+// Without a solution z_k+1 - z_k tends to a d != 0 with A'd <= 0 <= d and b'd < 0
+// (for boxes and free variables likewise; Pazy 1971). This d is a proof of
+// infeasibility, theory (C9), and is checked as one.
 #include "comp/pivoting/pivot.h"
 
 #include <float.h>
@@ -19,22 +20,23 @@
 #include <string.h>
 
 enum {
-    OUTER_LIMIT = 200,
+    OUTER_LIMIT = 200,   // proximal steps
     PATIENCE = 3,        // block steps without progress before alpha grows
     MOST_FAILURES = 30,  // times alpha may grow
-    POLISH = 2,          // steps more, usually without a factorisation, once the goal is reached
+    POLISH = 2,          // further steps once the goal is reached, usually without a factorisation
 };
 
 static const double alpha_first = 1e-2, alpha_least = 1e-8, alpha_most = 1e3;
 
-// Rounding counts: where |A||z| is so large that w is known to fewer digits than asked for, z is no
-// answer, whatever w seems to be.
+// Both residuals, and the rounding error of w, bounded by 2 eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j|
+// for a positive semidefinite A: where it exceeds the tolerance z is no answer, whatever w is.
 bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
 {
     double worst = 0.0, mass = 0.0, root = 0.0;
     for (int i = 0; i < p->n; i++) {
         p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
         double z = p->z[i], w = p->w[i];
+        // (C5) and (C6) of one row
         double plain = z - pp_clamp(z - w, p->lower[i], p->upper[i]);
         double step = w * p->inverse[i] * p->inverse[i];
         double scaled = (z - pp_clamp(z - step, p->lower[i], p->upper[i])) * p->D[i];
@@ -46,7 +48,7 @@ bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
     return worst <= goal->residual && 2.0 * DBL_EPSILON * root * mass <= goal->rounding;
 }
 
-// (A'y)_j, or 0 when that is all rounding
+// (A'y)_j, or 0 where that is rounding beside its terms
 static double column_sum(const perp_matrix *A, int j, const double *y)
 {
     double sum = 0.0, size = 0.0;
@@ -60,7 +62,8 @@ static double column_sum(const perp_matrix *A, int j, const double *y)
     return fabs(sum) <= PP_FARKAS_ZERO * size ? 0.0 : sum;
 }
 
-// sup over the box of y'(A z + b) < 0 with y of the right signs, relative to |y|'|b|; theory (C9).
+// Whether y proves infeasibility, theory (C9): the supremum over the box of y'(A z + b) is negative
+// beside its terms. Entries of the wrong sign, or small ones, are set to 0 first; y is scaled to 1.
 static bool is_proof(pp_pivot *p, double *y)
 {
     double big = 0.0, size = 0.0, sum = 0.0;
@@ -82,6 +85,7 @@ static bool is_proof(pp_pivot *p, double *y)
         if (slope == 0.0) {
             continue;
         }
+        // the supremum is at a bound, infinite if that is
         double bound = slope > 0.0 ? p->upper[j] : p->lower[j];
         if (!isfinite(bound)) {
             return false;
@@ -92,7 +96,7 @@ static bool is_proof(pp_pivot *p, double *y)
     return sum < -1e-9 * size;
 }
 
-// The last proximal step as a proof of infeasibility, kept in step.
+// Whether the last proximal step is a proof of infeasibility; it is left in step.
 static bool diverges(pp_pivot *p)
 {
     for (int i = 0; i < p->n; i++) {
@@ -101,8 +105,9 @@ static bool diverges(pp_pivot *p)
     return is_proof(p, p->step);
 }
 
-// One step at p->alpha, from the last good basis when it fails.
-static perp_status proximal_step(pp_pivot *p)
+// One step at p->alpha. Where it fails the places go back to those
+// of the last step that was solved.
+static perp_status solve_proximal_problem(pp_pivot *p)
 {
     pp_pivot_center(p, p->alpha);
     perp_status status = pp_pivot_block(p, PATIENCE, 0);
@@ -114,18 +119,16 @@ static perp_status proximal_step(pp_pivot *p)
     return status;
 }
 
-static bool is_over(const pp_pivot *p, perp_status status)
-{
-    return status == PERP_ERR_MEMORY || p->steps >= p->step_limit || pp_job_is_over(p->job);
-}
-
-static perp_status take_best(pp_pivot *p)
+// z becomes the best iterate.
+static perp_status return_best(pp_pivot *p)
 {
     memcpy(p->z, p->best, (size_t)p->n * sizeof *p->z);
     return PERP_OK;
 }
 
-// What to do after a step with residual `worst`: the next center and alpha.
+// After a solved step with residual `worst`: the next centre, and the next alpha.
+// alpha shrinks where the basis changed (kept is false) or the residual did not
+// fall tenfold, but not while p->wait lasts.
 static void update_prox_center(pp_pivot *p, double worst, double before, bool kept)
 {
     if (worst < p->best_residual) {
@@ -147,15 +150,17 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
     pp_pivot_place_from_z(p, p->center);
     memcpy(p->good, p->place, (size_t)p->n);
     for (int outer = 0; outer < OUTER_LIMIT && !(worst > 1e8 * p->best_residual); outer++) {
+        // one block step: the basis has stayed
         int start = p->steps;
-        perp_status status = proximal_step(p);
+        perp_status status = solve_proximal_problem(p);
         if (polish > 0 && (status < 0 || !pp_pivot_is_solved(p, goal, &worst))) {
-            return status == PERP_ERR_MEMORY ? status : take_best(p);
+            return status == PERP_ERR_MEMORY ? status : return_best(p);
         }
-        if (status < 0 && is_over(p, status)) {
+        if (status == PERP_ERR_MEMORY ||
+            (status < 0 && (p->steps >= p->step_limit || pp_job_is_over(p->job)))) {
             return status;
         }
-        if (status < 0) {  // alpha is too small for so many exchanges at once, or A is not monotone
+        if (status < 0) {  // alpha too small for so many exchanges at once, or A not monotone
             p->alpha *= 3.0;
             p->wait = 2;
             if (p->alpha > alpha_most || ++failures > MOST_FAILURES) {
@@ -169,9 +174,9 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
         }
         bool solved = polish > 0 || pp_pivot_is_solved(p, goal, &worst);
         if (solved && (worst < 1e-3 * goal->residual || ++polish > POLISH)) {
-            return worst <= p->best_residual ? PERP_OK : take_best(p);
+            return worst <= p->best_residual ? PERP_OK : return_best(p);
         }
-        if (!solved && outer > 2 && diverges(p)) {
+        if (!solved && outer > 2 && diverges(p)) {  // the first steps point anywhere
             return PERP_ERR_INFEASIBLE;
         }
         update_prox_center(p, worst, before, p->steps == start + 1);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Set-up of "pivot": memory, scales, symmetry.
+// Set-up of "pivot": storage of A, memory, scales, and the test for symmetry.
 #include "comp/pivoting/pivot.h"
 
 #include <math.h>
@@ -11,12 +11,13 @@ enum {
     SPARSE_FROM = 200,  // below this size a dense factor wins whatever the density
 };
 
-// Dense or CSC, whichever the factorisations shall work on.
+// A as the factorisations use it: CSC for n > 200 and less than a tenth full, otherwise dense.
 static perp_status choose_storage(pp_pivot *p, pp_arena *arena)
 {
     const perp_matrix *A = &p->mcp->A;
     double room = 0.1 * (double)p->n * (double)p->n;
     size_t entries = pp_matrix_entries(A);
+    // a dense array may hold a sparse matrix
     if (A->dense && p->n > SPARSE_FROM) {
         size_t used = 0;
         for (size_t k = 0; k < entries; k++) {
@@ -40,12 +41,14 @@ static perp_status choose_storage(pp_pivot *p, pp_arena *arena)
     return PERP_OK;
 }
 
+// The largest entry of column j, which stands for a diagonal entry that is not positive.
 static double column_size(const perp_matrix *A, int j)
 {
     return A->dense ? pp_norm_inf(A->rows, A->dense + (size_t)j * (size_t)A->rows)
                     : pp_norm_inf(A->p[j + 1] - A->p[j], A->x + A->p[j]);
 }
 
+// D, its roots, the bounds, and the unit of w.
 static void set_pivot_scales(pp_pivot *p)
 {
     const double *lower = p->mcp->lower, *upper = p->mcp->upper;
@@ -53,6 +56,7 @@ static void set_pivot_scales(pp_pivot *p)
     for (int i = 0; i < p->n; i++) {
         double d =
             p->A.dense ? p->A.dense[(size_t)i * ((size_t)p->n + 1)] : pp_matrix_at(&p->A, i, i);
+        // a zero diagonal: the largest entry of the column stands in
         if (!(d > 0.0)) {
             d = column_size(&p->A, i);
         }
@@ -66,9 +70,9 @@ static void set_pivot_scales(pp_pivot *p)
     p->unit = 1e-12 * big;
 }
 
-// |A_ij - A_ji| <= 1e-13 sqrt(D_i D_j) for all i, j, in tiles that fit the cache. Rounding in A is thus
-// forgiven: the factor is of the lower triangle, and refinement uses A itself.
-static bool is_symmetric(const pp_pivot *p)
+// |A_ij - A_ji| <= 1e-13 sqrt(D_i D_j) for all i and j, checked in tiles that fit the cache.
+// Rounding in A is allowed: the factor is of the lower triangle, and refinement uses A itself.
+static bool is_nearly_symmetric(const pp_pivot *p)
 {
     enum { TILE = 32 };
     int n = p->n;
@@ -81,6 +85,7 @@ static bool is_symmetric(const pp_pivot *p)
                 bool same = true;
                 for (int i = I > j ? I : j + 1; i < n && i < I + TILE; i++) {
                     double skew = column[i] - A[(size_t)j + (size_t)i * (size_t)n];
+                    // no branch in the inner loop
                     same = same & (fabs(skew) <= give * p->root[i]);
                 }
                 if (!same) {
@@ -92,6 +97,7 @@ static bool is_symmetric(const pp_pivot *p)
     return true;
 }
 
+// One array of each type for all vectors.
 static perp_status allocate_pivot(pp_pivot *p, pp_arena *arena)
 {
     size_t n = (size_t)p->n;
@@ -112,7 +118,7 @@ static perp_status allocate_pivot(pp_pivot *p, pp_arena *arena)
     return PERP_OK;
 }
 
-// Room for the factor: the scaled free block, dense with a row for the right-hand side, or in CSC.
+// The factor: dense with rows below for the right-hand side and the border, or in CSC.
 static perp_status allocate_factor(pp_pivot *p, pp_arena *arena)
 {
     size_t n = (size_t)p->n;
@@ -140,7 +146,7 @@ perp_status pp_pivot_setup(pp_pivot *p, pp_arena *arena)
         return status;
     }
     set_pivot_scales(p);
-    p->symmetric = !p->sparse && is_symmetric(p);
+    p->symmetric = !p->sparse && is_nearly_symmetric(p);
     p->factored_count = -1;
     return PERP_OK;
 }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A contact problem by a solver of MCPs: through its Stewart–Trinkle problem, theory (C10).
-// Friction must be polygonal already, since polygons in place of discs would be another law than
-// the caller posed.
+// A contact problem by a solver of MCPs: through its Stewart–Trinkle problem,
+// theory (C10). Friction must be polygonal already, since polygons in place of
+// discs would be another law than the caller posed.
 #include "comp/comp.h"
 
+// In the plane friction is an interval, whose two ends are the polygon.
 bool pp_fcp_is_polygonal(const perp_fcp *fcp)
 {
     for (int c = 0; fcp->dim > 2 && c < fcp->nc; c++) {
@@ -38,6 +39,7 @@ perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_
     options.basis = NULL;
     options.ray = PP_ZEROS(job->arena, double, mcp->n);
     double *z = PP_ZEROS(job->arena, double, mcp->n);
+    // r and v are recovered whatever the status: the best iterate is wanted
     status = PERP_ERR_MEMORY;
     if (z && options.ray) {
         status = solve(mcp, &inner, z, report);

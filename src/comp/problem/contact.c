@@ -36,6 +36,7 @@ static bool reserve_columns(contact_columns *c, pp_arena *arena, size_t used, si
     if (used + more <= c->capacity) {
         return true;
     }
+    // doubled, so that copies cost no more than the entries
     size_t capacity = 2 * (used + more);
     int *i = PP_ARRAY(arena, int, capacity);
     double *x = PP_ARRAY(arena, double, capacity);
@@ -52,16 +53,17 @@ static bool reserve_columns(contact_columns *c, pp_arena *arena, size_t used, si
     return true;
 }
 
-// Scratch of a condensation. y and Wj are zero between columns.
+// Scratch of a condensation. y, Wj and listed are zero between columns.
 typedef struct condense_scratch {
     perp_matrix H, Ht;   // by columns and by rows
     double *y;           // nv: a column of M^-1 H
     double *Wj;          // n: a column of W
     int *touched, *hit;  // places in y and Wj that may differ from zero
+    bool *listed;        // n: whether a place is in hit
 } condense_scratch;
 
-// Column j of W = H' (M^-1 h_j) into Wj, its places into hit, ascending. Returns how many, -1: M is
-// singular.
+// Column j of W = H' (M^-1 h_j) into Wj, its places into hit, ascending.
+// Returns how many, -1: M is singular.
 static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
 {
     int touched, hits = 0;
@@ -73,10 +75,11 @@ static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
         for (int e = s->Ht.p[dof]; e < s->Ht.p[dof + 1]; e++) {
             int i = s->Ht.i[e];
             double part = s->Ht.x[e] * s->y[dof];
-            // a new place, inserted in ascending order; rows of a contact are neighbours and move
-            // little
-            if (s->Wj[i] == 0.0 && part != 0.0) {
+            // a new place, inserted in ascending order; rows of a contact
+            // are neighbours and move little
+            if (part != 0.0 && !s->listed[i]) {
                 int at = hits++;
+                s->listed[i] = true;
                 for (; at > 0 && s->hit[at - 1] > i; at--) {
                     s->hit[at] = s->hit[at - 1];
                 }
@@ -96,13 +99,15 @@ static bool allocate_scratch(const perp_fcp *fcp, pp_arena *arena, condense_scra
     s->y = PP_ZEROS(arena, double, fcp->nv);
     s->Wj = PP_ZEROS(arena, double, n);
     s->touched = PP_ARRAY(arena, int, fcp->nv);
-    s->hit = PP_ARRAY(arena, int, 4 * n + 4);
-    return s->y && s->Wj && s->touched && s->hit && pp_matrix_to_csc(&fcp->H, arena, &s->H) >= 0 &&
+    s->hit = PP_ARRAY(arena, int, n);
+    s->listed = PP_ZEROS(arena, bool, n);
+    return s->y && s->Wj && s->touched && s->hit && s->listed &&
+           pp_matrix_to_csc(&fcp->H, arena, &s->H) >= 0 &&
            pp_matrix_transpose(&fcp->H, arena, &s->Ht) >= 0;
 }
 
-// W is symmetric in exact arithmetic; each column is computed by itself and symmetry is not
-// imposed.
+// W is symmetric in exact arithmetic; each column is computed by
+// itself and symmetry is not imposed.
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local)
 {
@@ -117,19 +122,17 @@ perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *
     for (int j = 0; j < n; j++) {
         W.p[j] = (int)used;
         int hits = condensed_column(mass, j, &s);
+        // column starts are int: W may have 2^30 entries
         if (hits < 0 || !reserve_columns(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
             return hits < 0 ? PERP_ERR_SINGULAR : PERP_ERR_MEMORY;
         }
-        // the column is copied, then cleared at the places it used
+        // the column is copied and cleared
         for (int k = 0; k < hits; k++) {
             int i = s.hit[k];
-            if (k == 0 || i != s.hit[k - 1]) {  // one that passed through zero is listed twice
-                W.i[used] = i;
-                W.x[used++] = s.Wj[i];
-            }
-        }
-        for (int k = 0; k < hits; k++) {
-            s.Wj[s.hit[k]] = 0.0;
+            W.i[used] = i;
+            W.x[used++] = s.Wj[i];
+            s.Wj[i] = 0.0;
+            s.listed[i] = false;
         }
     }
     W.p[n] = (int)used;

@@ -82,6 +82,7 @@ static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_
     b->col = all + n;
     b->sum = b->col + n;
     b->count = b->sum + n;
+    // Gauss–Seidel on the normal equations: rows for given columns, then columns for given rows
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         average(b, true);
         average(b, false);
@@ -96,12 +97,13 @@ static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_
     return true;
 }
 
-// Whether the row factors or the column factors span more than MATTERS. A factor common to all rows, and
-// undone in all columns, does not count.
+// Whether the row factors or the column factors span more than MATTERS. A factor common to all
+// rows, and undone in all columns, does not count.
 static bool matters(const contact_units *b)
 {
     double least[2] = {PP_INF, PP_INF}, most[2] = {-PP_INF, -PP_INF};
     for (int i = 0; i < b->n; i++) {
+        // [0]: rows, [1]: columns
         least[0] = fmin(least[0], b->row[i]);
         most[0] = fmax(most[0], b->row[i]);
         least[1] = fmin(least[1], b->col[i]);
@@ -121,6 +123,7 @@ static bool scale_rows_and_columns(const perp_matrix *A, const double *row, cons
     }
     for (int j = 0; j < A->cols; j++) {
         int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
+        // column starts of a dense matrix; sparse ones have them in p
         size_t shift = A->dense ? (size_t)j * (size_t)A->rows : 0;
         const double *x = A->dense ? A->dense : A->x;
         for (int k = first; k < last; k++) {
@@ -209,6 +212,7 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
     *helps = most / least > exp2(MATTERS);
     least = PP_INF, most = 0.0;
     for (int c = 0; c < fcp->nc; c++) {
+        // after the scaling of the velocities
         double largest = 0.0;
         for (int j = c * fcp->dim; j < (c + 1) * fcp->dim; j++) {
             int first = H->dense ? 0 : H->p[j], last = H->dense ? H->rows : H->p[j + 1];
@@ -217,6 +221,7 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
                 largest = fmax(largest, fabs(x[k]) * units->body[H->dense ? k : H->i[k]]);
             }
         }
+        // one factor for all components of a contact: the cone stays the same
         double unit = largest > 0.0 ? exp2(round(-log2(largest))) : 1.0;
         for (int j = c * fcp->dim; j < (c + 1) * fcp->dim; j++) {
             units->row[j] = unit;
@@ -228,9 +233,9 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
     return true;
 }
 
-// Local: W' = R W C, q' = R q with the same factor for all components of a contact. Global: M' = D
-// M D, H' = D H R, f' = D f, w' = R w. The coefficients of friction stay, since r_n and r_t share a
-// unit.
+// Local: W' = R W C, q' = R q with the same factor for all components of a
+// contact. Global: M' = D M D, H' = D H R, f' = D f, w' = R w. The coefficients of
+// friction stay, since r_n and r_t share a unit.
 perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *out, pp_units *units,
                                bool *helps)
 {
@@ -247,6 +252,7 @@ perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *o
         out->w = whole ? scale_vector(fcp->w, n, units->row, false, arena) : NULL;
         return out->f && out->w ? PERP_OK : PERP_ERR_MEMORY;
     }
+    // local form: one block for each contact
     units->body = NULL;
     whole = find_units(&fcp->W, fcp->dim, arena, &b) && all_units(&b, arena, units);
     *helps = whole && matters(&b);

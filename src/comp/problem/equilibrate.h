@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The problem in equilibrated units, for the second run of the ladder of "auto". Private to
-// auto_*.c. Units are powers of two: nothing is rounded, and an answer in them is an answer of the
-// problem as posed.
+// The problem in equilibrated units, for the second run of the ladder of "auto".
+// Private to auto_*.c. Units are powers of two: nothing is rounded, and an answer in
+// them is an answer of the problem as posed.
 #pragma once
 
 #include "comp/comp.h"
 
-// w_i = ŵ_i / row_i and z_j = col_j ẑ_j; for contact, of each component of u and r; body: v = body v̂, NULL
-// in the local form.
+// w_i = ŵ_i / row_i and z_j = col_j ẑ_j; for contact, of each component of u and r; body: v = body
+// v̂, NULL in the local form.
 typedef struct pp_units {
     double *row, *col, *body;
 } pp_units;

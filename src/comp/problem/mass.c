@@ -33,8 +33,8 @@ static int find_root(int *parent, int i)
     return i;
 }
 
-// The connected components of the pattern of M, numbered by their first velocity, and the velocities of
-// each, ascending. False: no memory.
+// The connected components of the pattern of M, numbered by their first velocity, and the
+// velocities of each, ascending. False: no memory.
 static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     int n = M->rows, *parent = PP_ARRAY(arena, int, n), *next = PP_ARRAY(arena, int, n + 1);
@@ -55,6 +55,7 @@ static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
         }
     }
     for (int i = 0; i < n; i++) {
+        // a block is numbered when its smallest velocity is met, which is its root
         int root = find_root(parent, i);
         mass->block[i] = root == i ? mass->blocks++ : mass->block[root];
         mass->first[mass->block[i] + 1]++;
@@ -64,6 +65,7 @@ static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
         next[b] = mass->first[b];
     }
     for (int i = 0; i < n; i++) {
+        // counting sort by block, ascending within each
         mass->dof[next[mass->block[i]]++] = i;
     }
     return true;
@@ -87,6 +89,7 @@ static perp_status invert_body(const perp_matrix *M, const pp_mass *mass, int b)
     const int *dof = mass->dof + mass->first[b];
     double LU[BLOCK_MOST * BLOCK_MOST], *X = mass->inverse + mass->at[b];
     int pivot[BLOCK_MOST];
+    // gathered from the rows and columns of the block; X starts as the identity
     for (int j = 0; j < size; j++) {
         for (int i = 0; i < size; i++) {
             LU[i + j * size] = pp_matrix_at(M, dof[i], dof[j]);
@@ -116,6 +119,7 @@ static perp_status invert_blocks(const perp_matrix *M, pp_arena *arena, pp_mass 
         mass->at[b] = (int)total;
         total += size * size;
     }
+    // starts are int: at most 2^31 numbers
     mass->inverse = PP_ARRAY(arena, double, total);
     if (!mass->inverse || total > INT32_MAX) {
         return PERP_ERR_MEMORY;
@@ -168,6 +172,7 @@ perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
         status = M->dense ? factor_cholesky(M, arena, mass) : factor_klu(M, mass);
     }
     if (status < 0) {
+        // the factors of KLU are not in the arena
         pp_sparse_lu_destroy(mass->lu);
         return status;
     }
@@ -255,6 +260,7 @@ perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, dou
     for (int k = H->p[j]; k < H->p[j + 1]; k++) {
         y[H->i[k]] = H->x[k];
     }
+    // a full M^-1 fills the column
     if (mass->blocks == 0) {
         for (int i = 0; i < mass->n; i++) {
             touched[(*count)++] = i;
@@ -277,6 +283,7 @@ perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, dou
     return PERP_OK;
 }
 
+// M v = f + H r, theory (C4)
 perp_status pp_fcp_velocity(const perp_fcp *fcp, const pp_mass *mass, const double *r, double *v)
 {
     memcpy(v, fcp->f, (size_t)fcp->nv * sizeof *v);

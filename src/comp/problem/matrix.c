@@ -23,6 +23,7 @@ static const double *dense_column(const perp_matrix *A, int j)
     return A->dense + (size_t)j * (size_t)A->rows;
 }
 
+// Stored entries, zeros of a dense matrix included.
 size_t pp_matrix_entries(const perp_matrix *A)
 {
     return A->dense ? (size_t)A->rows * (size_t)A->cols : (size_t)A->p[A->cols];
@@ -64,6 +65,7 @@ void pp_matrix_mul(const perp_matrix *A, double a, const double *x, double *y)
     }
 }
 
+// One dot product for each column: no zero is skipped, x is rarely sparse.
 void pp_matrix_mul_t(const perp_matrix *A, double a, const double *x, double *y)
 {
     if (A->dense) {
@@ -94,6 +96,7 @@ void pp_matrix_to_dense(const perp_matrix *A, double *dense, int ld)
             memcpy(column, dense_column(A, j), (size_t)A->rows * sizeof *column);
             continue;
         }
+        // only the rows of A; padding up to ld is left alone
         memset(column, 0, (size_t)A->rows * sizeof *column);
         for (int k = A->p[j]; k < A->p[j + 1]; k++) {
             column[A->i[k]] = A->x[k];

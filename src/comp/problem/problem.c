@@ -69,6 +69,7 @@ static perp_status check_matrix(const perp_matrix *A, int rows, int cols, const 
     if (pp_all_finite(entries, A->dense)) {
         return PERP_OK;
     }
+    // one entry is not finite: find the first, to name it
     for (size_t k = 0; k < entries; k++) {
         if (!isfinite(A->dense[k])) {
             return BAD(c, "matrix %s: entry (%zu, %zu) is not finite", name, k % (size_t)rows,
@@ -145,6 +146,7 @@ static perp_status check_laws(const perp_fcp *fcp, const checker *c)
     pp_group group[PP_GROUPS_MAX];
     int groups = pp_fcp_groups(fcp, group);
     for (int g = 0; g < groups; g++) {
+        // group 0 slides; torsion has one component, rolling two
         const char *name = group[g].size == 1 ? "mu_spin" : "mu_roll";
         if (g == 0) {
             name = "mu";
@@ -158,6 +160,7 @@ static perp_status check_laws(const perp_fcp *fcp, const checker *c)
         return PERP_OK;
     }
     for (int k = 0; k < fcp->nc; k++) {
+        // 0: a disc
         if (fcp->nd[k] < 0 || (fcp->nd[k] > 0 && fcp->nd[k] < 3) || fcp->nd[k] > 4096) {
             return BAD(c, "nd of contact %d is %d: a friction polygon has 3 to 4096 sides", k,
                        fcp->nd[k]);
@@ -217,6 +220,7 @@ void pp_mcp_basis_of(const perp_mcp *mcp, const double *z, int8_t *basis)
     }
 }
 
+// Bounds (0, infinity) make an LCP.
 unsigned pp_mcp_classes(const perp_mcp *mcp)
 {
     for (int i = 0; i < mcp->n; i++) {
@@ -227,6 +231,7 @@ unsigned pp_mcp_classes(const perp_mcp *mcp)
     return PERP_CLASS_LCP;
 }
 
+// Bits add up: a problem may be global, rolling and polygonal at once.
 unsigned pp_fcp_classes(const perp_fcp *fcp)
 {
     unsigned classes = fcp->nv > 0 ? PERP_CLASS_FCP_GLOBAL : PERP_CLASS_FCP_LOCAL;

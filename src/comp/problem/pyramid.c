@@ -18,10 +18,12 @@
 #include <math.h>
 #include <string.h>
 
+// The order of z: v (global form only), p_n of all contacts, p_f contact by contact and group by
+// group, then one sigma for each contact and group in the same order.
 struct perp_pyramid {
     perp_env env;
     pp_arena *arena;
-    perp_mcp mcp;
+    perp_mcp mcp;   // arrays in the arena
     perp_fcp fcp;   // the caller's, with nd filled in
     int np, ns;     // columns of B; sigmas
     perp_matrix B;  // nc dim x np
@@ -44,6 +46,7 @@ static perp_status fill_facets(perp_pyramid *y, const perp_fcp *fcp, int facets)
         return PERP_ERR_MEMORY;
     }
     for (int c = 0; c < fcp->nc; c++) {
+        // polygons of the caller stay, and discs get `facets` sides
         nd[c] = fcp->nd && fcp->nd[c] > 0 ? fcp->nd[c] : facets;
     }
     y->fcp = *fcp;
@@ -51,8 +54,8 @@ static perp_status fill_facets(perp_pyramid *y, const perp_fcp *fcp, int facets)
     return PERP_OK;
 }
 
-// The columns of B, and the sigma that each belongs to: all normals, then the directions of each contact,
-// group by group.
+// The columns of B, and the sigma that each belongs to: all normals, then the directions of each
+// contact, group by group.
 static perp_status build_basis(perp_pyramid *y)
 {
     const perp_fcp *fcp = &y->fcp;
@@ -64,6 +67,7 @@ static perp_status build_basis(perp_pyramid *y)
             np += facets_of(fcp, &group[g], c);
         }
     }
+    // rows of the MCP, and entries of B, are counted in int
     if (fcp->nv + 2 * (np + ns) > INT32_MAX) {
         return PERP_ERR_MEMORY;
     }
@@ -216,6 +220,7 @@ static void add_scaled_column(const perp_matrix *A, int j, double s, const perp_
         if (value == 0.0) {
             continue;
         }
+        // rows of v are not projected onto directions
         if (!Bt) {
             add_to_column(c, first + i, value);
             continue;
@@ -234,6 +239,7 @@ static void add_cone(const perp_pyramid *y, int j, pyramid_column *c)
         add_to_column(c, first + y->sigma[j], -1.0);
         return;
     }
+    // U: the limit mu_g p_n of every group
     for (int g = 0; g < groups; g++) {
         add_to_column(c, first + j * groups + g, y->mu[j * groups + g]);
     }
@@ -250,6 +256,7 @@ static bool write_impulse_columns(const perp_pyramid *y, pyramid_writer *w, cons
     }
     for (int j = 0; j < y->np; j++) {
         for (int k = B->p[j]; k < B->p[j + 1]; k++) {
+            // local: B'W b_j; global: -H b_j in the rows of v
             if (fcp->nv == 0) {
                 add_scaled_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
             } else {
@@ -270,6 +277,7 @@ static bool write_velocity_columns(const perp_pyramid *y, pyramid_writer *w, con
 {
     const perp_fcp *fcp = &y->fcp;
     for (int j = 0; j < fcp->nv; j++) {
+        // M in the rows of v, B'H' in those of p
         add_scaled_column(&fcp->M, j, 1.0, NULL, 0, c);
         add_scaled_column(Ht, j, 1.0, Bt, fcp->nv, c);
         if (!write_column(w, j, c)) {
@@ -279,7 +287,8 @@ static bool write_velocity_columns(const perp_pyramid *y, pyramid_writer *w, con
     return true;
 }
 
-// The columns of sigma: E. The friction columns of a sigma are consecutive, in the order of the sigmas.
+// The columns of sigma: E. The friction columns of a sigma are
+// consecutive, in the order of the sigmas.
 static bool write_sigma_columns(const perp_pyramid *y, pyramid_writer *w, pyramid_column *c)
 {
     int nv = y->fcp.nv, j = y->fcp.nc;
@@ -430,6 +439,7 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
     }
     const perp_fcp *fcp = &pyramid->fcp;
     memset(r, 0, (size_t)(fcp->nc * fcp->dim) * sizeof *r);
+    // r = B p
     pp_matrix_mul(&pyramid->B, 1.0, z + fcp->nv, r);
     if (v) {
         memcpy(v, z, (size_t)fcp->nv * sizeof *v);
@@ -438,8 +448,9 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
 
 // ── From an answer of the contact problem ────────────────────────────────────────────────────────
 
-// Splits r_g over the one or two directions beside it, without negative parts; returns the sum of the parts.
-// A part below 1e-13 of the other is rounding and becomes 0, so that r on a vertex is a basic solution.
+// Splits r_g over the one or two directions beside it, without negative parts;
+// returns the sum of the parts. A part below 1e-13 of the other is rounding and
+// becomes 0, so that r on a vertex is a basic solution.
 static double split_group(int size, int nd, const double *r, double *part)
 {
     memset(part, 0, (size_t)nd * sizeof *part);
@@ -475,8 +486,8 @@ static double support_and_vertex(int size, int nd, const double *u, int *where)
 }
 
 // The variables p_n, p_f and sigma of contact c. Whether a group slips is decided by the smaller
-// violation: slip with the limit not used, or stick with sigma > 0; ratio [1/kg] converts impulses into
-// speeds. A group that slips uses all of its limit.
+// violation: slip with the limit not used, or stick with sigma > 0; ratio [1/kg] converts impulses
+// into speeds. A group that slips uses all of its limit.
 static void split_contact(const perp_pyramid *y, int c, const double *r, const double *u,
                           double ratio, double *z)
 {
@@ -487,6 +498,7 @@ static void split_contact(const perp_pyramid *y, int c, const double *r, const d
     z[fcp->nv + c] = fmax(r[0], 0.0);
     for (int g = 0; g < groups; g++) {
         int nd = facets_of(fcp, &group[g], c), f = group[g].first, where = 0;
+        // the sum of the parts is the gauge of r_g in the polygon, at most the limit mu r_n
         double limit = group[g].mu[c] * z[fcp->nv + c];
         double sum = split_group(group[g].size, nd, r + f, part);
         double sigma = fmax(support_and_vertex(group[g].size, nd, u + f, &where), 0.0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Anderson acceleration of a fixed-point map z -> g(z), safeguarded (Anderson 1965; Walker, Ni
-// 2011).
+// Anderson acceleration of a fixed-point map z -> g(z), safeguarded
+// (Anderson 1965; Walker, Ni 2011).
 //
 // With f = g(z) - z and the last differences dF, dG, the next point is g - dG c, c = argmin |f - dF
 // c|, theory (C31). On a smooth piece of the map this is close to GMRES and turns a slow linear
@@ -67,7 +67,8 @@ void pp_anderson_reset(pp_anderson *a)
     a->last = PP_INF;
 }
 
-// Stores the differences to the last accepted point, in place of the oldest, and makes this point the last.
+// Stores the differences to the last accepted point, in place of the
+// oldest, and makes this point the last.
 static void store_step(pp_anderson *a, const double *g, double norm)
 {
     if (a->last < PP_INF) {

@@ -50,7 +50,8 @@ static void project_step(const pp_contact_blocks *blocks, double tau, const doub
     }
 }
 
-// |F(x) - F(y)| / |x - y| with velocities and impulses in the norm of energy: a local Lipschitz constant.
+// |F(x) - F(y)| / |x - y| with velocities and impulses in the norm of
+// energy: a local Lipschitz constant.
 static double lipschitz(const pp_contact_blocks *blocks, const double *weight, const double *x,
                         const double *y, const double *Fx, const double *Fy)
 {

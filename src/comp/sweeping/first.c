@@ -17,8 +17,8 @@ static double *block_at(const pp_contact_blocks *blocks, double *x, int k)
 
 // ── Building ─────────────────────────────────────────────────────────────────────────────────────
 
-// Counts the blocks of W by block columns, or fills them where `fill`. last (nc): the block column in
-// which a block row was met last, -1 before; where (nc): its block there.
+// Counts the blocks of W by block columns, or fills them where `fill`. last (nc): the block column
+// in which a block row was met last, -1 before; where (nc): its block there.
 static int scan_blocks(pp_contact_blocks *blocks, const perp_matrix *W, int *last, int *where,
                        bool fill)
 {
@@ -83,7 +83,7 @@ perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix 
 }
 
 // Mean of `size` diagonal entries of a block, from `from` on.
-static double mean_mobility(const double *W, int dim, int from, int size)
+static double mean_of_diagonal(const double *W, int dim, int from, int size)
 {
     double trace = 0.0;
     for (int i = from; i < from + size; i++) {
@@ -92,8 +92,8 @@ static double mean_mobility(const double *W, int dim, int from, int size)
     return trace / size;
 }
 
-// The lengths of contact c by theory (C16): 1 for impulses, l_g [m] for moments, whose coefficients mu are
-// divided by it. linear: mean diagonal of the sliding block [1/kg].
+// The lengths of contact c by theory (C16): 1 for impulses, l_g [m] for moments, whose coefficients
+// mu are divided by it. linear: mean diagonal of the sliding block [1/kg].
 static void contact_lengths(pp_contact_blocks *blocks, int c, double linear, double *length)
 {
     const double *W = block_at(blocks, blocks->Wcc, c);
@@ -103,7 +103,7 @@ static void contact_lengths(pp_contact_blocks *blocks, int c, double linear, dou
     for (int g = 1; g < blocks->law[c].groups; g++) {
         pp_disc *disc = &blocks->law[c].disc[g];
         // [1 / (kg m^2)], so that the ratio of both is a squared length
-        double moment = mean_mobility(W, blocks->dim, disc->first, disc->size);
+        double moment = mean_of_diagonal(W, blocks->dim, disc->first, disc->size);
         double l = linear > 0.0 && moment > 0.0 ? sqrt(linear / moment) : 1.0;
         disc->mu /= l;
         for (int i = disc->first; i < disc->first + disc->size; i++) {
@@ -137,7 +137,7 @@ perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks)
     double q2 = 0.0, rhoq2 = 0.0;
     for (int c = 0; c < nc; c++) {
         double *W = block_at(blocks, blocks->Wcc, c),
-               mean = mean_mobility(W, dim, 0, dim < 3 ? dim : 3);
+               mean = mean_of_diagonal(W, dim, 0, dim < 3 ? dim : 3);
         double *length = blocks->length ? blocks->length + (size_t)c * (size_t)dim : NULL;
         blocks->rho[c] = mean > 0.0 ? 1.0 / mean : 1.0;
         if (length) {
@@ -197,7 +197,8 @@ static perp_status create_local(const perp_fcp *local, pp_contact_blocks *blocks
     return status;
 }
 
-// The global form in velocities where M^-1 is local to bodies or velocities are few; otherwise condensed.
+// The global form in velocities where M^-1 is local to bodies or
+// velocities are few; otherwise condensed.
 static perp_status create_global(pp_contact_blocks *blocks)
 {
     const perp_fcp *fcp = blocks->fcp;

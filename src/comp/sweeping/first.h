@@ -45,10 +45,10 @@ void pp_cone_law_measure(const pp_cone_law *law, double rho, const double *r, co
 
 // ── One contact, solved exactly (one_contact*.c) ─────────────────────────────────────────────────
 
-// Finds r with the law (C2) and u = W r + q, theory (C26); W is dim x dim, column-major. r is a guess on
-// entry. Of several solutions: open (r = 0) if q_n >= 0, else stick if it exists, else a slip. Returns
-// the natural map relative to |r| + rho |q|: round-off where solved. meter (NULL: not counted) is
-// charged with iterations; closed forms are part of the cost of a sweep.
+// Finds r with the law (C2) and u = W r + q, theory (C26); W is dim x dim, column-major. r is a
+// guess on entry. Of several solutions: open (r = 0) if q_n >= 0, else stick if it exists, else a
+// slip. Returns the natural map relative to |r| + rho |q|: round-off where solved. meter (NULL: not
+// counted) is charged with iterations; closed forms are part of the cost of a sweep.
 double pp_one_contact(const pp_cone_law *law, const double *W, const double *q, double *r,
                       pp_meter *meter);
 
@@ -73,18 +73,18 @@ double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double
 double pp_one_contact_polygon(const pp_cone_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_newton(const pp_cone_law *law, const double *W, const double *q, double *r,
                              pp_meter *meter);
-// The slip of a contact with a friction disc that is closed and does not stick, by Newton's method on
-// theory (C27). False: it did not converge to a valid slip.
+// The slip of a contact with a friction disc that is closed and does not stick, by Newton's method
+// on theory (C27). False: it did not converge to a valid slip.
 bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r);
 // x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
 bool pp_small_solve(int n, const double *A, int ld, double *x);
 
 // ── The problem, contact by contact (first.c, first_global.c) ────────────────────────────────────
 
-// The problem with a state that follows the reactions. Local form: W in dim x dim blocks by columns, the
-// state is u. Global form: for each contact the rows of v it touches, with H_c and T_c = M^-1 H_c there;
-// the state is v and W is never formed. Where M^-1 is full (flexible bodies) and contacts are few, W is
-// smaller than T: the problem is condensed and treated as local.
+// The problem with a state that follows the reactions. Local form: W in dim x dim blocks by
+// columns, the state is u. Global form: for each contact the rows of v it touches, with H_c and T_c
+// = M^-1 H_c there; the state is v and W is never formed. Where M^-1 is full (flexible bodies) and
+// contacts are few, W is smaller than T: the problem is condensed and treated as local.
 //
 // Moments are divided by lengths as the judge does it, theory (C16), l_g^2 = mean diag W_tt / mean
 // diag W_gg. All scaled reactions are then impulses: r' = r / l, u' = u l, mu' = mu / l, and
@@ -141,16 +141,16 @@ typedef struct pp_residual_pair {
 pp_residual_pair pp_contact_blocks_residuals(const pp_contact_blocks *blocks, const double *r,
                                              const double *state);
 
-// Parts of pp_contact_blocks_create: the blocks of W; the global form, or PERP_INEXACT where it should be
-// condensed; rho, lengths and laws from Wcc, and Wcc and q scaled.
+// Parts of pp_contact_blocks_create: the blocks of W; the global form, or PERP_INEXACT where it
+// should be condensed; rho, lengths and laws from Wcc, and Wcc and q scaled.
 perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix *W);
 perp_status pp_contact_blocks_velocities(pp_contact_blocks *blocks);
 perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks);
 
 // ── Acceleration and bookkeeping (anderson.c, watch.c) ───────────────────────────────────────────
 
-// Anderson acceleration of a fixed-point map on `size` numbers, theory (C31). The norm of a step is that
-// of its first n numbers, each times its weight.
+// Anderson acceleration of a fixed-point map on `size` numbers, theory (C31). The norm of a step is
+// that of its first n numbers, each times its weight.
 typedef struct pp_anderson pp_anderson;
 // Points whose step is more than `growth` times the last one's are rejected. NULL: no memory.
 pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
@@ -173,7 +173,8 @@ typedef struct pp_best_iterate {
     bool done, stalled;
 } pp_best_iterate;
 
-// Called after each iteration with r and its state. May recompute the state, which drifts by rounding.
+// Called after each iteration with r and its state. May recompute
+// the state, which drifts by rounding.
 bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r, double *state);
 
 // A first-order solver: from best->best until pp_best_iterate_done, with limits of its own.

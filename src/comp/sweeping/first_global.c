@@ -48,12 +48,14 @@ static int list_rows(gather *g, int c, int to, bool write)
     return to;
 }
 
-// Scatters H_c into h and T_c = M^-1 H_c into t. Both are zero before, and stay so outside the listed rows.
+// Scatters H_c into h and T_c = M^-1 H_c into t. Both are zero before,
+// and stay so outside the listed rows.
 static perp_status solve_columns(gather *g, int c)
 {
     pp_contact_blocks *blocks = g->blocks;
     for (int j = 0; j < blocks->dim; j++) {
         size_t at = (size_t)j * (size_t)blocks->fcp->nv;
+        // mass.c scatters and solves; count is not needed, all listed rows are cleared later
         int column = c * blocks->dim + j, count;
         for (int k = g->H.p[column]; k < g->H.p[column + 1]; k++) {
             g->h[at + (size_t)g->H.i[k]] = g->H.x[k];

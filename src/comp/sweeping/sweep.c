@@ -4,11 +4,11 @@
 // One sweep of block Gauss–Seidel over contacts of bodies, and its residual.             theory
 // (C26)
 //
-// A contact that opens or sticks is recognised by a product with W or with its inverse; only
-// slipping ones go to the exact solver. Velocities are processed in pairs: the source fixes the
-// lanes and the order of all sums, so that every machine gives the same bits. Nothing is proved
-// with friction. Cost: 72 multiplications a contact for J and T, and three or four Newton steps
-// where it slips.
+// A contact that opens or sticks is recognised by a product with W or with its inverse;
+// only slipping ones go to the exact solver. Velocities are processed in pairs: the
+// source fixes the lanes and the order of all sums, so that every machine gives the same
+// bits. Nothing is proved with friction. Cost: 72 multiplications a contact for J and T,
+// and three or four Newton steps where it slips.
 #include "comp/sweeping/sweep.h"
 
 #include "comp/sweeping/first.h"
@@ -78,8 +78,8 @@ static inline void multiply3(const double A[9], const double x[3], double y[3])
     }
 }
 
-// x = the impulse of a closed contact that does not stick: by theory (C27), otherwise by the general
-// solver from the last impulse r.
+// x = the impulse of a closed contact that does not stick: by theory (C27), otherwise by the
+// general solver from the last impulse r.
 static void solve_slip(const pp_sweep_contact *c, const double r[3], const double q[3], double x[3])
 {
     if (c->regular && pp_one_contact_slip(c->mu, c->W, q, x)) {
@@ -90,8 +90,8 @@ static void solve_slip(const pp_sweep_contact *c, const double r[3], const doubl
     pp_one_contact(&law, c->W, q, x, NULL);
 }
 
-// x = the impulse of a contact whose velocity is u and whose impulse is r, all others held. q = u - W r
-// is its velocity without its own impulse: the contact stays open where q_n >= 0.
+// x = the impulse of a contact whose velocity is u and whose impulse is r, all others held. q = u -
+// W r is its velocity without its own impulse: the contact stays open where q_n >= 0.
 static inline void solve_contact(const pp_sweep_contact *c, const double r[3], const double u[3],
                                  double x[3])
 {
@@ -165,8 +165,8 @@ typedef struct shade {
     int from, to;
 } shade;
 
-// The work of one thread: pieces of PP_SWEEP_PIECE units. Pieces do not depend on the number of threads,
-// so that neither do the sums.
+// The work of one thread: pieces of PP_SWEEP_PIECE units. Pieces do not depend on the number of
+// threads, so that neither do the sums.
 static void sweep_pieces(void *arg, int from, int to)
 {
     const shade *a = arg;
@@ -205,8 +205,8 @@ void pp_sweep_apply_impulses(pp_sweep *s)
     }
 }
 
-// The natural map of one contact, row by row: r - P(r - u / m), m the mobility of the row (W_nn or W_tt).
-// worst is that times m [m/s].
+// The natural map of one contact, row by row: r - P(r - u / m), m the mobility of the row (W_nn or
+// W_tt). worst is that times m [m/s].
 static pp_sweep_change natural_residual(const pp_sweep_contact *c, const double r[3],
                                         const double u[3])
 {
@@ -253,8 +253,8 @@ double pp_sweep_scale(const pp_sweep *s)
     return sum;
 }
 
-// W = sum J T over both bodies, and its inverse by cofactors where det W is not small beside the product
-// of the diagonal.
+// W = sum J T over both bodies, and its inverse by cofactors where det W is not small beside the
+// product of the diagonal.
 bool pp_sweep_prepare(pp_sweep_contact *c)
 {
     double *W = c->W, *S = c->stick;

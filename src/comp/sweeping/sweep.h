@@ -54,8 +54,9 @@ typedef struct pp_sweep {
     const pp_team *team;    // NULL: one thread
 } pp_sweep;
 
-// Determines the order from the bodies of the contacts (body: two a contact, in the caller's order). Fills
-// order (count: the caller's contact at each place), unit, colour, serial and part; arrays in the arena.
+// Determines the order from the bodies of the contacts (body: two a contact, in the caller's
+// order). Fills order (count: the caller's contact at each place), unit, colour, serial and part;
+// arrays in the arena.
 perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *order);
 // W and its inverse from J and T; false: the contact cannot move along its normal (W_nn = 0).
 bool pp_sweep_prepare(pp_sweep_contact *c);

@@ -21,8 +21,9 @@ static int first_free(uint64_t used)
     return bit;
 }
 
-// Groups contacts of the same two bodies that follow one another into units (first: their first contacts)
-// and colours them; used: bits of the colours that a body has. Returns the number of units.
+// Groups contacts of the same two bodies that follow one another into units
+// (first: their first contacts) and colours them; used: bits of the colours that
+// a body has. Returns the number of units.
 static int choose_colours(const pp_sweep *s, const int *body, uint64_t *used, int *first,
                           int *colour)
 {

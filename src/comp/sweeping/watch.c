@@ -17,7 +17,8 @@ static double larger(pp_residual_pair residuals)
     return isnan(residuals.plain) || isnan(residuals.scaled) ? PP_INF : worst;
 }
 
-// Keeps r where its residual is the least so far. An improvement below a tenth does not count as progress.
+// Keeps r where its residual is the least so far. An improvement below
+// a tenth does not count as progress.
 static void store_if_better(pp_best_iterate *best, const double *r, double residual, int iteration)
 {
     if (residual < best->residual) {
