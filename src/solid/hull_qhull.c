@@ -320,7 +320,10 @@ static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, 
     if (status == PERP_ERR_MEMORY) {
         return pp_fail(error, status, "not enough memory for a hull of %d points", count);
     }
-    return status == PERP_OK ? pp_hull_build(point, count, &r.facets, arena, hull, error) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return pp_hull_build(point, count, &r.facets, arena, hull, error);
 }
 
 #else
@@ -344,5 +347,8 @@ perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, c
 {
     frame f = {0};
     perp_status status = check_points(point, count, &f, error);
-    return status == PERP_OK ? make_hull(point, count, &f, arena, hull, error) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return make_hull(point, count, &f, arena, hull, error);
 }
