@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse LU: a thin layer over KLU that turns its flags into statuses.
+// Sparse LU: a thin layer over KLU that turns its flags into statuses. KLU allocates from
+// SuiteSparse's functions, not from perp_env.
 #include "math/math.h"
 
 #include <klu.h>
@@ -43,6 +44,7 @@ void pp_sparse_lu_destroy(pp_sparse_lu *lu)
     }
 }
 
+// Row exchanges depend on the numbers, so that the factors are computed anew each time.
 perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x)
 {
     klu_free_numeric(&lu->numeric, &lu->common);
@@ -53,6 +55,7 @@ perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x)
     return lu->common.status == KLU_OUT_OF_MEMORY ? PERP_ERR_MEMORY : PERP_ERR_SINGULAR;
 }
 
+// The common struct is copied: a question does not change the object.
 double pp_sparse_lu_flops(const pp_sparse_lu *lu)
 {
     klu_common common = lu->common;
