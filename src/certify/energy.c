@@ -3,7 +3,7 @@
 //
 // Energy of a whole step: kinetic and potential energy at its end, less those at its start, less
 // the work of everything outside. Positions are those of the bodies, not those that velocities
-// predict. theory (K4)
+// predict.                                                                             theory (K4)
 //
 //   created = T+ + V+ - T - V - sum (outside impulse . displacement / h)
 //
@@ -27,13 +27,13 @@
 typedef struct book {
     const pp_step_evidence *e;
     const pp_scales *s;
-    double *created;  // islands [J]
-    double *allowed;  // islands: what the order of the scheme may add [J]
-    double *arcs;     // islands: work of forces on what bodies leave their tangents by [J]
-    double *lifted;   // islands: what of it makes energy, gains less losses [J]
-    double *jerked;   // islands: what drives lose to bodies that they bring to their rates [J]
-    double *lag;      // islands: what the scheme has of gravity ahead of, or behind, the places [J]
-    double *moved;    // islands: energy that went to and fro, for rounding [J]
+    double *created;  // energy created [J]
+    double *allowed;  // energy that the order of the scheme may add [J]
+    double *arcs;     // work of forces on the distances of bodies from their tangents [J]
+    double *lifted;   // energy that comes of that work, gains less losses [J]
+    double *jerked;   // losses of drives that change rates [J]
+    double *lag;      // change of (theta - 1/2) h F . nu [J]
+    double *moved;    // sum of the sizes of all terms, for rounding [J]
     perp_energy ledger;
     double before;  // kinetic and potential energy at the start [J]
 } book;
@@ -393,8 +393,8 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
 }
 
 // With theta < 1 an impulse also works along part of the old velocity. Where gravity closes a
-// contact again while it still opens, or friction holds something about to turn back, up to (1 -
-// theta)/4 p_ext M^-1 p_ext of energy may appear [J].                                  theory (K5)
+// contact again while it still opens, or friction holds a body about to turn back, up to
+// (1 - theta)/4 p_ext M^-1 p_ext of energy may appear [J].                                theory (K5)
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i)
 {
     const pp_body *body = &m->body[i];
@@ -487,8 +487,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
-    // Every account is filled before any is judged: an island gathers from bodies, forces and rows
-    // alike.
+    // Every account is filled before any is judged: islands gather from bodies, forces and rows.
     add_bodies(&b);
     add_forces(&b);
     add_joint_springs(&b);

@@ -5,7 +5,7 @@
 // matrices.
 //
 // A matrix is m, n, nz, p, i, x as in CSparse: nz >= 0 means triplets (row i, column p), -1 CSC, -2
-// CSR. Nothing in the file is believed. Links must be hard, data must be in the file itself, and
+// CSR. Nothing in the file is trusted. Links must be hard, data must be in the file itself, and
 // sizes are compared with the bytes that the file stores before memory is allocated. HDF5 keeps its
 // state in globals: only one thread may read at a time.
 #include "format/format.h"

@@ -89,8 +89,8 @@ size_t pp_ldl_stack(pp_ldl *ldl, pp_arena *scratch, bool *ok);
 
 // ── sparse_front.c ───────────────────────────────────────────────────────────────────────────────
 
-// L, U of F11, and U12; rows are exchanged within F11. False: a column of zeros. team: who shares
-// the products; NULL: nobody.
+// L, U of F11, and U12; rows are exchanged within F11. False: a column of zeros. team: threads that
+// share the products; NULL: none.
 bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot,
                  const pp_team *team);
 // The same for a symmetric front, from its lower triangle. A pivot d with |d| <= tiny |a| (a: the

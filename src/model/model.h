@@ -72,7 +72,7 @@ typedef struct pp_shape {
     int body;
     int next;               // shape of the body, its number + 1; 0: none
     perp_shape_kind kind;   // in the plane PERP_SHAPE_BOX is stored as a polygon
-    perp_shape_kind given;  // as the definition said
+    perp_shape_kind given;  // as the definition has it
     bool flat;              // has no depth in space
     // Planar shapes: a point, a segment or a polygon with a radius around it, or a half-plane below
     // the line through p_BS along axis_B.

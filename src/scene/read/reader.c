@@ -325,7 +325,7 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
 {
     bool elsewhere = false;
     const char *planar = NULL;
-    // A key may stand in the table several times, for different kinds; the first that fits is
+    // A key may be in the table several times, for different kinds; the first that fits is
     // taken.
     for (int k = 0; k < object->count; k++) {
         const pp_field *field = &object->field[k];
