@@ -119,15 +119,6 @@ static double work_on(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 a
     return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, rotation_of_step(e, i));
 }
 
-// Work of a force that is given by expressions, evaluated at the start of the step. It acts on b
-// only.
-static double expression_work(const pp_step_evidence *e, const pp_force *force)
-{
-    perp_wrench on_a, on_b;
-    pp_own_force(e, force, &on_a, &on_b);
-    return work_on(e, force->b, on_b.f_W, e->kin->body[force->b].p, on_b.tau_W);
-}
-
 // Torsion springs exist in the plane only, where angles of bodies are not wrapped.
 double pp_spring_energy(const pp_force *f, const pp_frame *body)
 {
@@ -249,7 +240,10 @@ static void add_forces(book *b)
             continue;
         }
         if (f->kind == PERP_FORCE_WRENCH) {
-            spend(b, at, expression_work(e, f));
+            // with its value at the start of the step; it acts on b alone
+            perp_wrench on_a, on_b;
+            pp_own_force(e, f, &on_a, &on_b);
+            spend(b, at, work_on(e, f->b, on_b.f_W, e->kin->body[f->b].p, on_b.tau_W));
         } else if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             add_spring(b, f, at);
         }

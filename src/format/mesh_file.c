@@ -25,22 +25,17 @@ typedef struct mesh_reader {
     int vertices, triangles;  // so far
 } mesh_reader;
 
-static perp_status no_memory(perp_error *error)
-{
-    return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the triangles of the file");
-}
-
 // Allocates arrays of the sizes that were counted, and starts to count again from 0.
 static perp_status get_arrays(mesh_reader *r)
 {
-    perp_error *error = r->scan.error;
     if (r->triangles < 1) {
         return pp_scan_fail(&r->scan, NULL, "the file has no triangles");
     }
     r->vertex = PP_ARRAY(r->arena, perp_vec3, r->vertices);
     r->triangle = PP_ARRAY(r->arena, int, 3 * (size_t)r->triangles);
     if (!r->vertex || !r->triangle) {
-        return no_memory(error);
+        return pp_fail(r->scan.error, PERP_ERR_MEMORY,
+                       "not enough memory for the triangles of the file");
     }
     *r->out = (pp_mesh_file){.vertices = r->vertices,
                              .triangles = r->triangles,

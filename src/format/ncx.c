@@ -31,19 +31,6 @@ static perp_status check_room(ncx *in, const char *what, int count, size_t bytes
                         count, pp_scan_left(&in->scan));
 }
 
-// infinite: inf and -inf are allowed, as bounds. Six tokens to the line are usual, but any white
-// space separates.
-static perp_status read_values(ncx *in, const char *what, int n, bool infinite, double *x)
-{
-    for (int k = 0; k < n; k++) {
-        perp_status status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
-        if (status != PERP_OK) {
-            return status;
-        }
-    }
-    return PERP_OK;
-}
-
 // Reads `length v...` into the slot; PP_VECTOR_COUNT: the vector is skipped.
 static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
 {
@@ -68,13 +55,17 @@ static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
     if (!x) {
         return pp_draft_memory(in->draft);
     }
-    bool skipped = slot == PP_VECTOR_COUNT;
-    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
-    status = read_values(in, what, n, infinite, x);
-    if (status == PERP_OK && !skipped) {
+    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;  // as bounds may be
+    for (int k = 0; k < n; k++) {
+        status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    if (slot < PP_VECTOR_COUNT) {
         in->draft->vector[slot] = (pp_vector){label, at, x, n};
     }
-    return status;
+    return PERP_OK;
 }
 
 // Row or column of entry k, from 0.

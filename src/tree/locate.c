@@ -220,12 +220,6 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
     compare_with_bodies(tree, body, q, qd, lost, lost_rate);
 }
 
-// Index in q of the coordinate that constraint/ defines for the joint.
-static int own_coordinate(const pp_link *l)
-{
-    return l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0);
-}
-
 // Coordinates with their full turns: joints of loops continue from the last ones, joints of the
 // tree have theirs in q.
 void pp_tree_turns(const pp_tree_pass *pass, double *turn)
@@ -245,7 +239,8 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         if (l->joint >= 0 && pp_joint_has_coordinate(&m->joint[l->joint])) {
-            turn[l->joint] = pass->q[own_coordinate(l)];
+            // the coordinate of a planar joint is its angle, the last one of the link
+            turn[l->joint] = pass->q[l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0)];
         }
     }
 }
