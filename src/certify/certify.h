@@ -91,8 +91,8 @@ static const double PP_JERKS_MOST = 1e-3;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
 // Positions in joint coordinates. error: in, the error of each body with its own velocity [m]; out,
-// the smallest error that a tree of joints explains. limit: what errors are relative to.    theory
-// (K9)
+// the smallest error that a tree of joints explains. limit: what errors are relative to.
+//                                                                                      theory (K9)
 typedef struct pp_motion_of {
     const pp_frame *from,
         *to;  // bodies at the start and the end; of from the velocities of those not free

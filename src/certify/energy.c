@@ -299,8 +299,8 @@ static double rate_after(const pp_step_evidence *e, const pp_row *row)
 
 // Work of the impulse p of a row as far as something outside does it [J]. A drive works along the
 // mean rate of its coordinate; its row->rate is minus the rate it is asked for, which is taken out.
-// Of any other row the prescribed motion of the other side works, against the impulse; row->shift is
-// a change of geometry, not a motion.
+// Of any other row the prescribed motion of the other side works, against the impulse; row->shift
+// is a change of geometry, not a motion.
 static double outside_work(const pp_step_evidence *e, const pp_row *row, double p)
 {
     if (!row->drives) {
@@ -324,8 +324,8 @@ static void add_lag(book *b)
 }
 
 // A drive that changes a rate within the step works along the new rate, and (theta - 1/2) p times
-// the change is lost at once, as in an impact. Counted where the drive delivers energy.    theory
-// (K13)
+// the change is lost at once, as in an impact. Counted where the drive delivers energy.
+//                                                                                     theory (K13)
 static double jerk_loss(const pp_step_evidence *e, const pp_row *row, double p)
 {
     double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->v_pre);

@@ -95,8 +95,8 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
     }
 }
 
-// Given motions and belts move what they touch, however slow the bodies are by themselves. Drives and
-// springs are left out.
+// Given motions and belts move what they touch, however slow the bodies are by themselves. Drives
+// and springs are left out.
 static void add_row_speeds(pp_scales *out, const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {

@@ -225,6 +225,7 @@ static const void *copy_array(const void *items, int count, size_t size, pp_aren
 }
 
 // Nodes are plain data; only tables own arrays.
+// A model keeps copies, since expressions are parsed into the builder's arena.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
 {
     pp_expr *copy = expr ? PP_ARRAY(arena, pp_expr, 1) : NULL;

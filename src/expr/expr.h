@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 
+// An expression that was parsed. It refers to nothing but its arena.
 typedef struct pp_expr pp_expr;
 
 // Why a text is not an expression, and where.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Private to expr/: an expression is a list of nodes in postfix order, which a stack machine runs.
+// eval.c and second.c are two such machines, with one and with two derivatives.
 #pragma once
 
 #include "expr/expr.h"
@@ -45,6 +46,7 @@ typedef enum pp_op {
     PP_OP_TABLE,
 } pp_op;
 
+// One instruction. Numbers and variables have no operands.
 typedef struct pp_node {
     pp_op op;
     int index;     // of the variable or the table

@@ -4,8 +4,13 @@
 // Text to postfix by operator precedence (Dijkstra's shunting yard). Without recursion, so that the
 // depth of any text is bounded by an array.
 //
-// From loose to tight: + and -, * and /, unary minus, ^ (right-associative). So -2^2 = -4 and 2^-1
-// = 0.5.
+// From loose to tight: + and -, * and /, unary minus, ^ (right-associative). -2^2 is -4, and 2^-1
+// is 0.5. For example, 2*x^2 + 1 becomes the nodes
+//
+//   2  x  2  ^  *  1  +
+//
+// Operands go to the output at once. An operator waits on a stack until one that binds less, a
+// closing parenthesis or the end of the text follows its right operand.
 #include "expr/node.h"
 
 #include <math.h>
@@ -411,6 +416,7 @@ static perp_status innermost(expr_parser *p, pending **open)
 }
 
 // At ')': the function is emitted after its arguments, which are in the output already.
+// The number of arguments was counted by their commas.
 static perp_status close_call(expr_parser *p, const pending *open)
 {
     const function *f = open->function;

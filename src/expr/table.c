@@ -114,6 +114,7 @@ double pp_spline_table_value(const pp_spline_table *table, double x, double *slo
     if (x >= table->x[table->count - 1]) {
         return table->y[table->count - 1];
     }
+    // The slope is the derivative of the formula at the head of this file.
     int low = point_before(table, x), high = low + 1;
     double d = table->x[high] - table->x[low], s = (x - table->x[low]) / d, r = 1.0 - s;
     double y0 = table->y[low], y1 = table->y[high];

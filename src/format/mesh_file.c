@@ -3,11 +3,20 @@
 //
 // Readers of STL, in text and binary, and of OBJ: points and triangles only.
 //
-// Text is read twice, first to count and then to fill arrays of that size. Binary STL has a header
-// of 80 bytes, the number of triangles as 32 bits, and 50 bytes for each: normal and three corners
-// as 32-bit floats, and 16 bits that are not used; all little-endian. A file is binary STL if its
-// length agrees with the number of triangles, whatever it begins with: some binary files begin with
-// "solid" as text files do.
+// Text is read twice, first to count and then to fill arrays of that size. STL as text has nothing
+// but triangles, with three corners of their own:
+//
+//   solid name
+//   facet normal x y z  outer loop  vertex x y z  vertex x y z  vertex x y z  endloop  endfacet
+//   endsolid name
+//
+// Binary STL has a header of 80 bytes, the number of triangles as 32 bits, and 50 bytes for each:
+// normal and three corners as 32-bit floats, and 16 bits that are not used; all little-endian. A
+// file is binary STL if its length agrees with the number of triangles, whatever it begins with:
+// some binary files begin with "solid" as text files do.
+//
+// OBJ has lines "v x y z" and "f a b c ...", faces with the numbers of their vertices, and many
+// other statements, which are skipped.
 #include "format/format.h"
 
 #include <math.h>

@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of ncx, a text format for exchange of problems: tokens separated by white space, `ncx 1`,
-// then keys with their values in any order, then `end`.
+// Reader of ncx, a text format for the exchange of problems: tokens separated by white space, `ncx
+// 1`, then keys with their values in any order, then `end`.
 //
 //   name s | kind k | dim contacts dofs nfree ncomp n
 //   <vector> length v...
 //   <MATRIX> rows cols nnz, then nnz times: i j v      from 0, duplicates add
+//
+// For example, an LCP with one variable:
+//
+//   ncx 1  kind lcp  M 1 1 1  0 0 2.0  q 1 -1.0  end
 #include "format/format.h"
 
 #include <limits.h>
@@ -84,6 +88,7 @@ static perp_status read_index(ncx *in, const char *what, int k, const char *axis
                         quote.text, size, axis, size - 1);
 }
 
+// Indices are checked as they are read, so that no entry outside the matrix is stored.
 static perp_status read_triplets(ncx *in, const char *what, int nnz, pp_raw_matrix *raw)
 {
     perp_status status = pp_raw_triplets(in->draft, raw, nnz);

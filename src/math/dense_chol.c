@@ -240,6 +240,7 @@ static void solve_block_rows(int from, int to, int n, double *A, int ld)
     int J = 0;
     for (; J + W <= n; J += W) {
         chol_corner t;
+        // The reciprocals of the factorisation are gone, and are computed anew.
         read_corner(A, ld, J, &t);
         for (int j = 0; j < W; j++) {
             t.inverse[j] = 1.0 / *PP_AT(A, ld, J + j, J + j);

@@ -56,6 +56,7 @@ PP_INLINE void subtract_one(int m, double a, const double *x, double *restrict y
     }
 }
 
+// Nothing moves where i = k.
 PP_INLINE void swap_rows(int n, double *A, int ld, int i, int k)
 {
     for (int j = 0; j < n && i != k; j++) {
@@ -241,6 +242,7 @@ void pp_lu_invert(int n, const double *LU, int ld, const int *pivot, double *X, 
     solve_upper(n, n, LU, ld, X, ldx);
 }
 
+// The factors of A' are U' and L', in reverse order.
 void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x)
 {
     for (int k = 0; k < n; k++) {  // x = U' \ x

@@ -154,6 +154,8 @@ static void shortest(int n, int rank, const double *R, const double *c, const do
     }
 }
 
+// Scaled on both sides, reduced to triangular form, solved, and scaled back into the caller's
+// order.
 int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
                    pp_arena *arena)
 {

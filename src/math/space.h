@@ -22,6 +22,7 @@ typedef struct pp_pose {
 
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
 
+// Components in any frame: the name of a variable says in which.
 static inline perp_vec3 pp_vec(double x, double y, double z)
 {
     return (perp_vec3){x, y, z};
@@ -68,6 +69,7 @@ static inline double pp_length2(double x, double y)
     return y == 0.0 ? fabs(x) : hypot(x, y);
 }
 
+// In the plane z = 0 the same as pp_length2, so that planar models get the same bits either way.
 static inline double pp_length(perp_vec3 a)
 {
     return a.z == 0.0 ? pp_length2(a.x, a.y) : sqrt(pp_dot3(a, a));
@@ -100,6 +102,7 @@ static inline pp_mat3 pp_identity3(void)
     return (pp_mat3){{1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
 }
 
+// A x.
 static inline perp_vec3 pp_mul(const pp_mat3 *A, perp_vec3 x)
 {
     const double *m = A->m;
@@ -114,6 +117,7 @@ static inline perp_vec3 pp_mul_t(const pp_mat3 *A, perp_vec3 x)  // A^T x
                        m[2] * x.x + m[5] * x.y + m[8] * x.z};
 }
 
+// Column j: the axis j of the rotated frame, in the other one.
 static inline perp_vec3 pp_mat3_column(const pp_mat3 *A, int j)
 {
     return (perp_vec3){A->m[j], A->m[3 + j], A->m[6 + j]};
@@ -156,6 +160,7 @@ static inline bool pp_invert3(const pp_mat3 *A, pp_mat3 *inverse)
 
 // ── Rotations ────────────────────────────────────────────────────────────────────────────────────
 
+// Hamilton's product: the rotation b followed by a.
 static inline perp_quat pp_quat_mul(perp_quat a, perp_quat b)
 {
     return (perp_quat){
@@ -166,6 +171,7 @@ static inline perp_quat pp_quat_mul(perp_quat a, perp_quat b)
     };
 }
 
+// The inverse rotation, of a unit quaternion.
 static inline perp_quat pp_quat_conjugate(perp_quat a)
 {
     return (perp_quat){a.w, -a.x, -a.y, -a.z};
@@ -176,6 +182,7 @@ static inline double pp_quat_norm(perp_quat a)
     return sqrt(a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z);
 }
 
+// Quaternions drift from unit length by rounding, and are normalised after each update.
 static inline perp_quat pp_quat_unit(perp_quat a)
 {
     double s = 1.0 / pp_quat_norm(a);
@@ -249,6 +256,7 @@ static inline perp_vec3 pp_pose_point(const pp_pose *X, perp_vec3 p)
     return pp_add(X->p, pp_mul(&X->R, p));
 }
 
+// The reverse of pp_pose_point.
 static inline perp_vec3 pp_pose_local(const pp_pose *X, perp_vec3 p)  // the inverse
 {
     return pp_mul_t(&X->R, pp_sub(p, X->p));

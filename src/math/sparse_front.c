@@ -96,6 +96,8 @@ static void take_product(front_job *x, const pp_team *team)
 
 // ── General ──────────────────────────────────────────────────────────────────────────────────────
 
+// An exchange of pivots moves rows of F, which holds L and U of F11, and columns of Ut, which is
+// U12 transposed.
 static void exchange_rows(double *F, int ld, int k, int a, int b)
 {
     for (int j = 0; j < k; j++) {

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+// Owns two arenas: one for the analysis and the numbers, one for the work of an analysis.
 pp_ldl *pp_ldl_create(const perp_env *env)
 {
     pp_ldl *l = pp_alloc(env, sizeof *l);
@@ -55,6 +56,7 @@ void pp_ldl_share(pp_ldl *l, const pp_team *team)
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
+// Comparing the pattern is much cheaper than analysing it.
 static bool same_pattern(const pp_ldl *l, const pp_ldl_pattern *a)
 {
     size_t n = (size_t)a->nodes;
@@ -382,6 +384,7 @@ static bool eliminate_all(factor_pass *p, int *lost)
     return true;
 }
 
+// Pivots are computed in the order of elimination, and reported in that of the caller.
 int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
 {
     int zeros;
@@ -394,6 +397,7 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
     return zeros;
 }
 
+// Row exchanges stay within a front, so that growth shows how well they did.
 perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 {
     int lost;
@@ -407,6 +411,7 @@ perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 
 // ── Solves ───────────────────────────────────────────────────────────────────────────────────────
 
+// y -= a x.
 PP_INLINE void subtract(int n, double a, const double *x, double *y)
 {
     int i = 0;
@@ -418,6 +423,7 @@ PP_INLINE void subtract(int n, double a, const double *x, double *y)
     }
 }
 
+// One vector of partial sums, then the remainder: a fixed order.
 PP_INLINE double dot(int n, const double *x, const double *y)
 {
     pp_v4 sum = {0};

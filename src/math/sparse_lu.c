@@ -17,6 +17,7 @@ struct pp_sparse_lu {
     int n;
 };
 
+// The symbolic analysis: fill-reducing order and block triangular form, from the pattern alone.
 pp_sparse_lu *pp_sparse_lu_create(int n, const int *p, const int *i)
 {
     pp_sparse_lu *lu = SuiteSparse_calloc(1, sizeof *lu);
@@ -67,6 +68,7 @@ static perp_status check_solution(int ok, int n, const double *b)
     return ok && pp_all_finite((size_t)n, b) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
+// A solution that is not finite is reported as singular.
 perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b)
 {
     klu_common common = lu->common;

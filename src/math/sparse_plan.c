@@ -432,6 +432,7 @@ static bool order_and_tree(elimination *s, int *work)
     return find_front_rows(s, work, work + n);
 }
 
+// Everything in here depends on the pattern alone, and is reused while the pattern stays.
 perp_status pp_ldl_plan(pp_ldl *l)
 {
     elimination s = {.ldl = l, .scratch = l->scratch, .nodes = l->nodes};

@@ -82,6 +82,7 @@ static void find_trees(pp_ldl *l, const double *work, double most, int *region)
     }
 }
 
+// Memory for Schur complements is known before any number is: a factorisation allocates nothing.
 size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
 {
     int *depth = PP_ARRAY(scratch, int, l->fronts), *region = PP_ARRAY(scratch, int, l->fronts);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+// Two vectors of partial sums, so that additions overlap. The remainder goes to one lane.
 PP_CLONES
 double pp_dot(int n, const double *x, const double *y)
 {
@@ -39,6 +40,7 @@ void pp_axpy(int n, double a, const double *restrict x, double *restrict y)
     }
 }
 
+// NaN is larger than any number, and ends the search.
 double pp_norm_inf(int n, const double *x)
 {
     double worst = 0.0;

@@ -283,6 +283,7 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
                        def->name ? def->name : "", body.i);
         return (perp_shape){-1};
     }
+    // Both lists grow before anything is converted, so that they stay of the same length.
     pp_shape *shape = pp_builder_grow(builder, &builder->shapes, sizeof *shape);
     double *density = pp_builder_grow(builder, &builder->densities, sizeof *density);
     if (!shape || !density) {

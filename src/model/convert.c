@@ -63,6 +63,7 @@ static bool ground_fits(perp_builder *b, bool spatial)
 static bool same_space(perp_builder *b, const perp_body_def *def, const char *name)
 {
     bool spatial = def->kind >= PERP_BODY_SPATIAL;
+    // The ground itself decides nothing: it is added before the caller says anything.
     if (b->bodies.count == 1) {
         return true;
     }
@@ -184,6 +185,7 @@ static int bad_vertex(const perp_vec3 *vertex, int count)
         double dx = q.x - p.x, dy = q.y - p.y, fx = r.x - q.x, fy = r.y - q.y;
         double turn = dx * fy - dy * fx;
         around += atan2(turn, dx * fx + dy * fy);
+        // 7 is beyond 2 pi: a star goes round twice, with every corner convex
         if (!(turn > 1e-14 * hypot(dx, dy) * hypot(fx, fy)) || around > 7.0) {
             return (k + 1) % count;
         }
@@ -341,8 +343,10 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->mu_spin = def->mu_spin;
     shape->mu_roll = def->mu_roll;
     shape->facets = def->facets;
+    // Both members are filled where both may be needed.
     bool in_space = b->spatial || !b->planar, in_plane = b->planar || !b->spatial;
     if (!b->spatial && !b->planar) {  // a shape of the ground, before the first body
+        // A box or capsule without depth can only be planar.
         in_space = pp_kind_in_space(def->kind);
         in_plane = pp_kind_in_plane(def->kind);
         shape->flat = in_plane && in_space && def->kind != PERP_SHAPE_POINT && !(def->half.z > 0.0);
@@ -412,6 +416,7 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a gear needs joints with a coordinate", joint->name);
     }
+    // For islands and exclusions a gear acts on the bodies that its joints move.
     joint->joint_a = def->joint_a.i;
     joint->joint_b = def->joint_b.i;
     joint->ratio = def->ratio;

@@ -87,6 +87,7 @@ static double from_solid(const pp_solid *s, perp_vec3 x)
 // otherwise from its sides.
 static double from_triangle(const perp_vec3 c[3], perp_vec3 n, perp_vec3 x)
 {
+    // A point projects into the triangle if it is on the inner side of all sides.
     bool above = true;
     double nearest = HUGE_VAL;
     for (int k = 0; k < 3; k++) {
@@ -156,6 +157,7 @@ static bool is_fastened(const perp_model *m, const pp_shape *s, perp_vec3 x_B)
 // Pose of a body at t = 0.
 static pp_pose start_of(const perp_model *m, const pp_body *body)
 {
+    // A planar body has an angle, a spatial one a quaternion.
     perp_quat about_z = pp_quat_exp(pp_vec(0.0, 0.0, body->angle0));
     return (pp_pose){body->p0, pp_quat_matrix(m->spatial ? body->rot0 : about_z)};
 }

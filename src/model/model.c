@@ -207,6 +207,7 @@ static double thickness(const pp_shape *s, bool spatial)
         perp_vec3 low, high;
         pp_solid_bounds(&s->solid, &low, &high);
         perp_vec3 d = pp_sub(high, low);
+        // A flat hull has no thickness: its largest extent serves.
         double least = fmin(d.x, fmin(d.y, d.z)), most = fmax(d.x, fmax(d.y, d.z));
         return least > 0.0 ? least : most;
     }
@@ -229,6 +230,7 @@ static double shape_reach(const pp_shape *s, bool spatial)
             return 0.0;
         }
         pp_solid_bounds(&s->solid, &low, &high);
+        // The corners of its bounding box are at least as far as the solid itself.
         for (int k = 0; k < 8; k++) {
             perp_vec3 corner = {k & 1 ? low.x : high.x, k & 2 ? low.y : high.y,
                                 k & 4 ? low.z : high.z};
@@ -254,6 +256,7 @@ static void set_scales(perp_model *m)
             m->body[s->body].reach = fmax(m->body[s->body].reach, shape_reach(s, m->spatial));
         }
     }
+    // A model of points and half-spaces has no size of its own.
     m->length_scale = m->length_scale > 0.0 ? m->length_scale : 1.0;
     for (int i = 0; i < m->bodies; i++) {
         pp_body *body = &m->body[i];

@@ -32,11 +32,12 @@ typedef struct pp_body {
     const char *name;
     perp_body_kind kind;
     perp_motion drive;
-    // Unknowns of a free body: nv velocities from nu[at] on, nq positions from q[at_q] on. A solid has
-    // six velocities and seven positions, of which four are a quaternion (w, x, y, z).
+    // Unknowns of a free body: nv velocities from nu[at] on, nq positions from q[at_q] on. A solid
+    // has six velocities and seven positions, of which four are a quaternion (w, x, y, z).
     int nv, nq;    // 0 when not free
     int at, at_q;  // first of them in nu and q
-    // Velocities in world axes are v of the centre of mass and omega. A planar body has three of them.
+    // Velocities in world axes are v of the centre of mass and omega. A planar body has three of
+    // them.
     int axis[PP_BODY_NV];     // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
     double mass;              // 0 where not free
     pp_mat3 I_B, inverse_IB;  // about the centre of mass, in body axes; planar: zz only
@@ -87,8 +88,8 @@ typedef struct pp_shape {
     pp_pose X_BS;         // spatial: the shape frame in the body frame
     pp_solid solid;       // spatial, convex
     const pp_mesh *mesh;  // spatial: height field or mesh, else NULL
-    // Contact: facets of the friction pyramid (0: as the scene says), velocity of the surface relative
-    // to the body [m/s, rad/s], coefficients (mu_spin and mu_roll are lengths [m]).
+    // Contact: facets of the friction pyramid (0: as the scene says), velocity of the surface
+    // relative to the body [m/s, rad/s], coefficients (mu_spin and mu_roll are lengths [m]).
     int facets;
     const pp_expr *surface[4];  // spatial: x, y, z in the shape's axes, spin about its z axis
     double mu, restitution, mu_spin, mu_roll;
@@ -120,8 +121,8 @@ typedef struct pp_joint {
     // distance [m], ratio of a gear, pitch of a screw [m/rad].
     double angle, length, ratio, pitch;
     int joint_a, joint_b;  // gear: the joints whose coordinates it couples
-    // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none where
-    // lower > upper), spring and damper.
+    // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
+    // where lower > upper), spring and damper.
     const pp_expr *target, *rate;
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
@@ -136,7 +137,8 @@ typedef struct pp_force {
     perp_vec3 r_A, r_B;  // anchors in the body frames [m]
     // A wrench [N, N m], in world axes or in those of b (body_axes); NULL: 0.
     const pp_expr *f[3], *torque[3];
-    // isotropic: the damper acts on the whole relative velocity; implicit: evaluated at the end of a step.
+    // isotropic: the damper acts on the whole relative velocity; implicit: evaluated at the end of a
+    // step.
     bool body_axes, isotropic, implicit;
     // Springs [N/m, N s/m, m], twist springs [N m, N m s, rad], drag [N s/m, N m s].
     double stiffness, damping, rest, damping_w;

@@ -137,6 +137,7 @@ static bool possible_inertia(const pp_mat3 *I)
     // trace / 2 - I is the tensor of second moments, which must be positive semidefinite.
     double slack = 1e-9 * trace, half = 0.5 * trace + slack;
     pp_mat3 P = {{half - m[0], -m[1], -m[2], -m[3], half - m[4], -m[5], -m[6], -m[7], half - m[8]}};
+    // Minors of a matrix that is nearly singular, as for a thin rod, may be negative by rounding.
     double det_p =
         pp_dot3(pp_mat3_column(&P, 0), pp_cross(pp_mat3_column(&P, 1), pp_mat3_column(&P, 2)));
     double minor_p = P.m[0] * P.m[4] - P.m[1] * P.m[3];

@@ -32,6 +32,7 @@ static perp_vec3 turned_ellipsoid(const pp_mat3 *R, perp_vec3 half)
                   pp_length(pp_vec(m[6] * half.x, m[7] * half.y, m[8] * half.z)));
 }
 
+// Enlarges a box so that it contains a point.
 static void box_extend(perp_vec3 x, perp_vec3 *low, perp_vec3 *high)
 {
     *low = pp_vec(fmin(low->x, x.x), fmin(low->y, x.y), fmin(low->z, x.z));

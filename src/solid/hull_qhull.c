@@ -342,6 +342,7 @@ static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, 
 
 #endif
 
+// The points are checked first, so that a build without qhull refuses the same ones.
 perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, const pp_hull **hull,
                            perp_error *error)
 {

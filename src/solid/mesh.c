@@ -435,6 +435,7 @@ static void cut_cells(int nx, int ny, int *triangle)
     }
 }
 
+// Heights become a mesh, so that contact knows one kind of surface.
 perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x, double half_y,
                             pp_arena *arena, const pp_mesh **mesh, perp_error *error)
 {

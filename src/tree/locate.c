@@ -143,7 +143,8 @@ static void read_rates(const pp_link *l, const joint_view *w, double *qd)
         qd[0] = pp_dot3(v, w->u);
         qd[1] = pp_dot3(spin, w->u);
         break;
-    case PP_LINK_UNIVERSAL: {  // least squares in the plane of both axes, which may not be orthogonal
+    case PP_LINK_UNIVERSAL: {
+        // least squares in the plane of both axes, which need not be orthogonal
         double c = pp_dot3(w->u, w->ub), s = pp_dot3(spin, w->u), r = pp_dot3(spin, w->ub);
         double det = 1.0 - c * c;
         qd[0] = det > 0.0 ? (s - c * r) / det : s;
