@@ -52,7 +52,7 @@ double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &e->model->body[row->body[k]];
         perp_wrench w = row_wrench(e->model, row, k);
-        perp_vec3 turn_B = pp_mul_t(&e->kin->body[row->body[k]].R, w.tau_W);
+        perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[row->body[k]].R, w.tau_W);
         sum +=
             pp_dot3(w.f_W, w.f_W) / body->mass + pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
     }
@@ -88,7 +88,7 @@ static perp_vec3 angular_momentum_of(const pp_step_evidence *e, int i, const pp_
 static body_balance open_account(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_frame *f = &e->kin->body[i];
+    const pp_frame *f = &e->kin->poses.body[i];
     double dv[PP_BODY_NV] = {0.0}, v[PP_BODY_NV] = {0.0}, p[PP_BODY_NV] = {0.0};
     for (int k = 0; k < body->nv; k++) {
         int at = body->at + k;
@@ -158,7 +158,7 @@ static void add_contact_impulse(const pp_step_evidence *e, body_balance *of, int
     const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
     for (int k = 0; k < 2; k++) {
         if (m->body[bodies[k]].nv > 0) {
-            const pp_frame *frame = rows->n[i].middle ? e->middle : e->kin->body;
+            const pp_frame *frame = rows->n[i].middle ? e->middle : e->kin->poses.body;
             perp_vec3 arm = pp_sub(c->point, frame[bodies[k]].p);
             add_impulse_to_body(&of[bodies[k]], k == 0 ? 1.0 : -1.0, f, arm, moment);
         }

@@ -72,12 +72,12 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
 // contacts are offered as candidates for separating axes, and each is checked. start: NULL where
 // the motion in the step is not a single straight path, and the path is not judged.
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
-                            const pp_kinematics *end, const pp_gaps *gaps,
+                            const pp_poses *end, double h, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena)
 {
     pp_geometry found;
     pp_geometry_task task = {
-        .model = m, .start = start, .end = end->body, .h = end->h, .allowed = pp_scale_overlap};
+        .model = m, .start = start, .end = end->body, .h = h, .allowed = pp_scale_overlap};
     task.axis = pp_geometry_axes(gaps, arena, &task.axes);
     if (!task.axis && gaps->count > 0) {
         return PERP_ERR_MEMORY;
@@ -118,17 +118,17 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j)
 
 // Equations, target and limits of one joint. Each is held against its own limit, and the one that
 // is worst relative to it is returned.
-double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
 {
     const pp_joint *j = &m->joint[joint];
     pp_row row[PP_JOINT_EQUATIONS + 1];
-    int equations = pp_own_equations(m, kin->body, kin->turn, joint, row), count = equations;
+    int equations = pp_own_equations(m, at->body, at->turn, joint, row), count = equations;
     double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
-    if (pp_own_coordinate(m, kin->body, kin->turn, joint, &row[equations])) {
+    if (pp_own_coordinate(m, at->body, at->turn, joint, &row[equations])) {
         count++;
         double x = row[equations].value, off = 0.0;
         if (j->target) {
-            off = fabs(x - pp_expr_value(j->target, &kin->t));
+            off = fabs(x - pp_expr_value(j->target, &at->t));
         }
         if (j->lower <= j->upper) {
             off = fmax(off, fmax(j->lower - x, x - j->upper));
@@ -150,7 +150,7 @@ double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, 
     return worst;
 }
 
-void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
                      const perp_limits *limits)
 {
     for (int i = 0; i < m->joints; i++) {
@@ -177,7 +177,8 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
-    status = pp_judge_places(out, e->model, e->kin->body, e->end, e->gaps_end, limits, arena);
+    status = pp_judge_places(out, e->model, e->kin->poses.body, e->end, e->kin->h, e->gaps_end,
+                             limits, arena);
     if (status < 0) {
         return status;
     }

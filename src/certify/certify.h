@@ -53,7 +53,7 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
 
 // The error of a joint that is worst relative to its limit, among its equations, its target and the
 // limits of its coordinate [m, rad].
-double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit);
 
 typedef struct pp_step_evidence pp_step_evidence;
 // Distance of the velocities of a step from those that the equations and targets of joints ask for:
@@ -114,8 +114,7 @@ double pp_slack_of(double tolerance);
 struct pp_step_evidence {
     const perp_model *model;
     const pp_kinematics *kin;  // at the start of the step
-    const double
-        *p_ext;  // impulse of the forces; that of kin differs for the theta method in space
+    const double *p_ext;     // impulse of the forces; differs from that of kin in the theta method
     const pp_frame *middle;  // where the theta method has rows of joints; NULL: at the start
     const pp_gaps *gaps;     // contacts of the rows, at the places where they act
     const pp_rows *rows;
@@ -123,10 +122,11 @@ struct pp_step_evidence {
     const double *nu;      // and at the end
     // impulses of the rows: bilateral, boxed, unilateral, friction [N s, N m s]
     const double *pb, *pm, *pn, *pt;
-    const pp_kinematics *end;  // t, frames and turns at the end of the step
-    const pp_gaps *gaps_end;   // contacts detected there
-    bool polygons;             // friction pyramids stand for the discs
-    const pp_impact *impact;   // two phases of Poisson's law; NULL: one phase
+    const pp_poses *end;      // where the step ends
+    const pp_gaps *gaps_end;  // contacts detected there
+    const pp_team *team;      // NULL: one thread
+    bool polygons;            // friction pyramids stand for the discs
+    const pp_impact *impact;  // two phases of Poisson's law; NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;

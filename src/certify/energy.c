@@ -69,7 +69,7 @@ static perp_vec3 rotation_of_step(const pp_step_evidence *e, int i)
     const pp_body *body = &e->model->body[i];
     double w[3] = {0.0};
     if (body->nv == 0) {
-        return pp_scale(e->kin->h, e->kin->body[i].w);
+        return pp_scale(e->kin->h, e->kin->poses.body[i].w);
     }
     if (body->kind == PERP_BODY_SPATIAL) {
         return pp_scale(e->kin->h, pp_judge_turn(e, i));
@@ -91,7 +91,7 @@ static void add_bodies(book *b)
     const pp_step_evidence *e = b->e;
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
-        const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+        const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
         int at = b->s->island[i];
         if (at < 0) {
             continue;
@@ -114,7 +114,7 @@ static void add_bodies(book *b)
 // step [J]. The force is constant in world axes.
 static double work_on(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 at, perp_vec3 torque)
 {
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, from->p), f));
     return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, rotation_of_step(e, i));
 }
@@ -135,7 +135,7 @@ double pp_spring_energy(const pp_force *f, const pp_frame *body)
 static double held_work(const pp_step_evidence *e, const pp_force *f)
 {
     double work = 0.0;
-    const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
+    const pp_frame *a = &e->kin->poses.body[f->a], *b = &e->kin->poses.body[f->b];
     perp_vec3 pa = pp_own_point(a, f->r_A), pb = pp_own_point(b, f->r_B), d = pp_sub(pb, pa);
     perp_vec3 v = pp_sub(pp_own_velocity(b, pb), pp_own_velocity(a, pa));
     double length = pp_length(d);
@@ -222,7 +222,7 @@ double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *
 static void add_spring(book *b, const pp_force *f, int at)
 {
     const pp_step_evidence *e = b->e;
-    const pp_frame *from = e->kin->body, *to = e->end->body;
+    const pp_frame *from = e->kin->poses.body, *to = e->end->body;
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
     b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f);
@@ -243,7 +243,7 @@ static void add_forces(book *b)
             // with its value at the start of the step; it acts on b alone
             perp_wrench on_a, on_b;
             pp_own_force(e, f, &on_a, &on_b);
-            spend(b, at, work_on(e, f->b, on_b.f_W, e->kin->body[f->b].p, on_b.tau_W));
+            spend(b, at, work_on(e, f->b, on_b.f_W, e->kin->poses.body[f->b].p, on_b.tau_W));
         } else if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             add_spring(b, f, at);
         }
@@ -254,7 +254,8 @@ static void add_forces(book *b)
     for (int i = 0; i < m->bodies; i++) {
         int at = b->s->island[i];
         if (at >= 0) {
-            spend(b, at, work_on(e, i, e->applied[i].f_W, e->kin->body[i].p, e->applied[i].tau_W));
+            spend(b, at,
+                  work_on(e, i, e->applied[i].f_W, e->kin->poses.body[i].p, e->applied[i].tau_W));
         }
     }
 }
@@ -266,7 +267,7 @@ static void add_joint_springs(book *b)
 {
     const pp_step_evidence *e = b->e;
     const perp_model *m = e->model;
-    if (!e->kin->turn || !e->end->turn) {
+    if (!e->kin->poses.turn || !e->end->turn) {
         return;
     }
     for (int i = 0; i < m->joints; i++) {
@@ -276,7 +277,7 @@ static void add_joint_springs(book *b)
             continue;
         }
         pp_row from, to;
-        pp_own_coordinate(m, e->kin->body, e->kin->turn, i, &from);
+        pp_own_coordinate(m, e->kin->poses.body, e->kin->poses.turn, i, &from);
         pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
         double x = from.value - j->rest, y = to.value - j->rest;
         store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
@@ -397,9 +398,10 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
         return 0.0;
     }
     for (int k = 0; k < body->nv; k++) {
-        p[body->axis[k]] = kin->p_ext[body->at + k];
+        p[body->axis[k]] = kin->loads.p_ext[body->at + k];
     }
-    perp_vec3 f = {p[0], p[1], p[2]}, tau_B = pp_mul_t(&kin->body[i].R, pp_vec(p[3], p[4], p[5]));
+    perp_vec3 f = {p[0], p[1], p[2]},
+              tau_B = pp_mul_t(&kin->poses.body[i].R, pp_vec(p[3], p[4], p[5]));
     double square = pp_dot3(f, f) / body->mass + pp_dot3(tau_B, pp_mul(&body->inverse_IB, tau_B));
     return 0.25 * (1.0 - theta) * square;
 }
@@ -410,7 +412,7 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
 static double arc_work(const pp_step_evidence *e, int i, double *lifted)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     const double way[3] = {to->p.x - from->p.x, to->p.y - from->p.y, to->p.z - from->p.z};
     double work = 0.0;
     if (!e->along_joints) {
@@ -419,8 +421,8 @@ static double arc_work(const pp_step_evidence *e, int i, double *lifted)
     for (int k = 0; k < body->nv; k++) {
         if (body->axis[k] < 3) {
             double off = way[body->axis[k]] - e->kin->h * e->nu[body->at + k];
-            work += fabs(e->kin->p_ext[body->at + k] * off) / e->kin->h;
-            *lifted -= e->kin->p_ext[body->at + k] * off / e->kin->h;
+            work += fabs(e->kin->loads.p_ext[body->at + k] * off) / e->kin->h;
+            *lifted -= e->kin->loads.p_ext[body->at + k] * off / e->kin->h;
         }
     }
     return work;
@@ -449,8 +451,8 @@ static void allow_drift(book *b)
         int at = pp_scale_island(b->s, &rows->n[i]);
         if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
             b->allowed[at] +=
-                e->pn[i] * fmin(-c->gap, pp_drift_contact(e->model, e->kin->body, h, c->a, c->b)) /
-                h;
+                e->pn[i] *
+                fmin(-c->gap, pp_drift_contact(e->model, e->kin->poses.body, h, c->a, c->b)) / h;
         }
     }
     for (int i = 0; i < rows->nb; i++) {
@@ -458,7 +460,7 @@ static void allow_drift(book *b)
         int at = pp_scale_island(b->s, row);
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
-            double drift = pp_drift_joint(e->model, e->kin->body, h, joint);
+            double drift = pp_drift_joint(e->model, e->kin->poses.body, h, joint);
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;

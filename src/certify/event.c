@@ -203,10 +203,11 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
     pp_scales s;
     // Scales are those of the whole step: a passage may be arbitrarily short. The frames are only
     // read.
-    pp_kinematics kin = {.h = e->whole, .body = (pp_frame *)(uintptr_t)e->start};
-    kin.p_ext = PP_ZEROS(arena, double, m->nv);
+    pp_kinematics kin = {.poses = {.body = e->start},
+                         .h = e->whole,
+                         .loads = {.p_ext = PP_ZEROS(arena, double, m->nv)}};
     *out = (perp_certificate){0};
-    if (!kin.p_ext) {
+    if (!kin.loads.p_ext) {
         return PERP_ERR_MEMORY;
     }
     perp_status status = pp_scales_start(&s, m, arena);
@@ -221,7 +222,7 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
         const perp_vec3 f = pp_add(pull, e->element[i].f_W), tau = e->element[i].tau_W;
         const double p[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         for (int k = 0; k < body->nv; k++) {
-            kin.p_ext[body->at + k] = p[body->axis[k]];
+            kin.loads.p_ext[body->at + k] = p[body->axis[k]];
         }
     }
     for (int i = 0; i < e->contacts; i++) {
@@ -233,7 +234,7 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
     }
     pp_scales_finish(&s, &kin, e->end->body, e->slack);
     if (e->gaps) {
-        status = pp_judge_places(out, m, NULL, e->end, e->gaps, limits, arena);
+        status = pp_judge_places(out, m, NULL, e->end, e->h, e->gaps, limits, arena);
         if (status < 0) {
             return status;
         }

@@ -15,7 +15,7 @@ typedef struct pp_event_passage {
     bool jump;                    // an impact: velocities jump, positions do not change
     bool newton;                  // Newton's law, with the restitution in the contacts
     const pp_frame *start;        // bodies at the start
-    const pp_kinematics *end;     // t, frames and turns at the end
+    const pp_poses *end;          // where it ends
     const pp_gaps *gaps;          // contacts at the end; NULL: positions are those of the start
     const perp_contact *contact;  // impulses of the passage
     int contacts;

@@ -50,7 +50,7 @@ double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3
     double sum = 0.0;
     for (int k = 0; k < 2; k++) {
         const pp_body *body = &m->body[bodies[k]];
-        const pp_frame *f = &e->kin->body[bodies[k]];
+        const pp_frame *f = &e->kin->poses.body[bodies[k]];
         if (body->nv == 0) {
             continue;
         }
@@ -100,7 +100,7 @@ static pp_contact where_it_holds(const law_judge *j, const pp_contact *c, bool m
 static perp_vec3 relative_velocity(const law_judge *j, const pp_contact *c, bool middle)
 {
     const perp_model *m = j->e->model;
-    const pp_frame *frame = middle ? j->e->end->body : j->e->kin->body;
+    const pp_frame *frame = middle ? j->e->end->body : j->e->kin->poses.body;
     int a = m->shape[c->a].body, b = m->shape[c->b].body;
     const perp_twist *va = &j->at->body[a], *vb = &j->at->body[b];
     perp_vec3 ra = pp_sub(c->point, frame[a].p), rb = pp_sub(c->point, frame[b].p);
@@ -287,7 +287,7 @@ static void judge_contacts(const law_judge *j, perp_certificate *out)
     phase_job l;  // not initialised: one piece uses a small part of it
     l.j = j;
     l.pieces = j->e->rows->nn > PARALLEL_MIN_ROWS ? PIECES : 1;
-    pp_team_share(j->e->kin->team, l.pieces, 1, judge_pieces, &l);
+    pp_team_share(j->e->team, l.pieces, 1, judge_pieces, &l);
     for (int k = 0; k < l.pieces; k++) {
         pp_certificate_worst(out, &l.part[k]);
     }
@@ -302,7 +302,7 @@ static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist 
         for (int k = 0; k < body->nv; k++) {
             all[body->axis[k]] = nu[body->at + k];
         }
-        out[i] = body->nv == 0 ? (perp_twist){e->kin->body[i].v, e->kin->body[i].w}
+        out[i] = body->nv == 0 ? (perp_twist){e->kin->poses.body[i].v, e->kin->poses.body[i].w}
                                : (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
     }
 }

@@ -12,7 +12,7 @@
 perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_mat3 *from = &e->kin->body[i].R, *to = &e->end->body[i].R;
+    const pp_mat3 *from = &e->kin->poses.body[i].R, *to = &e->end->body[i].R;
     const double *old = e->nu_old + body->at + 3, *nu = e->nu + body->at + 3;
     perp_vec3 w = pp_vec(nu[0], nu[1], nu[2]);
     if (e->theta != 1.0) {
@@ -24,7 +24,7 @@ perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i)
 // Angle between the orientation of a body and the one that its mean angular velocity gives [rad].
 static double turn_error(const pp_step_evidence *e, int i)
 {
-    perp_quat q = e->kin->body[i].rot, now = e->end->body[i].rot;
+    perp_quat q = e->kin->poses.body[i].rot, now = e->end->body[i].rot;
     perp_vec3 rate = pp_judge_turn(e, i);
     double w[3] = {e->kin->h * rate.x, e->kin->h * rate.y, e->kin->h * rate.z};
     double angle = pp_length(pp_vec(w[0], w[1], w[2]));
@@ -51,7 +51,7 @@ static double turn_error(const pp_step_evidence *e, int i)
 static double body_error(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     double way[PP_BODY_NV] = {
         // Rotations of solids are compared in turn_error; a planar body has one angle, about z.
         to->p.x - from->p.x,    to->p.y - from->p.y, to->p.z - from->p.z, 0.0, 0.0,
@@ -81,7 +81,7 @@ static const double ROUNDING = 1e-12;
 // value [m].
 static double motion_limit(const pp_step_evidence *e, const pp_scales *s, int i)
 {
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
     double turns = reach * (fabs(to->angle) + e->kin->h * pp_length(to->w));
     return ROUNDING * (s->place[s->island[i]] + way + reach + turns);
@@ -96,7 +96,8 @@ static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp
     bool first =
         e->stepper == PERP_STEPPER_STEWART_TRINKLE || e->stepper == PERP_STEPPER_ANITESCU_POTRA;
     if (first && !e->along_joints) {
-        double lost = pp_angular_momentum_lost(body, &e->kin->body[i], &e->end->body[i], e->kin->h);
+        double lost =
+            pp_angular_momentum_lost(body, &e->kin->poses.body[i], &e->end->body[i], e->kin->h);
         pp_certificate_record(c, limits, PERP_JUDGED_MOTION, body->reach * lost,
                               body->reach * PP_SPIN_MOST);
     }
@@ -118,7 +119,7 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, cons
     }
     // Along arcs the velocities of bodies do not predict their positions; those of joints do.
     if (e->along_joints) {
-        const pp_motion_of of = {e->kin->body, e->end->body, e->nu};
+        const pp_motion_of of = {e->kin->poses.body, e->end->body, e->nu};
         perp_status status = pp_arcs_explain(e->model, e->kin->h, &of, limit, error, arena);
         if (status < 0) {
             return status;

@@ -26,11 +26,12 @@ static void add_force(perp_wrench *on, perp_vec3 f, perp_vec3 arm, perp_vec3 tor
 // angle, and their rates.
 static void expression(const pp_step_evidence *e, const pp_force *force, perp_wrench *on_b)
 {
-    const pp_frame *f = &e->kin->body[force->b];
-    double x[PP_SPATIAL_VARS] = {e->kin->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
-                                 f->w.x,    f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
-    const double planar[PP_PLANAR_VARS] = {e->kin->t, f->p.x, f->p.y, f->angle,
-                                           f->v.x,    f->v.y, f->w.z};
+    const pp_frame *f = &e->kin->poses.body[force->b];
+    double x[PP_SPATIAL_VARS] = {e->kin->poses.t, f->p.x,   f->p.y,  f->p.z, f->v.x,
+                                 f->v.y,          f->v.z,   f->w.x,  f->w.y, f->w.z,
+                                 f->rot.x,        f->rot.y, f->rot.z};
+    const double planar[PP_PLANAR_VARS] = {e->kin->poses.t, f->p.x, f->p.y, f->angle,
+                                           f->v.x,          f->v.y, f->w.z};
     if (!e->model->spatial) {
         memcpy(x, planar, sizeof planar);
     }
@@ -50,7 +51,7 @@ static void expression(const pp_step_evidence *e, const pp_force *force, perp_wr
 static void spring(const pp_step_evidence *e, const pp_force *force, perp_wrench *on_a,
                    perp_wrench *on_b)
 {
-    const pp_frame *a = &e->kin->body[force->a], *b = &e->kin->body[force->b];
+    const pp_frame *a = &e->kin->poses.body[force->a], *b = &e->kin->poses.body[force->b];
     perp_vec3 ra = pp_mul(&a->R, force->r_A), rb = pp_mul(&b->R, force->r_B);
     perp_vec3 d = pp_sub(pp_add(b->p, rb), pp_add(a->p, ra)), none = {0.0, 0.0, 0.0};
     perp_vec3 v = pp_sub(pp_add(b->v, pp_cross(b->w, rb)), pp_add(a->v, pp_cross(a->w, ra)));
@@ -70,7 +71,7 @@ static void spring(const pp_step_evidence *e, const pp_force *force, perp_wrench
 void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_a,
                   perp_wrench *on_b)
 {
-    const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
+    const pp_frame *a = &e->kin->poses.body[f->a], *b = &e->kin->poses.body[f->b];
     const perp_vec3 none = {0.0, 0.0, 0.0};
     *on_a = *on_b = (perp_wrench){none, none};
     if (f->kind == PERP_FORCE_WRENCH) {
@@ -148,8 +149,8 @@ static perp_vec3 gyroscopic(const pp_step_evidence *e, int i, perp_vec3 given)
 {
     const double most = 0.25;  // of a turn at once [rad]
     enum { PARTS = 64 };
-    const pp_mat3 *R = &e->kin->body[i].R, *J = &e->model->body[i].I_B;
-    perp_vec3 w = pp_mul_t(R, e->kin->body[i].w), had = pp_mul(J, w), first = w;
+    const pp_mat3 *R = &e->kin->poses.body[i].R, *J = &e->model->body[i].I_B;
+    perp_vec3 w = pp_mul_t(R, e->kin->poses.body[i].w), had = pp_mul(J, w), first = w;
     if (e->gyroscopic == PERP_GYROSCOPIC_EXPLICIT) {
         return pp_mul(R, pp_scale(-e->kin->h, pp_cross(w, had)));
     }

@@ -135,7 +135,7 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
                         pp_row at[PP_JOINT_EQUATIONS], row_instant when[PP_JOINT_EQUATIONS])
 {
     pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
-    const double *turn = w->e->kin->turn;
+    const double *turn = w->e->kin->poses.turn;
     bool moves = w->acting != w->start;
     int count = pp_own_equations(w->m, w->acting, turn, joint, at);
     if (moves) {
@@ -157,12 +157,12 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
 {
     const pp_expr *target = w->m->joint[joint].target;
     const pp_kinematics *kin = w->e->kin;
-    row_instant when = {first->value - expression_value(target, kin->t),
-                        first->v_pre - expression_slope(target, kin->t), 0.0};
+    row_instant when = {first->value - expression_value(target, kin->poses.t),
+                        first->v_pre - expression_slope(target, kin->poses.t), 0.0};
     if (w->acting != w->start) {
         pp_row last;
-        pp_own_coordinate(w->m, w->e->end->body, kin->turn, joint, &last);
-        when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->t + kin->h);
+        pp_own_coordinate(w->m, w->e->end->body, kin->poses.turn, joint, &last);
+        when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->poses.t + kin->h);
     }
     double rate = expression_slope(target, w->t);
     row->rate -= rate;
@@ -303,7 +303,7 @@ static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row 
 static void put_joint(row_writer *w, const velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
-    const double *turn = w->e->kin->turn;
+    const double *turn = w->e->kin->poses.turn;
     pp_row row, first;
     put_equations(w, v, joint);
     if (!pp_own_coordinate(w->m, w->acting, turn, joint, &row)) {
@@ -411,10 +411,10 @@ static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *aren
 // The theta method has rows of joints in the middle of its step, all others at its start.
 static row_writer writer_of(const pp_step_evidence *e)
 {
-    row_writer w = {.e = e, .m = e->model, .start = e->kin->body, .same = true};
+    row_writer w = {.e = e, .m = e->model, .start = e->kin->poses.body, .same = true};
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
-    w.acting = middle ? e->middle : e->kin->body;
-    w.t = e->kin->t + (middle ? 0.5 * e->kin->h : 0.0);
+    w.acting = middle ? e->middle : e->kin->poses.body;
+    w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
     return w;
 }
 
@@ -483,7 +483,7 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
 static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
-    const double *turn = w->e->kin->turn;
+    const double *turn = w->e->kin->poses.turn;
     pp_row at[PP_JOINT_EQUATIONS + 1], end[PP_JOINT_EQUATIONS + 1], first;
     row_instant when[PP_JOINT_EQUATIONS + 1];
     int count = equations_of(w, v, joint, at, when);
@@ -493,7 +493,7 @@ static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, 
         pp_own_coordinate(w->m, w->start, turn, joint, &first);
         pp_own_coordinate(w->m, last, turn, joint, &end[count]);
         end[count].value -=
-            expression_value(w->m->joint[joint].target, w->e->kin->t + w->e->kin->h);
+            expression_value(w->m->joint[joint].target, w->e->kin->poses.t + w->e->kin->h);
         when[count] = target_of(w, v, joint, &first, &at[count]);
         count++;
     }

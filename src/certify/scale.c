@@ -79,8 +79,9 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
         if (m->body[i].nv == 0) {
             continue;
         }
-        double speed = body_speed(m, i, &kin->body[i], kin->p_ext);
-        double place = fmax(pp_length(kin->body[i].p), pp_length(end[i].p)) + m->body[i].reach;
+        double speed = body_speed(m, i, &kin->poses.body[i], kin->loads.p_ext);
+        double place =
+            fmax(pp_length(kin->poses.body[i].p), pp_length(end[i].p)) + m->body[i].reach;
         s->speed[root] = fmax(s->speed[root], speed);
         s->energy[root] += 0.5 * m->body[i].mass * speed * speed;
         s->place[root] = fmax(s->place[root], place);

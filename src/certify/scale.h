@@ -30,10 +30,10 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
                               const perp_limits *limits, pp_arena *arena);
 // Overlaps at the end of the step, and paths between its ends; start NULL: the end alone.
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
-                            const pp_kinematics *end, const pp_gaps *gaps,
+                            const pp_poses *end, double h, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena);
 // Errors of position of all joints.
-void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
                      const perp_limits *limits);
 // Energy created by the step, island by island, and the ledger. Without inertia
 // (PERP_STEPPER_QUASISTATIC) there is no balance to hold.                              theory (K4)

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length. All names that an answer can carry are
-// here; those of PERP_CLASS_STEP have no function in comp/, since they work on rows of a step or on its motion.
+// The table of solvers: for each its name, classes, proof, references, cost and failures.
+// docs/solvers.md has the same at length. Every name that an answer can carry is listed here. Rows
+// of PERP_CLASS_STEP have no function: solve/ and hybrid/ answer steps from rows and motions under
+// these names.
 #include "comp/registry.h"
 #include "comp/auto.h"
 
@@ -15,72 +17,75 @@ enum {
 };
 
 static const pp_solver solvers[] = {
-    {{"auto", MCP | ANY_FCP, "what its rungs are proven for", "see the rungs",
-      "that of the rungs it takes", "the last rung's; info->error.text lists the ladder"},
+    {{"auto", MCP | ANY_FCP, "that of the solver it chooses", "see the other solvers",
+      "that of the solvers it tries", "as the last solver tried; the message lists all attempts"},
      pp_auto_mcp,
      pp_auto_islands_fcp},
     {{"lemke", MCP | ANY_FCP, "copositive-plus MCP; the Stewart–Trinkle matrix is copositive",
       "Lemke 1965; Cottle, Pang, Stone 1992, 4.4; Stewart, Trinkle 1996",
-      "O(n k + k^2) a pivot, k basic variables; typically 0.5 n to 2 n pivots, 2^n at worst",
+      "O(n k + k^2) per pivot, k basic variables; typically 0.5 n to 2 n pivots, 2^n at worst",
       "secondary ray (with the ray), pivot limit, singular basis"},
      pp_lemke_mcp,
      NULL},
     {{"pivot", MCP, "P and positive semidefinite boxed MCP",
       "Judice, Pires 1994; Murty 1974 (least index); Rockafellar 1976 (proximal)",
-      "one factorisation of the free block a step; 2 to 5 steps, 10 to 40 when A is singular",
+      "one factorisation of the free block per step; 2 to 5 steps, 10 to 40 if A is singular",
       "infeasible (with the proof); refuses a negative diagonal; step limit or singular otherwise"},
      pp_pivot_mcp,
      NULL},
     {{"ssn", MCP | ANY_FCP,
-      "locally: strongly regular solutions; globally none for Coulomb friction",
+      "local, at strongly regular solutions; none globally with Coulomb friction",
       "Alart, Curnier 1991; Qi, Sun 1993; Acary, Bremond, Huber 2018",
-      "one sparse or dense LU a Newton step; typically 10 to 60 steps",
+      "one sparse or dense LU per Newton step; typically 10 to 60 steps",
       "step limit; the best iterate is returned"},
      pp_ssn_mcp,
      pp_ssn_fcp},
-    {{"gs", ANY_FCP, "convergent for small friction on full-rank problems; otherwise a good habit",
-      "Jourdan, Alart, Jean 1998", "O(nnz W) a sweep; linear convergence",
-      "sweep limit; says how loose"},
+    {{"gs", ANY_FCP, "convergent for small friction on full-rank problems; no proof otherwise",
+      "Jourdan, Alart, Jean 1998", "O(nnz W) per sweep; linear convergence",
+      "sweep limit; reports the residual reached"},
      NULL,
      pp_gs_fcp},
     {{"eg", ANY_FCP, "monotone problems (frictionless, or fixed cone offset)",
-      "Korpelevich 1976; Khobotov 1987", "two products with W an iteration; linear at best",
-      "iteration limit; says how loose"},
+      "Korpelevich 1976; Khobotov 1987",
+      "two products with W per iteration; linear convergence at best",
+      "iteration limit; reports the residual reached"},
      NULL,
      pp_eg_fcp},
-    {{"enum", MCP, "every MCP with n <= 12: finds a solution or proves that there is none",
+    {{"enum", MCP, "every MCP with n <= 12: finds a solution or proves that none exists",
       "complete enumeration of complementary bases", "2^n (3^n with boxes) small factorisations",
-      "refuses n > 12; singular where the only solutions are too large for double"},
+      "refuses n > 12; singular if the only solutions exceed double precision"},
      pp_enum_mcp,
      NULL},
-    // Of steps: solve/ and hybrid/ call themselves by these names.
-    {{"linear", PERP_CLASS_STEP, "joints and springs alone: consistent rows have one motion",
+    // Solvers of steps, implemented in solve/ and hybrid/.
+    {{"linear", PERP_CLASS_STEP, "joints and springs only: consistent rows have a unique motion",
       "Gauss's principle of least constraint", "one sparse or dense factorisation of the joints",
-      "infeasible where rows contradict each other (with the proof)"},
+      "infeasible if rows contradict each other (with the proof)"},
      NULL,
      NULL},
     {{"modes", PERP_CLASS_STEP,
-      "locally: contacts with friction near their last impulses; the certificate judges",
+      "local, for contacts near their last impulses; the certificate judges the result",
       "Alart, Curnier 1991; Rockafellar 1976 (proximal)",
-      "one sparse factorisation a Newton step; one or two where modes stay, some tens at most",
-      "gives up without an answer; the step goes on with auto"},
+      "one sparse factorisation per Newton step; one or two if modes persist, a few dozen at most",
+      "gives up without an answer; the step continues with auto"},
      NULL,
      NULL},
     {{"sweeps", PERP_CLASS_STEP,
-      "none with friction; contacts in space at loose tolerances; the certificate judges",
+      "none with friction; for contacts in 3D at loose tolerances; the certificate judges the "
+      "result",
       "Silcowitz, Niebe, Erleben 2010 (conjugate directions)",
-      "O(contacts) a sweep, by colours; 300 sweeps at most",
-      "gives up and the step goes on with modes; a spent budget takes the best, inexact"},
+      "O(contacts) per sweep, coloured; 300 sweeps at most",
+      "gives up, and the step continues with modes; at a time or iteration limit, inexact"},
      NULL,
      NULL},
     {{"adams", PERP_CLASS_STEP, "smooth motion of the stepper event",
-      "Hindmarsh and others 2005 (CVODE)", "two or three accelerations an internal step",
-      "stiff motion goes to bdf"},
+      "Hindmarsh and others 2005 (CVODE)",
+      "two or three evaluations of the accelerations per internal step",
+      "stiff motion is passed to bdf"},
      NULL,
      NULL},
-    {{"bdf", PERP_CLASS_STEP, "smooth motion of the stepper event that is stiff",
-      "Hindmarsh and others 2005 (CVODE)", "a dense Jacobian by differences now and then",
-      "no step that is short enough: the step fails"},
+    {{"bdf", PERP_CLASS_STEP, "stiff smooth motion of the stepper event",
+      "Hindmarsh and others 2005 (CVODE)", "an occasional dense Jacobian by finite differences",
+      "step size too small: the step fails"},
      NULL,
      NULL},
 };
@@ -99,8 +104,8 @@ const perp_solver_card *perp_solver_at(int i)
 
 const pp_solver *pp_solver_find(const char *name)
 {
-    for (int i = 0; name && i < SOLVER_COUNT; i++) {
-        if (strcmp(solvers[i].card.name, name) == 0) {
+    for (int i = 0; i < SOLVER_COUNT; i++) {
+        if (name && strcmp(solvers[i].card.name, name) == 0) {
             return &solvers[i];
         }
     }

@@ -48,12 +48,12 @@ static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *even
                *other = poissons ? "Newton's" : "Poisson's";
     if (info->other_law) {
         pp_print(event->remark, sizeof event->remark,
-                 "%s law would create energy here, or has no answer: %s took its place", asked,
+                 "%s law would create energy here, or has no solution: %s was used instead", asked,
                  other);
     } else if (info->share < 1.0) {
         pp_print(event->remark, sizeof event->remark,
-                 "the law would create energy here, or has no answer: %.4g of the restitution was "
-                 "taken",
+                 "the law would create energy here, or has no solution: %.4g of the restitution "
+                 "was used",
                  info->share);
     }
     flight->result->tempered = flight->result->tempered || info->other_law || info->share < 1.0;
@@ -77,7 +77,7 @@ static bool is_noted(const pp_flight *flight, const pp_instant *instant, const p
                      const pp_bounces *bounces, int i)
 {
     bool meets = instant->rate[instant->at[i]] < -bounces->rest;
-    bool in_short_step = bounces->rest > flight->tol_rate || flight->t == flight->capture_end;
+    bool in_short_step = bounces->in_short || flight->t == flight->capture_end;
     return !bounces->ends[i] &&
            (meets || (!in_short_step && !touched_before(flight, &holds->hold[i])));
 }
@@ -187,17 +187,17 @@ static perp_status refine_after(pp_flight *flight, const pp_instant *instant, co
     return pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
 }
 
-perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
-                                      bool *again)
+perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest,
+                                      bool in_short, bool *ends, bool *again)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_instant instant;
     pp_law_info info;
     bool any = false;
-    const pp_bounces bounces = {rest, ends};
+    const pp_bounces bounces = {rest, ends, in_short};
     perp_status status = pp_instant_make(&instant, flight->machine, flight->t, flight->q,
                                          flight->qd, holds, false, flight->scratch);
-    if (status >= 0 && rest <= flight->tol_rate) {  // in short steps what is slow stays anyway
+    if (status >= 0 && !in_short) {  // there what is slow stays anyway
         status = find_zeno(flight, &instant, holds, ends);
     }
     for (int i = 0; status >= 0 && i < holds->count; i++) {
@@ -222,8 +222,8 @@ perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double
             status = pp_flight_jump(flight, &instant, holds, impulse, qd, bounce);
         } else if (status != PERP_ERR_MEMORY) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "no impulses were found for an impact at t = %.12g: what holds leaves no way "
-                     "to stop (a drive without rate_effort, a jam)",
+                     "no impulses found for an impact at t = %.12g: the constraints prevent bodies "
+                     "from stopping (a drive without rate_effort, a jam)",
                      flight->t);
         }
     }

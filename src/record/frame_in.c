@@ -158,12 +158,11 @@ static perp_status place_contacts(perp_recording *r, const pp_h5_table_in *in, i
         int mode = CELL(in, MODE, uint8_t, row);
         if (shapes[0] < 0 || shapes[0] >= r->info.shapes || shapes[1] < 0 ||
             shapes[1] >= r->info.shapes || mode > PERP_CONTACT_SLIP) {
-            return pp_load_fail(r, error, "contacts", "has a contact that cannot be");
+            return pp_load_fail(r, error, "contacts", "has an invalid contact");
         }
         int facets = r->sizes.spatial ? CELL(in, FACETS, int32_t, row) : 0;
         if (facets < 0 || facets > FACETS_MOST) {
-            return pp_load_fail(r, error, "contacts/facets",
-                                "has a number of facets that cannot be");
+            return pp_load_fail(r, error, "contacts/facets", "has an invalid number of facets");
         }
         r->contact[i] = (perp_contact){.a = {shapes[0]},
                                        .b = {shapes[1]},
@@ -293,7 +292,7 @@ static perp_status place_applied(perp_recording *r, int frame, perp_error *error
         size_t row = (size_t)(k - in->applied_first);
         int body = CELL(in, APPLIED_TO, int32_t, row);
         if (body < 0 || body >= r->info.bodies) {
-            return pp_load_fail(r, error, "applied/body", "has a body that cannot be");
+            return pp_load_fail(r, error, "applied/body", "has an invalid body");
         }
         memcpy(&r->applied[body], &CELL(in, APPLIED, double, 6 * row), sizeof *r->applied);
     }
@@ -307,7 +306,7 @@ static int64_t parts_before(const perp_recording *r, int frame)
 
 static perp_status no_place(perp_error *error)
 {
-    return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a place to put the frame");
+    return pp_fail(error, PERP_ERR_ARGUMENT, "recording: the output pointer of the frame is NULL");
 }
 
 perp_status perp_recording_read(perp_recording *recording, int frame, perp_snapshot *out,
@@ -354,7 +353,7 @@ perp_status perp_recording_read_part(perp_recording *recording, int frame, int p
         out->h = CELL(in, LENGTH, double, row);
         status = kind < PERP_PART_COUNT
                      ? PERP_OK
-                     : pp_load_fail(r, error, "parts/kind", "has a part that cannot be");
+                     : pp_load_fail(r, error, "parts/kind", "has an invalid part");
     }
     return status;
 }

@@ -98,7 +98,7 @@ perp_status pp_load_array(perp_recording *r, const char *path, pp_h5_cell cell, 
         count *= (size_t)dims[k];
     }
     if (!fits) {
-        status = pp_load_fail(r, error, path, "has not the type or size it should have");
+        status = pp_load_fail(r, error, path, "has the wrong type or size");
     } else {
         void *copy = pp_arena_zeros(r->arena, count + 1, pp_h5_cell_bytes(cell));
         *data = copy;
@@ -124,7 +124,7 @@ static perp_status read_strings(perp_recording *r, hid_t dataset, const char *pa
                 dimensions(dataset, 1, size, dims) && dims[0] == (hsize_t)count;
     perp_status status = PERP_OK;
     if (!fits) {
-        status = pp_load_fail(r, error, path, "has not the type or size it should have");
+        status = pp_load_fail(r, error, path, "has the wrong type or size");
     } else {
         char *block = pp_arena_zeros(r->arena, (size_t)count + 1, size);
         char *text = pp_arena_zeros(r->arena, (size_t)count + 1, size + 1);
@@ -177,7 +177,7 @@ perp_status pp_load_word(perp_recording *r, const char *object, const char *name
     if (memory) {
         return no_memory(error);
     }
-    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no text");
+    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or not a text");
 }
 
 perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
@@ -192,7 +192,7 @@ perp_status pp_load_number(perp_recording *r, const char *object, const char *na
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attribute);
-    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no number");
+    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or not a number");
 }
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
@@ -223,7 +223,7 @@ perp_status pp_load_column(perp_recording *r, pp_h5_table table, pp_h5_column co
         fits = dims[k] == want[k - 1];
     }
     if (!fits || (int64_t)dims[0] < rows) {
-        return pp_load_fail(r, error, path, "has not the type or size it should have");
+        return pp_load_fail(r, error, path, "has the wrong type or size");
     }
     return PERP_OK;
 }

@@ -18,7 +18,7 @@ static perp_status pick(perp_recording *r, const char *name, const char *(*word)
     for (*choice = 0; status == PERP_OK; ++*choice) {
         const char *known = word(*choice);
         if (!known) {
-            return pp_load_fail(r, error, name, "is a word this version does not know");
+            return pp_load_fail(r, error, name, "is a word unknown to this version");
         }
         if (strcmp(known, text) == 0) {
             break;
@@ -81,7 +81,7 @@ static perp_status load_numbers(perp_recording *r, perp_error *error)
         }
     }
     if (!(every >= 1.0 && every <= 1e9)) {
-        return pp_load_fail(r, error, "every", "is no count");
+        return pp_load_fail(r, error, "every", "is not a count");
     }
     info->every = (int)every;
     return PERP_OK;
@@ -100,7 +100,7 @@ static perp_status load_spatial(perp_recording *r, perp_error *error)
         status = pp_load_number(r, "/", "facets", &facets, error);
     }
     if (status == PERP_OK && !(facets >= 0.0 && facets <= 256.0)) {
-        status = pp_load_fail(r, error, "facets", "is no count");
+        status = pp_load_fail(r, error, "facets", "is not a count");
     }
     r->info.rotation = (perp_rotation_update)rotation;
     r->info.gyroscopic = (perp_gyroscopic)gyroscopic;
@@ -117,12 +117,12 @@ static perp_status load_head(perp_recording *r, perp_error *error)
         return status;
     }
     if (status != PERP_OK || strcmp(format, "perp recording") != 0) {
-        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not a recording of perp", r->path);
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not a perp recording", r->path);
     }
     status = pp_load_number(r, "/", "version", &version, error);
     if (status == PERP_OK && version != PP_RECORDING_VERSION) {
         return pp_fail(error, PERP_ERR_FORMAT,
-                       "%.150s: has version %g of the format; this perp reads version %d", r->path,
+                       "%.150s: has format version %g; this perp reads version %d", r->path,
                        version, PP_RECORDING_VERSION);
     }
     if (status == PERP_OK) {
@@ -143,7 +143,7 @@ static perp_status load_progress(perp_recording *r, perp_error *error)
     }
     const int64_t *progress = data;
     if (progress[0] < 1 || progress[0] > INT32_MAX) {
-        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: holds no frame yet", r->path);
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: contains no frame yet", r->path);
     }
     r->info.frames = (int)progress[0];
     r->info.complete = progress[1] == 1;
@@ -166,7 +166,7 @@ static perp_status load_ends(perp_recording *r, pp_h5_table table, pp_h5_column 
     for (int k = 0; k < rows && status == PERP_OK; k++) {
         int64_t before = k > 0 ? (*ends)[k - 1] : 0;
         if ((*ends)[k] < before || (*ends)[k] - before > most) {
-            status = pp_load_fail(r, error, path, "does not grow as it should");
+            status = pp_load_fail(r, error, path, "has inconsistent lengths");
         }
     }
     return status;
@@ -200,7 +200,7 @@ static perp_status load_columns(perp_recording *r, perp_error *error)
     perp_status status = load_ends(r, PP_FRAMES, PP_COL_PART_END, PARTS_MOST, &r->part_end, error);
     int64_t parts = status == PERP_OK ? r->part_end[frames - 1] : 0;
     if (status == PERP_OK && parts > INT32_MAX) {
-        status = pp_load_fail(r, error, "part_end", "does not grow as it should");
+        status = pp_load_fail(r, error, "part_end", "has inconsistent lengths");
     }
     if (status == PERP_OK) {
         status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
@@ -305,7 +305,7 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
     if (S_ISDIR(about.st_mode)) {
         status = pp_path_join(r->path, path, "run.h5", error);
         if (status == PERP_OK && stat(r->path, &about) != 0) {
-            return pp_fail(error, PERP_ERR_IO, "%.150s: holds no recording (run.h5)", path);
+            return pp_fail(error, PERP_ERR_IO, "%.150s: contains no recording (run.h5)", path);
         }
     } else {
         pp_print(r->path, sizeof r->path, "%s", path);
@@ -319,8 +319,8 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
             r->file = open_growing(r->path);
         }
         if (r->file < 0) {
-            status =
-                pp_fail(error, PERP_ERR_FORMAT, "%.150s: is no HDF5 file, or damaged", r->path);
+            status = pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not an HDF5 file, or is damaged",
+                             r->path);
         }
     }
     return status;
@@ -354,7 +354,7 @@ perp_status perp_recording_open(const char *path, const perp_env *env, perp_reco
                                 perp_error *error)
 {
     if (!path || !recording) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a path");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: the path is NULL");
     }
     *recording = NULL;
     perp_recording *r = pp_alloc(env, sizeof *r);

@@ -9,7 +9,7 @@
 
 static perp_status no_memory(perp_error *error)
 {
-    return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+    return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
 }
 
 static void vector_of(const perp_vec3 *v, double out[3])

@@ -63,7 +63,7 @@ static perp_status write_page(const pp_replay_data *data, const perp_replay_def 
     pp_bytes_text(out, "</script>");
     pp_bytes_put(out, rest, (size_t)(end - rest));
     if (!whole || out->failed) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
     }
     replay->kept = data->plan.poses.count;
     replay->recorded = data->info->frames;
@@ -86,7 +86,7 @@ static perp_status make(pp_replay_data *data, const perp_replay_def *def, const 
     data->plan = pp_plan_make(data, bytes_left(data, def, about.used));
     pp_bytes_free(&about);
     if (!whole) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
     }
     status = pp_replay_data_fill(data, error);
     return status == PERP_OK ? write_page(data, def, place, replay, error) : status;
@@ -106,10 +106,12 @@ static const char *find_mark(const perp_replay_def *def)
 static perp_status check_def(const perp_replay_def *def, perp_error *error)
 {
     if (!def || def->cookie != REPLAY_COOKIE) {
-        return pp_fail(error, PERP_ERR_DEF, "replay: start from perp_replay_default()");
+        return pp_fail(error, PERP_ERR_DEF,
+                       "replay: initialise the definition with perp_replay_default()");
     }
     if (!def->page || !(def->megabytes > 0.0) || !isfinite(def->megabytes)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a page, and megabytes above 0");
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "replay: page is NULL, or megabytes is not positive");
     }
     return PERP_OK;
 }
@@ -137,7 +139,7 @@ perp_status perp_replay_create(perp_recording *recording, const perp_replay_def 
     perp_replay *r = data ? pp_alloc(env, sizeof *r) : NULL;
     if (!r) {
         pp_arena_destroy(arena);
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
     }
     *r = (perp_replay){.env = env ? *env : (perp_env){0}};
     r->text.env = &r->env;
@@ -193,7 +195,7 @@ perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_e
 {
     char part[PATH_MOST + 8];
     if (!replay || !path || !path[0]) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a path");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: the path is NULL");
     }
     if (strlen(path) >= PATH_MOST) {
         return fail_write(error, path, ENAMETOOLONG);

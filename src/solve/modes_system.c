@@ -59,7 +59,7 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
         s->node[i] = -1;
     }
     // 0 marks a body that touches something, until the next loop numbers it
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->pair = -1;
         c->count = c->n->count;
@@ -84,16 +84,16 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
 static bool list_pairs(pp_modes *s, pairs *p, pp_arena *arena)
 {
     p->head = PP_ARRAY(arena, int, s->nodes);
-    p->next = PP_ARRAY(arena, int, s->count);
-    p->other = PP_ARRAY(arena, int, s->count);
-    s->block = PP_ARRAY(arena, int, s->count);
+    p->next = PP_ARRAY(arena, int, s->rows);
+    p->other = PP_ARRAY(arena, int, s->rows);
+    s->block = PP_ARRAY(arena, int, s->rows);
     if (!p->head || !p->next || !p->other || !s->block) {
         return false;
     }
     for (int j = 0; j < s->nodes; j++) {
         p->head[j] = -1;
     }
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         if (c->count == 2) {
             c->pair = find_pair(p, s->node[c->body[0]], s->node[c->body[1]]);
@@ -109,8 +109,7 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     int *size = PP_ARRAY(arena, int, s->nodes), *p = PP_ARRAY(arena, int, s->nodes + 1);
     int *i = PP_ARRAY(arena, int, s->nodes + list->count);
     int *from = PP_ARRAY(arena, int, list->count);
-    s->ldl =
-        s->run->options->ldl_contacts ? s->run->options->ldl_contacts : pp_ldl_create_in(arena);
+    s->ldl = s->run->cache->ldl_contacts ? s->run->cache->ldl_contacts : pp_ldl_create_in(arena);
     if (!size || !p || !i || !from || !s->ldl) {
         return PERP_ERR_MEMORY;
     }
@@ -147,6 +146,9 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
 {
     pairs list = {0};
+    if (s->tree) {
+        return pp_modes_tree_prepare(s, arena);
+    }
     if (!list_nodes(s, arena)) {
         return PERP_ERR_MEMORY;
     }
@@ -198,8 +200,8 @@ static void add_sized(int rows, int columns, double k, const double *l, const do
 // diagonal blocks of its bodies and the block between them. symmetric: l = r, so that the upper
 // block is the transpose of the lower one and need not be stored while the whole matrix is
 // symmetric.
-static void add_product(pp_modes *s, const pp_mode_contact *c, double k, const double *l,
-                        const double *r, bool symmetric)
+static void add_outer_product(pp_modes *s, const pp_mode_contact *c, double k, const double *l,
+                              const double *r, bool symmetric)
 {
     const perp_model *m = s->run->model;
     for (int a = 0; a < c->count; a++) {
@@ -248,9 +250,9 @@ static void add_slip(pp_modes *s, const pp_mode_contact *c)
             }
         }
     }
-    add_product(s, c, c->stiffness, l[0], c->n->J[0], false);
+    add_outer_product(s, c, c->stiffness, l[0], c->n->J[0], false);
     if (c->k_f > 0.0) {
-        add_product(s, c, c->k_f, f[0], f[0], true);
+        add_outer_product(s, c, c->k_f, f[0], f[0], true);
     }
 }
 
@@ -279,6 +281,9 @@ static void add_masses(pp_modes *s)
 // added in their order: the sums have the same bits in every run.
 bool pp_modes_factor(pp_modes *s)
 {
+    if (s->tree) {
+        return pp_modes_tree_factor(s);
+    }
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
     s->symmetric = true;
     for (int i = 0; i < s->count; i++) {
@@ -291,14 +296,14 @@ bool pp_modes_factor(pp_modes *s)
         memset(s->upper, 0, (size_t)s->values * sizeof *s->upper);
     }
     add_masses(s);
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
         if (c->mode == PP_MODE_SLIP) {
             add_slip(s, c);
         } else if (c->mode == PP_MODE_STICK) {  // K = 1 / alpha; an open contact has K = 0
-            add_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
+            add_outer_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
             for (int k = 0; k < c->size; k++) {
-                add_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
+                add_outer_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
             }
         }
     }
@@ -317,6 +322,9 @@ bool pp_modes_factor(pp_modes *s)
 bool pp_modes_solve(pp_modes *s)
 {
     const perp_model *m = s->run->model;
+    if (s->tree) {
+        return pp_modes_tree_solve(s);
+    }
     double *b = s->nu;  // found again before it is read
     memset(s->step, 0, (size_t)m->nv * sizeof *s->step);
     for (int i = 0; i < s->count; i++) {

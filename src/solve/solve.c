@@ -39,15 +39,6 @@ perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_r
     return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-// The answer and the scratch vectors of pp_run_close.
-static perp_status allocate_answer(pp_run *r)
-{
-    r->beta = PP_ARRAY(r->arena, double, r->rows->nb);
-    r->given = PP_ARRAY(r->arena, double, r->model->nv);
-    perp_status status = pp_answer_create(r->out, r->model, r->rows, r->arena);
-    return r->beta && r->given ? status : PERP_ERR_MEMORY;
-}
-
 // Work in factorisations, theory (C50): what the solvers of comp/ report, and what solve/ itself
 // has metered. It is counted in operations, never in seconds, so that a limit ends every run at the
 // same place.
@@ -85,7 +76,7 @@ void pp_run_close(pp_run *r)
     // out->nu holds the momentum M nu_l + p_ext + W p until pp_closed_solve turns it into
     // velocities
     pp_masses_mul(r->model, r->kin->mass, r->nu, out->nu);
-    pp_axpy(r->model->nv, 1.0, r->kin->p_ext, out->nu);
+    pp_axpy(r->model->nv, 1.0, r->kin->loads.p_ext, out->nu);
     for (int i = 0; i < rows->nm; i++) {
         pp_row_add(r->model, &rows->m[i], out->pm[i], NULL, out->nu);
     }
@@ -214,7 +205,8 @@ static perp_form choose_form(const pp_run *r)
     }
     // In the plane a few contacts are quicker as an LCP, and the same; in space the LCP has polygons.
     bool better = r->model->spatial || r->rows->nn >= CONE_FROM;
-    return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
+    bool any = r->rows->nn + r->rows->nm > 0;
+    return cone && better && any ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
 // The forms with polygons: MCP and LCP.
@@ -334,8 +326,8 @@ static perp_status solve_rows(pp_run *r)
     }
     const pp_kinematics *kin = r->kin;
     pp_kinematics bare = *kin;
-    bare.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
-    if (r->model->nv > 0 && !bare.p_ext) {
+    bare.loads.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
+    if (r->model->nv > 0 && !bare.loads.p_ext) {
         return PERP_ERR_MEMORY;
     }
     r->kin = &bare;
@@ -398,7 +390,8 @@ static perp_status tell_budget(pp_run *r)
         return PERP_OK;
     }
     pp_print(r->out->remark, sizeof r->out->remark,
-             "budget spent after %d iterations of '%s': the best answer is off by %.1e m/s",
+             "time or iteration limit reached after %d iterations of '%s': the best answer has an "
+             "error of %.1e m/s",
              r->out->iterations, r->out->solver, off);
     return PERP_INEXACT;
 }
@@ -418,7 +411,8 @@ static perp_status give_up(pp_run *r, perp_status status)
     }
     r->out->worked_off = true;
     pp_print(r->out->remark, sizeof r->out->remark,
-             "%d contacts and limits, %d joint rows of '%s' and what it is tied to, last by '%s'",
+             "%d contacts and limits, %d joint rows of '%s' and the bodies coupled to it, last "
+             "solver '%s'",
              r->rows->nn, r->rows->nb, name, r->out->solver);
     return PERP_ERR_LIMIT;
 }
@@ -451,29 +445,38 @@ bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
     return true;
 }
 
-perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                           const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
+                           const pp_solve_options *options, const pp_solve_cache *cache,
                            pp_arena *arena)
 {
+    const perp_model *model = inputs->model;
+    const pp_rows *rows = inputs->rows;
     pp_run r = {.model = model,
-                .kin = kin,
+                .kin = inputs->kin,
                 .rows = rows,
-                .nu = nu,
+                .nu = inputs->nu,
+                .inputs = inputs,
                 .options = options,
+                .cache = cache,
                 .arena = arena,
                 .out = out,
                 .max_work = options->max_work > 0.0 ? options->max_work : PP_INF,
                 .meter = pp_meter_start(rows->nb + rows->nm + rows->nn + rows->nt, PP_INF)};
-    if (options->in) {
-        r.in = *options->in;
+    if (inputs->coordinates) {
+        r.in = *inputs->coordinates;
     }
     // Joints first: every form eliminates or needs them. Their factor survives from step to step in
-    // options->joints, of which only the numbers are done again while the pattern stays.
-    perp_status status = allocate_answer(&r);
+    // cache->ldl_joints, of which only the numbers are done again while the pattern stays.
+    r.beta = PP_ARRAY(arena, double, rows->nb);
+    r.given = PP_ARRAY(arena, double, model->nv);
+    perp_status status = pp_answer_create(out, model, rows, arena);
+    if (!r.beta || !r.given) {
+        status = PERP_ERR_MEMORY;
+    }
     double begin = pp_seconds();
     if (status >= 0) {
-        status =
-            pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->ldl_joints, arena);
+        status = pp_closed_create(&r.closed, model, rows, inputs->kin->mass, &r.in,
+                                  cache->ldl_joints, arena);
     }
     out->effort.seconds_joints = pp_seconds() - begin;
     if (status >= 0 && r.closed.ldl) {
@@ -505,7 +508,7 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (status < 0) {
         return give_up(&r, status);
     }
-    // r.done: the solver has left nu that goes with its impulses
+    // nu_current: the solver has left the nu that goes with its impulses
     if (!r.nu_current) {
         pp_run_close(&r);
     }
@@ -524,35 +527,27 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 
-// Whether to look for islands. In joint coordinates the tree ties bodies; without contacts all is
-// one linear system.
-static bool may_fall_apart(const pp_rows *rows, const pp_solve_options *options)
-{
-    return options->islands && !options->in && rows->nm + rows->nn > 1;
-}
-
 // Islands where there are several, the whole at once otherwise. A problem of one row cannot fall
 // apart, so that the search is not made.
-perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
+                         const pp_solve_options *options, const pp_solve_cache *cache,
                          pp_arena *arena)
 {
+    const pp_rows *rows = inputs->rows;
     pp_island_partition parts = {.count = rows->nb + rows->nm + rows->nn > 0};
-    if (may_fall_apart(rows, options) && pp_island_partition_find(&parts, model, rows, arena) < 0) {
+    // In joint coordinates the tree ties bodies; without contacts all is one linear system.
+    bool may_fall_apart = cache->islands && !inputs->coordinates && rows->nm + rows->nn > 1;
+    if (may_fall_apart && pp_island_partition_find(&parts, inputs->model, rows, arena) < 0) {
         *out = (pp_answer){.solver = "linear"};
         return PERP_ERR_MEMORY;
     }
     if (parts.count > 1) {
-        return pp_solve_islands(&(pp_undivided){.model = model,
-                                                .kin = kin,
-                                                .rows = rows,
-                                                .nu = nu,
-                                                .options = options,
-                                                .parts = &parts,
-                                                .out = out},
-                                arena);
+        return pp_solve_islands(
+            &(pp_undivided){
+                .inputs = inputs, .options = options, .cache = cache, .parts = &parts, .out = out},
+            arena);
     }
-    perp_status status = pp_solve_whole(out, model, kin, rows, nu, options, arena);
+    perp_status status = pp_solve_whole(out, inputs, options, cache, arena);
     out->effort.islands = parts.count;
     return status;
 }

@@ -277,11 +277,11 @@ static bool append_row(holder *h, const pp_row *row, perp_rate rate, int joint, 
 }
 
 // A joint that closes a loop: phi = 0, with phi' = J qd and drift = J_dot qd.
-static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
+static bool put_equations(holder *h, const pp_poses *at, int joint)
 {
     pp_row row[PP_JOINT_EQUATIONS];
     double drift[PP_JOINT_EQUATIONS];
-    int count = pp_joint_equations(h->tree->tree.model, kin, joint, row);
+    int count = pp_joint_equations(h->tree->tree.model, at, joint, row);
     pp_joint_drift(&h->tree->pass, joint, drift);
     for (int i = 0; i < count; i++) {
         char what[8];
@@ -295,21 +295,21 @@ static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
 
 // Targets x(t), and rates of motors with unlimited effort. A rate is no condition on the position
 // (is_rate).
-static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
+static bool put_drives(holder *h, const pp_poses *at, int joint)
 {
     const pp_joint *j = &h->tree->tree.model->joint[joint];
     const double one[1] = {1.0};
     pp_row row;
     bool fine = true;
-    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    pp_joint_coordinate(h->tree->tree.model, at, joint, &row);
     double drift = pp_joint_coordinate_drift(&h->tree->pass, joint);
     if (j->target) {
-        double rate, rate2, value = pp_expr_rate2(j->target, &kin->t, one, &rate, &rate2);
+        double rate, rate2, value = pp_expr_rate2(j->target, &at->t, one, &rate, &rate2);
         fine = append_row(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint,
                           ".target");
     }
     if (fine && j->rate && j->rate_effort == PP_INF) {
-        double rate2, rate = pp_expr_rate(j->rate, &kin->t, one, &rate2);
+        double rate2, rate = pp_expr_rate(j->rate, &at->t, one, &rate2);
         fine = append_row(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
         h->is_rate[h->count - 1] = fine;
     }
@@ -317,11 +317,11 @@ static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
 }
 
 // A limit that is reached and not being left. sign 1: coordinate >= bound, -1: coordinate <= bound.
-static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bound, double sign)
+static bool put_limit(holder *h, const pp_poses *at, int joint, double bound, double sign)
 {
     static const double reached = 1e-9;  // [m, rad] and per second
     pp_row row, limit;
-    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    pp_joint_coordinate(h->tree->tree.model, at, joint, &row);
     double value = sign * (row.value - bound);
     if (!isfinite(bound) || value > reached || sign * row.v_pre > reached) {
         return true;
@@ -336,7 +336,7 @@ static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bou
 }
 
 // Both limits of each coordinate.
-static bool put_limits(holder *h, const pp_kinematics *kin)
+static bool put_limits(holder *h, const pp_poses *at)
 {
     const perp_model *m = h->tree->tree.model;
     for (int i = 0; i < m->joints; i++) {
@@ -344,7 +344,7 @@ static bool put_limits(holder *h, const pp_kinematics *kin)
         if (!pp_joint_has_coordinate(j) || !(j->lower <= j->upper)) {
             continue;
         }
-        if (!put_limit(h, kin, i, j->lower, 1.0) || !put_limit(h, kin, i, j->upper, -1.0)) {
+        if (!put_limit(h, at, i, j->lower, 1.0) || !put_limit(h, at, i, j->upper, -1.0)) {
             return false;
         }
     }
@@ -356,21 +356,21 @@ static bool gather_rows(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
     const perp_model *m = t->model;
-    pp_kinematics kin = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
+    pp_poses at = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
     int loop = 0;
     for (int i = 0; i < m->joints; i++) {
         if (loop < t->loops && t->loop[loop] == i) {
             loop++;
-            if (!put_equations(h, &kin, i)) {
+            if (!put_equations(h, &at, i)) {
                 return false;
             }
         }
-        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &kin, i)) {
+        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &at, i)) {
             return false;
         }
     }
     h->equal = h->count;
-    return put_limits(h, &kin);
+    return put_limits(h, &at);
 }
 
 // Arrays live in the arena of the current state: they are valid until the next state is set.

@@ -11,9 +11,9 @@
 // ── Jacobians ────────────────────────────────────────────────────────────────────────────────────
 
 // The state in the form that constraint/ reads.
-static pp_kinematics view_of(const perp_tree *tree)
+static pp_poses view_of(const perp_tree *tree)
 {
-    return (pp_kinematics){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
+    return (pp_poses){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
 }
 
 // The coordinate of any joint, of the tree or of a loop, in joint coordinates.
@@ -29,9 +29,9 @@ perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, 
     if (!row_J) {
         return PERP_ERR_MEMORY;
     }
-    pp_kinematics kin = view_of(tree);
+    pp_poses at = view_of(tree);
     pp_row row;
-    pp_joint_coordinate(m, &kin, joint.i, &row);
+    pp_joint_coordinate(m, &at, joint.i, &row);
     double given = pp_tree_row(&tree->pass, &row, row_J);
     if (rate) {
         *rate = (perp_rate){row.value, given, pp_joint_coordinate_drift(&tree->pass, joint.i)};
@@ -56,9 +56,9 @@ perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
     if (!row_J) {
         return PERP_ERR_MEMORY;
     }
-    pp_kinematics kin = view_of(tree);
+    pp_poses at = view_of(tree);
     pp_row row[PP_JOINT_EQUATIONS];
-    int count = pp_joint_equations(tree->tree.model, &kin, joint.i, row);
+    int count = pp_joint_equations(tree->tree.model, &at, joint.i, row);
     pp_joint_drift(&tree->pass, joint.i, drift);
     for (int i = 0; i < count; i++) {
         double given = pp_tree_row(&tree->pass, &row[i], row_J);

@@ -68,15 +68,15 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
 // Springs and dampers of joint coordinates: -k (x - rest) - d x_dot [N or N m].
-static void joint_springs(const perp_model *m, const pp_kinematics *kin)
+static void joint_springs(const perp_model *m, const pp_poses *at, double *f)
 {
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (j->stiffness > 0.0 || j->damping > 0.0) {
             pp_row row;
-            pp_joint_coordinate(m, kin, i, &row);
+            pp_joint_coordinate(m, at, i, &row);
             double pull = j->stiffness * (row.value - j->rest) + j->damping * row.v_pre;
-            pp_row_add(m, &row, -pull, NULL, kin->p_ext);
+            pp_row_add(m, &row, -pull, NULL, f);
         }
     }
 }
@@ -87,15 +87,14 @@ perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const p
 {
     const perp_model *m = pass->tree->model;
     pp_mark mark = pp_arena_mark(arena);
-    pp_kinematics kin = {
-        .t = pass->t, .h = 1.0, .body = pass->body, .mass = pass->mass, .turn = turn};
-    kin.p_ext = PP_ZEROS(arena, double, m->nv);
-    kin.held = PP_ZEROS(arena, perp_wrench, m->bodies);
-    bool room = kin.p_ext && kin.held;
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = turn};
+    pp_loads loads = {.p_ext = PP_ZEROS(arena, double, m->nv),
+                      .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
+    bool room = loads.p_ext && loads.held;
     if (room) {
-        pp_forces_add(&kin, m, applied);
-        joint_springs(m, &kin);
-        pp_tree_gather(pass, kin.p_ext, tau);
+        pp_forces_add(&loads, m, &at, 1.0, applied);
+        joint_springs(m, &at, loads.p_ext);
+        pp_tree_gather(pass, loads.p_ext, tau);
     }
     pp_arena_release(arena, mark);
     if (!room) {
@@ -123,8 +122,8 @@ double pp_tree_kinetic(const pp_tree_pass *pass)
 double pp_tree_potential(const pp_tree_pass *pass, const double *turn)
 {
     const perp_model *m = pass->tree->model;
-    pp_kinematics kin = {.t = pass->t, .body = pass->body, .turn = turn};
-    return pp_potential(m, pass->body) + pp_joint_energy(m, &kin);
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = turn};
+    return pp_potential(m, pass->body) + pp_joint_energy(m, &at);
 }
 
 // Linear momentum [N s] and angular momentum about the origin of W [N m s].

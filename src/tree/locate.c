@@ -230,10 +230,10 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
     for (int i = 0; i < tree->loops; i++) {
         int joint = tree->loop[i];
         bool known = isfinite(turn[joint]);
-        pp_kinematics kin = {.t = pass->t, .body = pass->body, .turn = known ? turn : NULL};
+        pp_poses at = {.t = pass->t, .body = pass->body, .turn = known ? turn : NULL};
         if (pp_joint_has_coordinate(&m->joint[joint])) {
             pp_row row;
-            pp_joint_coordinate(m, &kin, joint, &row);
+            pp_joint_coordinate(m, &at, joint, &row);
             turn[joint] = row.value;
         }
     }

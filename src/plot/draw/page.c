@@ -72,14 +72,14 @@ static void facts(const pp_run_data *data, pp_svg *html)
     value_fact(html, "worst residual", fmax(data->residual.range.high, 0.0), "m/s");
     value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
     fact(html, "certificate");
-    pp_svg_put(html, data->violations ? "<span class=\"bad\">past a limit in " : "passed");
+    pp_svg_put(html, data->violations ? "<span class=\"bad\">violated in " : "passed");
     if (data->violations) {
         pp_svg_integer(html, data->violations);
         pp_svg_put(html, " frames</span>");
     }
     pp_svg_put(html, "</td></tr>\n");
     if (!info->complete) {
-        text_fact(html, "recording", "incomplete: the run did not come to its end");
+        text_fact(html, "recording", "incomplete: the run did not finish");
     }
     pp_svg_put(html, "</table>\n");
 }

@@ -45,7 +45,8 @@ static perp_status measure_runs(pp_run_pair *pair, perp_comparison *c, pp_arena 
 {
     int frames = pair->a->frames, cells = pair->a->cells, bodies = perp_comparison_bodies(c);
     if (!init_sheaf(&pair->place, c, arena, cells) || !init_sheaf(&pair->turn, c, arena, cells)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the curves of %d frames", frames);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the curves of %d frames",
+                       frames);
     }
     perp_compared_instant moment;
     bool more = true;
@@ -101,7 +102,7 @@ static perp_status tell(perp_recording *recording, const char *colour, pp_arena 
     pp_plot_source *film = PP_ZEROS(arena, pp_plot_source, 1);
     *story = PP_ZEROS(arena, pp_run_data, 1);
     if (!film || !*story || !pp_plot_source_of(recording, arena, film)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     }
     film->ends = true;
     film->colour = colour;
@@ -115,7 +116,7 @@ static perp_status draw(perp_recording *a, perp_recording *b, const char *dir, p
     pp_run_data *run_a = NULL, *run_b = NULL;
     perp_comparison *c = NULL;
     if (!pair) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     }
     perp_status status = tell(a, PP_RUN_A, arena, env, &run_a, error);
     if (status == PERP_OK) {
@@ -142,7 +143,7 @@ perp_status perp_plot_write_comparison(perp_recording *a, perp_recording *b, con
     }
     pp_arena *arena = pp_arena_create(env);
     perp_status status = arena ? draw(a, b, dir, arena, env, error)
-                               : pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+                               : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     pp_arena_destroy(arena);
     return status;
 }

@@ -117,11 +117,11 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
                                               PERP_CHECK_MOMENTUM, PERP_CHECK_MOTION,
                                               PERP_CHECK_ENERGY,   PERP_CHECK_CONTACT};
     for (size_t k = 0; k < sizeof by_model / sizeof by_model[0] && !model; k++) {
-        leave_out(check, by_model[k], "the recording holds no scene");
+        leave_out(check, by_model[k], "the recording contains no scene");
     }
     if (!model && info->spatial) {
-        leave_out(check, PERP_CHECK_CONE, "the recording holds no scene");
-        leave_out(check, PERP_CHECK_SLIP, "the recording holds no scene");
+        leave_out(check, PERP_CHECK_CONE, "the recording contains no scene");
+        leave_out(check, PERP_CHECK_SLIP, "the recording contains no scene");
     }
     for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
         leave_out(check, by_step[k], "not every step is recorded");
@@ -130,7 +130,7 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
                                                 PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
     for (size_t k = 0;
          k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_STEPPER_EVENT; k++) {
-        leave_out(check, by_scheme[k], "there are events within the steps");
+        leave_out(check, by_scheme[k], "steps contain events");
     }
     if (info->stepper == PERP_STEPPER_QUASISTATIC) {
         leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
@@ -484,8 +484,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     perp_recording *r = recording;
     perp_scene *scene = NULL;
     if (!r || !check) {
-        return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "check: needs a recording and a place for the result");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "check: recording or result is NULL");
     }
     perp_status status = load_scene(r, &scene, error);
     if (status < 0) {
@@ -498,7 +497,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     double *state = PP_ARRAY(r->arena, double,
                              (size_t)r->info.nq + (size_t)r->info.nv + (size_t)r->info.joints);
     if (!c.arena || !c.where || !state) {
-        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
     } else {
         check->divided = 0;
         static const perp_limits relative = {0};

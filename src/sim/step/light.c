@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4 };                   // of velocities from modes, impulses from velocities
 static const double GOOD = 1e-9;       // of the velocities: the answer needs nothing
 static const double DEPENDENT = 1e-6;  // part of a row that must be new
 static const double ROUNDING = 1e-10;  // of the impulses of a body that may go out of balance
@@ -27,7 +27,8 @@ typedef struct held_rows {
     double *row, *along;    // nv each: a row, and M^-1 of it
 } held_rows;
 
-static perp_status create(held_rows *h, const perp_sim *sim, pp_arena *arena)
+// At most nv rows are independent.
+static perp_status create_held_rows(held_rows *h, const perp_sim *sim, pp_arena *arena)
 {
     size_t n = (size_t)sim->model->nv;
     *h = (held_rows){.sim = sim, .nv = sim->model->nv};
@@ -82,7 +83,8 @@ static void take(held_rows *h, const pp_row *row, double s)
     pp_row_add(m, row, s, h->sim->step.kin.mass, h->along);
 }
 
-static double rate_of(const perp_sim *sim, const pp_row *row)
+// w of a row without its compliance.
+static double rate_with_bias(const perp_sim *sim, const pp_row *row)
 {
     return pp_row_rate(sim->model, row, sim->step.answer.nu) + row->bias;
 }
@@ -108,8 +110,8 @@ static void nearest(const perp_sim *sim, const pp_friction *group, double m, dou
 }
 
 // Along the edge of the limit at `to`, where the slip has no part; false: at a corner, or there is one row only.
-static bool edge_at(const perp_sim *sim, const pp_friction *group, const double to[2],
-                    double edge[2])
+static bool friction_edge(const perp_sim *sim, const pp_friction *group, const double to[2],
+                          double edge[2])
 {
     double size = hypot(to[0], to[1]);
     if (group->size == 1 || !(size > 0.0)) {
@@ -122,6 +124,7 @@ static bool edge_at(const perp_sim *sim, const pp_friction *group, const double 
     }
     // a polygon: the side between the two directions next to `to`, unless that is one of them
     double limit = group->mu * sim->step.answer.pn[group->n], d[2][2];
+    // directions are evenly spaced from the first: `turn` counts them
     double turn = atan2(to[1], to[0]) / (2.0 * acos(-1.0)) * group->directions;
     int j = (int)floor(turn);
     for (int k = 0; k < 2; k++) {
@@ -156,7 +159,7 @@ static void hold_friction(held_rows *h, const pp_friction *group)
             take(h, &row[k], 1.0);
             hold(h, -slip[k]);
         }
-    } else if (edge_at(sim, group, to, edge)) {
+    } else if (friction_edge(sim, group, to, edge)) {
         begin(h);
         take(h, &row[0], edge[0]);
         take(h, &row[1], edge[1]);
@@ -175,10 +178,11 @@ static void hold_all(held_rows *h)
     for (int i = 0; i < rows->nb; i++) {
         begin(h);
         take(h, &rows->b[i], 1.0);
-        hold(h, -rate_of(sim, &rows->b[i]) - rows->b[i].gamma * a->pb[i]);
+        hold(h, -rate_with_bias(sim, &rows->b[i]) - rows->b[i].gamma * a->pb[i]);
     }
     for (int i = 0; i < rows->nm; i++) {
-        double w = rate_of(sim, &rows->m[i]), to = a->pm[i] - w / mobility_of(sim, &rows->m[i]);
+        double w = rate_with_bias(sim, &rows->m[i]),
+               to = a->pm[i] - w / mobility_of(sim, &rows->m[i]);
         if (to > rows->m[i].lower && to < rows->m[i].upper) {
             begin(h);
             take(h, &rows->m[i], 1.0);
@@ -188,7 +192,7 @@ static void hold_all(held_rows *h)
     // all normal rows before any friction row
     for (int friction = 0; friction < 2; friction++) {
         for (int i = 0; i < rows->nn; i++) {
-            double w = rate_of(sim, &rows->n[i]);
+            double w = rate_with_bias(sim, &rows->n[i]);
             if (!(a->pn[i] - w / mobility_of(sim, &rows->n[i]) > 0.0)) {
                 continue;
             }
@@ -204,6 +208,7 @@ static void hold_all(held_rows *h)
             }
         }
     }
+    // the shortest change of nu in the metric of the masses that all held rows ask for
     for (int k = 0; k < h->count; k++) {
         pp_axpy(h->nv, h->value[k], h->q + (size_t)k * (size_t)h->nv, a->nu);
     }
@@ -218,15 +223,15 @@ static double place_impulses(perp_sim *sim, bool move)
     double worst = 0.0;
     for (int i = 0; i < rows->nm; i++) {
         double m = mobility_of(sim, &rows->m[i]);
-        double to =
-            pp_clamp(a->pm[i] - rate_of(sim, &rows->m[i]) / m, rows->m[i].lower, rows->m[i].upper);
+        double to = pp_clamp(a->pm[i] - rate_with_bias(sim, &rows->m[i]) / m, rows->m[i].lower,
+                             rows->m[i].upper);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pm[i]) : 0.0);
         a->pm[i] = move ? to : a->pm[i];
     }
     // friction after its normal impulse, whose limit it has
     for (int i = 0; i < rows->nn; i++) {
         double m = mobility_of(sim, &rows->n[i]);
-        double to = fmax(0.0, a->pn[i] - rate_of(sim, &rows->n[i]) / m);
+        double to = fmax(0.0, a->pn[i] - rate_with_bias(sim, &rows->n[i]) / m);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pn[i]) : 0.0);
         a->pn[i] = move ? to : a->pn[i];
         int groups = i < rows->nc ? rows->grouped[i] : 0;
@@ -265,13 +270,14 @@ static bool is_balanced(const perp_sim *sim, double *sum, double *terms)
     const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
     const pp_answer *a = &sim->step.answer;
+    // sum = p_ext - M nu + W p, which vanishes in exact arithmetic
     const pp_row *all[] = {rows->b, rows->m, rows->n, rows->t};
     const double *p[] = {a->pb, a->pm, a->pn, a->pt};
     const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};
     pp_masses_mul(m, sim->step.kin.mass, a->nu, sum);
     for (int i = 0; i < m->nv; i++) {
-        terms[i] = fabs(sum[i]) + fabs(sim->step.kin.p_ext[i]);
-        sum[i] = -sum[i] + sim->step.kin.p_ext[i];
+        terms[i] = fabs(sum[i]) + fabs(sim->step.kin.loads.p_ext[i]);
+        sum[i] = -sum[i] + sim->step.kin.loads.p_ext[i];
     }
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < count[k]; i++) {
@@ -327,7 +333,7 @@ perp_status pp_sim_lighten(perp_sim *sim)
         return PERP_OK;
     }
     double *kept = PP_ARRAY(sim->arena, double, copy_answer(sim, NULL, false));
-    if (!kept || create(&h, sim, sim->arena) < 0) {
+    if (!kept || create_held_rows(&h, sim, sim->arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     copy_answer(sim, kept, false);

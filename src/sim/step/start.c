@@ -56,18 +56,19 @@ static perp_status stand_still(start_fit *f)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
-    f->kin = (pp_kinematics){.t = f->at->t, .h = 1.0, .turn = f->at->turn, .team = &sim->team};
-    f->kin.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    f->kin.mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies);
-    f->kin.p_ext = PP_ZEROS(sim->arena, double, m->nv);
-    f->kin.held = PP_ZEROS(sim->arena, perp_wrench, m->bodies);
-    if (!f->kin.body || !f->kin.mass || !f->kin.p_ext || !f->kin.held) {
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    f->kin = (pp_kinematics){.poses = {.t = f->at->t, .body = body, .turn = f->at->turn},
+                             .h = 1.0,
+                             .mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies),
+                             .loads = {.p_ext = PP_ZEROS(sim->arena, double, m->nv),
+                                       .held = PP_ZEROS(sim->arena, perp_wrench, m->bodies)}};
+    if (!body || !f->kin.mass || !f->kin.loads.p_ext || !f->kin.loads.held) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(m, f->at, f->kin.body);
-    pp_masses(m, f->kin.body, f->kin.mass);
+    pp_frames(m, f->at, body);
+    pp_masses(m, body, f->kin.mass);
     for (int i = 0; i < m->bodies; i++) {
-        f->kin.body[i].v = f->kin.body[i].w = pp_vec(0.0, 0.0, 0.0);
+        body[i].v = body[i].w = pp_vec(0.0, 0.0, 0.0);
     }
     return PERP_OK;
 }
@@ -98,7 +99,8 @@ static void find_faults(start_fit *f)
     }
     for (int i = 0; i < m->joints; i++) {
         double unit = 100.0 * pp_scale_apart(m, &m->joint[i]);
-        double off = fmax(pp_joint_error(m, &f->kin, i), pp_joint_limit_violation(m, &f->kin, i));
+        double off = fmax(pp_joint_error(m, &f->kin.poses, i),
+                          pp_joint_limit_violation(m, &f->kin.poses, i));
         note_worst(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
     }
 }
@@ -108,10 +110,13 @@ static perp_status find_start_gaps(start_fit *f)
 {
     perp_sim *sim = f->sim;
     double margin = fmax(sim->def.margin, 2.0 * f->deepest);
-    perp_status status = pp_gaps_run(&f->gap, sim->model, &f->kin, margin, sim->arena);
+    perp_status status =
+        pp_gaps_run(&f->gap, sim->model, &f->kin.poses,
+                    (pp_gap_search){.margin = margin, .team = &sim->team}, sim->arena);
     if (status < 0) {
         return status;
     }
+    // nothing bounces: gaps are closed or opened, no more
     for (int i = 0; i < f->gap.count; i++) {
         f->gap.contact[i].restitution = 0.0;
     }
@@ -127,8 +132,9 @@ static perp_status find_position_rows(start_fit *f)
                                      .facets = 8,
                                      .theta = 1.0};
     pp_rows *row = &f->row;
-    perp_status status =
-        pp_rows_run(row, f->sim->model, &f->kin, &f->kin, &f->gap, scheme, f->sim->arena);
+    perp_status status = pp_rows_run(row, f->sim->model, &f->kin, &f->kin.poses, &f->gap, scheme,
+                                     &f->sim->team, f->sim->arena);
+    // motors of limited effort and dry friction ask for no position
     row->nm = 0;
     if (status < 0) {
         row->nb = 0;
@@ -141,6 +147,7 @@ static perp_status find_position_rows(start_fit *f)
         if (!row->b[i].spring && !of_rates) {
             row->b[kept] = row->b[i];
             row->b[kept].rate = 0.0;
+            // gamma in units of the row: it gives way by a millionth of what it asks for
             double mobility = pp_row_mobility(f->sim->model, f->kin.mass, &row->b[kept]);
             row->b[kept].gamma = DAMPING * (mobility > 0.0 ? mobility : 1.0);
             kept++;
@@ -174,15 +181,15 @@ static void limit_rows(start_fit *f, double most)
 static perp_status solve_least_move(start_fit *f)
 {
     perp_sim *sim = f->sim;
+    // bodies at rest: d^T M d is then the kinetic energy of the way, and the solver makes it least
     double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
-    pp_solve_options options = {.tolerance = 1e-12,
-                                .impact = PERP_IMPACT_NEWTON,
-                                .gaps = &f->gap,
-                                .work = sim->work,
-                                .threads = sim->def.threads,
-                                .env = &sim->env};
-    return rest ? pp_solve_run(&f->answer, sim->model, &f->kin, &f->row, rest, &options, sim->arena)
-                : PERP_ERR_MEMORY;
+    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_inputs inputs = {
+        .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = rest, .gaps = &f->gap};
+    // no factors of steps: these rows are other ones
+    pp_solve_cache cache = {
+        .work = sim->work, .threads = sim->def.threads, .team = &sim->team, .env = &sim->env};
+    return rest ? pp_solve_run(&f->answer, &inputs, &options, &cache, sim->arena) : PERP_ERR_MEMORY;
 }
 
 // Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
@@ -203,7 +210,9 @@ static perp_status move_bodies(start_fit *f, const double *d)
             turn = body->axis[k] >= 3 ? fmax(turn, fabs(d[body->at + k])) : turn;
         }
     }
+    // all of the way is shortened, so that its direction stays
     double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
+    // the way d as a velocity over the time `part`
     const pp_advance by = {part, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
     pp_integrate(&moved, m, f->at, d, &by);
     memcpy(f->at->q, moved.q, (size_t)m->nq * sizeof *moved.q);
@@ -252,15 +261,14 @@ static perp_status refuse_start(const start_fit *f, perp_status status, perp_err
     if (f->fault.joint >= 0) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "start: joint '%s' is off by %.3g m or rad, and moving the bodies does not "
-                       "mend it; correct their places, or say start: as given",
+                       "correct it; correct their positions, or set start: as given",
                        m->joint[f->fault.joint].name, f->fault.value);
     }
-    return pp_fail(
-        error, PERP_ERR_ARGUMENT,
-        "start: '%s' and '%s' overlap by %.3g m, and moving the bodies does not mend it; "
-        "correct their places, or say start: as given",
-        f->fault.shape_a >= 0 ? m->shape[f->fault.shape_a].name : "?",
-        f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "start: '%s' and '%s' overlap by %.3g m, and moving the bodies does not correct "
+                   "it; correct their positions, or set start: as given",
+                   f->fault.shape_a >= 0 ? m->shape[f->fault.shape_a].name : "?",
+                   f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
 }
 
 // How far a body was moved [m] (*way), over TOO_FAR of its own size.
@@ -272,6 +280,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
+// For remarks and errors, short enough that the rest of the sentence fits.
 static void describe_fault(const start_fit *f, const fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
@@ -295,11 +304,10 @@ static perp_status report_moves(start_fit *f, const pp_frame *from, const fault 
     for (int i = 0; i < m->bodies; i++) {
         double way, far = m->body[i].nv > 0 ? moved_by(m, i, from, sim->frames, &way) : 0.0;
         if (far > 1.0) {
-            return pp_fail(
-                error, PERP_ERR_ARGUMENT,
-                "start: body '%s' would have to move %.3g m, many times its own size, to "
-                "fit; correct its place, or say start: as given",
-                m->body[i].name, way);
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "start: body '%s' would have to move by %.3g m, many times its size; "
+                           "correct its position, or set start: as given",
+                           m->body[i].name, way);
         }
         if (m->body[i].nv > 0 && way > most) {
             most = way;
@@ -308,9 +316,10 @@ static perp_status report_moves(start_fit *f, const pp_frame *from, const fault 
     }
     char what[96];
     describe_fault(f, first, what, sizeof what);
-    pp_print(sim->info.remark, sizeof sim->info.remark,
-             "the start was mended: %s by %.3g m or rad; body '%.40s' was moved by %.3g m", what,
-             first->value, m->body[body].name, most);
+    pp_print(
+        sim->info.remark, sizeof sim->info.remark,
+        "the initial state was corrected: %s by %.3g m or rad; body '%.40s' was moved by %.3g m",
+        what, first->value, m->body[body].name, most);
     sim->projected = true;
     return PERP_OK;
 }
@@ -362,11 +371,12 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
     char what[96];
     describe_fault(f, &f->fault, what, sizeof what);
     return pp_fail(error, PERP_ERR_ARGUMENT,
-                   "start: %s by %.3g m or rad, which event cannot start from; say start: mended, "
-                   "or take another stepper",
+                   "start: %s by %.3g m or rad, from which the stepper event cannot start; set "
+                   "start: mended, or use another stepper",
                    what, f->fault.value);
 }
 
+// Nothing to fit where no body is free. Mended starts leave a remark; what cannot be mended is an error.
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
 {
     start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
@@ -417,7 +427,7 @@ static perp_status move_nearer(start_fit *f, double most)
 perp_status pp_sim_work_off(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end.body};
+    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end_body};
     if (!sim->unfit) {
         return PERP_OK;
     }
@@ -426,8 +436,8 @@ perp_status pp_sim_work_off(perp_sim *sim, double h)
         char what[96];
         describe_fault(&f, &f.fault, what, sizeof what);
         pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "the start was kept: %s by %.3g m or rad still, which is worked off", what,
-                 f.fault.value);
+                 "the initial state was kept: %s by %.3g m or rad, which is reduced step by step",
+                 what, f.fault.value);
         status = move_nearer(&f, A_STEP * h / sim->whole);
     }
     // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.
