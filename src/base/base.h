@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of base/: memory, messages, time. Nothing here knows what the rest of perp is for.
+// Door of base/: memory, messages, numbers in text, threads, time. Nothing here knows about
+// mechanics.
 #pragma once
 
 #include <perp/base.h>
@@ -20,13 +21,15 @@
 #endif
 
 // ── Memory ───────────────────────────────────────────────────────────────────────────────────────
-// The heap is reached through perp_env only; env == NULL means libc. Blocks are 64-byte aligned.
+// The heap is reached through perp_env only; env NULL means the C library. Blocks are 64-byte
+// aligned, for vector instructions and so that threads do not share cache lines.
 
+// The size given to pp_free is that of the allocation: allocators of a caller may need it.
 void *pp_alloc(const perp_env *env, size_t size);
 void pp_free(const perp_env *env, void *block, size_t size);
 
-// A stack of chunks: allocation moves a pointer, release moves it back, reset keeps the memory and
-// merges the chunks into one, so that repeating the same work allocates nothing.
+// A stack of chunks: allocation advances a pointer, release sets it back. Reset keeps the memory
+// and merges the chunks into one, so that repeating the same work allocates nothing.
 typedef struct pp_arena pp_arena;
 typedef struct pp_mark {
     void *chunk;
@@ -34,14 +37,16 @@ typedef struct pp_mark {
 } pp_mark;
 
 pp_arena *pp_arena_create(const perp_env *env);
-// An arena whose first chunk is the given memory, 64-byte aligned: the heap is used only past its size.
+// An arena in given memory, 64-byte aligned: the heap is used only beyond its size.
 pp_arena *pp_arena_place(void *memory, size_t size, const perp_env *env);
 void pp_arena_destroy(pp_arena *arena);
 void pp_arena_reset(pp_arena *arena);
+// Memory taken after a mark is given back by its release. Marks are released in reverse order.
 pp_mark pp_arena_mark(const pp_arena *arena);
 void pp_arena_release(pp_arena *arena, pp_mark mark);
 
-// n objects of the given size, uninitialised; NULL on overflow or when memory is out. n = 0 is fine.
+// n objects of the given size, not initialised; NULL on overflow or without memory. n = 0 is
+// allowed.
 void *pp_arena_array(pp_arena *arena, size_t n, size_t size);
 void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 
@@ -50,18 +55,18 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 
 // ── Threads (team.c) ─────────────────────────────────────────────────────────────────────────────
 
-// Who works at the same time; NULL where one is passed: one lane.
+// Lanes that work at the same time. A team that is NULL has one lane.
 enum { PP_THREADS_MOST = 256 };
 typedef struct pp_team {
     perp_env env;
     int lanes;
 } pp_team;
 
-// task(arg, 0), … task(arg, lanes - 1), at the same time where there are threads; back when all are done.
-// Lanes may also run one after the other: none may wait for another.
+// Runs task(arg, 0) to task(arg, lanes - 1), at the same time where there are threads, and returns
+// when all are done. Lanes may also run one after the other, so that none may wait for another.
 void pp_team_run(const pp_team *team, int lanes, void (*task)(void *arg, int lane), void *arg);
-// task(arg, from, to) over all of 0 .. count - 1 in pieces of `grain`, by whoever is free. Few pieces are
-// done by the caller alone: waking threads takes some microseconds.
+// Runs task(arg, from, to) over 0 .. count - 1 in pieces of `grain`, each by whichever lane is
+// free. The caller does few pieces alone: waking threads takes some microseconds.
 void pp_team_share(const pp_team *team, int count, int grain,
                    void (*task)(void *arg, int from, int to), void *arg);
 
@@ -76,9 +81,10 @@ void pp_team_share(const pp_team *team, int count, int grain,
 #define PP_FORMAT(f, a)
 #endif
 
-// Fills *error (NULL is fine) and returns status, so that `return pp_fail(…)` reads in one line.
+// Fills *error (may be NULL) and returns status, for `return pp_fail(...)`. The text is escaped, so
+// that it is one printable line.
 perp_status pp_fail(perp_error *error, perp_status status, const char *format, ...) PP_FORMAT(3, 4);
-// snprintf that never fails: truncates, always terminates.
+// snprintf that cannot fail: truncates, and always terminates.
 void pp_print(char *text, size_t size, const char *format, ...) PP_FORMAT(3, 4);
 void pp_print_list(char *text, size_t size, const char *format, va_list list) PP_FORMAT(3, 0);
 
@@ -92,19 +98,19 @@ typedef enum pp_number {
     PP_NUMBER_NOT,       // no number at all
 } pp_number;
 
-// The number that the `length` bytes at text spell, nearest double, ties to even.
+// The number that the `length` bytes at text spell, rounded to the nearest double, ties to even.
 pp_number pp_number_parse(const char *text, size_t length, double *value);
-// The integer they spell; false when they spell none, or one outside low..high.
+// The integer that they spell; false where they spell none, or one outside low..high.
 bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
-// 17 significant digits, "inf" or "-inf": what pp_number_parse reads back exactly. size >= 32.
+// 17 significant digits, "inf" or "-inf": pp_number_parse reads back the same bits. size >= 32.
 void pp_number_print(char *text, size_t size, double value);
-// The same with 15 or 16 digits where they are enough: for people's eyes.
+// With 15 or 16 digits where these read back to the same bits: for people.
 void pp_number_print_short(char *text, size_t size, double value);
 
 // ── Words ────────────────────────────────────────────────────────────────────────────────────────
 
-// The one of count words (NULLs are skipped) that is nearest to the misspelt one, for "did you mean …?";
-// NULL when none is near enough.
+// Of count words (NULLs are skipped) the one nearest to a misspelt word, for "did you mean ...?";
+// NULL: none is near enough.
 const char *pp_nearest(const char *word, size_t length, const char *const *words, int count);
 
 // ── Time and hashing ─────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+// Monotonic where the system has such a clock: adjustments of the time of day do not show.
 double pp_seconds(void)
 {
     struct timespec t;
@@ -17,6 +18,7 @@ double pp_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// FNV-1a. Not for secrets: it is for hash tables and for comparing states.
 uint64_t pp_hash(uint64_t seed, const void *data, size_t size)
 {
     const unsigned char *byte = data;

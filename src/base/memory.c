@@ -14,6 +14,7 @@ static size_t round_up(size_t size)
     return (size + (ALIGNMENT - 1)) & ~(size_t)(ALIGNMENT - 1);
 }
 
+// Sizes are rounded up to the alignment, which aligned_alloc requires. Size 0 gives a block.
 void *pp_alloc(const perp_env *env, size_t size)
 {
     if (size > SIZE_MAX - ALIGNMENT) {
@@ -26,12 +27,14 @@ void *pp_alloc(const perp_env *env, size_t size)
     return aligned_alloc(ALIGNMENT, rounded);
 }
 
+// The same rounding as in pp_alloc, so that a caller's allocator sees the size that it gave.
 void pp_free(const perp_env *env, void *block, size_t size)
 {
     if (!block) {
         return;
     }
     if (env && env->alloc) {
+        // An allocator without free is one that frees everything at once.
         if (env->free) {
             env->free(env->user, block, round_up(size ? size : 1));
         }
@@ -40,7 +43,7 @@ void pp_free(const perp_env *env, void *block, size_t size)
     free(block);
 }
 
-// Chunks form a list, newest first; `size` counts the payload that follows the header.
+// Chunks are a linked list, newest first. size is the payload after the header.
 typedef struct chunk {
     struct chunk *older;
     size_t size, used;
@@ -49,12 +52,14 @@ typedef struct chunk {
 struct pp_arena {
     perp_env env;
     chunk *top;
-    bool placed;   // it and its first chunk stand in the caller's memory
-    size_t total;  // payload of all chunks: what a reset merges into one
+    bool placed;   // the arena and its first chunk are in the caller's memory
+    size_t total;  // payload of all chunks, which a reset merges into one
 };
 
+// The header takes a full alignment unit, so that the payload is aligned.
 enum { HEADER = ALIGNMENT, FIRST_CHUNK = 16 * 1024 };
 
+// No chunk yet: the first allocation makes one.
 pp_arena *pp_arena_create(const perp_env *env)
 {
     pp_arena *arena = pp_alloc(env, sizeof *arena);
@@ -64,6 +69,7 @@ pp_arena *pp_arena_create(const perp_env *env)
     return arena;
 }
 
+// The arena itself is at the start of the memory, its first chunk after it.
 pp_arena *pp_arena_place(void *memory, size_t size, const perp_env *env)
 {
     size_t own = round_up(sizeof(pp_arena));
@@ -76,6 +82,7 @@ pp_arena *pp_arena_place(void *memory, size_t size, const perp_env *env)
     return arena;
 }
 
+// All chunks but the placed one.
 static void free_chunks(pp_arena *arena)
 {
     while (arena->top && (arena->top->older || !arena->placed)) {
@@ -86,6 +93,7 @@ static void free_chunks(pp_arena *arena)
     }
 }
 
+// NULL is allowed.
 void pp_arena_destroy(pp_arena *arena)
 {
     if (arena) {
@@ -97,6 +105,7 @@ void pp_arena_destroy(pp_arena *arena)
     }
 }
 
+// Puts a new chunk on top. The rest of the one before is not used until a reset.
 static chunk *push_chunk(pp_arena *arena, size_t size)
 {
     if (size > SIZE_MAX - HEADER) {
@@ -111,12 +120,13 @@ static chunk *push_chunk(pp_arena *arena, size_t size)
     return c;
 }
 
+// After the same work a second time, one chunk holds all of it.
 void pp_arena_reset(pp_arena *arena)
 {
     if (arena->top && arena->top->older && !arena->placed) {
         size_t total = arena->total;
         free_chunks(arena);
-        push_chunk(arena, total);  // a failure here only means that the next call tries again
+        push_chunk(arena, total);  // may fail: then the next allocation tries again
     }
     if (arena->top) {
         arena->top->used = 0;
@@ -128,8 +138,9 @@ pp_mark pp_arena_mark(const pp_arena *arena)
     return (pp_mark){arena->top, arena->top ? arena->top->used : 0};
 }
 
-// Chunks newer than the mark are kept empty rather than freed: they merge at the next reset. Only the
-// newest chunk can serve, so the mark's chunk is restored when it is still on top.
+// Chunks newer than the mark are emptied and not freed: they merge at the next reset. Only the
+// newest chunk serves allocations, so that the position in the mark's chunk matters only while it
+// is on top.
 void pp_arena_release(pp_arena *arena, pp_mark mark)
 {
     if (arena->top == mark.chunk && arena->top) {
@@ -144,6 +155,8 @@ void *pp_arena_array(pp_arena *arena, size_t n, size_t size)
     if (size && n > (SIZE_MAX / 2 - ALIGNMENT) / size) {
         return NULL;
     }
+    // A new chunk is at least as large as all before, so that their number grows with the
+    // logarithm.
     size_t bytes = round_up(n * size);
     chunk *c = arena->top;
     if (!c || c->size - c->used < bytes) {

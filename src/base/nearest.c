@@ -3,14 +3,16 @@
 //
 // The known word nearest to a misspelt one.
 //
-// Distance: insertions, deletions, replacements and swaps of neighbours (optimal string alignment), with
-// case and '-' against '_' free. A word is near when at most a third of its letters differ.
+// Distance: insertions, deletions, replacements and exchanges of neighbours (optimal string
+// alignment); case does not count, nor '-' and ' ' against '_'. A word is near if at most a third
+// of its letters differ.
 #include "base/base.h"
 
 #include <string.h>
 
 enum { WORD_MAX = 32 };
 
+// Letters as they are compared.
 static char plain(char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -24,6 +26,7 @@ static int min2(int a, int b)
     return a < b ? a : b;
 }
 
+// Dynamic programming with three rows: the current one and two before, for exchanges.
 static int edit_distance(const char *a, int n, const char *b, int m)
 {
     int row[3][WORD_MAX + 1];
@@ -55,7 +58,7 @@ const char *pp_nearest(const char *word, size_t length, const char *const *words
         }
         int d = edit_distance(word, (int)length, words[k], (int)n);
         int longest = (int)(n > length ? n : length);
-        // One typing error in three letters: a shorter word is another word after one.
+        // One error in three letters: a shorter word with an error is another word.
         int most = longest / 3;
         if (d <= most && d < best_distance) {
             best = words[k];

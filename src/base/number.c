@@ -3,8 +3,9 @@
 //
 // Decimal text to double and back, exact and independent of the locale.
 //
-// strtod and printf take the decimal point from the locale; an integer with an exponent has no point. So
-// "9.3656e+02" is handed to strtod as "93656e-2", and what printf puts for the point is replaced.
+// strtod and printf take the decimal point from the locale, but an integer with an exponent has no
+// point. So "9.3656e+02" is passed to strtod as "93656e-2", and the point that printf writes is
+// replaced.
 #include "base/base.h"
 
 #include <errno.h>
@@ -16,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// More digits than this cannot change the nearest double, except by being non-zero at all.
+// A double is determined by at most 767 digits; beyond them it only matters whether any is not
+// zero.
 enum { DIGITS_MAX = 780, EXPONENT_MAX = 100000 };
 
 typedef struct decimal {
-    char digit[DIGITS_MAX + 32];  // room for the exponent, too
+    char digit[DIGITS_MAX + 32];  // with room for the exponent
     int count;                    // significant digits kept
     int64_t exponent;             // of the last digit kept
     bool negative, sticky;        // sticky: a non-zero digit was dropped
@@ -31,6 +33,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+// Whether the text is the lower-case word, in any case.
 static bool same_word(const char *text, size_t length, const char *word)
 {
     for (size_t k = 0; k < length; k++) {
@@ -45,6 +48,7 @@ static bool same_word(const char *text, size_t length, const char *word)
     return word[length] == '\0';
 }
 
+// inf, infinity or nan, in any case.
 static pp_number parse_word(const char *text, size_t length, bool negative, double *value)
 {
     if (same_word(text, length, "inf") || same_word(text, length, "infinity")) {
@@ -54,6 +58,7 @@ static pp_number parse_word(const char *text, size_t length, bool negative, doub
     return same_word(text, length, "nan") ? PP_NUMBER_NAN : PP_NUMBER_NOT;
 }
 
+// Appends a digit. Leading zeros are dropped; digits beyond the limit only move the exponent.
 static void push_digit(decimal *d, char c, bool fraction)
 {
     if (d->count < DIGITS_MAX) {
@@ -67,7 +72,7 @@ static void push_digit(decimal *d, char c, bool fraction)
     }
 }
 
-// Digits with at most one point; returns where they end, NULL when there is no digit.
+// Digits with at most one point; returns their end, NULL: there is no digit.
 static const char *parse_digits(const char *at, const char *end, decimal *d)
 {
     bool point = false;
@@ -84,6 +89,7 @@ static const char *parse_digits(const char *at, const char *end, decimal *d)
     return has_digits ? at : NULL;
 }
 
+// "e-12" and the like, to the end of the text. Huge exponents are cut, since they overflow anyway.
 static bool parse_exponent(const char *at, const char *end, decimal *d)
 {
     if (at == end) {
@@ -106,7 +112,8 @@ static bool parse_exponent(const char *at, const char *end, decimal *d)
     return at == end;
 }
 
-// Up to 2^53 times or over 10^0..10^22: both exact, so one rounding, the right one (Clinger 1990).
+// Up to 15 digits times or over 10^0..10^22: both factors are exact doubles, so that the one
+// rounding is correct (Clinger 1990).
 static bool fast_value(const decimal *d, double *value)
 {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -124,6 +131,7 @@ static bool fast_value(const decimal *d, double *value)
     return true;
 }
 
+// A 1 after the last digit stands for all that were dropped: it breaks ties as they would.
 static double slow_value(decimal *d)
 {
     if (d->sticky) {
@@ -163,6 +171,7 @@ pp_number pp_number_parse(const char *text, size_t length, double *value)
     return size > DBL_MAX ? PP_NUMBER_OVERFLOW : PP_NUMBER_FINITE;
 }
 
+// Digits with a sign; no point, no exponent.
 bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value)
 {
     const char *at = text, *end = text + length;
@@ -186,7 +195,7 @@ bool pp_number_parse_int(const char *text, size_t length, int low, int high, int
     return true;
 }
 
-// What printf makes of it with that many digits, with a point whatever the locale.
+// printf's digits, with a point whatever the locale.
 static void print_digits(char *text, size_t size, double value, int digits)
 {
     pp_print(text, size, "%.*g", digits, value);
@@ -195,7 +204,7 @@ static void print_digits(char *text, size_t size, double value, int digits)
     for (const char *in = text; *in; in++) {
         if (is_digit(*in) || strchr("+-eE", *in)) {
             *out++ = *in;
-        } else if (!point) {  // the locale's decimal point, of any number of bytes
+        } else if (!point) {  // the decimal point of the locale, which may have several bytes
             *out++ = '.';
             point = true;
         }
@@ -212,6 +221,7 @@ void pp_number_print(char *text, size_t size, double value)
     print_digits(text, size, value, 17);
 }
 
+// Most numbers that people write need 15 digits; 17 always suffice.
 void pp_number_print_short(char *text, size_t size, double value)
 {
     double back = 0.0;

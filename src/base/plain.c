@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text that is safe to show: names of files and of things in scenes can hold any bytes.
+// Text that is safe to show. Names of files and objects may hold any bytes, also escape sequences
+// that would change a terminal, or marks that reverse the direction of text.
 #include "base/base.h"
 
 #include <string.h>
 
-// The UTF-8 character at text, and how many bytes it takes; 0: none, as too long a form, a surrogate, past U+10FFFF.
+// Decodes the UTF-8 character at text; returns its length in bytes, 0: malformed (overlong, a
+// surrogate, or beyond U+10FFFF).
 static size_t decode(const unsigned char *text, uint32_t *code)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -30,7 +32,8 @@ static size_t decode(const unsigned char *text, uint32_t *code)
     return good ? length : 0;
 }
 
-// Controls of both sets, breaks of lines, marks of direction, and what takes no room.
+// Control characters (C0, C1), line and paragraph separators, marks of direction, and characters
+// without width.
 static bool commands(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
@@ -38,6 +41,7 @@ static bool commands(uint32_t c)
            c == 0xfeff;
 }
 
+// As snprintf: returns the length that the whole text needs, and truncates at a character.
 size_t perp_text_escape(const char *text, char *out, size_t size)
 {
     const unsigned char *at = (const unsigned char *)(text ? text : "");
@@ -55,8 +59,8 @@ size_t perp_text_escape(const char *text, char *out, size_t size)
             piece[length] = '\0';
         }
         size_t count = strlen(piece);
-        if (out && used == needed &&
-            used + count < size) {  // whole characters, until one does not fit
+        // whole characters, until one does not fit
+        if (out && used == needed && used + count < size) {
             memcpy(out + used, piece, count);
             used += count;
         }

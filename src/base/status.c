@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Status texts, error messages, version.
+// Texts of statuses, error messages, version.
 #include "base/base.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@ const char *perp_version(void)
     return PERP_VERSION;
 }
 
+// The list of statuses is a macro (PERP_STATUS_LIST): names, values and texts are in one place.
 const char *perp_status_text(perp_status status)
 {
     switch (status) {
@@ -36,6 +37,7 @@ const char *perp_status_word(perp_status status)
     return "error";
 }
 
+// vsnprintf fails on invalid multibyte text only; the result is empty then.
 void pp_print_list(char *text, size_t size, const char *format, va_list list)
 {
     if (size == 0) {
@@ -54,7 +56,7 @@ void pp_print(char *text, size_t size, const char *format, ...)
     va_end(list);
 }
 
-// Names in it are somebody's: a message is one line that a terminal can show.
+// Names in a message come from files of other people: the text is escaped to one printable line.
 perp_status pp_fail(perp_error *error, perp_status status, const char *format, ...)
 {
     if (error) {

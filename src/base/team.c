@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads: the host's where perp_env brings them, else OpenMP's where the library is built with it, else
-// none. Nothing else of the library knows of threads.
+// Threads: those of the host where perp_env brings them, otherwise OpenMP's where the library is
+// built with it, otherwise none. Nothing else in the library knows about threads.
 #include "base/base.h"
 
 #include <stdatomic.h>
 
+// Lane 0 of one runs on the calling thread.
 void pp_team_run(const pp_team *team, int lanes, void (*task)(void *arg, int lane), void *arg)
 {
     if (lanes <= 1) {
@@ -25,6 +26,7 @@ void pp_team_run(const pp_team *team, int lanes, void (*task)(void *arg, int lan
     }
 }
 
+// Work that lanes take piece by piece.
 typedef struct team_share {
     int count, grain;
     void (*task)(void *arg, int from, int to);
@@ -32,6 +34,7 @@ typedef struct team_share {
     atomic_int next;
 } team_share;
 
+// Relaxed order is enough: the pieces are independent, and the end of the team synchronises.
 static void run_share(void *arg, int lane)
 {
     team_share *s = arg;
@@ -53,6 +56,7 @@ void pp_team_share(const pp_team *team, int count, int grain,
     if (team && pieces >= 4) {  // fewer pieces cost more to hand out than they save
         lanes = team->lanes < pieces ? team->lanes : pieces;
     }
+    // Where the counter of run_share could overflow, one lane does everything.
     if (lanes <= 1 || count > INT32_MAX - PP_THREADS_MOST * grain) {
         task(arg, 0, count);
         return;

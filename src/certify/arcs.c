@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions against velocities in joint coordinates. A body goes with the one that carries it and moves on it by its
-// joint's coordinates, at constant rates: seen from a, R_ab and the anchor of b go by                theory (K9)
+// Positions against velocities in joint coordinates. A body follows the one that carries it, and
+// moves on it with constant rates of the joint coordinates. Relative to a, the rotation of b and its
+// anchor follow                                                                        theory (K9)
 //
 //   R_ab+ = exp(h omega) R_ab,   d+ = d + h d',   d = R_a^T (c_b - c_a)
 //

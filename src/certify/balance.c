@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The balance of momentum, body by body: M (nu - nu_l) - p_ext - W p. Impulses of contacts act at their points as
-// forces and moments; those of joints and springs along their rows.                     theory (K6)
+// Balance of momentum, body by body: M (nu - nu_l) - p_ext - W p. Impulses of contacts act as forces
+// and moments at their points, those of joints and springs along their rows.           theory (K6)
 #include "certify/scale.h"
 
 #include "math/math.h"

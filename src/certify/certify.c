@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The certificate of a step: geometry, law, momentum, joints, positions against velocities, and the energy of
-// the whole step, each value held against the scales of the scene.      theory (P12), section K
+// The certificate of a step: geometry, laws, momentum, joints, positions against velocities, and the
+// energy of the whole step, each value relative to the scales of the scene. The judges are in files
+// of their own; this one calls them in order.                                         theory (P12)
 #include "certify/geometry/witness.h"
 #include "certify/own.h"
 #include "certify/scale.h"

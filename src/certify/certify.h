@@ -11,16 +11,16 @@
 // Scales that errors are relative to. Bodies that rows or forces connect form an island; fixed and
 // driven bodies connect nothing. Speeds and energies are those at the start of the step, with what
 // the forces and given motions of the step add, so that a wrong step does not enlarge its own
-// limits. theory (K1)
+// limits.                                                                              theory (K1)
 typedef struct pp_scales {
     const perp_model *model;
     int *island;     // bodies: the lowest body of its island, -1: not free
-    double *speed;   // by that number: fastest point, forces over h, free fall over its size [m/s]
-    double *energy;  // kinetic at those speeds, body by body [J]
-    double *place;   // largest coordinate, for rounding [m]
-    double *mass;    // of all its bodies [kg]
-    double slack;    // of laws, relative to these
-    double h;
+    double *speed;   // islands: fastest point, with forces over h and a fall by its size [m/s]
+    double *energy;  // islands: kinetic energy of the bodies at their speeds [J]
+    double *place;   // islands: largest coordinate, for rounding [m]
+    double *mass;    // islands: sum over the bodies [kg]
+    double slack;    // of laws, relative to these scales
+    double h;        // [s]
 } pp_scales;
 
 // In this order: start, one call for each connection, finish.
@@ -91,8 +91,8 @@ static const double PP_JERKS_MOST = 1e-3;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
 // Positions in joint coordinates. error: in, the error of each body with its own velocity [m]; out,
-// the smallest error that a tree of joints explains. limit: what errors are relative to.    theory
-// (K9)
+// the smallest error that a tree of joints explains. limit: what errors are relative to.
+//                                                                                      theory (K9)
 typedef struct pp_motion_of {
     const pp_frame *from,
         *to;  // bodies at the start and the end; of from the velocities of those not free
@@ -113,30 +113,31 @@ double pp_slack_of(double tolerance);
 // A finished step. Everything is read only.
 struct pp_step_evidence {
     const perp_model *model;
-    const pp_kinematics *kin;
-    const double *p_ext;     // impulse of the forces; of the theta method in space kin has another
-    const pp_frame *middle;  // of the theta method, where rows of joints act; NULL: at kin
-    const pp_gaps *gaps;     // contacts of the step, that the rows come from, where they act
+    const pp_kinematics *kin;  // at the start of the step
+    const double *p_ext;     // impulse of the forces; differs from that of kin in the theta method
+    const pp_frame *middle;  // where the theta method has rows of joints; NULL: at the start
+    const pp_gaps *gaps;     // contacts of the rows, at the places where they act
     const pp_rows *rows;
-    const double *nu_old;
-    const double *nu;  // after
+    const double *nu_old;  // velocities at the start
+    const double *nu;      // and at the end
+    // impulses of the rows: bilateral, boxed, unilateral, friction [N s, N m s]
     const double *pb, *pm, *pn, *pt;
     const pp_poses *end;      // where the step ends
-    const pp_gaps *gaps_end;  // found there anew
+    const pp_gaps *gaps_end;  // contacts detected there
     const pp_team *team;      // NULL: one thread
-    bool polygons;            // the form had polygons in place of discs
-    const pp_impact *impact;  // NULL: one phase
+    bool polygons;            // friction pyramids stand for the discs
+    const pp_impact *impact;  // two phases of Poisson's law; NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;
-    double whole;       // the step that this is a part of [s]
-    bool rates;         // rows ask for rates alone: a start that is worked off elsewhere
-    bool exact;         // joints were closed where the step ends: their biases are what that takes
-    bool along_joints;  // positions were moved in joint coordinates
+    double whole;  // length of the step that this is a part of [s]
+    bool rates;    // rows ask for rates only: errors of position are worked off elsewhere
+    bool exact;    // joints are closed where the step ends, and have the biases that this takes
+    bool along_joints;  // positions moved in joint coordinates
     double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
-    double inertia;     // share of the masses that the step has: 1, quasistatic next to none
+    double inertia;     // share of the masses in the step: 1, or nearly 0 for quasistatic steps
     double slack;       // of laws, relative to the scales of the scene
-    const perp_wrench *applied;  // bodies: from the caller, NULL: none
+    const perp_wrench *applied;  // bodies: wrenches of the caller [N, N m]; NULL: none
 };
 
 // ledger: kinetic and potential energy after the step, work and dissipation in it [J].

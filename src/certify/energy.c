@@ -3,7 +3,7 @@
 //
 // Energy of a whole step: kinetic and potential energy at its end, less those at its start, less
 // the work of everything outside. Positions are those of the bodies, not those that velocities
-// predict. theory (K4)
+// predict.                                                                             theory (K4)
 //
 //   created = T+ + V+ - T - V - sum (outside impulse . displacement / h)
 //
@@ -27,13 +27,13 @@
 typedef struct book {
     const pp_step_evidence *e;
     const pp_scales *s;
-    double *created;  // islands [J]
-    double *allowed;  // islands: what the order of the scheme may add [J]
-    double *arcs;     // islands: work of forces on what bodies leave their tangents by [J]
-    double *lifted;   // islands: what of it makes energy, gains less losses [J]
-    double *jerked;   // islands: what drives lose to bodies that they bring to their rates [J]
-    double *lag;      // islands: what the scheme has of gravity ahead of, or behind, the places [J]
-    double *moved;    // islands: energy that went to and fro, for rounding [J]
+    double *created;  // energy created [J]
+    double *allowed;  // energy that the order of the scheme may add [J]
+    double *arcs;     // work of forces on the distances of bodies from their tangents [J]
+    double *lifted;   // energy that comes of that work, gains less losses [J]
+    double *jerked;   // losses of drives that change rates [J]
+    double *lag;      // change of (theta - 1/2) h F . nu [J]
+    double *moved;    // sum of the sizes of all terms, for rounding [J]
     perp_energy ledger;
     double before;  // kinetic and potential energy at the start [J]
 } book;
@@ -117,15 +117,6 @@ static double work_on(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 a
     const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, from->p), f));
     return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, rotation_of_step(e, i));
-}
-
-// Work of a force that is given by expressions, evaluated at the start of the step. It acts on b
-// only.
-static double expression_work(const pp_step_evidence *e, const pp_force *force)
-{
-    perp_wrench on_a, on_b;
-    pp_own_force(e, force, &on_a, &on_b);
-    return work_on(e, force->b, on_b.f_W, e->kin->poses.body[force->b].p, on_b.tau_W);
 }
 
 // Torsion springs exist in the plane only, where angles of bodies are not wrapped.
@@ -249,7 +240,10 @@ static void add_forces(book *b)
             continue;
         }
         if (f->kind == PERP_FORCE_WRENCH) {
-            spend(b, at, expression_work(e, f));
+            // with its value at the start of the step; it acts on b alone
+            perp_wrench on_a, on_b;
+            pp_own_force(e, f, &on_a, &on_b);
+            spend(b, at, work_on(e, f->b, on_b.f_W, e->kin->poses.body[f->b].p, on_b.tau_W));
         } else if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             add_spring(b, f, at);
         }
@@ -306,8 +300,8 @@ static double rate_after(const pp_step_evidence *e, const pp_row *row)
 
 // Work of the impulse p of a row as far as something outside does it [J]. A drive works along the
 // mean rate of its coordinate; its row->rate is minus the rate it is asked for, which is taken out.
-// Of any other row the prescribed motion of the other side works, against the impulse; row->shift is
-// a change of geometry, not a motion.
+// Of any other row the prescribed motion of the other side works, against the impulse; row->shift
+// is a change of geometry, not a motion.
 static double outside_work(const pp_step_evidence *e, const pp_row *row, double p)
 {
     if (!row->drives) {
@@ -331,8 +325,8 @@ static void add_lag(book *b)
 }
 
 // A drive that changes a rate within the step works along the new rate, and (theta - 1/2) p times
-// the change is lost at once, as in an impact. Counted where the drive delivers energy.    theory
-// (K13)
+// the change is lost at once, as in an impact. Counted where the drive delivers energy.
+//                                                                                     theory (K13)
 static double jerk_loss(const pp_step_evidence *e, const pp_row *row, double p)
 {
     double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->v_pre);
@@ -394,8 +388,8 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
 }
 
 // With theta < 1 an impulse also works along part of the old velocity. Where gravity closes a
-// contact again while it still opens, or friction holds something about to turn back, up to (1 -
-// theta)/4 p_ext M^-1 p_ext of energy may appear [J].                                  theory (K5)
+// contact again while it still opens, or friction holds a body about to turn back, up to
+// (1 - theta)/4 p_ext M^-1 p_ext of energy may appear [J].                                theory (K5)
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i)
 {
     const pp_body *body = &m->body[i];
@@ -489,8 +483,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
-    // Every account is filled before any is judged: an island gathers from bodies, forces and rows
-    // alike.
+    // Every account is filled before any is judged: islands gather from bodies, forces and rows.
     add_bodies(&b);
     add_forces(&b);
     add_joint_springs(&b);

@@ -10,23 +10,23 @@
 // only.
 typedef struct pp_event_passage {
     const perp_model *model;
-    double h;                     // of the passage; 0 of an impact
-    double whole;                 // of the step, for scales
-    bool jump;                    // an impact: velocities jump, nothing moves
-    bool newton;                  // by Newton's law, with the restitution in the contacts
+    double h;                     // length of the passage, 0 for an impact [s]
+    double whole;                 // length of the step, for scales [s]
+    bool jump;                    // an impact: velocities jump, positions do not change
+    bool newton;                  // Newton's law, with the restitution in the contacts
     const pp_frame *start;        // bodies at the start
     const pp_poses *end;          // where it ends
-    const pp_gaps *gaps;          // at the end; NULL: places are those of the start
+    const pp_gaps *gaps;          // contacts at the end; NULL: positions are those of the start
     const perp_contact *contact;  // impulses of the passage
     int contacts;
-    const perp_joint_state *joint;  // joints: likewise
-    const perp_wrench *element;     // bodies: impulse of force elements, gears, and from the caller
-    double created;                 // energy at the end less that at the start less work [J]
-    double astray;                  // what of that no friction, damper or impact explains [J]
-    double energy;                  // that there was, and work [J]
-    double residual;                // of held velocities at the end [m/s]
-    double error;                   // estimate of the integrator [m]
-    double slack;
+    const perp_joint_state *joint;  // joints: impulses of the passage
+    const perp_wrench *element;     // bodies: impulses of force elements, gears and the caller
+    double created;                 // energy at the end, less that at the start, less work [J]
+    double astray;                  // the part that no friction, damper or impact explains [J]
+    double energy;                  // scale: energy at the start, and work [J]
+    double residual;                // of velocities that are held at the end [m/s]
+    double error;                   // error estimate of the integrator [m]
+    double slack;                   // of laws, relative to the scales
 } pp_event_passage;
 
 perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,

@@ -105,8 +105,8 @@ static scalar angle(const joint_anchors *at, double near)
     return out;
 }
 
-// The row of a scalar by virtual power: force g_p, moment (p - o) x g_p + sum e x g_e.    theory
-// (K12)
+// The row of a scalar by virtual power: force g_p, moment (p - o) x g_p + sum e x g_e.
+//                                                                                     theory (K12)
 static void write_row(const joint_anchors *at, const scalar *s, pp_row *row)
 {
     const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];

@@ -55,5 +55,5 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
 void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_a,
                   perp_wrench *on_b);
 // nv: impulse of gravity, explicit forces, applied wrenches and the gyroscopic torque. NULL: no
-// memory. theory (P1), (S2)
+// memory.                                                                        theory (P1), (S2)
 double *pp_own_push(const pp_step_evidence *e, pp_arena *arena);

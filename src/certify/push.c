@@ -165,7 +165,7 @@ static perp_vec3 gyroscopic(const pp_step_evidence *e, int i, perp_vec3 given)
             }
         }
     }
-    // NaN fails the certificate: an impulse that cannot be confirmed is not believed.
+    // NaN fails the certificate: an impulse that cannot be confirmed must not pass.
     if (!found) {
         return keeps(J, first, pp_mul_t(R, given)) ? given : pp_vec(NAN, NAN, NAN);
     }

@@ -7,7 +7,7 @@
 // Of the rows that the problem had, only their order is used, because the impulses follow it. For
 // each joint: the equations of (P4) or (S5), the target, the rate, the spring; drives of limited
 // effort, then dry friction; the lower limit, then the upper one. Implicit springs and drag come
-// last. theory (K12)
+// last.                                                                               theory (K12)
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -217,9 +217,9 @@ static void put_friction(row_writer *w, int joint, pp_row row)
     next_boxed(w, &row);
 }
 
-// Implicit spring K and damper C as a compliant row, which follows from p = -h (K (x + theta h u) +
-// C u) with u = (1 - theta) x'_l + theta x', solved for x'.    theory (P5) Without theta, or
-// without stiffness and damping, there is no row.
+// Implicit spring K and damper C as a compliant row. It follows from                   theory (P5)
+//   p = -h (K (x + theta h u) + C u),   u = (1 - theta) x'_l + theta x',
+// solved for x'. Without theta, or without stiffness and damping, there is no row.
 static bool soften(const pp_step_evidence *e, double K, double C, pp_row *row)
 {
     double h = e->kin->h, by = h * (e->theta * h * K + C);  // dp/du = -by

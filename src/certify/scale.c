@@ -51,8 +51,8 @@ void pp_scales_tie(pp_scales *s, int a, int b)
 }
 
 // Speed of a body on its own [m/s]: that of its fastest point, plus what the forces of the step
-// give it, plus that of a fall by its own size. A moment acts on m r^2 at the least, so that tau /
-// (m r) is the speed it gives at the reach r.
+// give it, plus that of a fall by its own size. With the moment of inertia taken as m r^2, which it
+// does not exceed, a moment tau gives the speed tau / (m r) at the reach r.
 static double body_speed(const perp_model *m, int i, const pp_frame *f, const double *p_ext)
 {
     const pp_body *body = &m->body[i];
@@ -96,8 +96,8 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
     }
 }
 
-// Given motions and belts move what they touch, however slow the bodies are by themselves. Drives and
-// springs are left out.
+// Given motions and belts move what they touch, however slow the bodies are by themselves. Drives
+// and springs are left out.
 static void add_row_speeds(pp_scales *out, const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Angular momentum that a solid loses in a step because it turns with a single velocity.    theory
-// (K11)
+// Angular momentum that a solid loses in a step because it turns with a single velocity.
+//                                                                                     theory (K11)
 #include "certify/certify.h"
 
 #include <math.h>

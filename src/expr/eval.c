@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluation on a stack, with the derivative carried along (forward mode).
+// Evaluation on a stack, with the derivative carried along as dual numbers (forward mode).
 //
-// At a corner (abs, min, max, clamp) the derivative is that of one side; step has none. A derivative that
-// is infinite, such as that of sqrt at 0, counts for nothing when its argument does not move.
+// At a corner (abs, min, max, clamp) the derivative is that of one side; step has none. An infinite
+// derivative, such as that of sqrt at 0, counts as 0 where its argument does not move: inf * 0
+// would be NaN.
 #include "expr/node.h"
 
 #include <math.h>
@@ -14,11 +15,14 @@ typedef struct dual {
     double v, d;  // value, derivative
 } dual;
 
+// f(a)' = f'(a) a'.
 static dual chain_rule(double value, double slope, double rate)
 {
     return (dual){value, rate == 0.0 ? 0.0 : slope * rate};
 }
 
+// (a^b)' = b a^(b-1) a' + a^b log(a) b'. Terms without a rate are left out: log(a) does not exist
+// for a constant negative base.
 static dual power(dual a, dual b)
 {
     double v = pow(a.v, b.v), d = 0.0;
@@ -31,6 +35,7 @@ static dual power(dual a, dual b)
     return (dual){v, d};
 }
 
+// (x y' - y x') / r^2, divided by r twice, which does not overflow.
 static dual arc_tangent2(dual y, dual x)
 {
     double r = hypot(x.v, y.v), v = atan2(y.v, x.v);
@@ -40,7 +45,7 @@ static dual arc_tangent2(dual y, dual x)
     return (dual){v, (x.v / r) * (y.d / r) - (y.v / r) * (x.d / r)};
 }
 
-// First-order rules of two operands. min and max take the derivative of the one chosen; NaN wins.
+// Rules for two operands. min and max take the derivative of the operand chosen; NaN wins.
 static dual binary(pp_op op, dual a, dual b)
 {
     switch (op) {
@@ -63,7 +68,7 @@ static dual binary(pp_op op, dual a, dual b)
     }
 }
 
-// f(a) and f'(a) a'. |x| and step have the derivatives of their pieces, 0 at the kink.
+// f(a) and f'(a) a'. abs and step have the derivatives of their pieces, 0 at the corner.
 static dual unary(pp_op op, dual a)
 {
     double v;
@@ -89,8 +94,8 @@ static dual unary(pp_op op, dual a)
         return chain_rule(cosh(a.v), sinh(a.v), a.d);
     case PP_OP_TANH:
         v = tanh(a.v);
-        return chain_rule(v, (1.0 - v) * (1.0 + v),
-                          a.d);  // not 1 - v^2, which cancels where |v| is near 1
+        // not 1 - v^2, which cancels where |v| is near 1
+        return chain_rule(v, (1.0 - v) * (1.0 + v), a.d);
     case PP_OP_EXP:
         return chain_rule(exp(a.v), exp(a.v), a.d);
     case PP_OP_LOG:
@@ -108,11 +113,11 @@ static dual unary(pp_op op, dual a)
     }
 }
 
-// Value and derivative along `rates`, by dual numbers.
+// Value and derivative along `rates`; NULL: all rates are 0.
 static dual run_dual(const pp_expr *expr, const double *variables, const double *rates)
 {
-    // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the
-    // stack is deep enough and that one value is left.
+    // Operands are pushed; an operation replaces those on top by its result. The parser has checked
+    // that the stack is deep enough and that one value is left.
     dual stack[PP_EXPR_DEPTH + 2];
     stack[0] = (dual){0.0, 0.0};
     int top = -1;
@@ -156,6 +161,7 @@ static dual run_dual(const pp_expr *expr, const double *variables, const double 
     return stack[0];
 }
 
+// Without rates the derivative is carried along as 0, which costs little.
 double pp_expr_value(const pp_expr *expr, const double *variables)
 {
     return run_dual(expr, variables, NULL).v;
@@ -178,8 +184,9 @@ bool pp_expr_uses(const pp_expr *expr, int k)
     return false;
 }
 
-// ── Made and copied ──────────────────────────────────────────────────────────────────────────────
+// ── Construction and copies ──────────────────────────────────────────────────────────────────────
 
+// A table without a text: for callers that have the points already.
 perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error)
 {
@@ -199,7 +206,7 @@ perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena 
     if (status < 0) {
         return status;
     }
-    // In postfix: variable 0, then the table at it.
+    // In postfix order: variable 0, then the table at its value.
     node[0].op = PP_OP_VARIABLE;
     node[1].op = PP_OP_TABLE;
     *made = (pp_expr){.count = 2, .tables = 1, .node = node, .table = table};
@@ -207,6 +214,7 @@ perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena 
     return PERP_OK;
 }
 
+// NULL: no memory.
 static const void *copy_array(const void *items, int count, size_t size, pp_arena *arena)
 {
     void *copy = pp_arena_array(arena, (size_t)count, size);
@@ -216,6 +224,8 @@ static const void *copy_array(const void *items, int count, size_t size, pp_aren
     return copy;
 }
 
+// Nodes are plain data; only tables own arrays.
+// A model keeps copies, since expressions are parsed into the builder's arena.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
 {
     pp_expr *copy = expr ? PP_ARRAY(arena, pp_expr, 1) : NULL;

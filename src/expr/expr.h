@@ -1,38 +1,42 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of expr/: expressions such as "0.1*sin(2*pi*t)", parsed once, evaluated and differentiated
-// exactly (forward mode), bounded in size and depth. The grammar is in docs/scene-format.md.
+// Door of expr/: expressions such as "0.1*sin(2*pi*t)", parsed once, then evaluated and
+// differentiated exactly by automatic differentiation in forward mode. Size and depth are bounded.
+// The grammar is in docs/scene-format.md.
 #pragma once
 
 #include "base/base.h"
 
+// An expression that was parsed. It refers to nothing but its arena.
 typedef struct pp_expr pp_expr;
 
-// Where and why a text is not an expression.
+// Why a text is not an expression, and where.
 typedef struct pp_expr_error {
     int column;  // 1-based, in the text
     char text[160];
 } pp_expr_error;
 
-// names: the variables the text may use, count of them; variable k has index k below. The expression
-// lives in the arena. PERP_ERR_FORMAT fills *error.
+// names: the variables that the text may use; variable k has index k below. The expression lives in
+// the arena. PERP_ERR_FORMAT fills *error.
 perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error);
 
-// The same from a table of count >= 2 points: the natural cubic spline through (x[k], y[k]) as a function
-// of variable 0, constant outside x[0]..x[count-1]. In text: table(t, [0, 1, 2], [0, 5, 5]).
+// The natural cubic spline through count >= 2 points (x[k], y[k]) as a function of variable 0,
+// constant outside x[0]..x[count-1]. As text: table(t, [0, 1, 2], [0, 5, 5]).
 perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error);
 
-// The same expression in another arena; NULL: out of memory, or expr is NULL.
+// A copy in another arena; NULL: no memory, or expr is NULL.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
 
+// Functions below take as many variables as the expression was parsed with.
 double pp_expr_value(const pp_expr *expr, const double *variables);
-// Value, and the derivative along the given rates of the variables.
+// Value, and derivative along the given rates of the variables: the derivative by time where they
+// are rates by time.
 double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates,
                     double *rate);
-// The same with the second derivative, for rates that are constant.
+// The same with the second derivative, where the rates are constant.
 double pp_expr_rate2(const pp_expr *expr, const double *variables, const double *rates,
                      double *rate, double *rate2);
 // True when the expression uses variable k.

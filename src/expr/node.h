@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to expr/: an expression is a list of nodes in postfix order, run on a stack.
+// Private to expr/: an expression is a list of nodes in postfix order, which a stack machine runs.
+// eval.c and second.c are two such machines, with one and with two derivatives.
 #pragma once
 
 #include "expr/expr.h"
 
+// Bounds on what a scene can ask for: evaluation needs no memory but a stack of fixed size.
 enum {
     PP_EXPR_NODES = 512,  // most nodes
     PP_EXPR_DEPTH = 64,   // most open parentheses and pending operators; stack of the evaluation
     PP_EXPR_POINTS = 100000,  // most points of all tables
 };
 
+// Operands push a value; the others replace their arguments by the result. min and max take two;
+// clamp takes three.
 typedef enum pp_op {
     PP_OP_NUMBER,
     PP_OP_VARIABLE,
@@ -42,25 +46,29 @@ typedef enum pp_op {
     PP_OP_TABLE,
 } pp_op;
 
+// One instruction. Numbers and variables have no operands.
 typedef struct pp_node {
     pp_op op;
     int index;     // of the variable or the table
     double value;  // of the number
 } pp_node;
 
+// Points of a natural cubic spline. bend: what makes the slope continuous (table.c).
 typedef struct pp_spline_table {
     int count;
     const double *x, *y;  // points, x increasing
     const double *bend;   // second derivatives of the spline at the points
 } pp_spline_table;
 
+// Immutable, and shared between threads.
 struct pp_expr {
     int count, tables;
     const pp_node *node;
     const pp_spline_table *table;
 };
 
-// Fills table from the points, which are copied; PERP_ERR_FORMAT: *why says what is wrong with them.
+// Fills the table from points, which are copied. PERP_ERR_FORMAT: *why says what is wrong with
+// them.
 perp_status pp_spline_table_build(const double *x, const double *y, int count, pp_arena *arena,
                                   pp_spline_table *table, const char **why);
 // Value and slope at x.

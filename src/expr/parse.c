@@ -1,23 +1,32 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text to postfix by operator precedence (Dijkstra's shunting yard): no recursion, so that the depth of
-// what a stranger writes is bounded by an array.
+// Text to postfix by operator precedence (Dijkstra's shunting yard). Without recursion, so that the
+// depth of any text is bounded by an array.
 //
-// From loose to tight: + and -, * and /, unary minus, ^ (from the right). So -2^2 = -4 and 2^-1 = 0.5.
+// From loose to tight: + and -, * and /, unary minus, ^ (right-associative). -2^2 is -4, and 2^-1
+// is 0.5. For example, 2*x^2 + 1 becomes the nodes
+//
+//   2  x  2  ^  *  1  +
+//
+// Operands go to the output at once. An operator waits on a stack until one that binds less, a
+// closing parenthesis or the end of the text follows its right operand.
 #include "expr/node.h"
 
 #include <math.h>
 #include <string.h>
 
+// How tightly operators bind; LEVEL_OPEN is a parenthesis, which binds nothing.
 typedef enum level { LEVEL_OPEN, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_POWER } level;
 
+// A function of the language and the number of arguments it takes.
 typedef struct function {
     const char *name;
     pp_op op;
     int low, high;  // arguments
 } function;
 
+// min and max take two arguments or more; a table takes a value and two lists.
 static const function functions[] = {
     {"sin", PP_OP_SIN, 1, 1},
     {"cos", PP_OP_COS, 1, 1},
@@ -51,6 +60,8 @@ typedef struct pending {
     const char *at;
 } pending;
 
+// State of the parser. Operators that wait for their right operand are on `stack`; `node` is the
+// output.
 typedef struct expr_parser {
     const char *text, *at;
     const char *const *names;
@@ -66,9 +77,11 @@ typedef struct expr_parser {
     int tables, points;
 } expr_parser;
 
+// Fails with the column of `at`.
 static perp_status bad(const expr_parser *p, const char *at, const char *format, ...)
     PP_FORMAT(3, 4);
 
+// Columns count bytes from 1.
 static perp_status bad(const expr_parser *p, const char *at, const char *format, ...)
 {
     if (p->error) {
@@ -81,6 +94,7 @@ static perp_status bad(const expr_parser *p, const char *at, const char *format,
     return PERP_ERR_FORMAT;
 }
 
+// Independent of the locale, unlike isdigit and isalpha.
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -91,6 +105,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+// An expression may span several lines of a scene file.
 static void skip_space(expr_parser *p)
 {
     while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') {
@@ -100,6 +115,8 @@ static void skip_space(expr_parser *p)
 
 // ── Output ───────────────────────────────────────────────────────────────────────────────────────
 
+// Appends a node that takes `pops` values off the evaluation's stack and pushes one. The height of
+// that stack is tracked, so that evaluation need not check it.
 static perp_status emit(expr_parser *p, const char *at, pp_node node, int pops)
 {
     if (p->nodes == PP_EXPR_NODES) {
@@ -115,6 +132,7 @@ static perp_status emit(expr_parser *p, const char *at, pp_node node, int pops)
     return PERP_OK;
 }
 
+// Parentheses and operators share one stack.
 static perp_status push_operator(expr_parser *p, pending item)
 {
     if (p->depth == PP_EXPR_DEPTH) {
@@ -125,7 +143,8 @@ static perp_status push_operator(expr_parser *p, pending item)
     return PERP_OK;
 }
 
-// Pops operators that bind tighter than the level (or as tight, for those that group from the left).
+// Emits waiting operators that bind tighter than the level, and with equal_too those that bind as
+// tight, which makes an operator left-associative.
 static perp_status reduce_operators(expr_parser *p, level to, bool equal_too)
 {
     while (p->depth > 0) {
@@ -145,13 +164,14 @@ static perp_status reduce_operators(expr_parser *p, level to, bool equal_too)
 
 // ── Numbers and tables ───────────────────────────────────────────────────────────────────────────
 
+// pp_number_parse decides what is a number; this finds where it ends.
 static perp_status read_number(expr_parser *p, double *value)
 {
     const char *start = p->at;
     while (is_digit(*p->at) || *p->at == '.') {
         p->at++;
     }
-    // An e without digits is no exponent: 2e is read as 2 and then the name e, which lacks an operator.
+    // An e without digits is no exponent: in 2e the e is a name that lacks an operator.
     if (*p->at == 'e' || *p->at == 'E') {
         const char *digits = p->at + 1 + (p->at[1] == '+' || p->at[1] == '-');
         if (is_digit(*digits)) {
@@ -174,7 +194,7 @@ static perp_status read_number(expr_parser *p, double *value)
     }
 }
 
-// "[1, 2, 3]" into values, which has room for all commas that follow.
+// A list "[1, 2, 3]". values has room for every comma of the rest of the text.
 static perp_status read_list(expr_parser *p, double *values, int room, int *count)
 {
     skip_space(p);
@@ -184,7 +204,7 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
     do {
         p->at++;
         skip_space(p);
-        bool negative = *p->at == '-';  // the sign of a number, since lists hold no expressions
+        bool negative = *p->at == '-';  // a sign: lists hold numbers, not expressions
         p->at += *p->at == '-' || *p->at == '+';
         if (*count == room || !(is_digit(*p->at) || *p->at == '.')) {
             return bad(p, p->at, "a list in a table consists of numbers separated by commas");
@@ -205,7 +225,8 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
     return PERP_OK;
 }
 
-// A table belongs to the expression; its node evaluates it at the value on the stack.
+// Adds a table to the expression, and the node that evaluates it at the value on the stack. The
+// list of tables is copied each time, which is fine for the few that a text has.
 static perp_status add_table(expr_parser *p, const char *at, const double *x, const double *y,
                              int count)
 {
@@ -226,13 +247,16 @@ static perp_status add_table(expr_parser *p, const char *at, const double *x, co
     if (why) {
         return bad(p, at, "%s", why);
     }
-    return status < 0 ? status : emit(p, at, (pp_node){.op = PP_OP_TABLE, .index = p->tables++}, 1);
+    if (status != PERP_OK) {
+        return status;
+    }
+    return emit(p, at, (pp_node){.op = PP_OP_TABLE, .index = p->tables++}, 1);
 }
 
-// After "table(argument,": the two lists and the parenthesis.
+// The lists of a table and its closing parenthesis, after "table(argument,".
 static perp_status read_table(expr_parser *p, const char *at)
 {
-    // Commas in the rest of the text bound how many numbers the lists have.
+    // The number of commas in the rest of the text bounds the lengths of the lists.
     int room = 2, nx = 0, ny = 0;
     for (const char *c = p->at; *c && room <= 2 * PP_EXPR_POINTS; c++) {
         room += *c == ',';
@@ -260,17 +284,21 @@ static perp_status read_table(expr_parser *p, const char *at)
                      nx, ny);
     }
     p->at += status == PERP_OK;
-    return status < 0 ? status : add_table(p, at, x, y, nx);
+    if (status != PERP_OK) {
+        return status;
+    }
+    return add_table(p, at, x, y, nx);
 }
 
 // ── Operands ─────────────────────────────────────────────────────────────────────────────────────
 
+// A name is delimited by its length: the text goes on after it.
 static bool is_word(const char *at, size_t length, const char *word)
 {
     return strlen(word) == length && memcmp(at, word, length) == 0;
 }
 
-// The nearest known name as a suggestion, else all variables.
+// Suggests the nearest known name, or lists the variables.
 static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
 {
     const char *known[NAMES_MAX] = {"pi", "e"};
@@ -292,7 +320,7 @@ static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
     return bad(p, at, "unknown name '%.*s'; use numbers, pi, e, functions and %s", shown, at, list);
 }
 
-// A name: variable, constant, or function with its parenthesis. *operand: a value was complete.
+// A variable, a constant, or a function with its parenthesis. *operand: a value is complete.
 static perp_status read_name(expr_parser *p, bool *operand)
 {
     const char *at = p->at;
@@ -301,7 +329,7 @@ static perp_status read_name(expr_parser *p, bool *operand)
     }
     size_t length = (size_t)(p->at - at);
     *operand = true;
-    // Variables first: a caller's variable named e hides the constant.
+    // Variables first: a variable called e hides the constant.
     for (int k = 0; k < p->count; k++) {
         if (is_word(at, length, p->names[k])) {
             return emit(p, at, (pp_node){.op = PP_OP_VARIABLE, .index = k}, 0);
@@ -328,7 +356,8 @@ static perp_status read_name(expr_parser *p, bool *operand)
     return unknown_name(p, at, length);
 }
 
-// Says what stands where an operand is due. Bytes that do not print are shown in hexadecimal.
+// Reports what is found where an operand must follow. Bytes that are not printable are shown in
+// hexadecimal.
 static perp_status want_operand(const expr_parser *p)
 {
     const char *after = p->nodes > 0 || p->depth > 0 ? "" : " to begin with";
@@ -346,7 +375,7 @@ static perp_status want_operand(const expr_parser *p)
                (unsigned)(unsigned char)*p->at, after);
 }
 
-// Where a value is due: number, name, sign or parenthesis. *operand: a value is complete.
+// An operand: number, name, sign or parenthesis. *operand: a value is complete.
 static perp_status read_operand(expr_parser *p, bool *operand)
 {
     *operand = false;
@@ -355,7 +384,10 @@ static perp_status read_operand(expr_parser *p, bool *operand)
         const char *at = p->at;
         perp_status status = read_number(p, &value);
         *operand = true;
-        return status < 0 ? status : emit(p, at, (pp_node){.value = value}, 0);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return emit(p, at, (pp_node){.value = value}, 0);
     }
     if (is_letter(*p->at)) {
         return read_name(p, operand);
@@ -365,7 +397,7 @@ static perp_status read_operand(expr_parser *p, bool *operand)
     case '+':
         p->at++;
         return PERP_OK;
-    case '-':  // waits for its operand; ^ binds more tightly, so -x^2 is -(x^2)
+    case '-':  // waits for its operand; ^ binds tighter, so that -x^2 is -(x^2)
         p->at++;
         return push_operator(p, (pending){.level = LEVEL_SIGN, .op = PP_OP_NEGATE, .at = at});
     case '(':
@@ -378,7 +410,7 @@ static perp_status read_operand(expr_parser *p, bool *operand)
 
 // ── Operators ────────────────────────────────────────────────────────────────────────────────────
 
-// The innermost open parenthesis once everything in it is written out; NULL: none.
+// The innermost open parenthesis, after everything in it has been emitted; NULL: none.
 static perp_status innermost(expr_parser *p, pending **open)
 {
     perp_status status = reduce_operators(p, LEVEL_SUM, true);
@@ -386,7 +418,8 @@ static perp_status innermost(expr_parser *p, pending **open)
     return status;
 }
 
-// At ')': the call is emitted behind its arguments, which are in the postfix already.
+// At ')': the function is emitted after its arguments, which are in the output already.
+// The number of arguments was counted by their commas.
 static perp_status close_call(expr_parser *p, const pending *open)
 {
     const function *f = open->function;
@@ -428,7 +461,7 @@ static perp_status read_close(expr_parser *p)
     return call.function ? close_call(p, &call) : PERP_OK;
 }
 
-// Ends an argument. A table's lists are no arguments and are read at once.
+// Ends an argument. The lists of a table are no arguments and are read at once.
 static perp_status read_comma(expr_parser *p, bool *operand)
 {
     pending *open;
@@ -450,7 +483,7 @@ static perp_status read_comma(expr_parser *p, bool *operand)
     return PERP_OK;
 }
 
-// Says what stands where an operator is due.
+// Reports what is found where an operator must follow.
 static perp_status want_operator(const expr_parser *p)
 {
     char c = *p->at;
@@ -464,7 +497,8 @@ static perp_status want_operator(const expr_parser *p)
                (unsigned)(unsigned char)c);
 }
 
-// Operators that bind as tightly or more are emitted first; ^ is right-associative: a^b^c is a^(b^c).
+// Operators that bind as tight or tighter are emitted first. ^ is right-associative: a^b^c is
+// a^(b^c).
 static perp_status read_operator(expr_parser *p, bool *operand)
 {
     static const struct {
@@ -476,6 +510,7 @@ static perp_status read_operator(expr_parser *p, bool *operand)
                  {'*', LEVEL_PRODUCT, PP_OP_MULTIPLY},
                  {'/', LEVEL_PRODUCT, PP_OP_DIVIDE},
                  {'^', LEVEL_POWER, PP_OP_POWER}};
+    // Neither is an operator with two operands, but both end one, as an operator does.
     if (*p->at == ')') {
         return read_close(p);
     }
@@ -487,17 +522,19 @@ static perp_status read_operator(expr_parser *p, bool *operand)
             perp_status status = reduce_operators(p, signs[k].level, signs[k].op != PP_OP_POWER);
             *operand = false;
             pending item = {.level = signs[k].level, .op = signs[k].op, .at = p->at++};
-            return status < 0 ? status : push_operator(p, item);
+            if (status != PERP_OK) {
+                return status;
+            }
+            return push_operator(p, item);
         }
     }
     return want_operator(p);
 }
 
-// Dijkstra's shunting-yard algorithm: postfix out, operators and parentheses wait on a stack. No recursion, so that the
-// depth of an input cannot exhaust the C stack.
+// Operands and operators alternate; parentheses and commas count as operators after a value.
 static perp_status parse(expr_parser *p)
 {
-    bool operand = false;  // the last thing read was a value
+    bool operand = false;  // the last token completed a value
     perp_status status = PERP_OK;
     skip_space(p);
     if (*p->at == '\0') {
@@ -518,6 +555,7 @@ static perp_status parse(expr_parser *p)
     return status;
 }
 
+// The parser is on the C stack (some 15 kB); only the result goes to the arena.
 perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error)
 {

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluation with two derivatives carried along (forward mode), for accelerations of given motions.
+// Evaluation with two derivatives carried along, as truncated Taylor series (forward mode), for the
+// accelerations of given motions.
 //
 //   f(a): f' = f_a a',  f'' = f_aa a'^2 + f_a a''
 //
-// Corners are treated as in eval.c; what does not move has no derivatives, however steep the function.
+// Corners are treated as in eval.c. An argument that does not move has no derivatives, however
+// steep the function.
 #include "expr/node.h"
 
 #include <math.h>
@@ -14,6 +16,7 @@ typedef struct jet {
     double v, d, dd;  // value, first and second derivative
 } jet;
 
+// Terms with a zero rate are left out, since slope and bend may be infinite.
 static jet chain_rule(double value, double slope, double bend, jet a)
 {
     if (a.d == 0.0 && a.dd == 0.0) {
@@ -23,12 +26,13 @@ static jet chain_rule(double value, double slope, double bend, jet a)
     return (jet){value, a.d == 0.0 ? 0.0 : slope * a.d, dd + (a.dd == 0.0 ? 0.0 : slope * a.dd)};
 }
 
+// Leibniz' rule.
 static jet multiply(jet a, jet b)
 {
     return (jet){a.v * b.v, a.d * b.v + a.v * b.d, a.dd * b.v + 2.0 * a.d * b.d + a.v * b.dd};
 }
 
-// q b = a, differentiated twice.
+// From q b = a, differentiated twice.
 static jet divide(jet a, jet b)
 {
     jet q = {a.v / b.v, 0.0, 0.0};
@@ -37,11 +41,12 @@ static jet divide(jet a, jet b)
     return q;
 }
 
-// a^b; with g = b log a where the exponent moves: v' = v g', v'' = v (g'^2 + g'').
+// a^b. Where the exponent moves, with g = b log a: v' = v g', v'' = v (g'^2 + g'').
 static jet power(jet a, jet b)
 {
     double v = pow(a.v, b.v);
     if (b.d == 0.0 && b.dd == 0.0) {
+        // b a^(b-1) at a = 0 is 0 for b = 0, not 0 * inf.
         double slope = b.v == 0.0 ? 0.0 : b.v * pow(a.v, b.v - 1.0);
         double bend = b.v == 0.0 || b.v == 1.0 ? 0.0 : b.v * (b.v - 1.0) * pow(a.v, b.v - 2.0);
         return chain_rule(v, slope, bend, a);
@@ -54,7 +59,7 @@ static jet power(jet a, jet b)
     return (jet){v, v * g.d, v * (g.d * g.d + g.dd)};
 }
 
-// phi' = (x y' - y x')/r^2,  phi'' = (x y'' - y x'')/r^2 - 2 phi' (x x' + y y')/r^2
+// phi' = (x y' - y x')/r^2,  phi'' = (x y'' - y x'')/r^2 - 2 phi' (x x' + y y')/r^2.
 static jet arc_tangent2(jet y, jet x)
 {
     double r = hypot(x.v, y.v), cx = x.v / r, cy = y.v / r;
@@ -69,7 +74,7 @@ static jet arc_tangent2(jet y, jet x)
     return phi;
 }
 
-// Second-order rules of two operands. min and max take the derivatives of the one chosen; NaN wins.
+// Rules for two operands. min and max take the derivatives of the operand chosen; NaN wins.
 static jet binary(pp_op op, jet a, jet b)
 {
     switch (op) {
@@ -92,13 +97,15 @@ static jet binary(pp_op op, jet a, jet b)
     }
 }
 
+// asin (sign 1) and acos (sign -1): f' = sign / sqrt(1 - a^2), f'' = a f' / (1 - a^2).
 static jet arc(double value, double sign, jet a)
 {
     double r2 = (1.0 - a.v) * (1.0 + a.v), slope = sign / sqrt(r2);
     return chain_rule(value, slope, a.v * slope / r2, a);
 }
 
-// f(a) with f', f'' by the chain rule. |x| and step have the derivatives of their pieces, 0 at the kink.
+// f(a) with f' and f'' by the chain rule. abs and step have the derivatives of their pieces, 0 at
+// the corner.
 static jet unary(pp_op op, jet a)
 {
     double v, r;
@@ -150,11 +157,10 @@ static jet unary(pp_op op, jet a)
     }
 }
 
-// Value, first and second derivative along `rates`, with the variables' second derivatives 0.
+// Value and two derivatives along `rates`; second derivatives of the variables are 0.
 static jet run_jet(const pp_expr *expr, const double *variables, const double *rates)
 {
-    // Postfix: operands are pushed, an operation replaces those on top by its result. The parser has checked that the
-    // stack is deep enough and that one value is left.
+    // The same stack machine as in eval.c.
     jet stack[PP_EXPR_DEPTH + 2];
     stack[0] = (jet){0.0, 0.0, 0.0};
     int top = -1;
@@ -199,6 +205,7 @@ static jet run_jet(const pp_expr *expr, const double *variables, const double *r
     return stack[0];
 }
 
+// Only driven bodies and targets need accelerations, so that other evaluations stay cheaper.
 double pp_expr_rate2(const pp_expr *expr, const double *variables, const double *rates,
                      double *rate, double *rate2)
 {

@@ -5,14 +5,15 @@
 //
 // Between x_k and x_{k+1}, with d = x_{k+1} - x_k and s = (x - x_k)/d,
 //   y = (1-s) y_k + s y_{k+1} - d^2/6 s (1-s) ((2-s) b_k + (1+s) b_{k+1}),
-// where the bends b (second derivatives) make the slope continuous: a tridiagonal system with
-// b_0 = b_{n-1} = 0, diagonally dominant, so that elimination without pivoting is stable.
+// where the bends b are the second derivatives at the points. They make the slope continuous, which
+// is a tridiagonal system with b_0 = b_{n-1} = 0. It is diagonally dominant, so that elimination
+// without pivoting is stable.
 #include "expr/node.h"
 
 #include <math.h>
 #include <string.h>
 
-// What is wrong with a table, or NULL.
+// What is wrong with the points of a table; NULL: nothing.
 static const char *fault(const double *x, const double *y, int count)
 {
     if (count < 2) {
@@ -32,10 +33,11 @@ static const char *fault(const double *x, const double *y, int count)
     return NULL;
 }
 
-// Second derivatives of the natural cubic spline: a tridiagonal system, by elimination without exchanges, which is
-// stable since the diagonal dominates.
+// Second derivatives at the points, by Thomas' algorithm: elimination downwards, substitution
+// upwards. upper: scratch.
 static void solve_bends(const double *x, const double *y, int n, double *bend, double *upper)
 {
+    // The first and last bend are 0: this makes the spline a natural one.
     bend[0] = bend[n - 1] = upper[0] = 0.0;
     for (int k = 1; k + 1 < n; k++) {
         double a = x[k] - x[k - 1], c = x[k + 1] - x[k];
@@ -49,7 +51,7 @@ static void solve_bends(const double *x, const double *y, int n, double *bend, d
     }
 }
 
-// Points whose spline overflows are refused here, with a reason, rather than evaluated to NaN.
+// Points whose spline overflows are refused here, with a reason, and not evaluated to NaN later.
 perp_status pp_spline_table_build(const double *x, const double *y, int count, pp_arena *arena,
                                   pp_spline_table *table, const char **why)
 {
@@ -76,7 +78,7 @@ perp_status pp_spline_table_build(const double *x, const double *y, int count, p
     return PERP_OK;
 }
 
-// The point before x, which is within the table.
+// Index of the last point at or before x, which is within the table: binary search.
 static int point_before(const pp_spline_table *table, double x)
 {
     int low = 0, high = table->count - 1;
@@ -91,6 +93,7 @@ static int point_before(const pp_spline_table *table, double x)
     return low;
 }
 
+// Linear between the points; 0 outside, where the spline is constant.
 double pp_spline_table_second(const pp_spline_table *table, double x)
 {
     if (!(x >= table->x[0] && x < table->x[table->count - 1])) {
@@ -101,7 +104,7 @@ double pp_spline_table_second(const pp_spline_table *table, double x)
     return (1.0 - s) * table->bend[k] + s * table->bend[k + 1];
 }
 
-// The spline between its points, constant outside; NaN stays NaN.
+// The spline between its points, constant outside. NaN stays NaN.
 double pp_spline_table_value(const pp_spline_table *table, double x, double *slope)
 {
     *slope = 0.0;
@@ -111,6 +114,7 @@ double pp_spline_table_value(const pp_spline_table *table, double x, double *slo
     if (x >= table->x[table->count - 1]) {
         return table->y[table->count - 1];
     }
+    // The slope is the derivative of the formula at the head of this file.
     int low = point_before(table, x), high = low + 1;
     double d = table->x[high] - table->x[low], s = (x - table->x[low]) / d, r = 1.0 - s;
     double y0 = table->y[low], y1 = table->y[high];

@@ -88,6 +88,7 @@ static int add_duplicates(int cols, csc *A)
 // Rows first, then columns: after two stable passes each column is sorted by row.
 static perp_status sort_triplets(pp_draft *draft, const pp_raw_matrix *raw, pp_arena *arena, csc *A)
 {
+    // One scratch array serves both passes.
     int most = raw->rows > raw->cols ? raw->rows : raw->cols;
     csc byrow;
     int *next = PP_ARRAY(draft->scratch, int, (size_t)most + 1);

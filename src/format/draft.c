@@ -492,6 +492,7 @@ const char *pp_draft_kind(const char *word, size_t length)
 
 static perp_status finish_kind(pp_draft *draft, perp_problem *problem)
 {
+    // Kinds are compared by name: draft->kind is one of this table's words, or NULL.
     int k = 0;
     while (draft->kind && k < KIND_COUNT && strcmp(draft->kind, kinds[k].word) != 0) {
         k++;

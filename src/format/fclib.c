@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of FCLIB's HDF5 files: a group /fclib_{local,global}[_rolling] with spacedim, vectors and
-// matrices.
+// Reader of FCLIB's HDF5 files. One of these groups is read, with _rolling after its name where the
+// file has coefficients of rolling friction:
 //
-// A matrix is m, n, nz, p, i, x as in CSparse: nz >= 0 means triplets (row i, column p), -1 CSC, -2
-// CSR. Nothing in the file is believed. Links must be hard, data must be in the file itself, and
-// sizes are compared with the bytes that the file stores before memory is allocated. HDF5 keeps its
-// state in globals: only one thread may read at a time.
+//   /fclib_local/    spacedim, vectors/{q, mu[, mu_r]}, W
+//   /fclib_global/   spacedim, vectors/{f, w, mu[, mu_r]}, M, H      (G is refused: see read_problem)
+//
+// A matrix is a group with m, n, nz, p, i, x as in CSparse: nz >= 0 means triplets (row i, column
+// p), -1 CSC, -2 CSR. Nothing in the file is trusted. Links must be hard, data must be in the file
+// itself, and sizes are compared with the bytes that the file stores before memory is allocated.
+// HDF5 keeps its state in globals: only one thread may read at a time.
 #include "format/format.h"
 
 #include <hdf5.h>

@@ -47,6 +47,7 @@ static perp_status read_all(int file, const perp_env *env, size_t guess, size_t 
     if (!grow_buffer(b, env, guess + 1)) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
     }
+    // read may return less than was asked for, and may be interrupted by a signal.
     for (;;) {
         if (b->size == b->room && !grow_buffer(b, env, 2 * b->room + 4096)) {
             return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");

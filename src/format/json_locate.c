@@ -103,6 +103,7 @@ const char *pp_json_find(const char *text, size_t size, const pp_json_step *step
     json_walk w = {text, text + size};
     skip_space(&w);
     for (int k = 0; k < depth; k++) {
+        // An element beyond the end is reported at the bracket that closes its array.
         if (!step[k].key) {
             if (!find_element(&w, step[k].index)) {
                 return w.at < w.end ? w.at : NULL;

@@ -4,8 +4,12 @@
 // Reader of perp's own JSON form (docs/file-format.md). jansson parses the text. Duplicate and
 // unknown keys are errors, and every message has the place of the value that it is about.
 //
-// Vectors and matrices may come in any order. Those of the same meaning have two names: b and A in
-// an MCP, q and M or W in a contact problem.
+//   {"perp_problem": 1, "kind": "lcp", "name": "two",
+//    "A": {"rows": 2, "cols": 2, "dense": [[2, 1], [1, 2]]}, "b": [-1, -1]}
+//
+// A sparse matrix has "entries": [[row, column, number], ...] in place of "dense". Keys may come in
+// any order. Vectors and matrices of the same meaning have two names: b and A in an MCP, q and M or
+// W in a contact problem.
 #include "format/format.h"
 
 #include <jansson.h>
@@ -268,6 +272,7 @@ static perp_status read_kind(json_reader *in, const json_t *value)
     return in->draft->kind ? PERP_OK : fail_key(in, "kind", "write " PP_KINDS);
 }
 
+// Other versions of the form would be refused here.
 static perp_status read_version(json_reader *in, const json_t *value)
 {
     return json_is_integer(value) && json_integer_value(value) == 1
@@ -368,6 +373,7 @@ perp_status pp_json_syntax(const struct json_error_t *fault, perp_error *error)
     return pp_fail(error, PERP_ERR_FORMAT, "JSON: %s", text);
 }
 
+// The tree is freed on every path; messages find places in the text itself.
 perp_status pp_json_read(pp_draft *draft)
 {
     json_error_t fault;

@@ -3,11 +3,20 @@
 //
 // Readers of STL, in text and binary, and of OBJ: points and triangles only.
 //
-// Text is read twice, first to count and then to fill arrays of that size. Binary STL has a header
-// of 80 bytes, the number of triangles as 32 bits, and 50 bytes for each: normal and three corners
-// as 32-bit floats, and 16 bits that are not used; all little-endian. A file is binary STL if its
-// length agrees with the number of triangles, whatever it begins with: some binary files begin with
-// "solid" as text files do.
+// Text is read twice, first to count and then to fill arrays of that size. STL as text has nothing
+// but triangles, with three corners of their own:
+//
+//   solid name
+//   facet normal x y z  outer loop  vertex x y z  vertex x y z  vertex x y z  endloop  endfacet
+//   endsolid name
+//
+// Binary STL has a header of 80 bytes, the number of triangles as 32 bits, and 50 bytes for each:
+// normal and three corners as 32-bit floats, and 16 bits that are not used; all little-endian. A
+// file is binary STL if its length agrees with the number of triangles, whatever it begins with:
+// some binary files begin with "solid" as text files do.
+//
+// OBJ has lines "v x y z" and "f a b c ...", faces with the numbers of their vertices, and many
+// other statements, which are skipped.
 #include "format/format.h"
 
 #include <math.h>
@@ -25,22 +34,17 @@ typedef struct mesh_reader {
     int vertices, triangles;  // so far
 } mesh_reader;
 
-static perp_status no_memory(perp_error *error)
-{
-    return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the triangles of the file");
-}
-
 // Allocates arrays of the sizes that were counted, and starts to count again from 0.
 static perp_status get_arrays(mesh_reader *r)
 {
-    perp_error *error = r->scan.error;
     if (r->triangles < 1) {
         return pp_scan_fail(&r->scan, NULL, "the file has no triangles");
     }
     r->vertex = PP_ARRAY(r->arena, perp_vec3, r->vertices);
     r->triangle = PP_ARRAY(r->arena, int, 3 * (size_t)r->triangles);
     if (!r->vertex || !r->triangle) {
-        return no_memory(error);
+        return pp_fail(r->scan.error, PERP_ERR_MEMORY,
+                       "not enough memory for the triangles of the file");
     }
     *r->out = (pp_mesh_file){.vertices = r->vertices,
                              .triangles = r->triangles,

@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of ncx, a text format for exchange of problems: tokens separated by white space, `ncx 1`,
-// then keys with their values in any order, then `end`.
+// Reader of ncx, a text format for the exchange of problems: tokens separated by white space, `ncx
+// 1`, then keys with their values in any order, then `end`.
 //
 //   name s | kind k | dim contacts dofs nfree ncomp n
 //   <vector> length v...
 //   <MATRIX> rows cols nnz, then nnz times: i j v      from 0, duplicates add
+//
+// For example, an LCP with one variable:
+//
+//   ncx 1  kind lcp  M 1 1 1  0 0 2.0  q 1 -1.0  end
 #include "format/format.h"
 
 #include <limits.h>
@@ -29,19 +33,6 @@ static perp_status check_room(ncx *in, const char *what, int count, size_t bytes
     return pp_scan_fail(&in->scan, in->scan.token,
                         "%s: %d entries do not fit into the rest of the file (%zu bytes)", what,
                         count, pp_scan_left(&in->scan));
-}
-
-// infinite: inf and -inf are allowed, as bounds. Six tokens to the line are usual, but any white
-// space separates.
-static perp_status read_values(ncx *in, const char *what, int n, bool infinite, double *x)
-{
-    for (int k = 0; k < n; k++) {
-        perp_status status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
-        if (status != PERP_OK) {
-            return status;
-        }
-    }
-    return PERP_OK;
 }
 
 // Reads `length v...` into the slot; PP_VECTOR_COUNT: the vector is skipped.
@@ -68,13 +59,17 @@ static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
     if (!x) {
         return pp_draft_memory(in->draft);
     }
-    bool skipped = slot == PP_VECTOR_COUNT;
-    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
-    status = read_values(in, what, n, infinite, x);
-    if (status == PERP_OK && !skipped) {
+    bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;  // as bounds may be
+    for (int k = 0; k < n; k++) {
+        status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    if (slot < PP_VECTOR_COUNT) {
         in->draft->vector[slot] = (pp_vector){label, at, x, n};
     }
-    return status;
+    return PERP_OK;
 }
 
 // Row or column of entry k, from 0.
@@ -93,6 +88,7 @@ static perp_status read_index(ncx *in, const char *what, int k, const char *axis
                         quote.text, size, axis, size - 1);
 }
 
+// Indices are checked as they are read, so that no entry outside the matrix is stored.
 static perp_status read_triplets(ncx *in, const char *what, int nnz, pp_raw_matrix *raw)
 {
     perp_status status = pp_raw_triplets(in->draft, raw, nnz);

@@ -72,6 +72,7 @@ perp_status pp_scan_fail(const pp_scan *scan, const char *at, const char *format
         text[0] = '\0';
     }
     va_end(list);
+    // The text may be a gigabyte: this is done once, for one message.
     const char *start = scan->text;
     at = at ? at : scan->end;
     error->line = 1;

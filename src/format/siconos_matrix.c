@@ -206,6 +206,7 @@ static double count_entries(const block_list *b)
 static perp_status read_block(matrix_reader *in, const block_list *b, int row, int k, int total)
 {
     pp_raw_matrix *raw = in->raw;
+    // The file repeats the number of each block, which must be k.
     int number, c = b->column[k];
     perp_status status = next_int(in, "block number", k, k, &number);
     for (int j = span_start(b->col_end, c); j < b->col_end[c]; j++) {

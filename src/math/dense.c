@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dense products of the second level: matrix times vector, and rank-one updates. Four columns are
-// read at once, so that y (or x) is loaded a quarter as often; the sums keep the order of the columns.
+// read at once, so that y (or x) is loaded a quarter as often. Sums keep the order of the columns.
 #include "math/math.h"
 #include "math/simd.h"
 
-// The next (at most four) columns from *j on whose factor is not zero.
+// The next columns from *j on, at most four, whose factor is not zero.
 PP_INLINE int take_columns(int n, int *j, double a, const double *x, int column[4], double s[4])
 {
     int found = 0;
@@ -20,7 +20,8 @@ PP_INLINE int take_columns(int n, int *j, double a, const double *x, int column[
     return found;
 }
 
-// y += sum of four columns, added one after the other: the bits of four passes for the traffic of one.
+// y += sum of four columns, one after the other: the bits of four passes with the memory traffic of
+// one.
 PP_INLINE void add_four(int m, const double s[4], const double *const c[4], double *restrict y)
 {
     const double *c0 = c[0], *c1 = c[1], *c2 = c[2], *c3 = c[3];
@@ -36,6 +37,7 @@ PP_INLINE void add_four(int m, const double s[4], const double *const c[4], doub
     }
 }
 
+// y += s c.
 PP_INLINE void add_one(int m, double s, const double *c, double *restrict y)
 {
     int i = 0;
@@ -47,7 +49,8 @@ PP_INLINE void add_one(int m, double s, const double *c, double *restrict y)
     }
 }
 
-// y += a A x by columns, four at a time; columns with a factor 0 are skipped, which pays for sparse x.
+// y += a A x by columns, four at a time. Columns with factor 0 are skipped, which pays for sparse
+// x.
 PP_CLONES
 void pp_gemv(int m, int n, double a, const double *A, int ld, const double *x, double *y)
 {
@@ -67,6 +70,7 @@ void pp_gemv(int m, int n, double a, const double *A, int ld, const double *x, d
     }
 }
 
+// The columns are given by number; none is skipped.
 PP_CLONES
 void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, const double *x,
                      double *y)
@@ -86,8 +90,8 @@ void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, c
 PP_CLONES
 void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x, double *y)
 {
-    // Four dot products at a time, so that x is loaded once for four columns. Each product has four partial sums by
-    // i mod 4, added in the order of PP_SUM: the same bits for every width of the machine's vectors.
+    // Four dot products at a time, so that x is loaded once for four columns. Each has four partial
+    // sums, by i mod 4, added in the order of PP_SUM: the same bits for any width of the registers.
     int j = 0;
     for (; j + 4 <= n; j += 4) {
         const double *c0 = PP_AT(A, ld, 0, j), *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;
@@ -152,8 +156,8 @@ void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
     }
 }
 
-// A pivot on entry (r, c) of the tableau T: row r and column c change sides. u: room for a column. Columns are padded to
-// ld, a multiple of four.
+// Pivot on entry (r, c) of the tableau T: row r and column c change sides. Columns are padded to
+// ld, a multiple of four, so that no remainder is left.
 PP_CLONES
 void pp_exchange(int n, double *T, int ld, int r, int c, double *u)
 {

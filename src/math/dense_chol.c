@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky, blocked: a diagonal block of NB columns, the panel below it, then the trailing matrix by
-// pp_syrk_sub. Inside a block, four columns at a time and eight rows at a time stay in registers:
+// Cholesky factorisation, blocked: a diagonal block of NB columns, the panel below it, then the
+// trailing matrix by pp_syrk_sub. Within a block four columns and eight rows at a time stay in
+// registers:
 //
 //   L_iJ = (A_iJ - sum_{p<J} L_ip L_Jp') L_JJ^-T
 //
-// Up to NB columns nothing is copied and nothing is called: small problems live here.
+// Up to NB columns nothing is copied or called: small problems are solved here.
 #include "math/math.h"
 #include "math/simd.h"
 
@@ -17,13 +18,14 @@ enum {
     W = 4,    // columns that are finished together
 };
 
-// The W x W triangle at the diagonal: its entries, and 1 over its diagonal.
+// The W x W triangle at the diagonal: entries below the diagonal, and reciprocals of the diagonal.
 typedef struct chol_corner {
     double l10, l20, l21, l30, l31, l32;
     double inverse[W];
 } chol_corner;
 
-// Rows i..i+4v of W columns, v vectors: subtract the columns before, divide by the corner.
+// Rows i..i+4v-1 of W columns, in v vectors: subtract the columns before, then divide by the
+// corner.
 PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, const chol_corner *t)
 {
     pp_v4 x[2][W] = {{{0}}};
@@ -37,7 +39,8 @@ PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, co
             x[h][3] += row * b[3];
         }
     }
-    // Rows of the panel times the inverse transpose of the corner, by forward substitution along the columns.
+    // Rows of the panel times the inverse transpose of the corner: forward substitution along the
+    // columns.
     double *c0 = PP_AT(A, ld, i, J), *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;
     for (int h = 0; h < v; h++) {
         pp_v4 y0 = (PP_LOAD(c0 + 4 * h) - x[h][0]) * t->inverse[0];
@@ -52,7 +55,7 @@ PP_INLINE void panel_rows(int v, int before, double *A, int ld, int i, int J, co
     }
 }
 
-// The same for one row, operation by operation.
+// The same for one row, by the same operations.
 PP_INLINE void panel_row(int before, double *A, int ld, int i, int J, const chol_corner *t)
 {
     double x[W] = {0};
@@ -75,7 +78,8 @@ PP_INLINE void panel_row(int before, double *A, int ld, int i, int J, const chol
     c[3 * (ptrdiff_t)ld] = y3;
 }
 
-// Rows from..to of a panel of W columns, eight, four and one at a time. The sums of a row do not depend on which.
+// Rows from..to-1 of a panel of W columns: eight, four and one at a time. The sums of a row do not
+// depend on which.
 PP_INLINE void factor_panel(int before, double *A, int ld, int from, int to, int J,
                             const chol_corner *t)
 {
@@ -91,10 +95,11 @@ PP_INLINE void factor_panel(int before, double *A, int ld, int from, int to, int
     }
 }
 
-// What the columns before take off the corner: sum_p L(J+i, p) L(J+j, p), i >= j.
+// What the columns before contribute to the corner: sum_p L(J+i, p) L(J+j, p), i >= j.
 PP_INLINE void corner_sums(int w, int before, const double *A, int ld, int J, double s[W][W])
 {
-    // Whole squares where vectors fill them (the upper half is not used), else the lower triangle, in the same order.
+    // Full squares where vectors fill them (the upper half is not used), otherwise the lower
+    // triangle; the order of the sums is the same.
     const double *a = PP_AT(A, ld, J, 0);
     if (w == W) {
         pp_v4 t0 = {0}, t1 = {0}, t2 = {0}, t3 = {0};
@@ -117,7 +122,7 @@ PP_INLINE void corner_sums(int w, int before, const double *A, int ld, int J, do
     }
 }
 
-// What lies below the diagonal of the corner of W finished columns.
+// Entries below the diagonal of the corner of W finished columns.
 PP_INLINE void read_corner(const double *A, int ld, int J, chol_corner *t)
 {
     const double *l = PP_AT(A, ld, J, J);
@@ -143,7 +148,8 @@ PP_INLINE int factor_corner(int w, int before, double *A, int ld, int J, double 
                 *entry = value * t->inverse[j];
                 continue;
             }
-            // Not positive definite to rounding, or NaN: the pivot is left unrooted for the caller to see.
+            // Not positive definite up to rounding, or NaN: the pivot is left as it is for the
+            // caller to see.
             if (!(value > tiny)) {
                 *entry = value;
                 return j + 1;
@@ -195,7 +201,7 @@ static int factor_block(int m, int n, double *A, int ld, double tiny)
         }
         factor_panel(J, A, ld, J + W, n, J, &t[J / W]);
     }
-    for (int i = n; i < m; i += 8) {  // eight rows through all columns: they stay in the cache
+    for (int i = n; i < m; i += 8) {  // eight rows through all columns stay in the cache
         for (int k = 0; k < J; k += W) {
             factor_panel(k, A, ld, i, i + 8 < m ? i + 8 : m, k, &t[k / W]);
         }
@@ -203,7 +209,8 @@ static int factor_block(int m, int n, double *A, int ld, double tiny)
     return J < n ? last_columns(m, n, J, A, ld, tiny) : 0;
 }
 
-// Right-looking: a block of NB columns, then its product from all columns to the right.
+// Right-looking: a block of NB columns, then its product is subtracted from all columns to the
+// right.
 int pp_chol_factor_rows(int m, int n, double *A, int ld, double tiny)
 {
     for (int k = 0; k < n; k += NB) {
@@ -233,6 +240,7 @@ static void solve_block_rows(int from, int to, int n, double *A, int ld)
     int J = 0;
     for (; J + W <= n; J += W) {
         chol_corner t;
+        // The reciprocals of the factorisation are gone, and are computed anew.
         read_corner(A, ld, J, &t);
         for (int j = 0; j < W; j++) {
             t.inverse[j] = 1.0 / *PP_AT(A, ld, J + j, J + j);
@@ -251,6 +259,7 @@ static void solve_block_rows(int from, int to, int n, double *A, int ld)
     }
 }
 
+// Block by block: solved rows are then subtracted from the columns to the right.
 void pp_chol_solve_rows(int from, int to, int n, double *L, int ld)
 {
     for (int k = 0; k < n; k += NB) {
@@ -267,8 +276,9 @@ void pp_chol_solve_forward(int n, const double *L, int ld, double *restrict x)
 {
     int k = 0;
     for (; k + W <= n; k += W) {
-        // Solve with the 4 x 4 triangle on the diagonal, then subtract its four columns from the rest of x in one pass:
-        // a quarter of the traffic of column by column, with the same order of subtractions.
+        // Solve with the 4 x 4 triangle on the diagonal, then subtract its four columns from the
+        // rest of x in one pass: a quarter of the memory traffic of single columns, with the same
+        // order of subtractions.
         const double *c0 = PP_AT(L, ld, k, k), *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;
         double x0 = x[k] / c0[0];
         double x1 = (x[k + 1] - x0 * c0[1]) / c1[1];
@@ -299,7 +309,7 @@ void pp_chol_solve_forward(int n, const double *L, int ld, double *restrict x)
 PP_CLONES
 void pp_chol_solve_back(int n, const double *L, int ld, double *x)
 {
-    // L^T x = b from the last row up: first the n % W rows that fill no block, by plain dot products.
+    // From the last row up: first the n % W rows that fill no block, by plain dot products.
     int k = n;
     for (; k % W != 0; k--) {
         const double *column = PP_AT(L, ld, 0, k - 1);
@@ -309,7 +319,8 @@ void pp_chol_solve_back(int n, const double *L, int ld, double *x)
         }
         x[k - 1] = s / column[k - 1];
     }
-    // Then blocks of W rows: s_j = sum over the rows below of L_ij x_i, and the transposed triangle.
+    // Then blocks of W rows: s_j = sum over the rows below of L_ij x_i, and the transposed
+    // triangle.
     for (k -= W; k >= 0; k -= W) {
         double s[W];
         const double *c0 = PP_AT(L, ld, k, k), *c1 = c0 + ld, *c2 = c1 + ld, *c3 = c2 + ld;

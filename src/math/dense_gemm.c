@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// C -= A B, the product every blocked factorisation rests on.
+// C -= A B, the product that every blocked factorisation rests on.
 //
-// Panels of A (8 rows) and of B (4 columns) are copied so that the inner loop reads memory in order,
-// and 8 x 4 entries of C are accumulated in registers. Each entry of C is
+// Panels of A (8 rows) and of B (4 columns) are packed so that the inner loop reads memory in
+// order, and 8 x 4 entries of C are accumulated in registers. Each entry of C is
 //
 //   c -= ((a_0 b_0 + a_1 b_1) + a_2 b_2) + ...      in blocks of at most KC terms
 //
-// in every tile, at every edge and on every machine: the edges are padded with zeros, not treated
-// apart, so an entry does not depend on where the tiles fall.
+// in every tile, at every edge and on every machine. Edges are padded with zeros and not treated
+// apart, so that an entry does not depend on the position of the tiles.
 #include "math/math.h"
 #include "math/simd.h"
 
@@ -22,7 +22,7 @@ enum {
     NC = 64,  // columns of B packed at once: KC NC doubles are 32 KiB of stack
 };
 
-// sum = a b over k terms; a holds MR numbers a term, b holds NR.
+// sum = a b over k terms; a has MR numbers per term, b has NR.
 PP_INLINE void tile(int k, const double *a, const double *b, double sum[MR * NR])
 {
     pp_v4 t00 = {0}, t10 = {0}, t01 = {0}, t11 = {0};
@@ -44,7 +44,7 @@ PP_INLINE void tile(int k, const double *a, const double *b, double sum[MR * NR]
     PP_STORE(sum + 24) = t03, PP_STORE(sum + 28) = t13;
 }
 
-// MR rows of A side by side, so that the kernel reads them in order; missing rows are zeros.
+// Packs MR rows of A, so that the kernel reads them in order; missing rows are zeros.
 PP_INLINE void pack_rows(int m, int k, const double *A, int ld, double *to)
 {
     if (m >= MR) {
@@ -62,7 +62,7 @@ PP_INLINE void pack_rows(int m, int k, const double *A, int ld, double *to)
     }
 }
 
-// b(p, j) = B[p row_step + j column_step]: either B itself, or B'.
+// Packs columns of B, or of B': b(p, j) = B[p row_step + j column_step].
 PP_INLINE void pack_columns(int n, int k, const double *B, ptrdiff_t row_step,
                             ptrdiff_t column_step, double *to)
 {
@@ -76,8 +76,8 @@ PP_INLINE void pack_columns(int n, int k, const double *B, ptrdiff_t row_step,
     }
 }
 
-// Subtract the tile from the m x n corner of C; `above` is how far the tile lies right of the diagonal
-// (rows < column + above are kept), or -MR when all of it counts.
+// Subtracts the tile from the m x n corner of C. above: how far the tile is right of the diagonal
+// (rows < column + above are kept), or -MR where all of it counts.
 PP_INLINE void subtract_tile(int m, int n, int above, const double *sum, double *C, int ldc)
 {
     if (m >= MR && n >= NR && above <= -NR) {
@@ -95,6 +95,7 @@ PP_INLINE void subtract_tile(int m, int n, int above, const double *sum, double 
     }
 }
 
+// A product; B' is B with its steps exchanged.
 typedef struct gemm_job {
     int m, n, k;
     const double *A;
@@ -113,6 +114,7 @@ static void subtract_block(const gemm_job *x, int j0, int n, int p0, int k)
     double a[MR * KC], b[KC * NC], sum[MR * NR];
     pack_columns(n, k, x->B + p0 * x->row_step + j0 * x->column_step, x->row_step, x->column_step,
                  b);
+    // Tiles above the diagonal are skipped; the first one starts at a multiple of MR.
     int first = x->lower ? j0 - j0 % MR : 0;
     for (int i = first; i < x->m; i += MR) {
         pack_rows(x->m - i, k, PP_AT(x->A, x->lda, i, p0), x->lda, a);
@@ -127,6 +129,7 @@ static void subtract_block(const gemm_job *x, int j0, int n, int p0, int k)
     }
 }
 
+// Blocks that fit into the cache, columns outermost.
 static void subtract_product(const gemm_job *x)
 {
     for (int j = 0; j < x->n; j += NC) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// LU with partial pivoting, recursive in the columns (Toledo 1997): the left half is factored, the
-// right half is solved against it and updated by pp_gemm_sub, then factored. Nearly all work is in the
-// product; up to LEAF columns it is the plain algorithm.
+// LU factorisation with partial pivoting, recursive in the columns (Toledo 1997): the left half is
+// factored, the right half is solved against it and updated by pp_gemm_sub, then factored. Nearly
+// all work is in the product. Up to LEAF columns it is the plain algorithm.
 #include "math/math.h"
 #include "math/simd.h"
 
@@ -14,6 +14,7 @@ enum {
     STEP = 16,  // rows of a triangle solved one by one
 };
 
+// The row with the largest entry.
 PP_INLINE int pivot_row(int m, const double *column)
 {
     int best = 0;
@@ -43,6 +44,7 @@ PP_INLINE void subtract_two(int m, double a, double b, const double *x, double *
     }
 }
 
+// y -= a x.
 PP_INLINE void subtract_one(int m, double a, const double *x, double *restrict y)
 {
     int i = 0;
@@ -54,6 +56,7 @@ PP_INLINE void subtract_one(int m, double a, const double *x, double *restrict y
     }
 }
 
+// Nothing moves where i = k.
 PP_INLINE void swap_rows(int n, double *A, int ld, int i, int k)
 {
     for (int j = 0; j < n && i != k; j++) {
@@ -64,7 +67,7 @@ PP_INLINE void swap_rows(int n, double *A, int ld, int i, int k)
     }
 }
 
-// m x n, n <= LEAF, m >= n. Pivots are rows of this block.
+// The plain algorithm for m x n with n <= LEAF and m >= n. Pivots are rows of this block.
 PP_CLONES
 static int factor_leaf(int m, int n, double *A, int ld, int *pivot, double tiny)
 {
@@ -111,6 +114,7 @@ static void solve_step(int k, int n, const double *L, int ldl, double *B, int ld
     }
 }
 
+// Recursive as well: the upper half, its product, the lower half.
 static void solve_unit_lower(int k, int n, const double *L, int ldl, double *B, int ldb)
 {
     if (k <= STEP) {
@@ -123,6 +127,7 @@ static void solve_unit_lower(int k, int n, const double *L, int ldl, double *B, 
     solve_unit_lower(k - top, n, PP_AT(L, ldl, top, top), ldl, B + top, ldb);
 }
 
+// Applies the exchanges from..to-1 to n columns.
 PP_CLONES
 static void permute(int n, double *A, int ld, int from, int to, const int *pivot)
 {
@@ -136,14 +141,13 @@ static void permute(int n, double *A, int ld, int from, int to, const int *pivot
     }
 }
 
-// Depth of recursion: log2(n / LEAF).
+// The depth of the recursion is log2(n / LEAF).
 static int factor_recursive(int m, int n, double *A, int ld, int *pivot, double tiny)
 {
     if (n <= LEAF) {
         return factor_leaf(m, n, A, ld, pivot, tiny);
     }
-    // Recursive in columns (Toledo 1997): left half, its effect on the right half by one product, right half. The left
-    // half is a multiple of eight, so that products start where vectors do.
+    // The left half is a multiple of eight columns, so that products start at full vectors.
     int left = (n / 2 + 7) / 8 * 8, right = n - left;
     int bad = factor_recursive(m, left, A, ld, pivot, tiny);
     if (bad) {
@@ -187,7 +191,7 @@ void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *rest
     }
 }
 
-// U X = B with k rows, two right-hand sides at a time, which share the loads of U.
+// U X = B with k rows; two right-hand sides at a time share the loads of U.
 PP_CLONES
 static void solve_upper_step(int k, int n, const double *U, int ldu, double *B, int ldb)
 {
@@ -224,6 +228,7 @@ static void solve_upper(int k, int n, const double *U, int ldu, double *B, int l
     solve_upper(top, n, U, ldu, B, ldb);
 }
 
+// Solves for the columns of the identity.
 void pp_lu_invert(int n, const double *LU, int ld, const int *pivot, double *X, int ldx)
 {
     for (int j = 0; j < n; j++) {
@@ -237,6 +242,7 @@ void pp_lu_invert(int n, const double *LU, int ld, const int *pivot, double *X, 
     solve_upper(n, n, LU, ld, X, ldx);
 }
 
+// The factors of A' are U' and L', in reverse order.
 void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x)
 {
     for (int k = 0; k < n; k++) {  // x = U' \ x

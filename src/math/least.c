@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pseudo-inverse by a complete orthogonal decomposition: A P = Q [T 0; 0 0] Z. Both factors come from
-// Householder's reflections, so that the answer is Moore and Penrose's to rounding once the rank is
-// known, which column pivoting reveals.                                                theory (J9)
+// Pseudo-inverse by a complete orthogonal decomposition, A P = Q [T 0; 0 0] Z (Golub and Van Loan).
+// Column pivoting reveals the rank. Both factors consist of Householder reflections, so that the
+// solution is that of Moore and Penrose up to rounding.                                theory (J9)
 #include "math/math.h"
 
 #include <math.h>
 #include <string.h>
 
-// The reflection I - beta v v^T that takes x to (alpha, 0, …), v in place of x with v_0 = 1.
+// The reflection I - beta v v^T that takes x to (alpha, 0, ...). v replaces x, with v_0 = 1;
+// returns beta.
 static double reflect(int n, double *x, double *alpha)
 {
     double tail = pp_norm2(n - 1, x + 1), head = x[0];
@@ -18,6 +19,7 @@ static double reflect(int n, double *x, double *alpha)
         return 0.0;
     }
     double norm = hypot(head, tail);
+    // The sign that does not cancel.
     *alpha = head > 0.0 ? -norm : norm;
     double first = head - *alpha;
     for (int i = 1; i < n; i++) {
@@ -27,6 +29,7 @@ static double reflect(int n, double *x, double *alpha)
     return -first / *alpha;
 }
 
+// y <- (I - beta v v^T) y.
 static void apply_reflector(int n, const double *v, double beta, double *y)
 {
     double s = y[0] + pp_dot(n - 1, v + 1, y + 1);
@@ -43,8 +46,8 @@ static void swap_columns(int n, double *A, int i, int j)
     }
 }
 
-// The longest remaining column. Squares of lengths are kept by what each reflection takes from them, and
-// measured anew where little is left.
+// The longest remaining column. Squares of lengths are updated by what each reflection takes from
+// them. A tie goes to the first column, up to rounding, so that the order does not depend on it.
 static int longest(int n, int k, const double *A, const double *square, double *length)
 {
     int best = k;
@@ -55,6 +58,7 @@ static int longest(int n, int k, const double *A, const double *square, double *
     return best;
 }
 
+// Where little is left the update has cancelled, and the length is computed anew.
 static void update_column_norms(int n, int k, const double *A, const double *begun, double *square)
 {
     for (int j = k + 1; j < n; j++) {
@@ -74,8 +78,8 @@ static void swap(double *x, int i, int j)
     x[j] = keep;
 }
 
-// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank. size: what columns are
-// measured by, 0: the longest. work: 2 n numbers.
+// A P = Q R with the longest remaining column first; b becomes Q^T b. Returns the rank. size: what
+// columns are compared with, 0: the longest one. work: 2 n numbers.
 static int triangular(int n, double *A, double *b, int *place, double size, double tiny,
                       double *work)
 {
@@ -91,7 +95,7 @@ static int triangular(int n, double *A, double *b, int *place, double size, doub
         if (k == 0 && size == 0.0) {
             first = most;
         }
-        // The rest of every column is rounding: the rank is k.
+        // All that is left is rounding: the rank is k.
         if (!(most > tiny * first) || most == 0.0) {
             return k;
         }
@@ -101,8 +105,8 @@ static int triangular(int n, double *A, double *b, int *place, double size, doub
         int keep = place[k];
         place[k] = place[best];
         place[best] = keep;
-        // The reflection I - beta v v^T maps the column to alpha e_1. v, with v_1 = 1, is stored below the diagonal,
-        // and alpha takes the place of v_1 when all columns are reflected.
+        // The reflection I - beta v v^T maps the column to alpha e_1. v, with v_1 = 1, is stored
+        // below the diagonal; alpha takes the place of v_1 when all columns have been reflected.
         double *column = A + k + k * n, alpha;
         double beta = reflect(n - k, column, &alpha);
         column[0] = 1.0;
@@ -116,8 +120,9 @@ static int triangular(int n, double *A, double *b, int *place, double size, doub
     return n;
 }
 
-// y of the rank x n system [R11 R12] S^-1 y = c with the least norm, through the QR factors of its transpose.
-// S: the scale of the columns where they are now (NULL: 1); work: n^2 + 2 n numbers, then y.
+// The shortest y of the rank x n system [R11 R12] S^-1 y = c, through the QR factors of its
+// transpose. S: scale of the columns in their present order (NULL: 1); work: n^2 + 2 n numbers,
+// with y in it.
 static void shortest(int n, int rank, const double *R, const double *c, const double *scale,
                      const int *place, double *W)
 {
@@ -149,6 +154,8 @@ static void shortest(int n, int rank, const double *R, const double *c, const do
     }
 }
 
+// Scaled on both sides, reduced to triangular form, solved, and scaled back into the caller's
+// order.
 int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
                    pp_arena *arena)
 {
@@ -161,7 +168,7 @@ int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, 
     if (!place || !work) {
         return -1;
     }
-    if (scale) {  // S A S (S^-1 x) = S b, so that a column is measured against 1
+    if (scale) {  // S A S (S^-1 x) = S b: a column is then compared with 1
         for (int j = 0; j < n; j++) {
             b[j] *= scale[j];
             for (int i = 0; i < n; i++) {

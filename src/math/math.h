@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of math/: dense and sparse linear algebra on plain arrays. Dense matrices are column-major with
-// a leading dimension ld >= rows: A(i, j) = A[i + j * ld].
+// Door of math/: dense and sparse linear algebra on plain arrays. Dense matrices are column-major
+// with a leading dimension ld >= rows: A(i, j) = A[i + j * ld].
+//
+// Every function gives the same bits on every machine and with any number of threads: the order of
+// each sum is fixed by the source, and products are not fused.
 #pragma once
 
 #include "base/base.h"
 
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
-// fmin and fmax would be calls, for the sake of NaN. Here NaN in x stays NaN.
+// fmin and fmax would be function calls, because of NaN. Here NaN in x stays NaN.
 static inline double pp_clamp(double x, double lower, double upper)
 {
     if (x < lower) {
@@ -25,10 +28,11 @@ static inline double pp_max(double a, double b)
 
 // ── Order (order.c) ──────────────────────────────────────────────────────────────────────────────
 
-// Sorts n keys; scratch has room for as many.
+// Sorts n keys in rising order; scratch has room for as many.
 void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch);
-// Place along Hilbert's curve through a grid of 2^bits cells a side, in the plane (dim 2) or in space (3):
-// cells of any stretch of it lie together. dim * bits <= 64; x is overwritten.
+// Position along a Hilbert curve through a grid with 2^bits cells along each side, in the plane
+// (dim 2) or in space (3): cells that are close on the curve are close in space. dim * bits <= 64;
+// x is overwritten.
 uint64_t pp_hilbert(int dim, uint32_t *x, int bits);
 
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
@@ -36,6 +40,7 @@ uint64_t pp_hilbert(int dim, uint32_t *x, int bits);
 double pp_dot(int n, const double *x, const double *y);
 void pp_axpy(int n, double a, const double *x, double *y);  // y += a x
 double pp_norm_inf(int n, const double *x);                 // NaN in x gives NaN
+// Without overflow or underflow of the squares.
 double pp_norm2(int n, const double *x);
 bool pp_all_finite(size_t n, const double *x);
 
@@ -48,49 +53,52 @@ void pp_gemv_t(int m, int n, double a, const double *A, int ld, const double *x,
 void pp_ger(int m, int n, double a, const double *x, const double *y, double *A,
             int ld);  // A += a x y'
 
-// Of the n columns of x = T y, x_r and y_c change places. ld is a multiple of 4, the rows below those of
-// T are padding (finite), u is scratch of ld numbers.
+// Pivot of a tableau x = T y with n columns: x_r and y_c change places. ld is a multiple of 4, the
+// rows below those of T are padding (finite), and u is scratch of ld numbers.
 void pp_exchange(int n, double *T, int ld, int r, int c, double *u);
 
 // y += sum_k A(:, column_k) x_k
 void pp_gemv_columns(int m, int n, const int *column, const double *A, int ld, const double *x,
                      double *y);
 
-// C -= A B, C -= A B', and the part of C -= A A' on and below the diagonal of C (m rows, n columns, the
-// first n rows of A); k terms. No BLAS: the sums have the same order, hence the same bits, everywhere.
+// C -= A B, C -= A B', and the part of C -= A A' on and below the diagonal of C (m rows, n columns,
+// the first n rows of A), with k terms. Not BLAS, whose sums differ between machines.
 void pp_gemm_sub(int m, int n, int k, const double *A, int lda, const double *B, int ldb, double *C,
                  int ldc);
 void pp_gemm_sub_t(int m, int n, int k, const double *A, int lda, const double *B, int ldb,
                    double *C, int ldc);
-// and of C -= A B', C n x n, symmetric by what A and B are
+// The lower triangle of C -= A B' with C n x n, where the product is symmetric.
 void pp_gemm_sub_lower_t(int n, int k, const double *A, int lda, const double *B, int ldb,
                          double *C, int ldc);
 void pp_syrk_sub(int m, int n, int k, const double *A, int lda, double *C, int ldc);
 
-// P A = L U with partial pivoting, in place. Returns 0, or 1 + the column whose pivots are all <= tiny.
+// P A = L U with partial pivoting, in place. Returns 0, or 1 + the column in which all pivots are
+// <= tiny.
 int pp_lu_factor(int n, double *A, int ld, int *pivot, double tiny);
 void pp_lu_solve(int n, const double *LU, int ld, const int *pivot, double *x);    // x = A \ x
 void pp_lu_solve_t(int n, const double *LU, int ld, const int *pivot, double *x);  // x = A'\ x
 void pp_lu_invert(int n, const double *LU, int ld, const int *pivot, double *X, int ldx);
 
-// A = L L' from the lower triangle, in place; the upper triangle is neither read nor written. Returns 0, or 1 + the column whose pivot is <= tiny.
+// A = L L' from the lower triangle, in place; the upper triangle is neither read nor written.
+// Returns 0, or 1 + the column whose pivot is <= tiny.
 int pp_chol_factor(int n, double *A, int ld, double tiny);
 void pp_chol_solve(int n, const double *L, int ld, double *x);          // x = A \ x
 void pp_chol_solve_forward(int n, const double *L, int ld, double *x);  // x = L \ x
 void pp_chol_solve_back(int n, const double *L, int ld, double *x);     // x = L'\ x
-// The same for m >= n rows: rows n..m-1 become X with X L' = A. A right-hand side kept as a row is thus
-// forward-solved on the way, and pp_chol_solve_back finishes it.
+// The same for m >= n rows: rows n..m-1 become X with X L' = A. A right-hand side stored as a row
+// is thus forward-solved on the way, and pp_chol_solve_back completes the solution.
 int pp_chol_factor_rows(int m, int n, double *A, int ld, double tiny);
-// The same for rows from..to-1 (from >= n) that came later, when the first n rows hold L.
+// The same for rows from..to-1 (from >= n) that are added later, when the first n rows hold L.
 void pp_chol_solve_rows(int from, int to, int n, double *L, int ld);
 
-// The Moore-Penrose solution of A x = b, A n x n: of all x with the least |A x - b| the shortest. Columns
-// whose remainder is below tiny times the largest count as dependent. A and b are overwritten, x gets the
-// answer. Returns the rank, -1: out of memory.                                         theory (J9)
+// Moore-Penrose solution of A x = b, A n x n: of all x with least |A x - b| the shortest. Columns
+// whose remainder is below tiny times the largest count as dependent. A and b are overwritten.
+// Returns the rank, -1: no memory.                                                     theory (J9)
 //
-// scale: n numbers s with s_i |A_ij| s_j of order one where rows i and j mean anything at all; then the rank
-// is that of s A s at the threshold tiny itself, so that a matrix of nothing but rounding has rank 0, and
-// |s (A x - b)| is least. x is the shortest as before. NULL: ones, and the largest column.
+// scale: n numbers s with s_i |A_ij| s_j of order one wherever rows i and j have any meaning. Then
+// the rank is that of s A s at the threshold tiny itself, so that a matrix of mere rounding has
+// rank 0, and |s (A x - b)| is least; x is the shortest as before. NULL: ones, and the largest
+// column.
 int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
                    pp_arena *arena);
 
@@ -99,7 +107,7 @@ int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, 
 // Sparse LU with KLU: analyse once, factor many times with the same pattern.
 typedef struct pp_sparse_lu pp_sparse_lu;
 
-// NULL: out of memory or structurally unusable. p, i must outlive the object.
+// NULL: no memory, or structurally unusable. p and i must outlive the object.
 pp_sparse_lu *pp_sparse_lu_create(int n, const int *p, const int *i);
 void pp_sparse_lu_destroy(pp_sparse_lu *lu);
 // PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
@@ -108,12 +116,14 @@ double pp_sparse_lu_flops(const pp_sparse_lu *lu);  // operations of the last fa
 perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b);    // b = A \ b
 perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b);  // b = A'\ b
 
-// Sparse factorisation of our own, for matrices with a symmetric pattern that come in blocks (bodies,
-// joints): A = L D L', or A = L U with rows exchanged only within a block. Analysed once a pattern;
-// after that nothing allocates. Where pivots away from the diagonal are needed, pp_sparse_lu is right.
+// Sparse factorisation for matrices with a symmetric pattern that come in blocks (bodies, joints):
+// A = L D L', or A = L U with rows exchanged only within a block. A pattern is analysed once; after
+// that nothing allocates. Where pivots away from the diagonal are needed, pp_sparse_lu is the right
+// choice.
 typedef struct pp_ldl pp_ldl;
 
-// The lower triangle by columns of blocks: in each column its diagonal block first, rows in any order.
+// The lower triangle by columns of blocks: in each column the diagonal block first, other rows in
+// any order.
 typedef struct pp_ldl_pattern {
     int nodes;
     const int *size;   // nodes: rows of each
@@ -123,18 +133,18 @@ typedef struct pp_ldl_pattern {
 pp_ldl *pp_ldl_create(const perp_env *env);  // NULL: out of memory
 pp_ldl *pp_ldl_create_in(pp_arena *arena);   // lives as long as the arena; destroy is not needed
 void pp_ldl_destroy(pp_ldl *ldl);
-// Who factors together, from the next analysis on; the numbers are the same. NULL ldl is fine.
+// Who factors together, from the next analysis on; the numbers are the same. ldl may be NULL.
 void pp_ldl_share(pp_ldl *ldl, const pp_team *team);
-// PERP_OK or PERP_ERR_MEMORY. Quick when the pattern is that of the last call.
+// PERP_OK or PERP_ERR_MEMORY. Cheap when the pattern is that of the last call.
 perp_status pp_ldl_analyse(pp_ldl *ldl, const pp_ldl_pattern *pattern);
-// Where the values of each block start, column-major; one more entry: how many there are.
+// Start of the values of each block, which are column-major; one more entry: their total number.
 const int *pp_ldl_places(const pp_ldl *ldl);
-// A = L D L'. Of diagonal blocks the lower triangle is read. A pivot d with |d| <= tiny |a|, a the diagonal
-// of A there, counts as zero: its row and column are left out, and its unknown becomes zero. Returns how
-// many those are.
+// A = L D L'. Of diagonal blocks the lower triangle is read. A pivot d with |d| <= tiny |a|, where
+// a is the diagonal entry of A, counts as zero: its row and column are left out, and its unknown
+// becomes zero. Returns the number of such pivots.
 int pp_ldl_factor(pp_ldl *ldl, const double *x, double tiny);
-// A = L U; upper: the blocks above the diagonal, transposed, where x has their mirror images; diagonal
-// blocks stand in x. PERP_OK or PERP_ERR_SINGULAR.
+// A = L U. upper: the blocks above the diagonal, transposed, in the places where x has their mirror
+// images; diagonal blocks are in x. PERP_OK or PERP_ERR_SINGULAR.
 perp_status pp_ldl_factor_lu(pp_ldl *ldl, const double *x, const double *upper);
 bool pp_ldl_solve(const pp_ldl *ldl, double *b);  // b = A \ b; false: not finite
 const double *pp_ldl_pivots(const pp_ldl *ldl);   // of L D L', in the caller's order; 0: left out

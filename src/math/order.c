@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys in order, and places in an order that keeps neighbours together.
+// Sorting of keys, and an order of cells that keeps neighbours together.
 #include "math/math.h"
 
 #include <string.h>
 
-// Insertion for a few, else by bytes from the lowest; a byte that all keys share costs one look.
+// Insertion sort for few keys, radix sort by bytes for many. A byte that all keys share costs one
+// pass of counting.
 void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch)
 {
     if (n <= 32) {
@@ -20,7 +21,7 @@ void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch)
         }
         return;
     }
-    // Radix sort with 256 buckets. Each pass is stable, so passes from the lowest byte leave the keys in order.
+    // 256 buckets from the lowest byte up; each pass is stable, so that the keys end in order.
     uint64_t *from = key, *to = scratch;
     for (int shift = 0; shift < 64; shift += 8) {
         int start[257] = {0};
@@ -45,9 +46,9 @@ void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch)
     }
 }
 
-// One level after the other from the coarsest: the curve inside a cell is that of the level above, mirrored or
-// with axes exchanged as the cell asks for; then a Gray code of the halves, coarsest bits first.
-// J. Skilling, Programming the Hilbert curve, AIP Conf. Proc. 707 (2004).
+// From the coarsest level to the finest: the curve inside a cell is that of the level above,
+// mirrored or with axes exchanged; then a Gray code of the halves, coarsest bits first. J.
+// Skilling, Programming the Hilbert curve, AIP Conf. Proc. 707 (2004).
 uint64_t pp_hilbert(int dim, uint32_t *x, int bits)
 {
     uint32_t top = (uint32_t)1 << (bits - 1), flip = 0;

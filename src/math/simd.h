@@ -3,13 +3,14 @@
 //
 // Private to math/: four doubles at a time, and the one switch for code compiled for two machines.
 //
-// Every kernel is written so that each number it makes is computed by the same operations in the same
-// order whatever the width of the registers: lanes are fixed by the source (pp_v4), products are not
-// fused (-ffp-contract=off), so both clones give the same bits.
+// Every kernel is written so that each number it computes is the result of the same operations in
+// the same order, whatever the width of the registers: lanes are fixed by the source (pp_v4) and
+// products are not fused (-ffp-contract=off), so that both clones give the same bits.
 #pragma once
 
 #include <stddef.h>
 
+// Aligned to 8 bytes only: any column of a matrix can be loaded.
 typedef double pp_v4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define PP_INLINE static inline __attribute__((always_inline))
@@ -20,7 +21,8 @@ typedef double pp_v4 __attribute__((vector_size(32), aligned(8), may_alias));
 #define PP_SANITIZED 0
 #endif
 
-// Clones need ifuncs: gcc and glibc on x86-64, and nothing that runs before the loader is ready.
+// Clones need ifuncs: gcc and glibc on x86-64. Sanitizers run code before the loader has resolved
+// them.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&   \
     !PP_SANITIZED && !defined(PP_NO_CLONES)
 #define PP_CLONES __attribute__((target_clones("avx2", "default")))

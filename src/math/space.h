@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors, rotations and poses of space, by value. A rotation R_AB takes coordinates in B to coordinates
-// in A; a quaternion is a unit one, scalar first.
+// Vectors, rotations and poses in space, by value. A rotation R_AB takes coordinates in B to
+// coordinates in A. Quaternions have unit length and the scalar first.
 #pragma once
 
 #include <perp/types.h>
@@ -14,7 +14,7 @@ typedef struct pp_mat3 {
     double m[9];
 } pp_mat3;
 
-// Where a frame is, with its rotation as a matrix.
+// A frame: its position, and its rotation as a matrix.
 typedef struct pp_pose {
     perp_vec3 p;
     pp_mat3 R;
@@ -22,6 +22,7 @@ typedef struct pp_pose {
 
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
 
+// Components in any frame: the name of a variable says in which.
 static inline perp_vec3 pp_vec(double x, double y, double z)
 {
     return (perp_vec3){x, y, z};
@@ -57,7 +58,8 @@ static inline perp_vec3 pp_cross(perp_vec3 a, perp_vec3 b)
     return (perp_vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-// |(x, y)|. hypot is a slow call: it is made only where squares would overflow or lose digits to underflow.
+// |(x, y)|. hypot is slow, and only called where squares would overflow or lose digits to
+// underflow.
 static inline double pp_length2(double x, double y)
 {
     double square = x * x + y * y;
@@ -67,12 +69,13 @@ static inline double pp_length2(double x, double y)
     return y == 0.0 ? fabs(x) : hypot(x, y);
 }
 
+// In the plane z = 0 the same as pp_length2, so that planar models get the same bits either way.
 static inline double pp_length(perp_vec3 a)
 {
     return a.z == 0.0 ? pp_length2(a.x, a.y) : sqrt(pp_dot3(a, a));
 }
 
-// a / |a|; e where a vanishes.
+// a / |a|; e where a is zero.
 static inline perp_vec3 pp_unit(perp_vec3 a, perp_vec3 e)
 {
     double length = pp_length(a);
@@ -84,8 +87,8 @@ static inline bool pp_finite3(perp_vec3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-// A unit vector across the unit vector n: the same n always gives the same one. World x turned into the
-// plane across n, or world y where n is close to x.
+// A unit vector perpendicular to the unit vector n, always the same for the same n: the part of
+// world x across n, or of world y where n is close to x.
 static inline perp_vec3 pp_across(perp_vec3 n)
 {
     perp_vec3 e = fabs(n.x) < 0.9 ? pp_vec(1.0, 0.0, 0.0) : pp_vec(0.0, 1.0, 0.0);
@@ -99,6 +102,7 @@ static inline pp_mat3 pp_identity3(void)
     return (pp_mat3){{1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
 }
 
+// A x.
 static inline perp_vec3 pp_mul(const pp_mat3 *A, perp_vec3 x)
 {
     const double *m = A->m;
@@ -113,6 +117,7 @@ static inline perp_vec3 pp_mul_t(const pp_mat3 *A, perp_vec3 x)  // A^T x
                        m[2] * x.x + m[5] * x.y + m[8] * x.z};
 }
 
+// Column j: the axis j of the rotated frame, in the other one.
 static inline perp_vec3 pp_mat3_column(const pp_mat3 *A, int j)
 {
     return (perp_vec3){A->m[j], A->m[3 + j], A->m[6 + j]};
@@ -155,6 +160,7 @@ static inline bool pp_invert3(const pp_mat3 *A, pp_mat3 *inverse)
 
 // ── Rotations ────────────────────────────────────────────────────────────────────────────────────
 
+// Hamilton's product: the rotation b followed by a.
 static inline perp_quat pp_quat_mul(perp_quat a, perp_quat b)
 {
     return (perp_quat){
@@ -165,6 +171,7 @@ static inline perp_quat pp_quat_mul(perp_quat a, perp_quat b)
     };
 }
 
+// The inverse rotation, of a unit quaternion.
 static inline perp_quat pp_quat_conjugate(perp_quat a)
 {
     return (perp_quat){a.w, -a.x, -a.y, -a.z};
@@ -175,6 +182,7 @@ static inline double pp_quat_norm(perp_quat a)
     return sqrt(a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z);
 }
 
+// Quaternions drift from unit length by rounding, and are normalised after each update.
 static inline perp_quat pp_quat_unit(perp_quat a)
 {
     double s = 1.0 / pp_quat_norm(a);
@@ -204,6 +212,7 @@ static inline perp_vec3 pp_quat_log(perp_quat q)
     return s < 1e-12 ? pp_scale(2.0, v) : pp_scale(angle / s, v);
 }
 
+// R x = q (0, x) q*, for a unit quaternion.
 static inline pp_mat3 pp_quat_matrix(perp_quat q)
 {
     double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
@@ -214,7 +223,8 @@ static inline pp_mat3 pp_quat_matrix(perp_quat q)
                       1.0 - 2.0 * (xx + yy)}};
 }
 
-// The quaternion of a rotation matrix, w >= 0: by its largest component, so that nothing cancels.
+// The quaternion of a rotation matrix, w >= 0. It is computed from its largest component (Shepperd
+// 1978), so that nothing cancels: d[k] is four times the square of component k.
 static inline perp_quat pp_matrix_quat(const pp_mat3 *R)
 {
     const double *m = R->m;
@@ -226,26 +236,33 @@ static inline perp_quat pp_matrix_quat(const pp_mat3 *R)
     }
     double x = m[7] - m[5], y = m[2] - m[6], z = m[3] - m[1];
     double xy = m[1] + m[3], xz = m[2] + m[6], yz = m[5] + m[7];
-    perp_quat q = k == 0   ? (perp_quat){d[0], x, y, z}
-                  : k == 1 ? (perp_quat){x, d[1], xy, xz}
-                  : k == 2 ? (perp_quat){y, xy, d[2], yz}
-                           : (perp_quat){z, xz, yz, d[3]};
+    perp_quat q = {z, xz, yz, d[3]};
+    if (k == 0) {
+        q = (perp_quat){d[0], x, y, z};
+    } else if (k == 1) {
+        q = (perp_quat){x, d[1], xy, xz};
+    } else if (k == 2) {
+        q = (perp_quat){y, xy, d[2], yz};
+    }
     double s = (q.w < 0.0 ? -1.0 : 1.0) / pp_quat_norm(q);
     return (perp_quat){s * q.w, s * q.x, s * q.y, s * q.z};
 }
 
 // ── Poses ────────────────────────────────────────────────────────────────────────────────────────
 
+// A point given in the frame, in the frame that X is given in.
 static inline perp_vec3 pp_pose_point(const pp_pose *X, perp_vec3 p)
 {
     return pp_add(X->p, pp_mul(&X->R, p));
 }
 
+// The reverse of pp_pose_point.
 static inline perp_vec3 pp_pose_local(const pp_pose *X, perp_vec3 p)  // the inverse
 {
     return pp_mul_t(&X->R, pp_sub(p, X->p));
 }
 
+// X_AB X_BC = X_AC.
 static inline pp_pose pp_pose_mul(const pp_pose *A, const pp_pose *B)
 {
     return (pp_pose){pp_pose_point(A, B->p), pp_mat_mul(&A->R, &B->R)};

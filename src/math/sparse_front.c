@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elimination within one front: dense, by stripes of columns so that the bulk is a product.
+// Elimination within one front: dense, in stripes of columns, so that most of the work is a
+// product.
 //
-// A symmetric front is factored as L (D L'), with D L' where a general one has U: from the lower triangle
-// alone, at half the cost, and what follows (solves, the parent) need not know.
+// A symmetric front is factored as L (D L'), with D L' in the place of U: from the lower triangle
+// alone, at half the cost. Solves and the parent need not distinguish the two.
 #include "math/simd.h"
 #include "math/sparse_ldl.h"
 
@@ -39,7 +40,8 @@ PP_INLINE void scale(int n, double a, double *x)
 
 // ── Products ─────────────────────────────────────────────────────────────────────────────────────
 
-// C -= A B, or A B'; an entry is the same number whichever columns are done together (dense_gemm.c).
+// C -= A B, or A B'. An entry is the same number whichever columns are computed together
+// (dense_gemm.c).
 typedef struct front_job {
     int m, n, k;
     const double *A, *B;
@@ -53,7 +55,7 @@ typedef struct front_job {
     } kind;
 } front_job;
 
-// Columns from..to of C -= A B, the part of one thread. Each column is summed the same way for any division.
+// Columns from..to-1 of a product, the part of one thread.
 static void take_columns(void *arg, int from, int to)
 {
     const front_job *x = arg;
@@ -79,11 +81,12 @@ static void take_columns(void *arg, int from, int to)
     }
 }
 
+// Small products are done by the calling thread.
 static void take_product(front_job *x, const pp_team *team)
 {
     double work = (double)x->m * (double)x->n * (double)x->k;
     if (team && work > SHARED_FROM) {
-        // Wide pieces: each packs all of A anew.
+        // Wide pieces, because each piece packs all of A again.
         int stripes = (x->n / STRIPE + 2 * team->lanes) / (2 * team->lanes);
         pp_team_share(team, x->n, stripes * STRIPE, take_columns, x);
     } else {
@@ -93,6 +96,8 @@ static void take_product(front_job *x, const pp_team *team)
 
 // ── General ──────────────────────────────────────────────────────────────────────────────────────
 
+// An exchange of pivots moves rows of F, which holds L and U of F11, and columns of Ut, which is
+// U12 transposed.
 static void exchange_rows(double *F, int ld, int k, int a, int b)
 {
     for (int j = 0; j < k; j++) {
@@ -111,7 +116,7 @@ static void exchange_columns(double *Ut, int m, int a, int b)
     }
 }
 
-// The row of F11 with the largest entry of column j, from j on.
+// The row of F11 with the largest entry of column j, from row j on.
 PP_INLINE int find_pivot(const double *column, int j, int k)
 {
     int at = j;
@@ -123,7 +128,7 @@ PP_INLINE int find_pivot(const double *column, int j, int k)
     return at;
 }
 
-// Columns from..to-1; the others of F and Ut are touched by exchanges only.
+// Eliminates columns from..to-1. Other columns of F and Ut are changed by row exchanges only.
 PP_CLONES
 static bool eliminate_columns(const pp_front *front, int from, int to, double *F, double *Ut,
                               int *pivot)
@@ -148,8 +153,8 @@ static bool eliminate_columns(const pp_front *front, int from, int to, double *F
             subtract(ld - j - 1, other[j], column + j + 1, other + j + 1);
         }
     }
-    for (int j = from; j < to;
-         j++) {  // when all exchanges are done: rows came from below the stripe
+    // when all exchanges are done, since rows came from below the stripe
+    for (int j = from; j < to; j++) {
         for (int l = j + 1; l < to; l++) {
             subtract(m, *PP_AT(F, ld, l, j), PP_AT(Ut, m, 0, j), PP_AT(Ut, m, 0, l));
         }
@@ -157,13 +162,13 @@ static bool eliminate_columns(const pp_front *front, int from, int to, double *F
     return true;
 }
 
-// U right of a stripe, and the rest of F and Ut.
+// U to the right of a stripe, then the rest of F and Ut.
 PP_CLONES
 static void update_trailing(const pp_front *front, int from, int to, double *F, double *Ut,
                             const pp_team *team)
 {
     int k = front->k, m = front->m, ld = k + m, rest = k - to;
-    // U_12 = L_11^-1 F_12, with the unit triangle of the stripe.
+    // U_12 = L_11^-1 F_12 with the unit triangle of the stripe.
     for (int l = to; l < k; l++) {
         double *other = PP_AT(F, ld, 0, l);
         for (int j = from; j < to; j++) {
@@ -181,7 +186,7 @@ static void update_trailing(const pp_front *front, int from, int to, double *F, 
                               .C = PP_AT(F, ld, to, to),
                               .ldc = ld},
                  team);
-    // The same for the columns right of the pivots, which are stored transposed.
+    // The same for the columns to the right of the pivots, which are stored transposed.
     if (m > 0) {
         take_product(&(front_job){.m = m,
                                   .n = rest,
@@ -197,7 +202,7 @@ static void update_trailing(const pp_front *front, int from, int to, double *F, 
     }
 }
 
-// S -= L21 U12
+// Schur complement, S -= L21 U12.
 PP_CLONES
 static void schur(const pp_front *front, const double *F, const double *Ut, double *S,
                   const pp_team *team)
@@ -217,7 +222,7 @@ static void schur(const pp_front *front, const double *F, const double *Ut, doub
                      team);
         return;
     }
-    // With few pivots, packing for the product costs more than the product.
+    // With few pivots packing costs more than the product.
     for (int j = 0; j < m; j++) {
         for (int p = 0; p < k; p++) {
             subtract(m, *PP_AT(Ut, m, j, p), PP_AT(F, k + m, k, p), PP_AT(S, m, 0, j));
@@ -225,7 +230,7 @@ static void schur(const pp_front *front, const double *F, const double *Ut, doub
     }
 }
 
-// Partial factorisation of a front of a general matrix, in stripes of columns; false: no acceptable pivot.
+// Partial factorisation of a front of a general matrix, in stripes; false: no acceptable pivot.
 bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot,
                  const pp_team *team)
 {
@@ -246,7 +251,7 @@ bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *p
 
 // ── Symmetric ────────────────────────────────────────────────────────────────────────────────────
 
-// Columns from..to-1 of a symmetric front; D L' goes to the right of the diagonal and into Ut.
+// Eliminates columns from..to-1 of a symmetric front. D L' goes above the diagonal and into Ut.
 PP_CLONES
 static int eliminate_symmetric(const pp_front *front, int from, int to, double *F, double *Ut,
                                double tiny, const double *diagonal, double *D)
@@ -258,8 +263,8 @@ static int eliminate_symmetric(const pp_front *front, int from, int to, double *
         double inverse = zero ? 0.0 : 1.0 / d;
         zeros += zero;
         D[j] = zero ? 0.0 : d;
-        // Above the diagonal and in Ut stands D L^T, below it L; the reciprocal of the pivot is on the diagonal. Of a zero
-        // pivot all three vanish, so that its unknown is 0.
+        // Above the diagonal and in Ut is D L^T, below it L, and on the diagonal the reciprocal of
+        // the pivot. For a zero pivot all three vanish, so that its unknown becomes 0.
         column[j] = inverse;
         for (int l = j + 1; l < k; l++) {
             *PP_AT(F, ld, j, l) = zero ? 0.0 : column[l];
@@ -276,8 +281,8 @@ static int eliminate_symmetric(const pp_front *front, int from, int to, double *
     return zeros;
 }
 
-// Partial factorisation of a symmetric front, without exchanges. Returns the number of pivots that vanish against
-// `diagonal`, the pivot's own entry before elimination; they take no further part.
+// Partial factorisation of a symmetric front, without exchanges. Returns the number of pivots that
+// vanish compared with `diagonal`, their entry before elimination; they take no further part.
 int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
                  const double *diagonal, double *D, const pp_team *team)
 {
@@ -285,7 +290,8 @@ int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double
     for (int from = 0; from < k; from += STRIPE) {
         int to = from + STRIPE < k ? from + STRIPE : k;
         zeros += eliminate_symmetric(front, from, to, F, Ut, tiny, diagonal, D);
-        // The trailing columns, lower triangle only: F_22 -= L_21 D L_21^T, where D L^T stands above the diagonal.
+        // Trailing columns, lower triangle only: F_22 -= L_21 D L_21^T, where D L^T is above the
+        // diagonal.
         if (to < k) {
             take_product(&(front_job){.m = ld - to,
                                       .n = k - to,
@@ -300,7 +306,7 @@ int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double
                          team);
         }
     }
-    // The Schur complement, which the parent adds to its own matrix.
+    // The Schur complement, which the parent adds to its own front.
     if (m > 0) {
         take_product(&(front_job){.m = m,
                                   .n = m,

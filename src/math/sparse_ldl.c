@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse factorisation with the pattern of L kept: numbers and solves. The method is in sparse_ldl.h.
+// Sparse factorisation: numbers and solves, for a pattern that was analysed. The method is in
+// sparse_ldl.h.
 #include "math/sparse_ldl.h"
 #include "math/simd.h"
 
 #include <math.h>
 #include <string.h>
 
+// Owns two arenas: one for the analysis and the numbers, one for the work of an analysis.
 pp_ldl *pp_ldl_create(const perp_env *env)
 {
     pp_ldl *l = pp_alloc(env, sizeof *l);
@@ -24,6 +26,7 @@ pp_ldl *pp_ldl_create(const perp_env *env)
     return l;
 }
 
+// Lives in the caller's arena: repeated analyses take more of it, until the caller resets it.
 pp_ldl *pp_ldl_create_in(pp_arena *arena)
 {
     pp_ldl *l = PP_ZEROS(arena, pp_ldl, 1);
@@ -46,13 +49,14 @@ void pp_ldl_destroy(pp_ldl *l)
 void pp_ldl_share(pp_ldl *l, const pp_team *team)
 {
     if (l && (l->team.lanes > 1 || team->lanes > 1)) {
-        l->ready = l->ready && l->team.lanes == team->lanes;  // else the stacks are other ones
+        l->ready = l->ready && l->team.lanes == team->lanes;  // otherwise the stacks differ
         l->team = *team;
     }
 }
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
+// Comparing the pattern is much cheaper than analysing it.
 static bool same_pattern(const pp_ldl *l, const pp_ldl_pattern *a)
 {
     size_t n = (size_t)a->nodes;
@@ -61,7 +65,8 @@ static bool same_pattern(const pp_ldl *l, const pp_ldl_pattern *a)
            memcmp(l->i, a->i, (size_t)a->p[n] * sizeof *l->i) == 0;
 }
 
-// The caller's pattern, kept to recognise it again, and where each block's numbers are.
+// Keeps the pattern of the caller, to recognise it again, and finds where the numbers of each block
+// are.
 static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
 {
     size_t n = (size_t)a->nodes, blocks = (size_t)a->p[n], values = 0;
@@ -76,7 +81,8 @@ static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
     memcpy(l->p, a->p, (n + 1) * sizeof *l->p);
     memcpy(l->i, a->i, blocks * sizeof *l->i);
     memcpy(l->size, a->size, n * sizeof *l->size);
-    // at[k]: where block k starts among the caller's numbers, column-major blocks one after the other.
+    // at[k]: start of block k among the caller's numbers, which are column-major blocks one after
+    // another.
     l->n = 0;
     for (int j = 0; j < l->nodes; j++) {
         l->n += l->size[j];
@@ -89,7 +95,8 @@ static bool copy_pattern(pp_ldl *l, const pp_ldl_pattern *a)
     return values <= INT32_MAX;
 }
 
-// Symbolic factorisation, skipped where the pattern is that of the last call: contacts that persist cost numbers only.
+// Symbolic factorisation, skipped where the pattern is that of the last call: contacts that persist
+// cost only the numeric phase.
 perp_status pp_ldl_analyse(pp_ldl *l, const pp_ldl_pattern *pattern)
 {
     if (same_pattern(l, pattern)) {
@@ -125,8 +132,8 @@ size_t pp_ldl_fill(const pp_ldl *l)
     return l->ready ? l->left_size + l->above_size : 0;
 }
 
-// A front with k of n rows to eliminate: column j divides n - j - 1 numbers and takes a product of them from
-// the square that is left, or from its lower triangle.
+// A front with k of n rows to eliminate: column j divides n - j - 1 numbers and subtracts a product
+// of them from the square that is left, or from its lower triangle.
 double pp_ldl_flops(const pp_ldl *l)
 {
     double sum = 0.0;
@@ -143,7 +150,7 @@ double pp_ldl_flops(const pp_ldl *l)
     return sum;
 }
 
-// Every number of a front is written when it is made, and read when it is eliminated or added to the parent.
+// Every number of a front is written once, and read when it is eliminated or added to the parent.
 double pp_ldl_bytes(const pp_ldl *l)
 {
     double numbers = l->symmetric ? (double)l->left_size : (double)pp_ldl_fill(l);
@@ -157,7 +164,7 @@ double pp_ldl_bytes(const pp_ldl *l)
 
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
-// The rows x columns block at `from`, transposed when asked, to column-major `to`.
+// Copies a rows x columns block, transposed or not, to column-major `to`.
 PP_INLINE void copy_sized(int rows, int columns, const double *from, bool transposed, double *to,
                           int ld)
 {
@@ -168,7 +175,7 @@ PP_INLINE void copy_sized(int rows, int columns, const double *from, bool transp
     }
 }
 
-// The sizes of planar and spatial bodies, unrolled.
+// The sizes of planar and spatial bodies have loops of constant length, which the compiler unrolls.
 static void copy_block(int rows, int columns, const double *from, bool transposed, double *to,
                        int ld)
 {
@@ -181,8 +188,8 @@ static void copy_block(int rows, int columns, const double *from, bool transpose
     }
 }
 
-// Block b of the caller into its front: below the diagonal from x, above it from `upper` (NULL: symmetric,
-// not needed).
+// Block b of the caller into its front: below the diagonal from x, above it from `upper` (NULL:
+// symmetric, not needed).
 static void place_block(const pp_ldl *l, int b, int rows, int columns, const double *x,
                         const double *upper)
 {
@@ -201,7 +208,7 @@ static void place_block(const pp_ldl *l, int b, int rows, int columns, const dou
     if (!upper) {
         return;
     }
-    const double *above = (place->flipped ? x : upper) + l->at[b];  // transposed, as Ut wants it
+    const double *above = (place->flipped ? x : upper) + l->at[b];  // transposed, as in Ut
     if (place->i >= k) {
         copy_block(rows, columns, above, place->flipped,
                    PP_AT(Ut, front->m, place->i - k, place->j), front->m);
@@ -210,7 +217,8 @@ static void place_block(const pp_ldl *l, int b, int rows, int columns, const dou
     }
 }
 
-// The caller's blocks to their places in the fronts, and the diagonal that pivots are compared with.
+// The caller's blocks to their places in the fronts, and the diagonal that pivots are compared
+// with.
 static void load_values(pp_ldl *l, const double *x, const double *upper)
 {
     memset(l->F, 0, l->left_size * sizeof *l->F);
@@ -228,7 +236,8 @@ static void load_values(pp_ldl *l, const double *x, const double *upper)
     }
 }
 
-// Adds the S of a child into its parent's front.
+// Adds the Schur complement of a child into its parent's front: extend-add. The first `inside` rows
+// are pivots of the parent, the others rows below.
 static void add_child(const pp_ldl *l, const pp_front *up, const pp_front *child)
 {
     const double *from = l->S + child->S;
@@ -252,7 +261,7 @@ static void add_child(const pp_ldl *l, const pp_front *up, const pp_front *child
     }
 }
 
-// The same of the lower triangle.
+// The same for the lower triangle.
 static void add_child_symmetric(const pp_ldl *l, const pp_front *up, const pp_front *child)
 {
     const double *from = l->S + child->S;
@@ -267,6 +276,7 @@ static void add_child_symmetric(const pp_ldl *l, const pp_front *up, const pp_fr
     }
 }
 
+// Children are added in a fixed order, so that sums have the same bits.
 static void assemble_front(const pp_ldl *l, const pp_front *front, bool symmetric)
 {
     memset(l->S + front->S, 0, (size_t)front->m * (size_t)front->m * sizeof *l->S);
@@ -279,7 +289,8 @@ static void assemble_front(const pp_ldl *l, const pp_front *front, bool symmetri
     }
 }
 
-// The larger of `most` and the largest entry of L in a front. Four at a time, so that none waits.
+// The largest entry of L in a front, or `most`. Four lanes, so that comparisons do not wait for
+// each other.
 static double largest_in_front(const pp_front *front, const double *F, double most)
 {
     int ld = front->k + front->m;
@@ -299,7 +310,7 @@ static double largest_in_front(const pp_front *front, const double *F, double mo
     return pp_max(pp_max(lane[0], lane[1]), pp_max(lane[2], lane[3]));
 }
 
-// One factorisation: what its fronts are eliminated with.
+// One factorisation.
 typedef struct factor_pass {
     pp_ldl *ldl;
     double tiny;
@@ -327,6 +338,7 @@ static bool eliminate_front(const factor_pass *p, int f, const pp_team *team)
     return true;
 }
 
+// Whole subtrees on one thread each. A front counts as lost until it is done.
 static void eliminate_trees(void *arg, int from, int to)
 {
     const factor_pass *p = arg;
@@ -340,7 +352,7 @@ static void eliminate_trees(void *arg, int from, int to)
     }
 }
 
-// All fronts, and what they tell; false: singular.
+// All fronts: subtrees on several threads, then the fronts above them. False: singular.
 static bool eliminate_all(factor_pass *p, int *lost)
 {
     pp_ldl *l = p->ldl;
@@ -348,7 +360,8 @@ static bool eliminate_all(factor_pass *p, int *lost)
     *lost = 0;
     if (shared) {
         pp_team_share(&l->team, l->trees, 1, eliminate_trees, p);
-        // Zero pivots of a symmetric matrix are counted below; in a general one a front without a pivot ends it.
+        // Zero pivots of a symmetric matrix are counted below; a general one ends at a front
+        // without a pivot.
         int checked = l->symmetric ? 0 : l->trees;
         for (int t = 0; t < checked; t++) {
             for (int f = l->tree[t].first; f <= l->tree[t].last; f++) {
@@ -371,6 +384,7 @@ static bool eliminate_all(factor_pass *p, int *lost)
     return true;
 }
 
+// Pivots are computed in the order of elimination, and reported in that of the caller.
 int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
 {
     int zeros;
@@ -383,6 +397,7 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
     return zeros;
 }
 
+// Row exchanges stay within a front, so that growth shows how well they did.
 perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 {
     int lost;
@@ -396,6 +411,7 @@ perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
 
 // ── Solves ───────────────────────────────────────────────────────────────────────────────────────
 
+// y -= a x.
 PP_INLINE void subtract(int n, double a, const double *x, double *y)
 {
     int i = 0;
@@ -407,6 +423,7 @@ PP_INLINE void subtract(int n, double a, const double *x, double *y)
     }
 }
 
+// One vector of partial sums, then the remainder: a fixed order.
 PP_INLINE double dot(int n, const double *x, const double *y)
 {
     pp_v4 sum = {0};
@@ -421,7 +438,7 @@ PP_INLINE double dot(int n, const double *x, const double *y)
     return PP_SUM(sum) + rest;
 }
 
-// L y = b of one front: pivots, then what is left to the rows below.
+// L y = b in one front: its pivots, then its contribution to the rows below.
 PP_CLONES
 static void forward_front(const pp_ldl *l, const pp_front *front, double *x)
 {
@@ -444,7 +461,7 @@ static void forward_front(const pp_ldl *l, const pp_front *front, double *x)
     }
 }
 
-// U x = y of one front; the diagonal holds reciprocals.
+// U x = y in one front. The diagonal holds reciprocals.
 PP_CLONES
 static void back(const pp_ldl *l, const pp_front *front, double *x)
 {
@@ -461,7 +478,7 @@ static void back(const pp_ldl *l, const pp_front *front, double *x)
     }
 }
 
-// Fronts in order, then in reverse, in the permuted rows. False where the answer is not finite.
+// Fronts in order, then in reverse, in permuted rows. False where the solution is not finite.
 bool pp_ldl_solve(const pp_ldl *l, double *b)
 {
     for (int i = 0; i < l->n; i++) {

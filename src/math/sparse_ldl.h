@@ -1,22 +1,25 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inside of the sparse factorisation: what the analysis leaves for the numeric phase. Private to
+// Data of the sparse factorisation that the analysis leaves for the numeric phase. Private to
 // sparse_*.c.
 //
-// Nodes (bodies, joints) are eliminated in an order of little fill. Nodes whose columns of L look alike,
-// or nearly, form a front: with k eliminated rows and m rows below it is
+// The method is multifrontal (Duff and Reid 1983). Nodes (bodies, joints) are eliminated in an
+// order of little fill. Nodes whose columns of L have the same rows, or nearly, form a front (a
+// supernode): with k eliminated rows and m rows below it is
 //
 //   [ F11  U12 ]     F = [F11; F21]   (k + m) x k,  L and U of F11 in place, 1 / pivots on the diagonal
 //   [ F21   S  ]     Ut = U12'         m x k
-//                    S = A22 - L21 U12  m x m, added into the front of the parent (Duff, Reid 1983)
+//                    S = A22 - L21 U12  m x m, the Schur complement, added into the parent's front
 //
-// so that all arithmetic is dense. Fronts come children first; the S of a front that waits for its
-// parent stands in one of two stacks, by the parity of its depth, so that neither ever has a hole.
+// so that all arithmetic is dense. Fronts come children first. The S of a front that waits for its
+// parent is on one of two stacks, by the parity of its depth, so that neither stack ever has a
+// hole.
 //
-// Several threads: subtrees that have little of the work each are eliminated at the same time, with stacks
-// of their own; then come the fronts above them, in order, where threads share the columns of a product.
-// Each number is made by the same operations in the same order, whoever makes it.
+// Several threads: subtrees with a small share of the work each are eliminated at the same time,
+// with stacks of their own. Then come the fronts above them, in order, where threads share the
+// columns of each product. Each number is computed by the same operations in the same order, on
+// whichever thread.
 #pragma once
 
 #include "math/math.h"
@@ -33,11 +36,10 @@ typedef struct pp_front {
     int inside;    // rows below that the parent eliminates: they come first
 } pp_front;
 
-// Where block b of the caller goes: corner (i, j) of a front's panel.
+// Where block b of the caller goes: its corner is (i, j) of a front's panel.
 typedef struct pp_block_place {
     int front, i, j;
-    bool
-        flipped;  // the order of its nodes is the reverse of the caller's: transposed, x and upper swap
+    bool flipped;  // its nodes are eliminated in the other order: transposed, x and upper swap
 } pp_block_place;
 
 // A subtree that one thread eliminates: fronts first..last.
@@ -78,20 +80,21 @@ struct pp_ldl {
     bool symmetric;  // the last factorisation was
 };
 
-// Fills the analysis and allocates the numbers; the pattern is in place. PERP_OK or PERP_ERR_MEMORY.
+// Fills the analysis and allocates the numbers; the pattern is set. PERP_OK or PERP_ERR_MEMORY.
 perp_status pp_ldl_plan(pp_ldl *ldl);
 
-// Places the S of all fronts, whose tree is known, and finds subtrees where threads are to share the work.
-// Returns the room that S takes, or 0 with *ok false: out of memory.
+// Places the S of all fronts, whose tree is known, and finds subtrees for threads. Returns the room
+// that S takes, or 0 with *ok false: no memory.
 size_t pp_ldl_stack(pp_ldl *ldl, pp_arena *scratch, bool *ok);
 
 // ── sparse_front.c ───────────────────────────────────────────────────────────────────────────────
 
-// U of F11 and U12, L; rows are exchanged within F11. False: a column of zeros. team: NULL, or who shares
-// the products.
+// L, U of F11, and U12; rows are exchanged within F11. False: a column of zeros. team: threads that
+// share the products; NULL: none.
 bool pp_front_lu(const pp_front *front, double *F, double *Ut, double *S, int *pivot,
                  const pp_team *team);
-// The same of a symmetric front, from its lower triangle. A pivot d with |d| <= tiny |a| (a: the diagonal
-// of A there) becomes zero, with its column of L. Returns how many; D: the pivots.
+// The same for a symmetric front, from its lower triangle. A pivot d with |d| <= tiny |a| (a: the
+// diagonal entry of A) becomes zero, with its column of L. Returns the number of those; D: the
+// pivots.
 int pp_front_ldl(const pp_front *front, double *F, double *Ut, double *S, double tiny,
                  const double *diagonal, double *D, const pp_team *team);

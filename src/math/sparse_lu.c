@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse LU: a thin layer over KLU that turns its flags into statuses.
+// Sparse LU: a thin layer over KLU that turns its flags into statuses. KLU allocates from
+// SuiteSparse's functions, not from perp_env.
 #include "math/math.h"
 
 #include <klu.h>
@@ -16,6 +17,7 @@ struct pp_sparse_lu {
     int n;
 };
 
+// The symbolic analysis: fill-reducing order and block triangular form, from the pattern alone.
 pp_sparse_lu *pp_sparse_lu_create(int n, const int *p, const int *i)
 {
     pp_sparse_lu *lu = SuiteSparse_calloc(1, sizeof *lu);
@@ -43,6 +45,7 @@ void pp_sparse_lu_destroy(pp_sparse_lu *lu)
     }
 }
 
+// Row exchanges depend on the numbers, so that the factors are computed anew each time.
 perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x)
 {
     klu_free_numeric(&lu->numeric, &lu->common);
@@ -53,6 +56,7 @@ perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x)
     return lu->common.status == KLU_OUT_OF_MEMORY ? PERP_ERR_MEMORY : PERP_ERR_SINGULAR;
 }
 
+// The common struct is copied: a question does not change the object.
 double pp_sparse_lu_flops(const pp_sparse_lu *lu)
 {
     klu_common common = lu->common;
@@ -64,6 +68,7 @@ static perp_status check_solution(int ok, int n, const double *b)
     return ok && pp_all_finite((size_t)n, b) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
+// A solution that is not finite is reported as singular.
 perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b)
 {
     klu_common common = lu->common;

@@ -1,21 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sparse factorisation before any number is known: order, elimination tree, fronts, places.
+// The symbolic phase of the sparse factorisation: order, elimination tree, fronts, places.
 //
-// Order: AMD (Amestoy, Davis, Duff 1996) on the nodes. Tree: Liu (1990), with path compression. Rows of L
-// by walking the tree up from each entry of A; ascending rows give ascending lists. A front takes its last
-// child in where the zeros that this stores are few.
+// Order: approximate minimum degree (AMD; Amestoy, Davis and Duff 1996) on the nodes. Tree: Liu
+// (1990), with path compression. Rows of L by walking up the tree from each entry of A; ascending
+// rows give ascending lists. A front absorbs its last child where few zeros have to be stored for
+// it (relaxed supernodes).
 #include "math/sparse_ldl.h"
 
 #include <amd.h>
 #include <string.h>
 
 enum {
-    NARROW = 12,  // rows up to which a merged front may be half zeros
-    WIDE = 48,    // up to which it may be a fifth; beyond, a twentieth
+    NARROW = 12,  // rows up to which half of a merged front may be zeros
+    WIDE = 48,    // rows up to which a fifth may be; beyond, a twentieth
 };
 
+// The analysis. Positions are nodes in the order of elimination.
 typedef struct elimination {
     pp_ldl *ldl;
     pp_arena *scratch;
@@ -36,7 +38,7 @@ static int *ints(elimination *s, size_t n)
 
 // ── Order ────────────────────────────────────────────────────────────────────────────────────────
 
-// The whole pattern without its diagonal, as AMD wants it. False: out of memory.
+// The whole pattern without its diagonal, in the form of AMD. False: no memory.
 static bool whole_pattern(elimination *s, int *first, int *length, int **list, size_t *room)
 {
     const pp_ldl *l = s->ldl;
@@ -47,8 +49,9 @@ static bool whole_pattern(elimination *s, int *first, int *length, int **list, s
     if (!next || !*list) {
         return false;
     }
-    // The caller gives the lower triangle, the diagonal block first in each column: count each entry in its column and
-    // in its row, then place both. AMD wants room beyond that to work in.
+    // The caller gives the lower triangle, with the diagonal block first in each column. Each entry
+    // is counted in its column and in its row, then placed in both. AMD needs extra room to work
+    // in.
     memset(length, 0, (size_t)n * sizeof *length);
     for (int j = 0; j < n; j++) {
         for (int k = l->p[j] + 1; k < l->p[j + 1]; k++) {
@@ -69,7 +72,7 @@ static bool whole_pattern(elimination *s, int *first, int *length, int **list, s
     return true;
 }
 
-// A fill-reducing order of the nodes by approximate minimum degree (AMD).
+// A fill-reducing order of the nodes by AMD, which gives both the order and its inverse.
 static bool find_order(elimination *s)
 {
     int n = s->nodes, *work = ints(s, 8 * (size_t)n), *list;
@@ -86,7 +89,7 @@ static bool find_order(elimination *s)
 
 // ── Tree ─────────────────────────────────────────────────────────────────────────────────────────
 
-// p, i: for each position the earlier ones it is tied to.
+// p, i: for each position the earlier positions that it is connected to.
 static void permute_pattern(elimination *s)
 {
     const pp_ldl *l = s->ldl;
@@ -101,7 +104,7 @@ static void permute_pattern(elimination *s)
     for (int j = 0; j < n; j++) {
         s->p[j + 1] += s->p[j];
     }
-    for (int j = n - 1; j >= 0; j--) {  // filled from the ends, which p then is again
+    for (int j = n - 1; j >= 0; j--) {  // filled from the ends, so that p becomes the starts
         for (int k = l->p[j] + 1; k < l->p[j + 1]; k++) {
             int a = s->inverse[j], b = s->inverse[l->i[k]];
             s->i[--s->p[(a > b ? a : b) + 1]] = a > b ? b : a;
@@ -111,7 +114,8 @@ static void permute_pattern(elimination *s)
     s->p[n] = l->p[n] - n;
 }
 
-// The elimination tree with path compression (Liu 1990): parent[j] is the first row below the diagonal of column j of L.
+// Elimination tree with path compression (Liu 1990): parent[j] is the first row below the diagonal
+// in column j of L.
 static void find_tree(elimination *s, int *ancestor)
 {
     for (int j = 0; j < s->nodes; j++) {
@@ -130,7 +134,8 @@ static void find_tree(elimination *s, int *ancestor)
     }
 }
 
-// Children before parents, each subtree together; order and inverse follow. work: 3 nodes.
+// Renumbers the positions so that children come before parents and subtrees are consecutive. work:
+// 3 nodes.
 static void postorder(elimination *s, int *work)
 {
     int n = s->nodes, *head = work, *next = work + n, *stack = work + 2 * n, done = 0;
@@ -147,7 +152,7 @@ static void postorder(elimination *s, int *work)
         if (s->parent[root] >= 0) {
             continue;
         }
-        // Depth first without recursion, since a chain of bodies is a tree as deep as it is long.
+        // Depth first without recursion: a chain of bodies is a tree as deep as it is long.
         stack[0] = root;
         while (top >= 0) {
             int j = stack[top], child = head[j];
@@ -168,7 +173,8 @@ static void postorder(elimination *s, int *work)
 
 // ── Rows of L ────────────────────────────────────────────────────────────────────────────────────
 
-// Walks row by row; counts into lp[column + 1], or lists into li from next[column] on.
+// Visits the entries of L row by row: counts them in lp[column + 1], or lists them in li from
+// next[column] on.
 static void walk_rows(elimination *s, int *mark, int *next)
 {
     for (int j = 0; j < s->nodes; j++) {
@@ -186,7 +192,7 @@ static void walk_rows(elimination *s, int *mark, int *next)
     }
 }
 
-// The pattern of L, counted and then written.
+// The pattern of L, first counted, then listed.
 static bool find_front_rows(elimination *s, int *mark, int *next)
 {
     int n = s->nodes;
@@ -211,19 +217,21 @@ static bool find_front_rows(elimination *s, int *mark, int *next)
 
 // ── Fronts ───────────────────────────────────────────────────────────────────────────────────────
 
-// A front while fronts are being merged: positions from..to-1, rows eliminated and below, zeros stored.
+// A front while fronts are merged: positions from..to-1, rows eliminated, rows below, zeros stored.
 typedef struct group {
     int from, to, k, m;
     double zeros;
 } group;
 
+// Zeros of the merged front: those of both, and the rows of the parent that the child's columns
+// lack.
 static bool worth_merging(const group *child, const group *parent, double *zeros)
 {
     int k = child->k + parent->k;
     *zeros = child->zeros + parent->zeros +
              (double)child->k * (double)(parent->k + parent->m - child->m);
     double all = (double)k * (double)(k + 1) / 2.0 + (double)k * parent->m;
-    // Narrow fronts gain most from being merged, and may hold more zeros.
+    // Narrow fronts gain most from a merger, and may store more zeros.
     double part = 0.05;
     if (k <= NARROW) {
         part = 0.5;
@@ -233,7 +241,7 @@ static bool worth_merging(const group *child, const group *parent, double *zeros
     return *zeros <= part * all;
 }
 
-// Fronts of one node each, then merged upwards. Returns how many; group[] holds them in order.
+// Fronts of one node each, then merged upwards; returns their number. groups[] has them in order.
 static int find_groups(const elimination *s, group *groups)
 {
     int count = 0;
@@ -254,7 +262,7 @@ static int find_groups(const elimination *s, group *groups)
     return count;
 }
 
-// Sizes of all fronts and where their numbers are.
+// Sizes of all fronts, and where their numbers are.
 static void count_fronts(elimination *s, const group *groups, size_t *rows)
 {
     pp_ldl *l = s->ldl;
@@ -283,12 +291,12 @@ static int row_in_front(const elimination *s, const pp_front *front, const int *
     return row < front->first + front->k ? row - front->first : local[position];
 }
 
-// Rows below of all fronts, their places in the parents, and the tree of fronts.
+// Rows below each front, their places in the parent, and the tree of fronts.
 static void tie_fronts(elimination *s, const group *groups, int *local)
 {
     pp_ldl *l = s->ldl;
-    // The pattern of a front below its pivots is that of the last column merged into it; the parent of that column is in
-    // the parent front.
+    // The rows of a front below its pivots are those of the last column merged into it. The parent
+    // of that column is in the parent front.
     for (int f = 0; f < l->fronts; f++) {
         pp_front *front = &l->front[f];
         int last = groups[f].to - 1, at = front->rows;
@@ -306,7 +314,8 @@ static void tie_fronts(elimination *s, const group *groups, int *local)
             l->front[front->parent].child = f;
         }
     }
-    // Where the rows below each child stand in its parent: `local` is the place of every node in the front `up`.
+    // Places of the rows below each child in its parent; `local` has the place of every node in the
+    // front `up`.
     for (int f = 0; f < l->fronts; f++) {
         const pp_front *up = &l->front[f];
         int last = groups[f].to - 1;
@@ -328,7 +337,7 @@ static void tie_fronts(elimination *s, const group *groups, int *local)
     }
 }
 
-// Where the caller's blocks go, front by front, since `local` holds one front at a time.
+// Places of the caller's blocks, front by front, because `local` describes one front at a time.
 static bool place_blocks(elimination *s, const group *groups, int *local)
 {
     pp_ldl *l = s->ldl;
@@ -340,8 +349,8 @@ static bool place_blocks(elimination *s, const group *groups, int *local)
     memset(head, 0xff, ((size_t)l->fronts + 1) * sizeof *head);
     for (int j = n - 1; j >= 0; j--) {
         for (int k = l->p[j + 1] - 1; k >= l->p[j]; k--) {
-            // A block belongs to the front that eliminates the earlier of its two nodes; where the order of
-            // elimination has exchanged them, it is taken transposed.
+            // A block belongs to the front that eliminates the earlier of its two nodes. Where
+            // elimination has reversed their order it is transposed.
             int a = s->inverse[l->i[k]], b = s->inverse[j], low = a < b ? a : b;
             l->block[k] = (pp_block_place){.front = s->front_of[low],
                                            .i = a < b ? b : a,
@@ -368,6 +377,7 @@ static bool place_blocks(elimination *s, const group *groups, int *local)
 
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
+// Arrays of the analysis, in scratch memory.
 static bool allocate_plan(elimination *s)
 {
     size_t n = (size_t)s->nodes, entries = (size_t)s->ldl->p[s->nodes];
@@ -384,6 +394,7 @@ static bool allocate_plan(elimination *s)
            s->front_of;
 }
 
+// Arrays of the numeric phase, which last as long as the pattern.
 static bool allocate_numbers(pp_ldl *l, size_t waiting)
 {
     size_t n = (size_t)l->n;
@@ -401,6 +412,7 @@ static bool allocate_numbers(pp_ldl *l, size_t waiting)
            l->lost;
 }
 
+// The tree is found twice: for the order of AMD, and again after the postorder.
 static bool order_and_tree(elimination *s, int *work)
 {
     int n = s->nodes;
@@ -420,21 +432,22 @@ static bool order_and_tree(elimination *s, int *work)
     return find_front_rows(s, work, work + n);
 }
 
+// Everything in here depends on the pattern alone, and is reused while the pattern stays.
 perp_status pp_ldl_plan(pp_ldl *l)
 {
     elimination s = {.ldl = l, .scratch = l->scratch, .nodes = l->nodes};
     size_t n = (size_t)l->nodes, rows, waiting = 0;
     group *groups = PP_ARRAY(s.scratch, group, n);
     int *work = ints(&s, 3 * n + 1);
-    // Order and elimination tree, then fronts (supernodes), then where everything of a front is kept. A failure is
-    // one of memory only; `ok` carries it to the end.
+    // Order and elimination tree, then fronts, then places. Only memory can fail; `ok` carries this
+    // to the end.
     bool ok = groups && work && allocate_plan(&s) && order_and_tree(&s, work);
     l->place = PP_ARRAY(l->arena, int, l->n);
     l->block = PP_ARRAY(l->arena, pp_block_place, l->p[l->nodes]);
     l->left_size = l->above_size = 0;
     if (ok && l->place && l->block) {
-        for (int node = 0, at = 0; node < l->nodes;
-             node++) {  // from the caller's rows to the permuted ones
+        // from the caller's rows to the permuted ones
+        for (int node = 0, at = 0; node < l->nodes; node++) {
             for (int r = 0; r < l->size[node]; r++) {
                 l->place[at++] = s.start[s.inverse[node]] + r;
             }

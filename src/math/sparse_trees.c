@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sparse factorisation's tree of fronts: where each S waits, and which subtrees go to which threads.
+// The tree of fronts: where each Schur complement waits, and which subtrees go to which threads.
 #include "math/sparse_ldl.h"
 
-enum { PIECES = 4 };  // of the work of a thread, at least: so that none waits long for another
+enum { PIECES = 4 };  // subtrees per thread, at least, so that none waits long for another
 
 static const double SHARED_FROM = 1e6;  // operations from which threads are worth waking
 
+// Region of the fronts above all subtrees.
 enum { TOP = -1 };
 
-// The stacks of the fronts first..last that are in the given region, from `base` on; depth: parities.
-// Returns where they end.
+// Places the Schur complements of the fronts first..last of a region on two stacks from `base` on;
+// depth: parities. Returns their end. region NULL: all fronts.
 static size_t stack_region(pp_ldl *l, const int *depth, const int *region, int first, int last,
                            size_t base)
 {
@@ -22,7 +23,8 @@ static size_t stack_region(pp_ldl *l, const int *depth, const int *region, int f
         if (region && region[f] != which) {
             continue;
         }
-        // The children's complements are consumed by this front: their places are free for its siblings.
+        // The complements of the children are consumed by this front: their places are free for its
+        // siblings.
         for (int c = front->child; c >= 0; c = l->front[c].sibling) {
             if (!region || region[c] == which) {
                 used[depth[c]] -= (size_t)l->front[c].m * (size_t)l->front[c].m;
@@ -40,7 +42,7 @@ static size_t stack_region(pp_ldl *l, const int *depth, const int *region, int f
     return base + most[0] + most[1];
 }
 
-// Operations of each front and all below it; returns those of all.
+// Operations of each front with all below it; returns the total.
 static double count_operations(const pp_ldl *l, double *work)
 {
     double sum = 0.0;
@@ -59,8 +61,8 @@ static double count_operations(const pp_ldl *l, double *work)
     return sum;
 }
 
-// Subtrees with at most `most` operations below fronts with more. Fronts of a subtree stand together, its
-// root last: the first one that is not below the last subtree begins the next.
+// Subtrees with at most `most` operations, below fronts with more. The fronts of a subtree are
+// consecutive, its root last, so that the next subtree starts after it.
 static void find_trees(pp_ldl *l, const double *work, double most, int *region)
 {
     l->trees = l->tops = 0;
@@ -80,6 +82,7 @@ static void find_trees(pp_ldl *l, const double *work, double most, int *region)
     }
 }
 
+// Memory for Schur complements is known before any number is: a factorisation allocates nothing.
 size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
 {
     int *depth = PP_ARRAY(scratch, int, l->fronts), *region = PP_ARRAY(scratch, int, l->fronts);
@@ -89,8 +92,8 @@ size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
     if (!*ok || l->fronts == 0) {
         return 0;
     }
-    // Parity of the depth: the Schur complements of a front and of its children lie on two stacks in turn, so that those
-    // of the children can be popped when the front has its own.
+    // Parity of the depth: the complements of a front and of its children are on different stacks,
+    // so that those of the children can be popped when the front has its own.
     for (int f = l->fronts - 1; f >= 0; f--) {
         int up = l->front[f].parent;
         depth[f] = up < 0 ? 0 : 1 - depth[up];
@@ -105,7 +108,8 @@ size_t pp_ldl_stack(pp_ldl *l, pp_arena *scratch, bool *ok)
     if (!*ok) {
         return 0;
     }
-    // Subtrees that threads eliminate at the same time have stacks of their own, and so have the fronts above them.
+    // Subtrees that are eliminated at the same time have stacks of their own, as have the fronts
+    // above them.
     find_trees(l, work, all / (PIECES * l->team.lanes), region);
     size_t end = 0;
     for (int t = 0; t < l->trees; t++) {

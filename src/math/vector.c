@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vector kernels. Sums run in a fixed order that does not depend on the machine.
+// Vector kernels. Sums run in an order that is fixed by the source: eight partial sums, then their
+// sum.
 #include "math/math.h"
 #include "math/simd.h"
 
 #include <math.h>
 
+// Two vectors of partial sums, so that additions overlap. The remainder goes to one lane.
 PP_CLONES
 double pp_dot(int n, const double *x, const double *y)
 {
@@ -38,6 +40,7 @@ void pp_axpy(int n, double a, const double *restrict x, double *restrict y)
     }
 }
 
+// NaN is larger than any number, and ends the search.
 double pp_norm_inf(int n, const double *x)
 {
     double worst = 0.0;
@@ -53,6 +56,7 @@ double pp_norm_inf(int n, const double *x)
     return worst;
 }
 
+// Scaled by the largest entry where squares would overflow or underflow.
 double pp_norm2(int n, const double *x)
 {
     double big = pp_norm_inf(n, x);
@@ -73,7 +77,7 @@ double pp_norm2(int n, const double *x)
 PP_CLONES
 bool pp_all_finite(size_t n, const double *x)
 {
-    pp_v4 s = {0}, t = {0};  // 0 x is 0 for a finite x and NaN otherwise, and NaN stays
+    pp_v4 s = {0}, t = {0};  // 0 x is 0 for a finite x and NaN otherwise, and NaN persists
     size_t k = 0;
     for (; k + 8 <= n; k += 8) {
         s += 0.0 * PP_LOAD(x + k);

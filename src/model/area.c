@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Area, centroid and second moment of shapes: mass properties from density.
+// Area, centroid and second moment of planar shapes, from which density gives mass properties.
 #include "model/builder.h"
 
 #include <math.h>
 
 static const double PI = 3.141592653589793;
 
-// Green's theorem over the sides, about the first vertex.
+// A fan of triangles around the first vertex: sums of cross products, by Green's theorem. Moments
+// are relative to that vertex, so that shapes far from the origin lose no digits; the parallel-axis
+// theorem moves the last one to the centroid.
 static void polygon_area(const pp_shape *shape, double *area, pp_vec2 *centroid, double *moment)
 {
     pp_vec2 o = shape->vertex_B[0];
@@ -27,8 +29,7 @@ static void polygon_area(const pp_shape *shape, double *area, pp_vec2 *centroid,
     *moment = J - (sx * sx + sy * sy) / A;
 }
 
-// Area [m^2], centroid in the body frame [m] and polar moment of area about the centroid [m^4], by Steiner's theorem;
-// false for shapes without an area.
+// The moment is the polar one, which a planar body turns with.
 bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, double *moment)
 {
     double r = shape->radius, l = shape->half;
@@ -42,7 +43,7 @@ bool pp_shape_area(const pp_shape *shape, double *area, pp_vec2 *centroid, doubl
         polygon_area(shape, area, centroid, moment);
         return true;
     case PERP_SHAPE_CAPSULE: {
-        // A rectangle and two half discs; the centroid of a half disc is 4 r / 3 pi off its diameter.
+        // A rectangle and two half discs, whose centroids are 4 r / 3 pi from their diameters.
         double box = 4.0 * l * r, caps = PI * r * r, off = 4.0 * r / (3.0 * PI);
         *area = box + caps;
         *moment = box * (l * l + r * r) / 3.0 + 0.5 * caps * r * r - caps * off * off +

@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The builder: lists of checked objects. The first error sticks.
+// The builder: lists of checked objects.
+//
+// Every object is checked and converted when it is added, so that an error can name it and the
+// field. A builder keeps its first error and ignores everything after it; a caller may add without
+// checking and ask once at the end. Handles are indices, and stay valid in the model.
 #include "model/builder.h"
 
 #include <math.h>
@@ -9,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Body 0 is the ground. Gravity is along -y until a spatial body makes -z the way down.
+// Body 0 is the ground. Gravity is along -y, which is down in the plane; a spatial model makes it
+// -z.
 perp_builder *perp_builder_create(const perp_env *env)
 {
     perp_builder *b = pp_alloc(env, sizeof *b);
@@ -29,6 +34,7 @@ perp_builder *perp_builder_create(const perp_env *env)
     return b;
 }
 
+// NULL is allowed.
 void perp_builder_destroy(perp_builder *builder)
 {
     if (builder) {
@@ -38,6 +44,8 @@ void perp_builder_destroy(perp_builder *builder)
     }
 }
 
+// A builder that could not be allocated reports that here, so that its creation need not be
+// checked.
 perp_status perp_builder_status(const perp_builder *builder, perp_error *error)
 {
     if (!builder) {
@@ -64,6 +72,7 @@ bool pp_builder_bad(perp_builder *b, perp_status status, const char *format, ...
     return false;
 }
 
+// Pointers to items are invalid after this: a full list moves.
 void *pp_builder_grow(perp_builder *b, pp_list *list, size_t size)
 {
     if (list->count == list->capacity) {
@@ -82,6 +91,7 @@ void *pp_builder_grow(perp_builder *b, pp_list *list, size_t size)
     return (char *)list->items + (size_t)list->count++ * size;
 }
 
+// Failure shows as NULL with the error set; NULL for an empty text does not set it.
 const char *pp_builder_text(perp_builder *b, const char *text)
 {
     if (!text || !text[0]) {
@@ -97,12 +107,14 @@ const char *pp_builder_text(perp_builder *b, const char *text)
     return copy;
 }
 
+// Orders that kinematics/ and certify/ fill. In space qx, qy, qz are the vector part of the
+// quaternion.
 const char *const pp_planar_variables[PP_PLANAR_VARS] = {"t",  "x",  "y",    "angle",
                                                          "vx", "vy", "omega"};
 const char *const pp_spatial_variables[PP_SPATIAL_VARS] = {"t",  "x",  "y",  "z",  "vx", "vy", "vz",
                                                            "wx", "wy", "wz", "qx", "qy", "qz"};
 
-// Errors name the object, the field and the column.
+// Messages name the object, the field and the column in the text.
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr)
 {
@@ -124,7 +136,7 @@ bool pp_builder_expr(perp_builder *b, const char *object, const char *field, con
     return true;
 }
 
-// Every kind of object has its name first in its struct.
+// Every kind of object has its name as first member.
 static const char *name_at(const pp_list *list, size_t size, int i)
 {
     const char *name;
@@ -132,7 +144,7 @@ static const char *name_at(const pp_list *list, size_t size, int i)
     return name;
 }
 
-// Where a name is, or would go.
+// The slot of a name, or the free one where it would go: linear probing.
 static int *name_slot(const pp_list *list, size_t size, const char *name)
 {
     size_t mask = (size_t)list->slots - 1;
@@ -143,7 +155,7 @@ static int *name_slot(const pp_list *list, size_t size, const char *name)
     return &list->slot[at];
 }
 
-// Slots for twice as many names as there are.
+// At least twice as many slots as names. A larger table is filled anew.
 static bool grow_slots(perp_builder *b, pp_list *list, size_t size, int names)
 {
     if (list->slots >= 2 * (names + 1)) {
@@ -162,8 +174,8 @@ static bool grow_slots(perp_builder *b, pp_list *list, size_t size, int names)
     return true;
 }
 
-// A copy of the name, or "body3" where none was given. Names are looked up in a hash table, so that models of many bodies
-// are built in linear time.
+// A copy of the name, or "body3" where none is given. The hash table keeps the construction of
+// large models linear.
 bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index, pp_list *list,
                      size_t size)
 {
@@ -186,6 +198,7 @@ bool pp_builder_name(perp_builder *b, const char *what, const char **name, int i
     return true;
 }
 
+// The default depends on the dimension, so that a given gravity is remembered as such.
 void perp_builder_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
 {
     if (builder && !pp_finite3(gravity_W)) {
@@ -196,6 +209,7 @@ void perp_builder_set_gravity(perp_builder *builder, perp_vec3 gravity_W)
     }
 }
 
+// Nothing is detected then: contacts are those that are listed.
 void perp_builder_set_listed_only(perp_builder *builder, bool listed_only)
 {
     if (builder) {
@@ -203,7 +217,8 @@ void perp_builder_set_listed_only(perp_builder *builder, bool listed_only)
     }
 }
 
-// A builder that has failed ignores what follows. The cookie shows that a definition was made by its _default().
+// Whether an object may be added. A builder that has failed ignores what follows; the cookie shows
+// that the definition was initialised by its _default().
 static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
                    const char *what)
 {
@@ -218,7 +233,7 @@ static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t e
     return true;
 }
 
-// Takes back the last item when its conversion failed.
+// Removes the last item where its conversion failed; returns its index or -1.
 static int kept(pp_list *list, bool ok)
 {
     if (!ok) {
@@ -228,6 +243,7 @@ static int kept(pp_list *list, bool ok)
     return list->count - 1;
 }
 
+// The first body after the ground decides between plane and space.
 perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_BODY_COOKIE, "body")) {
@@ -244,7 +260,7 @@ perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def)
     return (perp_body){kept(&builder->bodies, ok)};
 }
 
-// The newest shape is the last of its body.
+// The shapes of a body are a linked list in order of creation; the newest is the last.
 static void tie_shape(const perp_builder *b, int body)
 {
     pp_shape *shape = b->shapes.items;
@@ -257,7 +273,7 @@ static void tie_shape(const perp_builder *b, int body)
     owner->last_shape = b->shapes.count;
 }
 
-// Shapes and densities are two lists of the same length; one that fails leaves both.
+// Shapes and densities are two lists of the same length: a shape that fails is removed from both.
 perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
@@ -268,6 +284,7 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
                        def->name ? def->name : "", body.i);
         return (perp_shape){-1};
     }
+    // Both lists grow before anything is converted, so that they stay of the same length.
     pp_shape *shape = pp_builder_grow(builder, &builder->shapes, sizeof *shape);
     double *density = pp_builder_grow(builder, &builder->densities, sizeof *density);
     if (!shape || !density) {
@@ -278,7 +295,7 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
     bool ok = pp_builder_name(builder, "shape", &shape->name, builder->shapes.count - 1,
                               &builder->shapes, sizeof *shape) &&
               pp_convert_shape(builder, body.i, def, shape);
-    if (!ok) {  // the shape itself is taken back by kept()
+    if (!ok) {  // kept() removes the shape itself
         builder->densities.count--;
     } else {
         tie_shape(builder, body.i);
@@ -286,6 +303,7 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
     return (perp_shape){kept(&builder->shapes, ok)};
 }
 
+// Two different shapes of different bodies.
 static bool shapes_exist(perp_builder *b, perp_shape a, perp_shape c, const char *what)
 {
     int count = b->shapes.count;
@@ -301,11 +319,13 @@ static bool shapes_exist(perp_builder *b, perp_shape a, perp_shape c, const char
     return true;
 }
 
+// 0 leaves it to the scene; a polygon has at least three corners.
 bool pp_builder_facets(int facets)
 {
     return facets == 0 || (facets >= 3 && facets <= 256);
 }
 
+// The last rule for a pair wins (sort_pairs in model.c).
 void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_PAIR_COOKIE, "pair") ||
@@ -327,7 +347,7 @@ void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
     }
     pp_pair_rule *pair = pp_builder_grow(builder, &builder->pairs, sizeof *pair);
     if (pair) {
-        // Stored with the smaller index first; `turned` remembers whose frame tangent_A is in.
+        // Stored with the smaller index first; `turned` keeps the frame of tangent_A.
         int low = def->a.i < def->b.i ? def->a.i : def->b.i;
         *pair = (pp_pair_rule){.a = low,
                                .b = def->a.i + def->b.i - low,
@@ -344,13 +364,14 @@ void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
     }
 }
 
-// A listed contact is always looked for, whatever the shapes say about detection.
+// A listed contact is in every problem, whatever the distance of its shapes and their `detect`.
 void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||
         !shapes_exist(builder, def->a, def->b, "contact")) {
         return;
     }
+    // Points and half-spaces of the same kind have no distance to measure.
     const pp_shape *shape = builder->shapes.items;
     perp_shape_kind kind = shape[def->a.i].kind;
     if (kind == shape[def->b.i].kind && (kind == PERP_SHAPE_POINT || kind == PERP_SHAPE_HALFPLANE ||
@@ -363,7 +384,7 @@ void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def
                        def->name ? def->name : "", both);
         return;
     }
-    // Negative coefficients are allowed here: they mean those of the shapes.
+    // Negative coefficients stand for those of the shapes.
     if (!isfinite(def->mu) || !(def->restitution <= 1.0) || !isfinite(def->mu_2) ||
         !isfinite(def->mu_spin) || !isfinite(def->mu_roll) || !pp_finite3(def->tangent_A) ||
         (def->facets >= 0 && !pp_builder_facets(def->facets))) {
@@ -388,6 +409,7 @@ void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def
     }
 }
 
+// Bodies and joints that it refers to must exist already.
 perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_JOINT_COOKIE, "joint")) {
@@ -404,6 +426,7 @@ perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *d
     return (perp_joint){kept(&builder->joints, ok)};
 }
 
+// Errors of expressions are reported with their column.
 perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *def)
 {
     if (!usable(builder, def, def ? def->cookie : 0, PP_FORCE_COOKIE, "force")) {

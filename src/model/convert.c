@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions to model objects: every rule a user can break, each with its sentence.
+// Definitions to model objects: every rule that a user can break, each with a message that names
+// the object. Conditions are written so that NaN fails: !(x >= 0).
 #include "model/builder.h"
 
 #include <math.h>
 #include <string.h>
 
+// Numbers of a body.
 static bool check_body(perp_builder *b, const perp_body_def *def, const char *name)
 {
     if (def->kind < PERP_BODY_PLANAR || def->kind > PERP_BODY_SPATIAL_PARTICLE) {
@@ -29,7 +31,8 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
             "body '%s': mass and inertia must be positive, or 0 to compute them from densities",
             name);
     }
-    // A rounded quaternion is normalised later; one farther off is more likely a mistake. NaN fails as well.
+    // A quaternion of few decimals is normalised later; one farther off is more likely a mistake.
+    // NaN fails as well.
     double norm = pp_quat_norm(def->rotation_WB);
     if (!(norm > 0.999) || !(norm < 1.001)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -39,7 +42,7 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
     return true;
 }
 
-// Shapes that the ground was given before anybody knew.
+// Shapes that the ground got before the first body decided: they must exist in that dimension.
 static bool ground_fits(perp_builder *b, bool spatial)
 {
     pp_shape *shape = b->shapes.items;
@@ -56,10 +59,11 @@ static bool ground_fits(perp_builder *b, bool spatial)
     return true;
 }
 
-// A model is planar or spatial. The ground, the first body, is what the others are.
+// A model is planar or spatial as a whole. The ground, the first body, becomes what the others are.
 static bool same_space(perp_builder *b, const perp_body_def *def, const char *name)
 {
     bool spatial = def->kind >= PERP_BODY_SPATIAL;
+    // The ground itself decides nothing: it is added before the caller says anything.
     if (b->bodies.count == 1) {
         return true;
     }
@@ -77,7 +81,7 @@ static bool same_space(perp_builder *b, const perp_body_def *def, const char *na
     return !first || ground_fits(b, spatial);
 }
 
-// Expressions of t for the six coordinates of a driven body [m, rad].
+// Expressions of t for the coordinates of a driven body [m, rad].
 static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *body)
 {
     const char *texts[PP_MOTIONS] = {def->motion_x,  def->motion_y,  def->motion_z,
@@ -103,7 +107,7 @@ static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *
     return true;
 }
 
-// Velocities of each kind of body among (v, omega).
+// Velocities of each kind of body among (v, omega): a planar body has v_x, v_y and omega_z.
 static void set_axes(pp_body *body)
 {
     static const int planar[3] = {0, 1, 5};
@@ -121,6 +125,7 @@ static void set_axes(pp_body *body)
         body->nv == 6 ? 7 : body->nv;  // a quaternion has a number more than an angular velocity
 }
 
+// Order of the definition: xx, yy, zz, xy, xz, yz.
 static void set_inertia(const perp_body_def *def, pp_body *body)
 {
     const double *I = def->inertia_B;
@@ -131,7 +136,8 @@ static void set_inertia(const perp_body_def *def, pp_body *body)
     }
 }
 
-// Planar bodies have z = 0, an angle and a spin about z; spatial ones a quaternion and omega in W. Particles do not turn.
+// Planar bodies have z = 0, an angle and a spin about z; spatial ones a quaternion and omega in
+// world axes. Particles do not turn.
 bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
 {
     if (!check_body(b, def, body->name) || !same_space(b, def, body->name)) {
@@ -159,6 +165,7 @@ bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
+// Refuses NaN and infinity as well.
 static bool positive(perp_builder *b, const pp_shape *shape, const char *field, double value)
 {
     if (value > 0.0 && isfinite(value)) {
@@ -168,7 +175,8 @@ static bool positive(perp_builder *b, const pp_shape *shape, const char *field, 
                           field, value);
 }
 
-// Convex, counter-clockwise, once around, by more than rounding: -1, or the vertex where it is not.
+// The vertex at which a polygon is not convex and counter-clockwise by more than rounding, or goes
+// round more than once; -1: none. around sums the turning angles, 2 pi for one turn.
 static int bad_vertex(const perp_vec3 *vertex, int count)
 {
     double around = 0.0;
@@ -177,6 +185,7 @@ static int bad_vertex(const perp_vec3 *vertex, int count)
         double dx = q.x - p.x, dy = q.y - p.y, fx = r.x - q.x, fy = r.y - q.y;
         double turn = dx * fy - dy * fx;
         around += atan2(turn, dx * fx + dy * fy);
+        // 7 is beyond 2 pi: a star goes round twice, with every corner convex
         if (!(turn > 1e-14 * hypot(dx, dy) * hypot(fx, fy)) || around > 7.0) {
             return (k + 1) % count;
         }
@@ -184,7 +193,7 @@ static int bad_vertex(const perp_vec3 *vertex, int count)
     return -1;
 }
 
-// Vertices into the body frame, with normals.
+// Vertices and outward normals in the body frame.
 static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int count, pp_shape *shape)
 {
     pp_vec2 *vertex = PP_ARRAY(b->arena, pp_vec2, count),
@@ -205,7 +214,7 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
                               "not at vertex %d",
                               shape->name, bad);
     }
-    // normal[k] is the outer unit normal of the edge from vertex k to k + 1: the edge turned clockwise.
+    // The outward normal of the side from vertex k to k + 1 is the side turned clockwise.
     pp_vec2 ex = shape->axis_B, ey = {-ex.y, ex.x};
     for (int k = 0; k < count; k++) {
         perp_vec3 p = vertices[k], q = vertices[(k + 1) % count];
@@ -222,7 +231,8 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
     return true;
 }
 
-// Planar shapes as points, half-planes, discs, capsules, segments or convex polygons.
+// Planar shapes as points, half-planes, discs, capsules, segments or convex polygons. Boxes become
+// polygons.
 static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     switch (def->kind) {
@@ -259,7 +269,7 @@ static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape
                           (int)def->kind);
 }
 
-// Velocities of a moving surface (a conveyor) as expressions of t [m/s, rad/s].
+// Velocities of a moving surface (a conveyor belt) as expressions of t [m/s, rad/s].
 static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool plane, bool space,
                             pp_shape *shape)
 {
@@ -285,6 +295,7 @@ static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool pla
                            &shape->surface_speed);
 }
 
+// The order of perp_shape_kind: planar kinds first, then spatial ones.
 bool pp_kind_in_plane(perp_shape_kind kind)
 {
     return kind <= PERP_SHAPE_HALFPLANE;
@@ -296,8 +307,8 @@ bool pp_kind_in_space(perp_shape_kind kind)
            kind == PERP_SHAPE_CAPSULE;
 }
 
-// The ground may get shapes before the first body decides between plane and space: they are then converted for both where
-// that is possible.
+// The ground may get shapes before the first body decides between plane and space. They are then
+// converted for both, where that is possible.
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
 {
     if (!pp_finite3(def->position_B) || !isfinite(def->angle)) {
@@ -332,8 +343,10 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->mu_spin = def->mu_spin;
     shape->mu_roll = def->mu_roll;
     shape->facets = def->facets;
+    // Both members are filled where both may be needed.
     bool in_space = b->spatial || !b->planar, in_plane = b->planar || !b->spatial;
-    if (!b->spatial && !b->planar) {  // the ground, before a body told which it is
+    if (!b->spatial && !b->planar) {  // a shape of the ground, before the first body
+        // A box or capsule without depth can only be planar.
         in_space = pp_kind_in_space(def->kind);
         in_plane = pp_kind_in_plane(def->kind);
         shape->flat = in_plane && in_space && def->kind != PERP_SHAPE_POINT && !(def->half.z > 0.0);
@@ -346,6 +359,7 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
 
+// The ground counts as a body.
 static bool two_bodies(perp_builder *b, const char *what, const char *name, perp_body a,
                        perp_body c)
 {
@@ -358,13 +372,14 @@ static bool two_bodies(perp_builder *b, const char *what, const char *name, perp
     return true;
 }
 
+// Particles have no orientation.
 static bool has_rotation(const perp_builder *b, int body)
 {
     const pp_body *bodies = b->bodies.items;
     return pp_body_turns(&bodies[body]);
 }
 
-// Whether a joint has rows about orientations.
+// Whether a joint has equations about orientations.
 static bool couples_angles(const perp_builder *b, perp_joint_kind kind)
 {
     switch (kind) {
@@ -380,8 +395,8 @@ static bool couples_angles(const perp_builder *b, perp_joint_kind kind)
     }
 }
 
-// A gear couples the coordinates of two joints before it, so that there are no cycles of gears. Its bodies are the
-// second bodies of the joints.
+// A gear couples the coordinates of two joints before it, so that gears form no cycles. Its bodies
+// are the second bodies of these joints.
 static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
 {
     int count = b->joints.count - 1;  // the gear itself is the last
@@ -401,6 +416,7 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a gear needs joints with a coordinate", joint->name);
     }
+    // For islands and exclusions a gear acts on the bodies that its joints move.
     joint->joint_a = def->joint_a.i;
     joint->joint_b = def->joint_b.i;
     joint->ratio = def->ratio;
@@ -409,7 +425,7 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
     return true;
 }
 
-// Conditions are written so that NaN fails: !(x >= 0).
+// Ranges of all numbers of a joint, and whether its kind has a coordinate for what acts on it.
 static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
 {
     if (!pp_finite3(def->anchor_A) || !pp_finite3(def->anchor_B) || !isfinite(def->axis_angle) ||
@@ -438,7 +454,7 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': length must be positive",
                               joint->name);
     }
-    // Whatever acts along the coordinate of a joint needs one. Limits are off when lower > upper.
+    // Everything that acts along the coordinate needs one. Limits are off where lower > upper.
     bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper ||
                  def->stiffness > 0.0 || def->damping > 0.0;
     if (needs && (def->kind == PERP_JOINT_WELD || def->kind == PERP_JOINT_GEAR)) {
@@ -455,6 +471,7 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
     return true;
 }
 
+// Numbers first, then bodies, then axes and expressions.
 bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
 {
     joint->kind = def->kind;
@@ -476,7 +493,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     if (!two_bodies(b, "joint", joint->name, def->a, def->b)) {
         return false;
     }
-    // A point mass has no orientation, so rows that compare orientations would be empty.
+    // A particle has no orientation, so that equations about orientations would be empty.
     if (couples_angles(b, def->kind) &&
         (!has_rotation(b, def->a.i) || !has_rotation(b, def->b.i))) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a particle has no rotation to couple",
@@ -503,6 +520,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
            pp_builder_expr(b, joint->name, "rate", def->rate, 1, &joint->rate);
 }
 
+// Springs act between a and b, other forces on b alone.
 bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force)
 {
     int count = b->bodies.count;
@@ -525,7 +543,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                               "force '%s': stiffness and damping must be >= 0, anchors finite",
                               force->name);
     }
-    // In space the angle between two bodies is defined about the axis of a joint only.
+    // In space the angle between two bodies is only defined about the axis of a joint.
     if (def->kind == PERP_FORCE_TORSION_SPRING && b->spatial) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': in 3D a torsion spring belongs to a joint: set "
@@ -556,7 +574,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     force->damping = def->damping;
     force->rest = def->rest;
     force->damping_w = def->damping_w;
-    // Components in W, or in the frame of b with body_axes [N, N m].
+    // Components in world axes, or in the axes of b with body_axes [N, N m].
     const char *texts[6] = {def->fx, def->fy, def->fz, def->tx, def->ty, def->torque};
     static const char *const fields[6] = {"fx", "fy", "fz", "tx", "ty", "torque"};
     for (int k = 0; k < 6; k++) {

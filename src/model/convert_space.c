@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions of space to model objects: solids, and the axes of joints.
+// Spatial definitions to model objects: solids, and the axes of joints.
 #include "model/builder.h"
 
 #include <math.h>
 
+// Refuses NaN and infinity as well.
 static bool positive(perp_builder *b, const pp_shape *shape, const char *field, double value)
 {
     if (value > 0.0 && isfinite(value)) {
@@ -15,6 +16,7 @@ static bool positive(perp_builder *b, const pp_shape *shape, const char *field, 
                           field, value);
 }
 
+// qhull reports its own reasons; all but lack of memory are faults of the model.
 static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     perp_error error;
@@ -31,7 +33,7 @@ static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *s
     return true;
 }
 
-// Surfaces are for bodies that do not move by impulses: nothing tells their mass.
+// Surfaces are for bodies that are not free: a surface has no volume, and so no mass.
 static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     perp_error error;
@@ -55,7 +57,7 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
         status = pp_mesh_create(def->vertices_S, def->vertex_count, def->triangles,
                                 def->triangle_count, b->arena, &shape->mesh, &error);
     }
-    // Anything but lack of memory is a fault of the mesh, hence of the model.
+    // Everything but lack of memory is a fault of the mesh, and so of the model.
     if (status < 0) {
         return pp_builder_bad(b, status == PERP_ERR_MEMORY ? status : PERP_ERR_MODEL,
                               "shape '%s': %s", shape->name, error.text);
@@ -63,7 +65,7 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
     return true;
 }
 
-// Half extents and radii as the solids of solid/ take them [m].
+// Half extents and radii in the form of solid/ [m].
 static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     pp_solid *solid = &shape->solid;
@@ -122,15 +124,16 @@ bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shap
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
-// x turned by an angle about the unit axis u.
+// x rotated by an angle about the unit axis u.
 static perp_vec3 turn_about(perp_vec3 u, double angle, perp_vec3 x)
 {
     pp_mat3 R = pp_quat_matrix(pp_quat_exp(pp_scale(angle, u)));
     return pp_mul(&R, x);
 }
 
-// The axes of b are where they are at the start, or where the definition says; the coordinate is 0 there
-// but for `angle`.
+// Axes of a joint. b's axis is where a's axis is at the start, unless the definition gives it. The
+// coordinate is 0 at the start, except for `angle`. zero_A and zero_B are across the axes, and
+// parallel where the coordinate is 0.
 bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
 {
     if (!b->spatial) {
@@ -138,6 +141,7 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
         joint->r_A.z = joint->r_B.z = 0.0;
         return true;
     }
+    // R_BA = R_B^T R_A at the start takes vectors of a to b.
     const pp_body *bodies = b->bodies.items;
     pp_mat3 A = pp_quat_matrix(bodies[joint->a].rot0), B = pp_quat_matrix(bodies[joint->b].rot0);
     if (!(pp_dot3(def->axis_A, def->axis_A) > 0.0)) {
@@ -147,7 +151,7 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
     bool given = pp_dot3(def->axis_B, def->axis_B) > 0.0;
     perp_vec3 zero = pp_across(joint->axis_A);
     if (joint->kind == PERP_JOINT_UNIVERSAL) {
-        if (given) {  // angle 0 where axis b is at the start
+        if (given) {  // the angle is 0 where b's axis is at the start
             perp_vec3 d = pp_mul_t(&A, pp_mul(&B, pp_unit(def->axis_B, zero)));
             d = pp_along(d, -pp_dot3(d, joint->axis_A), joint->axis_A);
             if (!(pp_length(d) > 1e-6)) {
@@ -163,6 +167,7 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
         joint->axis_B = given ? pp_unit(def->axis_B, start) : start;
     }
     joint->zero_B = pp_mul_t(&B, pp_mul(&A, zero));
+    // Made perpendicular to b's axis, which need not be exactly parallel to a's.
     perp_vec3 across =
         pp_along(joint->zero_B, -pp_dot3(joint->zero_B, joint->axis_B), joint->axis_B);
     joint->zero_B = pp_unit(across, pp_across(joint->axis_B));

@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions as they are when nobody says otherwise.
+// Default values of definitions.
 #include "model/builder.h"
 
 #include <math.h>
 
+// A free body at the origin, without mass: it comes from the shapes.
 perp_body_def perp_body_default(void)
 {
     return (perp_body_def){.rotation_WB = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_BODY_COOKIE};
 }
 
+// A disc or sphere of 1 m diameter; half is used by kinds with extents.
 perp_shape_def perp_shape_default(void)
 {
     return (perp_shape_def){.kind = PERP_SHAPE_DISC,
@@ -22,11 +24,13 @@ perp_shape_def perp_shape_default(void)
                             .cookie = PP_SHAPE_COOKIE};
 }
 
+// -1: no shape yet. mu_2 < 0: friction is the same in all directions.
 perp_pair_def perp_pair_default(void)
 {
     return (perp_pair_def){.a = {-1}, .b = {-1}, .mu = 0.5, .mu_2 = -1.0, .cookie = PP_PAIR_COOKIE};
 }
 
+// Negative coefficients are those of the shapes.
 perp_contact_def perp_contact_default(void)
 {
     return (perp_contact_def){.a = {-1},
@@ -40,6 +44,7 @@ perp_contact_def perp_contact_default(void)
                               .cookie = PP_CONTACT_COOKIE};
 }
 
+// lower > upper: no limits. a is the ground.
 perp_joint_def perp_joint_default(void)
 {
     return (perp_joint_def){.kind = PERP_JOINT_REVOLUTE,

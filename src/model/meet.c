@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which shapes may meet, and what keeps the others from it.
+// Which shapes may collide, and what keeps the others apart.
 //
-// Bodies that a joint connects do not collide with each other. Where one of them is not free (ground, fixed,
-// driven), that holds for those of its shapes only in which the joint is fastened: the ones that an anchor lies in
-// or touches. The floor under a pendulum is no part of its bearing. Joints that act from afar (distance, angle,
-// gear) keep nothing apart.
+// Bodies that a joint connects do not collide with each other. If one of them is not free (ground,
+// fixed, driven), this holds only for those of its shapes that the joint is fastened to, the ones
+// that contain or touch an anchor: the floor under a pendulum is no part of its bearing. Joints
+// that act at a distance (distance, angle, gear) keep nothing apart.
 #include "math/math.h"
 #include "model/builder.h"
 
 #include <math.h>
 
-// How far from a shape an anchor that touches it may be, in the model's length.
+// How far an anchor may be from a shape that it touches, relative to the length scale of the model.
 static const double FASTENED = 1e-3;
 
+// Two numbers in one key, of which the first decides.
 static uint64_t key_of(int high, int low)
 {
     return ((uint64_t)high << 32) | (uint64_t)low;
@@ -25,7 +26,7 @@ static uint64_t pair_key(int a, int b)
     return a < b ? key_of(a, b) : key_of(b, a);
 }
 
-// Bisection in sorted keys.
+// Binary search in sorted keys.
 static bool has_key(const uint64_t *key, int n, uint64_t wanted)
 {
     int low = 0, high = n;
@@ -49,8 +50,8 @@ static double from_segment(perp_vec3 x, double half)
     return pp_length(pp_vec(x.x, x.y, x.z - z));
 }
 
-// At least the largest excess over the planes that bound the solid, which is enough to say whether a point
-// touches it; negative inside.
+// Signed distance of a point from a solid, or a lower bound of it: the largest excess over the
+// planes that bound the solid. It decides whether a point touches the solid; negative inside.
 static double from_solid(const pp_solid *s, perp_vec3 x)
 {
     double across = pp_length2(x.x, x.y), h = s->half.z;
@@ -64,7 +65,7 @@ static double from_solid(const pp_solid *s, perp_vec3 x)
         return fmax(fmax(fabs(x.x) - s->half.x, fabs(x.y) - s->half.y), fabs(x.z) - h);
     case PP_SOLID_CYLINDER:
         return fmax(across - s->radius, fabs(x.z) - h);
-    case PP_SOLID_CONE:  // the side falls by 2 h over the radius
+    case PP_SOLID_CONE:  // its side falls by 2 h over the radius
         return fmax(-x.z - h,
                     (2.0 * h * across + s->radius * (x.z - h)) / pp_length2(2.0 * h, s->radius));
     case PP_SOLID_ELLIPSOID:
@@ -82,9 +83,11 @@ static double from_solid(const pp_solid *s, perp_vec3 x)
     return HUGE_VAL;
 }
 
-// Distance from a triangle: above its inside that from its plane, else that from its sides.
+// Distance of a point from a triangle: from its plane where the point is above its inside,
+// otherwise from its sides.
 static double from_triangle(const perp_vec3 c[3], perp_vec3 n, perp_vec3 x)
 {
+    // A point projects into the triangle if it is on the inner side of all sides.
     bool above = true;
     double nearest = HUGE_VAL;
     for (int k = 0; k < 3; k++) {
@@ -96,7 +99,7 @@ static double from_triangle(const perp_vec3 c[3], perp_vec3 n, perp_vec3 x)
     return above ? fabs(pp_dot3(n, pp_sub(x, c[0]))) : nearest;
 }
 
-// Solid angle of a triangle, positive from behind (van Oosterom and Strackee 1983).
+// Solid angle of a triangle seen from x, positive from behind (van Oosterom and Strackee 1983).
 static double solid_angle(const perp_vec3 c[3], perp_vec3 x)
 {
     perp_vec3 a = pp_sub(c[0], x), b = pp_sub(c[1], x), d = pp_sub(c[2], x);
@@ -105,7 +108,8 @@ static double solid_angle(const perp_vec3 c[3], perp_vec3 x)
                        la * lb * ld + pp_dot3(a, b) * ld + pp_dot3(b, d) * la + pp_dot3(d, a) * lb);
 }
 
-// Inside a mesh is where it is seen all around.
+// Signed distance from a mesh. The solid angles of a closed surface sum to 4 pi inside and to 0
+// outside.
 static double from_mesh(const pp_mesh *mesh, perp_vec3 x)
 {
     double nearest = HUGE_VAL, angle = 0.0;
@@ -118,6 +122,7 @@ static double from_mesh(const pp_mesh *mesh, perp_vec3 x)
     return angle > 2.0 * acos(-1.0) ? -nearest : nearest;
 }
 
+// The same for planar shapes, which are half-planes, segments with a radius, or polygons.
 static double from_planar(const pp_shape *s, perp_vec3 x_B)
 {
     pp_vec2 d = {x_B.x - s->p_BS.x, x_B.y - s->p_BS.y}, e = s->axis_B;
@@ -125,8 +130,8 @@ static double from_planar(const pp_shape *s, perp_vec3 x_B)
     if (s->kind == PERP_SHAPE_HALFPLANE) {
         return up;
     }
-    if (s->kind !=
-        PERP_SHAPE_POLYGON) {  // a segment with a radius: points and discs have no length
+    // points and discs are segments without length
+    if (s->kind != PERP_SHAPE_POLYGON) {
         return from_segment(pp_vec(up, 0.0, along), s->half) - s->radius;
     }
     for (int k = 0; k < s->count; k++) {
@@ -136,6 +141,7 @@ static double from_planar(const pp_shape *s, perp_vec3 x_B)
     return most;
 }
 
+// x_B: the anchor in the frame of the shape's body.
 static bool is_fastened(const perp_model *m, const pp_shape *s, perp_vec3 x_B)
 {
     double tolerance = FASTENED * m->length_scale;
@@ -148,12 +154,15 @@ static bool is_fastened(const perp_model *m, const pp_shape *s, perp_vec3 x_B)
 
 // ── Keys ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Pose of a body at t = 0.
 static pp_pose start_of(const perp_model *m, const pp_body *body)
 {
+    // A planar body has an angle, a spatial one a quaternion.
     perp_quat about_z = pp_quat_exp(pp_vec(0.0, 0.0, body->angle0));
     return (pp_pose){body->p0, pp_quat_matrix(m->spatial ? body->rot0 : about_z)};
 }
 
+// By the choice of the joint, or by the rule of the header comment.
 static bool keeps_apart(const pp_joint *joint)
 {
     bool from_afar = joint->kind == PERP_JOINT_DISTANCE || joint->kind == PERP_JOINT_ANGLE ||
@@ -162,14 +171,15 @@ static bool keeps_apart(const pp_joint *joint)
            (joint->collide == PERP_COLLIDE_RULE && !from_afar);
 }
 
-// Keys of the shapes of a body that is not free in which the joint is fastened; `key` NULL: counts.
+// Keys of the shapes that a joint is fastened to, on the body that is not free; returns their
+// number. key NULL: only counts.
 static int list_held(const perp_model *m, const pp_joint *joint, bool a_held, uint64_t *key)
 {
     int held = a_held ? joint->a : joint->b, limb = a_held ? joint->b : joint->a, count = 0;
     pp_pose H = start_of(m, &m->body[held]), L = start_of(m, &m->body[limb]);
     perp_vec3 own = a_held ? joint->r_A : joint->r_B, other = a_held ? joint->r_B : joint->r_A;
     other = pp_pose_local(&H, pp_pose_point(&L, other));
-    bool moves = m->body[held].drive == PERP_MOTION_KINEMATIC;  // starts where its motion says
+    bool moves = m->body[held].drive == PERP_MOTION_KINEMATIC;  // its start is that of its motion
     for (int k = m->body[held].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
         const pp_shape *s = &m->shape[k];
         if (joint->collide == PERP_COLLIDE_NEVER || is_fastened(m, s, own) ||
@@ -183,6 +193,7 @@ static int list_held(const perp_model *m, const pp_joint *joint, bool a_held, ui
     return count;
 }
 
+// Only joints between a free body and one that is not.
 static int held_of(const perp_model *m, int joint, uint64_t *key)
 {
     const pp_joint *j = &m->joint[joint];
@@ -190,8 +201,10 @@ static int held_of(const perp_model *m, int joint, uint64_t *key)
     return keeps_apart(j) && free_a != free_b ? list_held(m, j, !free_a, key) : 0;
 }
 
+// Needs pp_model_pair_filter, which needs the keys.
 static void count_left_out(perp_model *m);
 
+// Keys are counted, then listed, then sorted.
 bool pp_model_set_exclusions(perp_model *m)
 {
     int held = 0, most = m->joints > m->listed ? m->joints : m->listed;
@@ -206,8 +219,9 @@ bool pp_model_set_exclusions(perp_model *m)
     if (!scratch || !m->meet.joined_key || !m->meet.held_key || !m->meet.listed_key) {
         return false;
     }
-    // Two free bodies at a joint: all their shapes ignore each other. A joint to a body that does not move excludes only
-    // the shapes near its anchor, since the ground may be one body for a whole scene.
+    // Two free bodies at a joint: all their shapes ignore each other. A joint to a body that is not
+    // free excludes only the shapes at its anchor, since the ground may be one body for a whole
+    // scene.
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (keeps_apart(j) && m->body[j->a].nv > 0 && m->body[j->b].nv > 0) {
@@ -227,12 +241,14 @@ bool pp_model_set_exclusions(perp_model *m)
 
 // ── Asking ───────────────────────────────────────────────────────────────────────────────────────
 
-static bool is_wall(const pp_shape *shape)  // endless, or not convex
+// Unbounded, or not convex.
+static bool is_wall(const pp_shape *shape)
 {
     return shape->kind == PERP_SHAPE_HALFPLANE || shape->kind == PERP_SHAPE_HALFSPACE ||
            shape->mesh != NULL;
 }
 
+// Free bodies by their key, a shape and a body on it by either order.
 static bool are_joined(const perp_model *m, int a, int b)
 {
     int body_a = m->shape[a].body, body_b = m->shape[b].body;
@@ -252,7 +268,7 @@ pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
         (is_wall(sa) && is_wall(sb))) {
         return PP_PAIR_NEVER;
     }
-    // The order decides which reason a user reads. What never makes a row comes before what was asked for.
+    // The order decides which reason a user reads: reasons that no setting changes come first.
     if (m->meet.listed > 0 && has_key(m->meet.listed_key, m->meet.listed, pair_key(a, b))) {
         return PP_PAIR_LISTED;
     }
@@ -265,6 +281,7 @@ pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
     if (!sa->detect || !sb->detect) {
         return PP_PAIR_NOT_DETECTED;
     }
+    // A rule of the scene overrides the exclusion by joints.
     if (m->pairs > 0) {
         pp_model_pair(m, a, b, &rule);
     }
@@ -276,17 +293,18 @@ pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
 
 // ── Counting ─────────────────────────────────────────────────────────────────────────────────────
 
+// Unordered pairs of n things.
 static int64_t pairs_of(int64_t n)
 {
     return n * (n - 1) / 2;
 }
 
-// Pairs of shapes of different bodies, in all and where both are detected; and of those between bodies that
-// are not free.
+// Numbers of pairs of shapes on different bodies: all, and those in which both are detected.
 typedef struct pair_tally {
     int64_t all, seen;
 } pair_tally;
 
+// held: only among bodies that are not free. Pairs within a body are taken off.
 static pair_tally tally_of(const perp_model *m, bool held)
 {
     int64_t shapes = 0, seen = 0;
@@ -308,6 +326,7 @@ static pair_tally tally_of(const perp_model *m, bool held)
     return (pair_tally){t.all + pairs_of(shapes), t.seen + pairs_of(seen)};
 }
 
+// Pairs of one shape with the shapes of a body that joints keep apart.
 static int64_t joined_with(const perp_model *m, int shape, int body)
 {
     int64_t count = 0;
@@ -317,7 +336,7 @@ static int64_t joined_with(const perp_model *m, int shape, int body)
     return count;
 }
 
-// Pairs that joints keep apart; several joints may leave the same key.
+// Pairs that joints keep apart. Several joints may give the same key, which counts once.
 static int64_t count_joined(const perp_model *m)
 {
     const pp_pair_exclusions *meet = &m->meet;
@@ -340,6 +359,7 @@ static int64_t count_joined(const perp_model *m)
     return count;
 }
 
+// Counted by formula where possible: a scene of n shapes has n^2 pairs.
 static void count_left_out(perp_model *m)
 {
     perp_excluded_pairs *out = &m->meet.left_out;

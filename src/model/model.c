@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Freezing a builder into a model, and looking things up in it.
+// Freezing a builder into a model, and questions about it.
+//
+// The objects of the builder are in their final form already. Freezing copies them into one arena,
+// with everything they point to, numbers the unknowns, weighs the bodies, and finds which shapes
+// may collide. The builder may be freed or continued after that.
 #include "model/builder.h"
 
 #include <math.h>
@@ -9,12 +13,14 @@
 
 // ── Mass ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Only free bodies are weighed: others need no mass.
 static perp_status set_body_mass(const perp_builder *b, int i, pp_body *body, perp_error *error)
 {
     return pp_body_is_spatial(body) ? pp_mass_properties_spatial(b, i, body, error)
                                     : pp_mass_properties_planar(b, i, body, error);
 }
 
+// The body is copied: asking does not change the builder.
 perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body body,
                                        perp_error *error)
 {
@@ -23,8 +29,8 @@ perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body bo
     return copy.nv > 0 ? set_body_mass(builder, body.i, &copy, error) : PERP_OK;
 }
 
-// A body whose frame is moved to its centre of mass: its shapes and anchors are given anew, and it starts
-// where its centre is.
+// Moves the frame of a body to its centre of mass: shapes and anchors are expressed relative to it,
+// and the body starts where its centre of mass is.
 static void recenter(perp_model *m, int i)
 {
     pp_body *body = &m->body[i];
@@ -33,7 +39,7 @@ static void recenter(perp_model *m, int i)
     if (c.x == 0.0 && c.y == 0.0 && c.z == 0.0) {
         return;
     }
-    // The origin moves by c, in body axes; all that is fixed to the body moves by -c relative to it.
+    // The origin moves by c, in body axes; everything fixed to the body moves by -c relative to it.
     body->p0 = pp_add(body->p0, pp_mul(&R, c));
     for (int k = body->first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
         m->shape[k].X_BS.p = pp_sub(m->shape[k].X_BS.p, c);
@@ -60,11 +66,13 @@ static void recenter(perp_model *m, int i)
 
 // ── Copies ───────────────────────────────────────────────────────────────────────────────────────
 
+// Copies into the model's arena; a failure is remembered, so that callers need not check each copy.
 typedef struct copier {
     pp_arena *arena;
     bool failed;
 } copier;
 
+// Count 0 gives a pointer that is not NULL.
 static void *copy_items(copier *c, const void *items, int count, size_t size)
 {
     void *copy = pp_arena_array(c->arena, (size_t)count, size);
@@ -83,6 +91,7 @@ static void copy_text(copier *c, const char **text)
     }
 }
 
+// A missing expression stays missing.
 static void copy_expr(copier *c, const pp_expr **expr)
 {
     if (*expr) {
@@ -91,9 +100,10 @@ static void copy_expr(copier *c, const pp_expr **expr)
     }
 }
 
+// Arrays of objects are copied already; this replaces their pointers into the builder.
 static void copy_contents(copier *c, perp_model *m)
 {
-    // Names, expressions and vertices still belong to the builder. A failed allocation leaves NULL and is remembered in c.
+    // Names, expressions and vertices belong to the builder so far.
     for (int i = 0; i < m->bodies; i++) {
         copy_text(c, &m->body[i].name);
         for (int k = 0; k < PP_MOTIONS; k++) {
@@ -137,7 +147,7 @@ static void copy_contents(copier *c, perp_model *m)
     }
 }
 
-// Insertion sort: pairs are few, and equal keys keep their order, so that the last one said wins.
+// Insertion sort, since pairs are few. Equal keys keep their order, so that the last rule wins.
 static void sort_pairs(perp_model *m)
 {
     for (int i = 1; i < m->pairs; i++) {
@@ -152,6 +162,7 @@ static void sort_pairs(perp_model *m)
     }
 }
 
+// Half the diagonal of the bounding box, or a similar length [m].
 static double shape_size(const pp_shape *shape, bool spatial)
 {
     if (spatial) {
@@ -170,7 +181,7 @@ static double shape_size(const pp_shape *shape, bool spatial)
     return size;
 }
 
-// The least extent of points along the normals of a polygon's sides: its width.
+// Width of a polygon: the least extent across one of its sides [m].
 static double polygon_width(const pp_shape *s)
 {
     double width = PP_INF;
@@ -185,7 +196,8 @@ static double polygon_width(const pp_shape *s)
     return width + 2.0 * s->radius;
 }
 
-// What overlaps are compared with. A segment has no width, and a point nothing at all.
+// The length that overlaps are compared with. A segment has no width, but a length; a point has
+// nothing.
 static double thickness(const pp_shape *s, bool spatial)
 {
     if (spatial && (s->mesh || s->kind == PERP_SHAPE_HALFSPACE)) {
@@ -195,6 +207,7 @@ static double thickness(const pp_shape *s, bool spatial)
         perp_vec3 low, high;
         pp_solid_bounds(&s->solid, &low, &high);
         perp_vec3 d = pp_sub(high, low);
+        // A flat hull has no thickness: its largest extent serves.
         double least = fmin(d.x, fmin(d.y, d.z)), most = fmax(d.x, fmax(d.y, d.z));
         return least > 0.0 ? least : most;
     }
@@ -207,7 +220,7 @@ static double thickness(const pp_shape *s, bool spatial)
     return s->radius > 0.0 ? 2.0 * s->radius : 2.0 * s->half;
 }
 
-// Farthest point of a shape from the origin of its body, at most.
+// Distance of the farthest point of a shape from the origin of its body, or an upper bound [m].
 static double shape_reach(const pp_shape *s, bool spatial)
 {
     double far = 0.0;
@@ -217,6 +230,7 @@ static double shape_reach(const pp_shape *s, bool spatial)
             return 0.0;
         }
         pp_solid_bounds(&s->solid, &low, &high);
+        // The corners of its bounding box are at least as far as the solid itself.
         for (int k = 0; k < 8; k++) {
             perp_vec3 corner = {k & 1 ? low.x : high.x, k & 2 ? low.y : high.y,
                                 k & 4 ? low.z : high.z};
@@ -230,7 +244,7 @@ static double shape_reach(const pp_shape *s, bool spatial)
     return s->count > 0 ? far + s->radius : pp_length2(s->p_BS.x, s->p_BS.y) + s->half + s->radius;
 }
 
-// Lengths that what is true of a step is held against.
+// Lengths that tolerances and certificates are relative to.
 static void set_scales(perp_model *m)
 {
     for (int i = 0; i < m->shapes; i++) {
@@ -242,22 +256,26 @@ static void set_scales(perp_model *m)
             m->body[s->body].reach = fmax(m->body[s->body].reach, shape_reach(s, m->spatial));
         }
     }
+    // A model of points and half-spaces has no size of its own.
     m->length_scale = m->length_scale > 0.0 ? m->length_scale : 1.0;
     for (int i = 0; i < m->bodies; i++) {
         pp_body *body = &m->body[i];
         const double *I = body->I_B.m;
+        // A body without shapes: the radius of gyration.
         if (body->nv > 0 && body->reach == 0.0 && body->mass > 0.0) {
             body->reach = sqrt(fmax(I[0], fmax(I[4], I[8])) / body->mass);
         }
     }
 }
 
+// Objects first, then everything that follows from several of them: masses, scales, exclusions.
 static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *error)
 {
     copier c = {.arena = m->arena};
     m->spatial = b->spatial;
     m->gravity = b->gravity;
-    // The builder starts with gravity along -y, which is down in the plane; in space down is -z [m/s^2].
+    // The builder starts with gravity along -y, which is down in the plane; in space down is -z
+    // [m/s^2].
     if (m->spatial && !b->gravity_given) {
         m->gravity = (perp_vec3){0.0, 0.0, -9.81};
     } else if (!m->spatial) {
@@ -285,7 +303,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     sort_pairs(m);
     for (int i = 0; i < m->bodies; i++) {
         pp_body *body = &m->body[i];
-        // Free bodies follow each other in nu and q, in the order in which they were added.
+        // Free bodies follow one another in nu and q, in the order in which they were added.
         body->at = m->nv;
         body->at_q = m->nq;
         m->nv += body->nv;
@@ -301,6 +319,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
                                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
 
+// *model is NULL after a failure.
 perp_status perp_model_create(const perp_builder *builder, perp_model **model, perp_error *error)
 {
     if (!model) {
@@ -315,7 +334,7 @@ perp_status perp_model_create(const perp_builder *builder, perp_model **model, p
     if (!m) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
-    // Everything in one arena of its own: the builder may go, and the model is freed at once.
+    // One arena holds everything: the model is freed at once.
     *m = (perp_model){.env = builder->env, .arena = pp_arena_create(&builder->env)};
     status = m->arena ? fill_model(m, builder, error)
                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
@@ -327,6 +346,7 @@ perp_status perp_model_create(const perp_builder *builder, perp_model **model, p
     return PERP_OK;
 }
 
+// NULL is allowed.
 void perp_model_destroy(perp_model *model)
 {
     if (model) {
@@ -338,6 +358,7 @@ void perp_model_destroy(perp_model *model)
 
 // ── Looking ──────────────────────────────────────────────────────────────────────────────────────
 
+// Coefficients of two shapes, by their rule or combined from both.
 void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair)
 {
     int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
@@ -351,7 +372,7 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_ru
                            .mu_roll = fmax(sa->mu_roll, sb->mu_roll),
                            .facets = sa->facets > sb->facets ? sa->facets : sb->facets};
     int low = 0, high = model->pairs;
-    while (low < high) {  // the first entry past (a, b)
+    while (low < high) {  // the first rule beyond (a, b): the one before it is the last for (a, b)
         int middle = low + (high - low) / 2;
         const pp_pair_rule *p = &model->pair[middle];
         if (p->a < a || (p->a == a && p->b <= b)) {
@@ -365,6 +386,7 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_ru
     }
 }
 
+// Handles come from callers, and are checked wherever they enter.
 static bool has_body(const perp_model *model, perp_body body)
 {
     return model && body.i >= 0 && body.i < model->bodies;
@@ -385,6 +407,7 @@ int perp_model_joints(const perp_model *model)
     return model ? model->joints : 0;
 }
 
+// Linear search: names are looked up before a run, not in steps.
 perp_body perp_model_body(const perp_model *model, const char *name)
 {
     if (!model || !name) {
@@ -439,11 +462,13 @@ const char *perp_model_joint_name(const perp_model *model, perp_joint joint)
     return model && joint.i >= 0 && joint.i < model->joints ? model->joint[joint.i].name : "";
 }
 
+// Of a handle that does not exist the answer is 0.
 double perp_model_mass(const perp_model *model, perp_body body)
 {
     return has_body(model, body) ? model->body[body.i].mass : 0.0;
 }
 
+// About z, which is all that a planar body has.
 double perp_model_inertia(const perp_model *model, perp_body body)
 {
     return has_body(model, body) ? model->body[body.i].I_B.m[8] : 0.0;
@@ -461,6 +486,7 @@ void perp_model_inertia_tensor(const perp_model *model, perp_body body, double i
     }
 }
 
+// Where the centre of mass was in the frame that the shapes were given in; 0 unless recentred.
 perp_vec3 perp_model_center(const perp_model *model, perp_body body)
 {
     bool exists = has_body(model, body);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of model/: the frozen model as the stages read it. Every array is indexed by the handle's i;
-// body 0 is the ground.
+// Door of model/: the frozen model as the stages read it. Arrays are indexed by the i of a handle;
+// body 0 is the ground. Nothing changes after perp_model_create, so that threads share a model.
 #pragma once
 
 #include "base/base.h"
@@ -19,35 +19,44 @@ typedef struct pp_vec2 {
 
 enum { PP_BODY_NV = 6 };  // most velocities of a body
 
-// Variables of a force expression, in this order; motions have the first only.
+// Variables of a force expression, in this order. Motions have only the first, the time.
 enum { PP_PLANAR_VARS = 7, PP_SPATIAL_VARS = 13 };
 extern const char *const pp_planar_variables[PP_PLANAR_VARS];
 extern const char *const pp_spatial_variables[PP_SPATIAL_VARS];
 
+// Coordinates of a driven body: position, and a rotation vector.
 enum { PP_BY_X, PP_BY_Y, PP_BY_Z, PP_BY_RX, PP_BY_RY, PP_BY_RZ, PP_MOTIONS };
 
+// A body. Vectors are in world axes at t = 0, the inertia in body axes about the centre of mass.
 typedef struct pp_body {
     const char *name;
     perp_body_kind kind;
     perp_motion drive;
-    int nv, nq;               // velocities and positions that are unknowns; 0 when not free
-    int at, at_q;             // first of them in nu and q
+    // Unknowns of a free body: nv velocities from nu[at] on, nq positions from q[at_q] on. A solid
+    // has six velocities and seven positions, of which four are a quaternion (w, x, y, z).
+    int nv, nq;    // 0 when not free
+    int at, at_q;  // first of them in nu and q
+    // Velocities in world axes are v of the centre of mass and omega. A planar body has three of
+    // them.
     int axis[PP_BODY_NV];     // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
     double mass;              // 0 where not free
     pp_mat3 I_B, inverse_IB;  // about the centre of mass, in body axes; planar: zz only
-    perp_vec3 p0;             // at t = 0
-    double angle0;            // planar
-    perp_quat rot0;           // spatial
+    // State at t = 0, in the world: position of the centre of mass [m], orientation, velocities.
+    perp_vec3 p0;
+    double angle0;   // planar
+    perp_quat rot0;  // spatial
     perp_vec3 v0, w0;
+    // recenter: the frame was moved to the centre of mass, which was at `center` before.
     perp_vec3 center;  // of mass, in the frame the shapes were given in
     bool recenter;
+    // The shapes of a body are a linked list through pp_shape.next.
     int first_shape, last_shape;  // their numbers + 1, 0: none
     double
         reach;  // free: farthest point of its shapes from its origin, or its radius of gyration [m]
     const pp_expr *motion[PP_MOTIONS];  // driven; NULL: stays as at t = 0
 } pp_body;
 
-// Whether its velocities hold an angular velocity.
+// Whether its velocities include an angular velocity.
 static inline bool pp_body_turns(const pp_body *body)
 {
     return body->kind == PERP_BODY_PLANAR || body->kind == PERP_BODY_SPATIAL;
@@ -58,13 +67,16 @@ static inline bool pp_body_is_spatial(const pp_body *body)
     return body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE;
 }
 
+// A shape in the frame of its body. Planar and spatial models use different members.
 typedef struct pp_shape {
     const char *name;
     int body;
     int next;               // shape of the body, its number + 1; 0: none
     perp_shape_kind kind;   // in the plane PERP_SHAPE_BOX is stored as a polygon
-    perp_shape_kind given;  // as the definition said
+    perp_shape_kind given;  // as the definition has it
     bool flat;              // has no depth in space
+    // Planar shapes: a point, a segment or a polygon with a radius around it, or a half-plane below
+    // the line through p_BS along axis_B.
     pp_vec2 p_BS;    // centre (disc, point), midpoint (segment, capsule), a point of the line
     pp_vec2 axis_B;  // unit x axis of the shape in the body frame
     double half;     // of segment and capsule [m]
@@ -72,19 +84,23 @@ typedef struct pp_shape {
     int count;       // polygon
     const pp_vec2 *vertex_B;  // polygon: counter-clockwise, in the body frame
     const pp_vec2 *normal_B;  // outward, of the side from vertex k to k + 1
-    pp_pose X_BS;             // spatial: the shape frame in the body frame
-    pp_solid solid;           // spatial, convex
-    const pp_mesh *mesh;      // spatial: height field or mesh, else NULL
+    // Spatial shapes: a convex solid or a mesh, with a frame of its own.
+    pp_pose X_BS;         // spatial: the shape frame in the body frame
+    pp_solid solid;       // spatial, convex
+    const pp_mesh *mesh;  // spatial: height field or mesh, else NULL
+    // Contact: facets of the friction pyramid (0: as the scene says), velocity of the surface
+    // relative to the body [m/s, rad/s], coefficients (mu_spin and mu_roll are lengths [m]).
     int facets;
     const pp_expr *surface[4];  // spatial: x, y, z in the shape's axes, spin about its z axis
     double mu, restitution, mu_spin, mu_roll;
     const pp_expr *surface_speed;  // NULL: at rest
     bool detect;
+    // Lengths that tolerances are relative to.
     double thickness;  // least extent; its length without one; half-planes, meshes: infinite [m]
     double size;       // half its largest extent or so [m]; 0: points, half-planes, meshes
 } pp_shape;
 
-typedef struct pp_listed {  // a contact that is always there
+typedef struct pp_listed {  // a contact that is in every problem; negative: as the shapes say
     const char *name;
     int a, b;
     double mu, restitution;
@@ -93,6 +109,7 @@ typedef struct pp_listed {  // a contact that is always there
     perp_vec3 tangent_A;
 } pp_listed;
 
+// A joint: b relative to a. Members that its kind does not have are 0 or NULL.
 typedef struct pp_joint {
     const char *name;
     perp_joint_kind kind;
@@ -100,30 +117,40 @@ typedef struct pp_joint {
     perp_vec3 r_A, r_B;        // anchors in the body frames
     perp_vec3 axis_A, axis_B;  // unit; in the plane: of a prismatic joint, in a's frame
     perp_vec3 zero_A, zero_B;  // spatial: across the axes; parallel where the coordinate is 0
+    // Constants of the kind: angle of b relative to a at coordinate 0 (plane) [rad], length of a
+    // distance [m], ratio of a gear, pitch of a screw [m/rad].
     double angle, length, ratio, pitch;
-    int joint_a, joint_b;  // gear
+    int joint_a, joint_b;  // gear: the joints whose coordinates it couples
+    // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
+    // where lower > upper), spring and damper.
     const pp_expr *target, *rate;
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
-    perp_collide collide;
+    perp_collide collide;  // whether the shapes of a and b collide
 } pp_joint;
 
+// A force element. A wrench and a drag act on b alone.
 typedef struct pp_force {
     const char *name;
     perp_force_kind kind;
     int a, b;
-    perp_vec3 r_A, r_B;
+    perp_vec3 r_A, r_B;  // anchors in the body frames [m]
+    // A wrench [N, N m], in world axes or in those of b (body_axes); NULL: 0.
     const pp_expr *f[3], *torque[3];
+    // isotropic: the damper acts on the whole relative velocity; implicit: evaluated at the end of a
+    // step.
     bool body_axes, isotropic, implicit;
+    // Springs [N/m, N s/m, m], twist springs [N m, N m s, rad], drag [N s/m, N m s].
     double stiffness, damping, rest, damping_w;
 } pp_force;
 
+// Everything is in the arena of the model.
 struct perp_model {
     perp_env env;
     pp_arena *arena;  // everything below
     bool spatial;
     perp_vec3 gravity;
-    bool listed_only;
+    bool listed_only;  // no contacts but the listed ones
     int bodies, shapes, pairs, listed, joints, forces;
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
@@ -136,6 +163,7 @@ struct perp_model {
     pp_pair_exclusions meet;
 };
 
-// Whether a body of a builder has, or gets from its shapes, the mass it needs; else the reason.
+// Whether a body of a builder has the mass it needs, or gets it from its shapes; otherwise the
+// reason.
 perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body body,
                                        perp_error *error);

@@ -8,8 +8,10 @@
 
 // ── The plane ────────────────────────────────────────────────────────────────────────────────────
 
+// Sums over the shapes of a body: mass, first moments and polar moment about the origin of its
+// frame.
 typedef struct mass_properties {
-    double mass, x, y, moment;  // about the body frame's origin
+    double mass, x, y, moment;  // [kg, kg m, kg m, kg m^2]
 } mass_properties;
 
 static mass_properties mass_of_shapes(const perp_builder *b, int body)
@@ -21,6 +23,7 @@ static mass_properties mass_of_shapes(const perp_builder *b, int body)
     for (int i = owner->first_shape - 1; i >= 0; i = shape[i].next - 1) {
         double area, moment;
         pp_vec2 c;
+        // Shapes without density or area have no mass.
         if (density[i] == 0.0 || !pp_shape_area(&shape[i], &area, &c, &moment)) {
             continue;
         }
@@ -33,13 +36,15 @@ static mass_properties mass_of_shapes(const perp_builder *b, int body)
     return sum;
 }
 
-// Mass and inertia from densities [kg/m^2] where none are given. Planar shapes must be placed about the centre of mass.
+// Mass and inertia from densities [kg/m^2] where none are given. The shapes must be placed about
+// the centre of mass.
 perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *body,
                                       perp_error *error)
 {
     mass_properties sum = mass_of_shapes(b, i);
     if (body->mass == 0.0 && sum.mass > 0.0) {
-        // Planar equations of motion are about the origin of the body frame; offset relative to the radius of gyration.
+        // The planar equations of motion are about the origin of the body frame. The offset is
+        // compared with the radius of gyration.
         double x = sum.x / sum.mass, y = sum.y / sum.mass;
         if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
             return pp_fail(error, PERP_ERR_MODEL,
@@ -72,13 +77,14 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
 
 // ── Space ────────────────────────────────────────────────────────────────────────────────────────
 
+// Sums over the solids of a body.
 typedef struct bulk {
     double mass;
     perp_vec3 moment;  // sum m c
     pp_mat3 inertia;   // about the origin of the frame the shapes are in
 } bulk;
 
-// sum += m (|c|^2 - c c^T): what a mass m at c adds.
+// Parallel-axis theorem: sum += m (|c|^2 1 - c c^T), the inertia of a point mass m at c.
 static void add_steiner(pp_mat3 *sum, double m, perp_vec3 c)
 {
     const double p[3] = {c.x, c.y, c.z};
@@ -90,6 +96,7 @@ static void add_steiner(pp_mat3 *sum, double m, perp_vec3 c)
     }
 }
 
+// The same in space, about the origin of the body frame.
 static bulk bulk_of(const perp_builder *b, int body)
 {
     bulk sum = {0};
@@ -104,7 +111,7 @@ static bulk bulk_of(const perp_builder *b, int body)
             !pp_solid_mass(&shape[i].solid, &volume, &c, &I)) {
             continue;
         }
-        double m = density[i] * volume;  // c and I from the shape's frame to the body's
+        double m = density[i] * volume;  // c and I are in the shape's frame
         c = pp_pose_point(&shape[i].X_BS, c);
         I = pp_turn_tensor(&shape[i].X_BS.R, &I);
         sum.mass += m;
@@ -117,7 +124,8 @@ static bulk bulk_of(const perp_builder *b, int body)
     return sum;
 }
 
-// Symmetric, and a body that exists has each principal moment smaller than the sum of the others.
+// Whether some body has this inertia: it must be positive definite, and no principal moment larger
+// than the sum of the other two.
 static bool possible_inertia(const pp_mat3 *I)
 {
     const double *m = I->m;
@@ -125,9 +133,10 @@ static bool possible_inertia(const pp_mat3 *I)
         pp_dot3(pp_mat3_column(I, 0), pp_cross(pp_mat3_column(I, 1), pp_mat3_column(I, 2)));
     double minor = m[0] * m[4] - m[1] * m[3], trace = m[0] + m[4] + m[8];
     bool positive = m[0] > 0.0 && minor > 0.0 && det > 0.0;
-    // trace/2 - I is the tensor of second moments: it must not be negative
+    // trace / 2 - I is the tensor of second moments, which must be positive semidefinite.
     double slack = 1e-9 * trace, half = 0.5 * trace + slack;
     pp_mat3 P = {{half - m[0], -m[1], -m[2], -m[3], half - m[4], -m[5], -m[6], -m[7], half - m[8]}};
+    // Minors of a matrix that is nearly singular, as for a thin rod, may be negative by rounding.
     double det_p =
         pp_dot3(pp_mat3_column(&P, 0), pp_cross(pp_mat3_column(&P, 1), pp_mat3_column(&P, 2)));
     double minor_p = P.m[0] * P.m[4] - P.m[1] * P.m[3];
@@ -135,6 +144,7 @@ static bool possible_inertia(const pp_mat3 *I)
     return positive && P.m[0] >= 0.0 && minor_p >= tiny && det_p >= tiny * trace;
 }
 
+// The centre of mass must be the origin of the body frame, unless the body asks to be moved there.
 static perp_status set_center(const bulk *sum, pp_body *body, perp_error *error)
 {
     perp_vec3 c = pp_scale(1.0 / sum->mass, sum->moment);
@@ -152,6 +162,7 @@ static perp_status set_center(const bulk *sum, pp_body *body, perp_error *error)
     return PERP_OK;
 }
 
+// The inertia, as given or from the shapes, and its inverse.
 static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error)
 {
     double given = 0.0;
@@ -180,6 +191,7 @@ static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error
     return PERP_OK;
 }
 
+// A particle needs a mass only.
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error)
 {

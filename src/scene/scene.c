@@ -219,6 +219,7 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     // itself.
     perp_scene *made = create_scene(env, text, size);
     pp_arena *scratch = pp_arena_create(env);
+    // Either may be missing; both are freed below.
     status = made && scratch ? read_text(made, name, reading, scratch, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
     pp_arena_destroy(scratch);
@@ -316,6 +317,7 @@ double perp_scene_interval(const perp_scene *scene)
     return scene ? scene->interval : 0.0;
 }
 
+// The text as it was read, with its comments. It lives as long as the scene.
 const char *perp_scene_text(const perp_scene *scene, size_t *size)
 {
     if (size) {
@@ -324,6 +326,7 @@ const char *perp_scene_text(const perp_scene *scene, size_t *size)
     return scene ? scene->text : "";
 }
 
+// Files that the text names, with their contents.
 const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count)
 {
     if (count) {
@@ -340,6 +343,7 @@ static void put_text(FILE *out, const char *name, const void *what)
     (void)fwrite(scene->text, 1, scene->size, out);
 }
 
+// Writes the text, not the model: a scene that is read and written stays the same.
 perp_status perp_scene_write(const perp_scene *scene, const char *path, perp_error *error)
 {
     if (!scene || !path) {

@@ -4,8 +4,9 @@
 // Boxes around solids, in their own frame and in the world.
 #include "solid/solid.h"
 
-// Half the widths of a solid of revolution about z whose axis has the world direction e: `half` along the
-// axis, and a disc of the given radius across it.
+// Half widths of a solid of revolution whose axis has the world direction e: `half` along the axis,
+// and a disc of the given radius across it. A disc extends by radius sqrt(1 - e_i^2) along the axis
+// i.
 static perp_vec3 turned_disc(perp_vec3 e, double half, double radius)
 {
     return pp_vec(half * fabs(e.x) + radius * hypot(e.y, e.z),
@@ -13,7 +14,7 @@ static perp_vec3 turned_disc(perp_vec3 e, double half, double radius)
                   half * fabs(e.z) + radius * hypot(e.x, e.y));
 }
 
-// Half the widths of a turned box: row i of |R| times half.
+// Half widths of a rotated box: row i of |R| times half.
 static perp_vec3 turned_box(const pp_mat3 *R, perp_vec3 half)
 {
     const double *m = R->m;
@@ -22,7 +23,7 @@ static perp_vec3 turned_box(const pp_mat3 *R, perp_vec3 half)
                   fabs(m[6]) * half.x + fabs(m[7]) * half.y + fabs(m[8]) * half.z);
 }
 
-// h(e_i) = |S R' e_i|, the support function along the world's axes.
+// Support function along the world axes: h(e_i) = |S R^T e_i| with S = diag(half).
 static perp_vec3 turned_ellipsoid(const pp_mat3 *R, perp_vec3 half)
 {
     const double *m = R->m;
@@ -31,12 +32,14 @@ static perp_vec3 turned_ellipsoid(const pp_mat3 *R, perp_vec3 half)
                   pp_length(pp_vec(m[6] * half.x, m[7] * half.y, m[8] * half.z)));
 }
 
+// Enlarges a box so that it contains a point.
 static void box_extend(perp_vec3 x, perp_vec3 *low, perp_vec3 *high)
 {
     *low = pp_vec(fmin(low->x, x.x), fmin(low->y, x.y), fmin(low->z, x.z));
     *high = pp_vec(fmax(high->x, x.x), fmax(high->y, x.y), fmax(high->z, x.z));
 }
 
+// A hull, by its vertices.
 static void around_points(const pp_pose *X, int count, const perp_vec3 *point, perp_vec3 *low,
                           perp_vec3 *high)
 {
@@ -47,7 +50,7 @@ static void around_points(const pp_pose *X, int count, const perp_vec3 *point, p
     }
 }
 
-// The apex, and the disc at the base.
+// The apex and the disc of the base.
 static void around_cone(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
     perp_vec3 e = pp_mat3_column(&X->R, 2), base = pp_along(X->p, -solid->half.z, e);
@@ -59,7 +62,7 @@ static void around_cone(const pp_solid *solid, const pp_pose *X, perp_vec3 *low,
 
 void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
-    // most solids are symmetric about their origin: half the widths are enough
+    // Most solids are symmetric about their origin, and half widths are enough.
     double r = solid->radius;
     perp_vec3 half = pp_vec(PP_INF, PP_INF, PP_INF), e = pp_mat3_column(&X->R, 2);
     switch (solid->kind) {
@@ -91,6 +94,7 @@ void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_
     *high = pp_add(X->p, half);
 }
 
+// In its own frame: the pose is the identity.
 void pp_solid_bounds(const pp_solid *solid, perp_vec3 *low, perp_vec3 *high)
 {
     const pp_pose here = {.R = pp_identity3()};

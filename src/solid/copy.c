@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of hulls and meshes: a model keeps its own.
+// Copies of hulls and meshes: a model keeps its own, and the builder may be freed.
 #include "solid/solid.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena)
     if (!copy) {
         return NULL;
     }
-    // counts come with the struct; every array gets a copy of its own
+    // Counts come with the struct; every array gets a copy of its own.
     *copy = *hull;
     copy->vertex = copy_of(arena, hull->vertex, hull->vertices, sizeof *hull->vertex);
     copy->face_first = copy_of(arena, hull->face_first, hull->faces + 1, sizeof(int));
@@ -34,6 +34,7 @@ const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena)
     return whole ? copy : NULL;
 }
 
+// A partial copy is left in the arena on failure, which frees it with everything else.
 const pp_mesh *pp_mesh_copy(const pp_mesh *mesh, pp_arena *arena)
 {
     pp_mesh *copy = PP_ARRAY(arena, pp_mesh, 1);

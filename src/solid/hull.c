@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hulls from facets: corners counter-clockwise, normals, edges, all in an order that depends on the points
-// alone; and the flat hull of one triangle.
+// Hulls from facets: corners counter-clockwise, normals and edges, all in an order that depends on
+// the points alone, not on that in which qhull finds them; and the flat hull of one triangle.
 #include "solid/hull.h"
 
 #include <string.h>
 
-// A sort key (two vertices) and what it is of.
+// A sort key (two vertices), and what it belongs to.
 typedef struct entry {
     uint64_t key;
     int at;  // a face; or of an edge: 2 face + (seen from its higher vertex to the lower)
 } entry;
 
+// The hull while it is made.
 typedef struct hull_build {
     const perp_vec3 *point;
     int count;
@@ -23,12 +24,13 @@ typedef struct hull_build {
     entry *entry;              // faces, then directed edges
 } hull_build;
 
+// Two numbers in one key, of which the first decides.
 static uint64_t key_of(int a, int b)
 {
     return ((uint64_t)a << 32) | (uint64_t)b;
 }
 
-// Heap sort: no memory, and never slow.
+// Heap sort: needs no memory, and is O(n log n) for any input.
 static void sift(entry *e, int from, int n)
 {
     entry moved = e[from];
@@ -58,7 +60,8 @@ static void sort_entries(entry *e, int n)
 
 // ── Vertices ─────────────────────────────────────────────────────────────────────────────────────
 
-// Numbers the points where three facets or more meet, and copies them.
+// Numbers and copies the points at which three facets or more meet. Other points are on an edge or
+// inside a face.
 static bool set_vertices(hull_build *w, const pp_facets *facets)
 {
     w->index = PP_ZEROS(w->arena, int, w->count);
@@ -83,7 +86,8 @@ static bool set_vertices(hull_build *w, const pp_facets *facets)
 
 // ── Faces ────────────────────────────────────────────────────────────────────────────────────────
 
-// Twice the area of a face times its normal, as a fan of triangles: corners need not be in one plane exactly.
+// Twice the area of a face times its normal, as a fan of triangles, since corners need not be
+// exactly in one plane.
 static perp_vec3 face_area(const pp_hull *hull, const int *corner, int count)
 {
     perp_vec3 sum = {0}, x0 = hull->vertex[corner[0]];
@@ -94,8 +98,8 @@ static perp_vec3 face_area(const pp_hull *hull, const int *corner, int count)
     return sum;
 }
 
-// Its corners as vertices, beginning with the lowest that is a vertex; how many. Points in the middle of an edge are no
-// vertices.
+// Corners of a face as vertices, starting with the lowest; returns their number. Points in the
+// middle of an edge are no vertices.
 static int set_corners(const hull_build *w, const int *from, int count, int *to)
 {
     int n = 0, lowest = 0;
@@ -113,7 +117,7 @@ static int set_corners(const hull_build *w, const int *from, int count, int *to)
     return n;
 }
 
-// Sorted by their first two corners, which no two faces share.
+// Faces sorted by their first two corners, which no two faces share.
 static bool set_faces(hull_build *w, const pp_facets *facets)
 {
     int corners = facets->first[facets->count];
@@ -126,7 +130,7 @@ static bool set_faces(hull_build *w, const pp_facets *facets)
     if (!rough || !first || !normal || !w->corner || !w->face_first || !w->entry) {
         return false;
     }
-    // in the order given first; faces with fewer than three vertices left are no faces
+    // In the given order first. Facets with fewer than three vertices left are no faces.
     int faces = 0;
     first[0] = 0;
     for (int f = 0; f < facets->count; f++) {
@@ -139,7 +143,7 @@ static bool set_faces(hull_build *w, const pp_facets *facets)
             faces++;
         }
     }
-    // then in the order of their corners
+    // Then in the order of their corners.
     sort_entries(w->entry, faces);
     w->face_first[0] = 0;
     for (int f = 0; f < faces; f++) {
@@ -158,7 +162,8 @@ static bool set_faces(hull_build *w, const pp_facets *facets)
 
 // ── Edges ────────────────────────────────────────────────────────────────────────────────────────
 
-// Whether every edge is met twice, once in each direction: entries are sorted, `at` is 2 face + backwards.
+// Whether every edge occurs twice, once in each direction. Entries are sorted; `at` is 2 face + 1
+// where the edge is traversed from its higher vertex.
 static bool edges_pair(const entry *e, int n)
 {
     for (int k = 0; k < n; k += 2) {
@@ -170,8 +175,8 @@ static bool edges_pair(const entry *e, int n)
     return true;
 }
 
-// Each edge is a side of two faces, once in each direction: sorted by its vertices, the two stand together. A surface
-// like a sphere has V - E + F = 2 (Euler).
+// Each edge is a side of two faces, once in each direction; sorted by vertices, the two are
+// neighbours. Euler's formula V - E + F = 2 holds for surfaces like a sphere.
 static perp_status set_edges(hull_build *w, perp_error *error)
 {
     pp_hull *hull = &w->hull;
@@ -193,7 +198,7 @@ static perp_status set_edges(hull_build *w, perp_error *error)
             error, PERP_ERR_NUMERIC,
             "the hull of the points is not closed: some points are too close to each other");
     }
-    // [2]: the face in which the lower vertex precedes the higher, [3]: the other
+    // [2] is the face in which the lower vertex precedes the higher one, [3] the other.
     for (int k = 0; k < n; k += 2) {
         const entry *e = w->entry + k;
         int left = e[0].at % 2, a = (int)(e->key >> 32), b = (int)(e->key & 0xffffffffU);
@@ -204,6 +209,7 @@ static perp_status set_edges(hull_build *w, perp_error *error)
     return PERP_OK;
 }
 
+// A hull that does not close is refused: contact would pass through its gap.
 perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *facets,
                           pp_arena *arena, const pp_hull **hull, perp_error *error)
 {
@@ -225,6 +231,7 @@ perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *fa
 
 // ── One triangle ─────────────────────────────────────────────────────────────────────────────────
 
+// Topology of any triangle: two faces with opposite corners, and three edges between them.
 bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat)
 {
     static const int FIRST[] = {0, 3, 6}, CORNER[] = {0, 1, 2, 0, 2, 1};

@@ -6,21 +6,22 @@
 
 #include "solid/solid.h"
 
-// Polygons over points: the corners of facet f are corner[first[f]] … corner[first[f + 1] - 1], counter-clockwise seen
-// from outside.
+// Polygons over points: facet f has the corners corner[first[f]] .. corner[first[f + 1] - 1],
+// counter-clockwise seen from outside.
 typedef struct pp_facets {
     int count;
     int *first;   // count + 1
     int *corner;  // indices of points
 } pp_facets;
 
-// The hull that convex facets make, in an order of its own: vertices as the points, faces and edges by the indices of
-// their vertices. Corners in the middle of an edge are left out. PERP_ERR_NUMERIC: the facets do not close.
+// The hull that convex facets make, in an order that depends on the points alone: vertices in the
+// order of the points, faces and edges by the numbers of their vertices. Corners in the middle of
+// an edge are left out. PERP_ERR_NUMERIC: the facets do not close.
 perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *facets,
                           pp_arena *arena, const pp_hull **hull, perp_error *error);
 
-// Twice the area of a triangle times its normal: the cross product of the two shorter sides, which keeps its digits
-// when the triangle is long and thin.
+// Twice the area of a triangle times its normal: the cross product of its two shorter sides, which
+// keeps its digits where the triangle is long and thin.
 static inline perp_vec3 pp_triangle_area(perp_vec3 a, perp_vec3 b, perp_vec3 c)
 {
     perp_vec3 ab = pp_sub(b, a), bc = pp_sub(c, b), ca = pp_sub(a, c);
@@ -31,7 +32,8 @@ static inline perp_vec3 pp_triangle_area(perp_vec3 a, perp_vec3 b, perp_vec3 c)
     return y >= z ? pp_cross(ca, ab) : pp_cross(ab, bc);
 }
 
-// area / |area|; 0 where it vanishes. Divides, so that what is along an axis is so exactly.
+// Unit vector along area; 0 where it vanishes. Divided, not multiplied by 1 / length, so that a
+// vector along an axis stays exactly along it.
 static inline perp_vec3 pp_normal_of(perp_vec3 area)
 {
     double length = pp_length(area);

@@ -3,19 +3,20 @@
 //
 // Convex hulls of points, by qhull's reentrant library.
 //
-// A hull keeps its faces under affine maps, so qhull is given the points counted from the middle of their box and
-// each axis scaled by a power of two to about 1: thin sets become round, and sets far from the origin near, without
-// rounding. What is thin askew to the axes is scaled along axes of its own. Facets that are coplanar up to the
-// rounding of the points are merged by qhull; points of files are mostly floats (maybe scaled), so this is a float's rounding
-// unless the set is too thin for that. Vertices stay where they are: only faces are as flat as that.
+// A hull keeps its faces under affine maps. qhull is therefore given the points relative to the
+// centre of their box, with each axis scaled by a power of two to about 1: thin sets become round,
+// and distant sets near, without rounding. Sets that are thin in a direction askew to the axes are
+// scaled along axes of their own. qhull merges facets that are coplanar up to the rounding of the
+// points. Points of files are mostly floats, so that this is the rounding of floats, unless the set
+// is too thin for that. Vertices stay where they are: only faces are merged.
 //
-// qhull leaves its errors by longjmp to a place inside qh_new_qhull, and is not called for anything else
-// that can fail; its messages go to a buffer. It takes its own memory from the C library.
+// qhull reports errors by longjmp to a place inside qh_new_qhull, and is called for nothing else
+// that can fail. Its messages go to a buffer. It allocates from the C library, not from perp_env.
 #include "solid/hull.h"
 
 #include <float.h>
 
-// Of the points: the middle of their box, and the scale of each axis.
+// The map from points to what qhull sees.
 typedef struct frame {
     perp_vec3 middle;
     perp_vec3 scale;
@@ -28,7 +29,7 @@ typedef struct frame {
 // Products of four widths must be finite.
 static const double WIDTH_LEAST = 1e-75, WIDTH_MOST = 1e75;
 
-// Scale of an axis: a power of two that takes half the width to about 1; 0: there is no width.
+// Scale of an axis: a power of two that brings half the width to about 1; 0: no width.
 static double axis_scale(double low, double high)
 {
     double half = 0.5 * high - 0.5 * low;
@@ -37,7 +38,7 @@ static double axis_scale(double low, double high)
     return half >= WIDTH_LEAST ? ldexp(1.0, -exponent) : 0.0;
 }
 
-// False: an axis has no width.
+// False: along some axis there is no width.
 static bool set_frame(const perp_vec3 *point, int count, frame *f)
 {
     perp_vec3 low = point[0], high = point[0];
@@ -49,26 +50,28 @@ static bool set_frame(const perp_vec3 *point, int count, frame *f)
         pp_vec(0.5 * low.x + 0.5 * high.x, 0.5 * low.y + 0.5 * high.y, 0.5 * low.z + 0.5 * high.z);
     f->scale =
         pp_vec(axis_scale(low.x, high.x), axis_scale(low.y, high.y), axis_scale(low.z, high.z));
-    // coordinates are rounded relative to their distance from the origin, not from the middle
+    // Coordinates are rounded relative to their distance from the origin, not from the centre.
     double x = f->scale.x * fmax(fabs(low.x), fabs(high.x));
     double y = f->scale.y * fmax(fabs(low.y), fabs(high.y));
     double z = f->scale.z * fmax(fabs(low.z), fabs(high.z));
     f->rounding = DBL_EPSILON * fmax(x, fmax(y, z));
-    // a float's rounding of the widest axis, as seen on the thinnest once that is scaled to 1
+    // The rounding of a float on the widest axis, as it appears on the thinnest one when that is
+    // scaled to 1.
     double thick = fmin(fmin(high.x - low.x, high.y - low.y), high.z - low.z);
     double wide = fmax(fmax(high.x - low.x, high.y - low.y), high.z - low.z);
     f->merge = thick > 0.0 ? (double)FLT_EPSILON * (wide / thick) : 0.0;
     return f->scale.x > 0.0 && f->scale.y > 0.0 && f->scale.z > 0.0;
 }
 
+// By powers of two: exact.
 static perp_vec3 scaled(const frame *f, perp_vec3 x)
 {
     perp_vec3 d = pp_sub(x, f->middle);
     return pp_vec(f->scale.x * d.x, f->scale.y * d.y, f->scale.z * d.z);
 }
 
-// The scaled point with the largest squared distance from where `base` and `along` (unit vectors, `rank` of them)
-// span a point, a line or a plane; the distance goes to *far.
+// The scaled point farthest from the point, line or plane through `base` that the unit vectors
+// `along` (`rank` of them) span; returns its offset, *far: its distance.
 static perp_vec3 furthest_point(const frame *f, const perp_vec3 *point, int count, perp_vec3 base,
                                 const perp_vec3 *along, int rank, double *far)
 {
@@ -88,12 +91,13 @@ static perp_vec3 furthest_point(const frame *f, const perp_vec3 *point, int coun
     return best;
 }
 
-// Whether all points lie in one plane, up to their rounding. If not, sets the own axes of thin sets.
+// Whether all points are in one plane up to their rounding. If not, sets the axes of thin sets.
 static bool is_flat(frame *f, const perp_vec3 *point, int count)
 {
     const double thin = 1e-3;
     perp_vec3 base = scaled(f, point[0]), along[3] = {{0}};
-    // Gram-Schmidt with pivoting: the furthest point from a point, then from a line, then from a plane
+    // Gram-Schmidt with pivoting: the point farthest from a point, then from a line, then from a
+    // plane.
     double far[3];
     for (int rank = 0; rank < 3; rank++) {
         perp_vec3 d = furthest_point(f, point, count, base, along, rank, &far[rank]);
@@ -117,6 +121,7 @@ static bool is_flat(frame *f, const perp_vec3 *point, int count)
     return false;
 }
 
+// Conditions of a hull, before qhull is asked.
 static perp_status check_points(const perp_vec3 *point, int count, frame *f, perp_error *error)
 {
     for (int k = 0; k < count; k++) {
@@ -153,18 +158,20 @@ typedef struct qhull_run {
     pp_facets facets;
 } qhull_run;
 
+// The map of the header comment.
 static perp_vec3 mapped(const frame *f, perp_vec3 x)
 {
     perp_vec3 y = scaled(f, x);
     return f->askew ? pp_mul(&f->turn, y) : y;
 }
 
+// qhull points into the array that it was given.
 static int point_index(const qhull_run *r, const vertexT *vertex)
 {
     return (int)((vertex->point - r->x) / 3);
 }
 
-// The corners of a facet with more than three, in order: its ridges are its sides, in any order.
+// The corners of a facet with more than three, in order. Its ridges are its sides, in any order.
 static bool order_corners(const qhull_run *r, facetT *facet, int *corner)
 {
     ridgeT *ridge, **ridgep;
@@ -179,7 +186,7 @@ static bool order_corners(const qhull_run *r, facetT *facet, int *corner)
         side[count][1] = point_index(r, SETsecondt_(ridge->vertices, vertexT));
         count++;
     }
-    // follow the sides from end to end; those in use are side[0..k-1]
+    // Follow the sides from end to end; those in use are side[0..k-1].
     corner[0] = side[0][0];
     int end = side[0][1];
     for (int k = 1; k < n; k++) {
@@ -187,7 +194,7 @@ static bool order_corners(const qhull_run *r, facetT *facet, int *corner)
         for (int i = k; i < n; i++) {
             if (side[i][0] == end || side[i][1] == end) {
                 end = side[i][0] == end ? side[i][1] : side[i][0];
-                // side k, not in use yet, takes its slot
+                // Side k, not in use yet, takes its slot.
                 memmove(side[i], side[k], sizeof *side);
                 break;
             }
@@ -201,7 +208,8 @@ static perp_vec3 point_at(const qhull_run *r, int k)
     return pp_vec(r->x[3 * k], r->x[3 * k + 1], r->x[3 * k + 2]);
 }
 
-// Turns the corners of a facet so that they are counter-clockwise about its outward normal.
+// Reverses the corners of a facet unless they are counter-clockwise about its outward normal. The
+// map is no reflection, so that the sense is that of the points themselves.
 static void orient(const qhull_run *r, const facetT *facet, int *corner, int count)
 {
     perp_vec3 sum = {0}, x0 = point_at(r, corner[0]);
@@ -219,7 +227,7 @@ static void orient(const qhull_run *r, const facetT *facet, int *corner, int cou
     }
 }
 
-// Copies qhull's facets to the arena: counts first, then corners. False: out of memory.
+// Copies qhull's facets to the arena: first counted, then copied. False: no memory.
 static bool take_facets(qhull_run *r)
 {
     qhT *qh = r->qh;
@@ -257,14 +265,14 @@ static bool take_facets(qhull_run *r)
     return true;
 }
 
-// What qhull says went wrong: its first line.
+// The first line of qhull's message.
 static perp_status qhull_fails(const char *said, perp_error *error)
 {
     int length = (int)strcspn(said, "\n");
     return pp_fail(error, PERP_ERR_NUMERIC, "no hull: %.*s", length < 200 ? length : 200, said);
 }
 
-// Whatever comes back, qhull's memory is given back and its messages are closed.
+// Runs qhull. Its memory is freed and its messages are closed on every path.
 static perp_status call_qhull(qhull_run *r, int count, double merge, perp_error *error)
 {
     char said[512] = "", command[64];
@@ -306,13 +314,17 @@ static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, 
         r.x[3 * k + 1] = x.y;
         r.x[3 * k + 2] = x.z;
     }
+    // Merging beyond this would flatten faces that a user can see.
     const double merge_most = 1e-6;
     double merge = fmax(fmin(f->merge, merge_most), 4.0 * f->rounding);
     perp_status status = call_qhull(&r, count, merge, error);
     if (status == PERP_ERR_MEMORY) {
         return pp_fail(error, status, "not enough memory for a hull of %d points", count);
     }
-    return status == PERP_OK ? pp_hull_build(point, count, &r.facets, arena, hull, error) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return pp_hull_build(point, count, &r.facets, arena, hull, error);
 }
 
 #else
@@ -330,10 +342,14 @@ static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, 
 
 #endif
 
+// The points are checked first, so that a build without qhull refuses the same ones.
 perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, const pp_hull **hull,
                            perp_error *error)
 {
     frame f = {0};
     perp_status status = check_points(point, count, &f, error);
-    return status == PERP_OK ? make_hull(point, count, &f, arena, hull, error) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return make_hull(point, count, &f, arena, hull, error);
 }

@@ -3,12 +3,13 @@
 //
 // Volume, centroid and inertia of solids of density 1, in closed form.
 //
-// A hull is cut into tetrahedra (r, a, b, c) with r inside and a, b, c corners of a face. With x counted from r,
+// A hull is cut into tetrahedra (r, a, b, c) with r inside and a, b, c corners of a face. With x
+// measured from r,
 //   V = a . ((b - a) x (c - a)) / 6,   int x = V (a + b + c) / 4,
 //   int x x' = V / 20 ((a + b + c)(a + b + c)' + a a' + b b' + c c'),
-// all of them sums of positive terms, so that nothing cancels when the hull is thin. The centroid is found
-// with r at the mean of the corners; the second moments are then taken with r at the centroid, so that
-// nothing cancels when the hull is far from the origin.
+// All volumes are positive, so that nothing cancels where the hull is thin. The centroid is found
+// with r at the mean of the vertices. The second moments are then taken with r at the centroid, so
+// that nothing cancels where the hull is far from the origin.
 #include "solid/hull.h"
 
 static const double PI = 3.14159265358979323846;
@@ -18,7 +19,8 @@ static pp_mat3 diagonal(double x, double y, double z)
     return (pp_mat3){{x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z}};
 }
 
-// Inertia from the second moments S = int x x': trace(S) 1 - S, with the sums of two that it stands for.
+// Inertia tensor from the second moments S = int x x': trace(S) 1 - S. Diagonal entries are sums of
+// two moments, not a difference of three.
 static pp_mat3 from_moments(const double S[6])  // xx yy zz xy xz yz
 {
     return (pp_mat3){
@@ -27,12 +29,14 @@ static pp_mat3 from_moments(const double S[6])  // xx yy zz xy xz yz
 
 // ── Hulls ────────────────────────────────────────────────────────────────────────────────────────
 
+// Sums over tetrahedra.
 typedef struct sums {
     double V;
     perp_vec3 first;   // int x
     double second[6];  // int x x': xx yy zz xy xz yz
 } sums;
 
+// The tetrahedron of r (the origin here) and a triangle.
 static void add_tetrahedron(sums *s, perp_vec3 a, perp_vec3 b, perp_vec3 c)
 {
     double V = pp_dot3(a, pp_triangle_area(a, b, c)) / 6.0, w = V / 20.0;
@@ -47,11 +51,12 @@ static void add_tetrahedron(sums *s, perp_vec3 a, perp_vec3 b, perp_vec3 c)
     s->second[5] += w * (m.y * m.z + a.y * a.z + b.y * b.z + c.y * c.z);
 }
 
-// Sums over the hull with coordinates counted from vertex 0 + r: two steps, so that r may be of the size of
-// the hull while vertex 0 is far away.
+// Sums over the hull with coordinates measured from vertex 0 + r. Two differences are taken, so
+// that r may be of the size of the hull while vertex 0 is far away.
 static sums over_hull(const pp_hull *hull, perp_vec3 r)
 {
     sums s = {0};
+    // Each face is a fan of triangles around its first corner.
     for (int f = 0; f < hull->faces; f++) {
         const int *corner = hull->corner + hull->face_first[f];
         int count = hull->face_first[f + 1] - hull->face_first[f];
@@ -68,7 +73,7 @@ static sums over_hull(const pp_hull *hull, perp_vec3 r)
     return s;
 }
 
-// r: first the mean of the vertices, then the centroid, both from vertex 0.
+// r: first the mean of the vertices, then the centroid, both relative to vertex 0.
 static void hull_mass(const pp_hull *hull, double *volume, perp_vec3 *centroid, pp_mat3 *inertia)
 {
     perp_vec3 r = {0};
@@ -88,7 +93,7 @@ static void hull_mass(const pp_hull *hull, double *volume, perp_vec3 *centroid, 
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-// A cylinder between two half balls: each has its centroid 3 r / 8 outside the disc it stands on.
+// A cylinder and two half balls, whose centroids are 3 r / 8 outside the ends of the cylinder.
 static void capsule_mass(const pp_solid *solid, double *volume, pp_mat3 *inertia)
 {
     double r = solid->radius, h = solid->half.z, rr = r * r, hh = h * h;
@@ -98,7 +103,7 @@ static void capsule_mass(const pp_solid *solid, double *volume, pp_mat3 *inertia
     *inertia = diagonal(across, across, rod * rr / 2.0 + ball * 0.4 * rr);
 }
 
-// Both have inertia from squared half-widths: boxes a third of V, ellipsoids a fifth.
+// Boxes and ellipsoids have I_xx = share V (y^2 + z^2) with half widths; share is 1/3 and 1/5.
 static void three_axes(perp_vec3 half, double V, double share, double *volume, pp_mat3 *inertia)
 {
     double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z, w = V * share;
@@ -108,7 +113,7 @@ static void three_axes(perp_vec3 half, double V, double share, double *volume, p
 
 bool pp_solid_mass(const pp_solid *solid, double *volume, perp_vec3 *centroid, pp_mat3 *inertia)
 {
-    // inertia about the centroid [m^5]: of a density of 1
+    // Closed forms, about the centroid [m^5].
     double r = solid->radius, rr = r * r, V;
     perp_vec3 half = solid->half;
     double hh = half.z * half.z;
@@ -132,7 +137,7 @@ bool pp_solid_mass(const pp_solid *solid, double *volume, perp_vec3 *centroid, p
         *volume = V = 2.0 * PI * rr * half.z;
         *inertia = diagonal(V * (rr / 4.0 + hh / 3.0), V * (rr / 4.0 + hh / 3.0), V * rr / 2.0);
         break;
-    case PP_SOLID_CONE:  // of height 2 half.z: a quarter of it above the base is the centroid
+    case PP_SOLID_CONE:  // height 2 half.z; the centroid is a quarter of it above the base
         *volume = V = 2.0 / 3.0 * PI * rr * half.z;
         *centroid = pp_vec(0.0, 0.0, -0.5 * half.z);
         *inertia = diagonal(0.15 * V * (rr + hh), 0.15 * V * (rr + hh), 0.3 * V * rr);

@@ -1,20 +1,24 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangle meshes: which triangles are neighbours, which sides are sharp, and a tree of boxes over all.
+// Triangle meshes: which triangles are neighbours, which sides are sharp, and a tree of boxes over
+// all.
 //
-// With the outward normal n of a triangle and the direction m' in the plane of its neighbour, across their side and
-// into the neighbour, the side is convex where n . m' < 0, flat where it is 0, concave where it is > 0.
+// Let n be the outward normal of a triangle, and m' the direction in the plane of its neighbour,
+// across their common side and into the neighbour. The side is convex where n . m' < 0, flat where
+// it is 0 and concave where it is > 0.
 #include "math/math.h"
 #include "solid/hull.h"
 
 #include <string.h>
 
-// Sides that turn by less are flat [rad]: what the rounding of coordinates to floats does to small triangles.
+// Sides that turn by less are flat [rad]: the rounding of coordinates to floats turns small
+// triangles by as much.
 static const double FLAT = 1e-5;
+// Products of four coordinates stay finite.
 static const double COORDINATE_MOST = 1e75;
 
-// The mesh while it is made: writable arrays that pp_mesh points to in the end.
+// The mesh while it is made: writable arrays, to which pp_mesh points in the end.
 typedef struct mesh_build {
     pp_arena *arena;
     perp_error *error;
@@ -33,6 +37,7 @@ static perp_status out_of_memory(const mesh_build *w)
     return pp_fail(w->error, PERP_ERR_MEMORY, "not enough memory for a mesh");
 }
 
+// Every number and index, before any of them is used.
 static perp_status check_triangles(const mesh_build *w, int vertices, const int *triangle,
                                    int triangles)
 {
@@ -65,7 +70,8 @@ static bool same_place(perp_vec3 a, perp_vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// Sorted by a hash of the place, with the index in the low bits; equal places stand together then.
+// Merges vertices at exactly the same place. They are sorted by a hash of the place, with the index
+// in the low bits, so that equal places are neighbours.
 static bool weld(mesh_build *w, int vertices)
 {
     w->same = PP_ARRAY(w->arena, int, vertices);
@@ -82,9 +88,9 @@ static bool weld(mesh_build *w, int vertices)
     for (int k = 0, start = 0; k < vertices; k++) {
         int me = (int)(w->key[k] & low), as = me;
         if ((w->key[start] & ~low) != (w->key[k] & ~low)) {
-            start = k;  // a run of equal hashes begins
+            start = k;  // a run of equal hashes starts
         }
-        // a hash may collide: only the same place is the same vertex
+        // Hashes may collide: only the same place is the same vertex.
         for (int i = start; i < k; i++) {
             int other = (int)(w->key[i] & low);
             if (same_place(w->given[other], w->given[me])) {
@@ -118,7 +124,7 @@ static perp_vec3 triangle_centre(const mesh_build *w, int t)
     return pp_scale(1.0 / 3.0, sum);
 }
 
-// Triangles with welded vertices; those without area, which have no normal, are left out.
+// Triangles with merged vertices. Those without area have no normal and are left out.
 static void take_triangles(mesh_build *w, const int *triangle, int triangles)
 {
     for (int k = 0; k < triangles; k++) {
@@ -149,15 +155,17 @@ static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
         pp_vec(fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), fmax(a->high.z, b->high.z))};
 }
 
+// The empty box: the union with it changes nothing, and nothing overlaps it.
 static const pp_box3 NOTHING = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
 
+// The cell of a coordinate, of 2048 along the widest axis.
 static uint32_t cell_index(double x, double low, double width)
 {
     const double cells = 2048.0;
     return width > 0.0 ? (uint32_t)fmin(fmax(cells * ((x - low) / width), 0.0), cells - 1.0) : 0;
 }
 
-// Numbers the triangles by the places of their centres along Hilbert's curve.
+// Numbers the triangles by their centres along a Hilbert curve.
 static bool order_triangles(mesh_build *w)
 {
     int n = w->mesh.triangles;
@@ -166,7 +174,7 @@ static bool order_triangles(mesh_build *w)
     if (!copy || !source) {
         return false;
     }
-    // the curve runs through 2048^3 cells of the box around all: 33 bits of the key, 31 for the index
+    // The curve runs through 2048^3 cells: 33 bits of the key, and 31 for the index.
     pp_box3 all = NOTHING;
     for (int t = 0; t < n; t++) {
         pp_box3 b = triangle_bounds(w, t);
@@ -195,7 +203,7 @@ static bool order_triangles(mesh_build *w)
 
 // ── Sides ────────────────────────────────────────────────────────────────────────────────────────
 
-// The triangles around each vertex, by counting: star_first are offsets into star.
+// Triangles around each vertex, by a counting sort: star_first are offsets into star.
 static bool set_stars(mesh_build *w)
 {
     int n = w->mesh.triangles;
@@ -222,8 +230,9 @@ static bool set_stars(mesh_build *w)
     return true;
 }
 
-// Across a side from a to b lies the triangle that has it the other way round; none where there are several. All
-// sides that leave a vertex are looked up at once, so that a vertex of many triangles costs as much as they are.
+// The neighbour across the side from a to b is the triangle that has it from b to a; none where
+// there are several. All sides that leave a vertex are looked up together, so that a vertex costs
+// as much as it has triangles.
 static bool set_neighbours(mesh_build *w)
 {
     enum { NONE = -1, SEVERAL = -2 };
@@ -265,8 +274,9 @@ static int root_of(int *region, int t)
     return t;
 }
 
-// Whether side k of triangle t is sharp (a border, convex, or folded back by more than 120 degrees), and whether it joins two flat
-// triangles to one region. turn: n . m' of the head of this file, the sine of the angle between the normals.
+// Decides whether side k of triangle t is sharp (a border, convex, or folded back by more than 120
+// degrees), and whether it joins two flat triangles to one region. turn is n . m' of the header
+// comment, the sine of the angle between the normals.
 static void set_side(mesh_build *w, int t, int k)
 {
     int a = w->triangle[t][k], b = w->triangle[t][(k + 1) % 3], other = w->neighbour[t][k];
@@ -277,7 +287,7 @@ static void set_side(mesh_build *w, int t, int k)
         w->sharp[t][k] = turn < -FLAT || pp_dot3(w->normal[t], w->normal[other]) < -0.5;
         if (fabs(turn) <= FLAT && !w->sharp[t][k]) {
             int x = root_of(w->region, t), y = root_of(w->region, other);
-            if (x < y) {  // the lower number is the root: the region is named by it
+            if (x < y) {  // the lower number is the root, and names the region
                 w->region[y] = x;
             } else {
                 w->region[x] = y;
@@ -286,6 +296,7 @@ static void set_side(mesh_build *w, int t, int k)
     }
 }
 
+// A region has the number of its lowest triangle.
 static void set_sides(mesh_build *w)
 {
     int n = w->mesh.triangles;
@@ -302,7 +313,8 @@ static void set_sides(mesh_build *w)
 
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
-// A bounding volume hierarchy over the order of the triangles, bottom up; empty leaves meet nothing.
+// Bounding volume hierarchy over the order of the triangles, bottom up. Leaves beyond the last
+// triangle are empty.
 static bool set_tree(mesh_build *w)
 {
     int n = w->mesh.triangles, leaves = 1;
@@ -330,7 +342,8 @@ static bool boxes_overlap(const pp_box3 *a, const pp_box3 *b)
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
-// Depth first from leaf `from` on, without a stack: down to the left where boxes meet, else on to the next subtree.
+// Depth first from leaf `from` on, without a stack: down to the left child where boxes overlap,
+// else on to the next subtree.
 int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from)
 {
     int k = mesh->leaves + from;
@@ -345,7 +358,7 @@ int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from)
             k *= 2;
             continue;
         }
-        while (k % 2 == 1) {  // a right child: what comes next hangs further up
+        while (k % 2 == 1) {  // a right child: the next subtree is further up
             k /= 2;
         }
         if (k == 0) {
@@ -394,7 +407,7 @@ perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *tri
         return out_of_memory(&w);
     }
     set_sides(&w);
-    // counts and the tree are in w.mesh already
+    // Counts and the tree are in w.mesh already.
     *out = w.mesh;
     out->vertex = w.vertex;
     out->triangle = (const int(*)[3])w.triangle;
@@ -409,7 +422,7 @@ perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *tri
     return PERP_OK;
 }
 
-// Each cell is cut along the same diagonal.
+// Two triangles for each cell, all cut along the same diagonal.
 static void cut_cells(int nx, int ny, int *triangle)
 {
     for (int j = 0; j + 1 < ny; j++) {
@@ -422,6 +435,7 @@ static void cut_cells(int nx, int ny, int *triangle)
     }
 }
 
+// Heights become a mesh, so that contact knows one kind of surface.
 perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x, double half_y,
                             pp_arena *arena, const pp_mesh **mesh, perp_error *error)
 {
@@ -440,7 +454,7 @@ perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x,
     if (!vertex || !triangle) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a height field");
     }
-    // rows along x, the first at y = -half_y
+    // Rows along x, the first at y = -half_y.
     for (int k = 0; k < nx * ny; k++) {
         double i = k % nx, j = k / nx;  // NOLINT(bugprone-integer-division): a row
         vertex[k] = pp_vec(half_x * (2.0 * i / (nx - 1) - 1.0), half_y * (2.0 * j / (ny - 1) - 1.0),

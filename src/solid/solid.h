@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convex solids of space.
-//
-// Door of solid/: their shapes, extents, hulls and mass properties.
+// Door of solid/: convex solids in space, their extents, hulls and mass properties; and surfaces of
+// triangles.
 #pragma once
 
 #include "base/base.h"
 #include "math/space.h"
 
-// A polyhedron with outward faces, made once from points (pp_hull_create) and never changed.
+// A convex polyhedron, made once from points (pp_hull_create) and never changed.
 typedef struct pp_hull {
     int vertices, faces, edges;
     const perp_vec3 *vertex;
@@ -31,6 +30,7 @@ typedef enum pp_solid_kind {
     PP_SOLID_HALFSPACE,  // z <= 0; outward normal +z
 } pp_solid_kind;
 
+// A solid in its own frame. Which members count depends on the kind.
 typedef struct pp_solid {
     pp_solid_kind kind;
     double radius;        // [m]
@@ -41,22 +41,23 @@ typedef struct pp_solid {
 // Triangles with a tree of boxes over them (mesh.c).
 typedef struct pp_mesh pp_mesh;
 
-// The point of the solid that is furthest along d (own frame).
+// Support point: the point of the solid farthest along d, in its own frame.
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d);
-// The box around a solid in its own frame; half-spaces have none (infinite).
+// Bounding box in the solid's own frame; infinite for half-spaces.
 void pp_solid_bounds(const pp_solid *solid, perp_vec3 *low, perp_vec3 *high);
-// The same for a solid with the pose X in the world: as tight as the solid allows.
+// Bounding box in the world for the pose X: as tight as the solid allows.
 void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high);
 
-// The convex hull of points, in the arena; its faces are the flat ones (coplanar facets are one), its
-// vertices some of the points, in their order. PERP_ERR_ARGUMENT: a point is not finite, there are fewer than four, or
+// The convex hull of points, in the arena. Coplanar facets are one face; vertices are some of the
+// points, in their order. PERP_ERR_ARGUMENT: a point is not finite, there are fewer than four, or
 // all are in one plane. PERP_ERR_REFUSED: built without qhull.
 perp_status pp_hull_create(const perp_vec3 *point, int count, pp_arena *arena, const pp_hull **hull,
                            perp_error *error);
 // A copy in another arena; NULL: out of memory.
 const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena);
 
-// Hull of one triangle: flat, with two faces, 0 the one from which a, b, c are counter-clockwise.
+// Hull of one triangle: flat, with two faces; from outside face 0 the corners a, b, c are
+// counter-clockwise.
 typedef struct pp_flat_hull {
     pp_hull hull;  // points into this struct: valid while it stays where it is
     perp_vec3 vertex[3], normal[2];
@@ -65,8 +66,8 @@ typedef struct pp_flat_hull {
 // False where the triangle has no area, and so no normal.
 bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat);
 
-// Volume [m^3], centroid [m] and second moments about it: inertia tensor for density 1 [m^5], own frame.
-// False for one without volume (point, half-space).
+// Volume [m^3], centroid [m] and inertia tensor about it for density 1 [m^5], in the own frame.
+// False without a volume (point, half-space).
 bool pp_solid_mass(const pp_solid *solid, double *volume, perp_vec3 *centroid, pp_mat3 *inertia);
 
 // ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
@@ -75,9 +76,9 @@ typedef struct pp_box3 {
     perp_vec3 low, high;
 } pp_box3;
 
-// A surface of triangles, solid on the inner side; not convex. Triangles are numbered along a curve that keeps neighbours
-// together, so that a balanced tree of boxes stands on them: node k has children 2 k and 2 k + 1, leaf k is
-// node leaves + k.
+// A surface of triangles, solid on the inner side; not convex. Triangles are numbered along a
+// Hilbert curve, which keeps neighbours together, so that a complete binary tree of boxes stands on
+// them: node k has the children 2 k and 2 k + 1, and leaf k is node leaves + k.
 struct pp_mesh {
     int vertices, triangles;
     const perp_vec3 *vertex;    // each place once
@@ -94,14 +95,17 @@ struct pp_mesh {
     const pp_box3 *node;           // 1 is the root
 };
 
-// A mesh of given triangles (three vertices each), in the arena. Vertices at the same place are one, triangles without
-// area are left out. PERP_ERR_ARGUMENT: nothing is left, or a number or index is not what it should be.
+// A mesh of given triangles, three vertices each, in the arena. Vertices at the same place are
+// merged, triangles without area are left out. PERP_ERR_ARGUMENT: nothing is left, or a number or
+// index is invalid.
 perp_status pp_mesh_create(const perp_vec3 *vertex, int vertices, const int *triangle,
                            int triangles, pp_arena *arena, const pp_mesh **mesh, perp_error *error);
-// The surface over a grid of nx by ny heights (x fastest) that covers -half to +half in x and y; outside is up.
+// The surface over a grid of nx by ny heights (x fastest) that covers -half to +half in x and y.
+// Outside is up.
 perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x, double half_y,
                             pp_arena *arena, const pp_mesh **mesh, perp_error *error);
 // A copy in another arena; NULL: out of memory.
 const pp_mesh *pp_mesh_copy(const pp_mesh *mesh, pp_arena *arena);
-// The first triangle from number `from` on whose box meets the given one; -1: none.
+// The first triangle, from number `from` on, whose box overlaps the given one; -1: none. Called in
+// a loop it enumerates all of them.
 int pp_mesh_next(const pp_mesh *mesh, const pp_box3 *box, int from);

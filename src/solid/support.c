@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Support functions of convex solids: the point furthest along a direction d, in the solid's own frame. d need not be
-// of unit length.
+// Support functions of convex solids: the point farthest along a direction d, in the solid's own
+// frame. d need not have unit length.
 #include "solid/solid.h"
 
-// Of equal vertices the first; linear, as hulls here are small and their vertices contiguous.
+// The first of equal vertices. Linear search, since hulls are small and their vertices contiguous.
 static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
 {
     int best = 0;
@@ -20,14 +20,14 @@ static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
     return hull->vertex[best];
 }
 
-// On the circle of the given radius around z; its centre where d is along z.
+// On the circle of the given radius around z at height z; its centre where d is along z.
 static perp_vec3 support_circle(double radius, perp_vec3 d, double z)
 {
     double across = hypot(d.x, d.y), s = across > 0.0 ? radius / across : 0.0;
     return pp_vec(s * d.x, s * d.y, z);
 }
 
-// h(d) = |S d| with S = diag(half), so the point is S^2 d / |S d|.
+// The support function is h(d) = |S d| with S = diag(half), so that the point is S^2 d / |S d|.
 static perp_vec3 support_ellipsoid(perp_vec3 half, perp_vec3 d)
 {
     perp_vec3 e = pp_vec(half.x * d.x, half.y * d.y, half.z * d.z);
@@ -35,6 +35,7 @@ static perp_vec3 support_ellipsoid(perp_vec3 half, perp_vec3 d)
     return pp_vec(half.x * e.x, half.y * e.y, half.z * e.z);
 }
 
+// Zero counts as positive, so that every direction has one answer.
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
 {
     const perp_vec3 half = solid->half, origin = {0.0, 0.0, 0.0};
@@ -51,7 +52,7 @@ perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
     }
     case PP_SOLID_CYLINDER:
         return support_circle(solid->radius, d, up);
-    case PP_SOLID_CONE:  // apex or rim, whichever is further along d
+    case PP_SOLID_CONE:  // apex or rim, whichever is farther along d
         if (2.0 * half.z * d.z >= solid->radius * hypot(d.x, d.y)) {
             return pp_vec(0.0, 0.0, half.z);
         }
@@ -61,7 +62,7 @@ perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
     case PP_SOLID_HULL:
         return support_hull(solid->hull, d);
     case PP_SOLID_HALFSPACE:
-        return origin;  // there is none
+        return origin;  // it has none
     }
     return origin;
 }

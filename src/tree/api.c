@@ -81,7 +81,7 @@ static perp_status read_initial_state(perp_tree *t)
     return perp_tree_set_bodies(t, 0.0, state.q, state.nu, NULL, NULL);
 }
 
-// The error text is written by whoever fails first.
+// The error text is that of the first failure.
 perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, int count,
                              const perp_env *env, perp_tree **tree, perp_error *error)
 {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The public face of tree/: Jacobians of points, joint coordinates and joint equations. Every
-// quantity comes with its value, the rate that driven bodies give it, and its drift: rate = J qd +
-// given and acceleration = J qdd + drift.
+// quantity comes with its value, the rate that driven bodies give it, and its drift:
+// rate = J qd + given and acceleration = J qdd + drift.
 #include "tree/face.h"
 
 #include <string.h>

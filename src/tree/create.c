@@ -163,9 +163,9 @@ static void list_joints(grower *g, bool all)
 }
 
 // ── The tree with most equations ─────────────────────────────────────────────────────────────────
-// Prim's algorithm with the number of equations as weight: of the joints at the border of the tree one
-// with most equations is taken next, so that the loops that remain have as few as possible. Among equal
-// ones the first reached is taken, which keeps trees shallow.
+// Prim's algorithm with the number of equations as weight: of the joints at the border of the tree
+// one with most equations is taken next, so that the loops that remain have as few as possible.
+// Among equal ones the first reached is taken, which keeps trees shallow.
 
 // A body becomes part of the tree; its joints wait in the queue of their weight.
 static void enqueue_body(grower *g, int body)
@@ -357,6 +357,7 @@ static bool start_grower(grower *g, const perp_model *m, pp_arena *arena)
 }
 
 // A model without joints gives a tree of free bodies.
+// Chooses joints, then numbers links, then prepares their constants.
 perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joints, int count,
                            pp_arena *arena, perp_error *error)
 {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inverse dynamics by the recursive Newton-Euler algorithm, forces, energy and momentum.   theory
-// (J4)
+// Inverse dynamics by the recursive Newton-Euler algorithm, forces, energy and momentum.
+//                                                                                      theory (J4)
 //
 //   f_i = m (a_i - g),  n_i = I alpha_i + w x I w   at each link, summed towards the roots: tau = S^T f
 //

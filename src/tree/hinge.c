@@ -31,8 +31,9 @@ int pp_link_nq(const perp_model *model, int body, pp_link_kind kind)
 
 // ── Constants ────────────────────────────────────────────────────────────────────────────────────
 
-// The body in which each column of S is fixed, which decides how it changes in time. Translations of
-// free bodies are fixed in the world. A single axis is fixed in both bodies, so that either would do.
+// The body in which each column of S is fixed, which decides how it changes in time. Translations
+// of free bodies are fixed in the world. A single axis is fixed in both bodies, so that either
+// would do.
 static void make_rides(const pp_link *link, pp_axis_owner *ride)
 {
     pp_axis_owner a = link->turned ? PP_AXIS_OWNER_CHILD : PP_AXIS_OWNER_PARENT;

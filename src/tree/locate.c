@@ -143,7 +143,8 @@ static void read_rates(const pp_link *l, const joint_view *w, double *qd)
         qd[0] = pp_dot3(v, w->u);
         qd[1] = pp_dot3(spin, w->u);
         break;
-    case PP_LINK_UNIVERSAL: {  // least squares in the plane of both axes, which may not be orthogonal
+    case PP_LINK_UNIVERSAL: {
+        // least squares in the plane of both axes, which need not be orthogonal
         double c = pp_dot3(w->u, w->ub), s = pp_dot3(spin, w->u), r = pp_dot3(spin, w->ub);
         double det = 1.0 - c * c;
         qd[0] = det > 0.0 ? (s - c * r) / det : s;
@@ -220,12 +221,6 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
     compare_with_bodies(tree, body, q, qd, lost, lost_rate);
 }
 
-// Index in q of the coordinate that constraint/ defines for the joint.
-static int own_coordinate(const pp_link *l)
-{
-    return l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0);
-}
-
 // Coordinates with their full turns: joints of loops continue from the last ones, joints of the
 // tree have theirs in q.
 void pp_tree_turns(const pp_tree_pass *pass, double *turn)
@@ -245,7 +240,8 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         if (l->joint >= 0 && pp_joint_has_coordinate(&m->joint[l->joint])) {
-            turn[l->joint] = pass->q[own_coordinate(l)];
+            // the coordinate of a planar joint is its angle, the last one of the link
+            turn[l->joint] = pass->q[l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0)];
         }
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// H by the composite-rigid-body algorithm, and its factors L^T D L.                      theory
-// (J3)
+// H by the composite-rigid-body algorithm, and its factors L^T D L.                    theory (J3)
 //
 //   H_jk = S_j . (I^c_k S_k)   for j on the path from k to the root, I^c_k the composite inertia of k's link
 //

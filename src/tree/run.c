@@ -7,8 +7,8 @@
 // loses no digits:  V_c = V_p moved to c + sum_k S_k qd_k. Their rates at a fixed point of space
 // add up in the same way,
 //   A_c = A_p moved to c + sum_k S_k qdd_k + sum_k qd_k V_ride x S_k,
-// where a column rides on the body it is fixed to. The acceleration of the centre of mass is A.v +
-// w x v.
+// where a column rides on the body it is fixed to. The acceleration of the centre of mass is
+// A.v + w x v.
 #include "tree/hinge.h"
 
 #include <math.h>

@@ -11,9 +11,9 @@
 //
 //   nu = S(q) qd + nu_0(t),   nu_dot = S qdd + sigma(q, qd)                              theory (J2)
 //
-// nu_0 is the motion that driven bodies impose, sigma the acceleration at qdd = 0. A row J nu +
-// rate of constraint/ is J S in joint coordinates. Planar models are the special case of axes along
-// z.
+// nu_0 is the motion that driven bodies impose, sigma the acceleration at qdd = 0. A row
+// J nu + rate of constraint/ is J S in joint coordinates. Planar models are the special case of
+// axes along z.
 //
 // All spatial vectors are in world axes, taken at the centre of mass of their link, linear part
 // first. Textbooks take them at one origin; at centres of mass a long chain far away loses no
@@ -60,8 +60,9 @@ typedef struct pp_tree {
     pp_link *link;  // parents before children
     int *of_body;   // bodies: link that moves it, -1: none
     int loops;
-    int *loop;      // joints of the model that are equations: loops, distances, gears, …
-    int *parent_v;  // nv: velocity before this one on the way to the root, -1: none (sparsity of H)
+    int *loop;  // joints of the model that are equations: loops, distances, gears, …
+    int *
+        parent_v;  // nv: velocity before this one on the path to the root, -1: none (sparsity of H)
     struct pp_hinge *hinge;  // links: constants of their motion, private to tree/
 } pp_tree;
 
@@ -126,7 +127,8 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J);
 
 // H by the composite-rigid-body algorithm: nv x nv, column-major, both triangles.       theory (J3)
 void pp_tree_mass(const pp_tree_pass *pass, double *H);
-// H = L^T D L with the sparsity of the tree, in place in H; O(nv depth^2). False: not positive definite.
+// H = L^T D L with the sparsity of the tree, in place in H; O(nv depth^2). False: H is not positive
+// definite.
 bool pp_tree_factor(const pp_tree *tree, double *H);
 void pp_tree_solve(const pp_tree *tree, const double *L, double *x);  // x = H^-1 x
 // Solves with H without forming it, O(nv) per right-hand side: articulated inertias are computed

@@ -32,12 +32,12 @@ typedef struct pp_convex {
     int count;
     const perp_vec3 *point;   // PP_CONVEX_POINTS, in space
     const pp_vec2 *flat;      // the same in the plane
-    perp_vec3 own[3];         // of points, segments, triangles
-    const perp_vec3 *normal;  // outward, of faces: axes worth a try
+    perp_vec3 own[3];         // vertices of points, segments and triangles
+    const perp_vec3 *normal;  // outward normals of faces: candidates for axes
     const pp_vec2 *flat_normal;
     int normals;
-    double core_reach;  // no point of the core is further from the body's origin [m]
-    double size;        // nor from its own first point, with the radius [m]
+    double core_reach;  // distance of the farthest point of the core from the body's origin [m]
+    double size;        // for tolerances, with the radius [m]
 } pp_convex;
 
 // A piece at a place. Positions are relative to an origin nearby, axes are those of the world.

@@ -22,31 +22,31 @@ typedef struct pp_geometry_task {
     const perp_model *model;
     const pp_frame *start;  // bodies at the start of the step; NULL: the end alone is judged
     const pp_frame *end;
-    double h;  // with the spin, how often a body has turned around [s]
-    const pp_separating_axis *axis;
-    int axes;      // sorted by (a, b)
-    double depth;  // overlap that is no violation [m]; in the path: see pp_sweep
-    double (*allowed)(const perp_model *model, int shape_a,
-                      int shape_b);  // the same of a pair; NULL: depth
+    double h;  // length of the step, which shows full turns of bodies that spin [s]
+    const pp_separating_axis *axis;  // offered axes, sorted by (a, b)
+    int axes;
+    double depth;  // overlap that is no violation [m]; on the path: see allowance in sweep.c
+    // the same for a pair of shapes; NULL: depth
+    double (*allowed)(const perp_model *model, int shape_a, int shape_b);
 } pp_geometry_task;
 
 typedef enum pp_path_state {
-    PP_PATH_CLEAR,     // nothing can have passed through anything
-    PP_PATH_PASSED,    // something went deeper than it was at both ends, or through
-    PP_PATH_UNKNOWN,   // not decided for some pairs
+    PP_PATH_CLEAR,     // no shape can have passed through another
+    PP_PATH_PASSED,    // some pair was deeper than at both ends, or passed through
+    PP_PATH_UNKNOWN,   // some pairs are undecided
     PP_PATH_NOT_ASKED  // there was no start
 } pp_path_state;
 
 typedef struct pp_geometry {
-    double gap;          // overlap at the end that is deepest for what is allowed; 0: none [m]
-    double gap_allowed;  // there [m]
+    double gap;          // overlap at the end that is deepest relative to its limit; 0: none [m]
+    double gap_allowed;  // its limit [m]
     int gap_a, gap_b;    // its shapes, -1: none
-    int64_t judged;      // pairs whose boxes meet and that may collide
-    int64_t undecided;   // of them: the overlap at the end could not be computed
+    int64_t judged;      // pairs that may collide and whose boxes overlap
+    int64_t undecided;   // of these, pairs whose overlap at the end could not be computed
     pp_path_state path;
-    double path_depth;       // deepest seen on the way of a pair that passed, else of all [m]
-    double path_allowed;     // what was let pass for that pair [m]
-    double path_part;        // of the step, where it was seen
+    double path_depth;       // deepest overlap on the path of a pair that passed, else of all [m]
+    double path_allowed;     // allowed to that pair [m]
+    double path_part;        // part of the step at which it was found
     int path_a, path_b;      // its shapes, -1: none
     int64_t path_undecided;  // pairs
 } pp_geometry;

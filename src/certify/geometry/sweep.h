@@ -24,17 +24,17 @@ typedef struct pp_swept_pair {
     const pp_convex *a, *b;
     const pp_travel *of_a, *of_b;
     pp_placed_convex start[2], end[2];  // a and b at both ends, seen from a's body
-    double depth;                       // allowed [m]
-    perp_vec3 hint;                     // an axis to try first; 0: none
+    double depth;                       // overlap that is allowed [m]
+    perp_vec3 hint;                     // axis to try first; 0: none
 } pp_swept_pair;
 
 typedef enum pp_swept_state { PP_SWEPT_CLEAR, PP_SWEPT_PASSED, PP_SWEPT_UNKNOWN } pp_swept_state;
 
 typedef struct pp_swept_path {
     pp_swept_state state;
-    double depth;    // deepest seen on the way; more than allowed where something passed [m]
-    double allowed;  // what was let pass [m]
-    double part;     // of the step, where it went too deep
+    double depth;    // deepest overlap found; more than allowed where the pieces passed [m]
+    double allowed;  // overlap that is allowed on the path [m]
+    double part;     // part of the step at which it was too deep
 } pp_swept_path;
 
 // Where the pieces are at a part of the step, seen from a's body.

@@ -48,8 +48,8 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
     return pp_axis_search(&a, &b, HUGE_VAL, &n);
 }
 
-// Contacts listed in the scene are left out: they are not sorted by shapes, as the search of an axis
-// needs.
+// Contacts listed in the scene are left out: they are not sorted by shapes, as the search of an
+// axis needs.
 pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count)
 {
     pp_separating_axis *axis = PP_ARRAY(arena, pp_separating_axis, gaps->count);

@@ -65,7 +65,7 @@ void pp_scene_writer_put(pp_scene_writer *out, const char *format, ...)
         } else if (*c == '$') {
             word = va_arg(list, const char *);
         }
-        // A character that stands for nothing is copied.
+        // Any other character is copied.
         put_bytes(out, word ? word : c, word ? strlen(word) : 1);
     }
     va_end(list);
@@ -182,7 +182,7 @@ perp_status perp_scene_generate(const char *name, const perp_generator_option *o
         if (strcmp(name, recipe->card.name) != 0) {
             continue;
         }
-        // Defaults, then what is given.
+        // Defaults, then the given values.
         double value[PP_OPTIONS_MAX];
         for (int k = 0; k < recipe->options; k++) {
             value[k] = recipe->option[k].standard;

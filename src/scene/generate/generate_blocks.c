@@ -113,6 +113,7 @@ static void put_floor(pp_scene_writer *out, double mu)
         out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": #}", mu);
 }
 
+// An angle of 0 is left out.
 static void put_box(pp_scene_writer *out, int k, box b)
 {
     pp_scene_writer_put(out, "$  {\"name\": \"box @\", \"position\": [#, #]",

@@ -76,6 +76,7 @@ static void write_heap(pp_scene_writer *out, const double *value)
     bool cubes = value[1] != 0.0;
     double loose = value[3];
     double layers = value[2];  // 0: as many as there are bodies along a side
+    // Layers may be given; otherwise the heap is about as high as it is wide.
     while (k * (double)k * (layers > 0.0 ? layers : k) < bodies) {
         k++;
     }

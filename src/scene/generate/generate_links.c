@@ -173,7 +173,8 @@ const pp_recipe pp_pendulum_recipe = {{"pendulum", "slender rods that hang from 
 
 // ── Windows: N four-bar loops side by side (IFToMM benchmark A02) ────────────────────────────────
 // 2N + 1 rods of 1 m and 1 kg: N + 1 posts on the ground at x = 0, 1, ..., joined by N bars at the
-// top, which start with 1 m/s to the right. A loop whose rods are all in line has a redundant constraint.
+// top, which start with 1 m/s to the right. A loop whose rods are all in line has a redundant
+// constraint.
 
 // The geometry is fixed by the benchmark.
 static const pp_option windows_options[] = {

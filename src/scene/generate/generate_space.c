@@ -51,6 +51,7 @@ static const pp_option slide_options[] = {
 // The box is 1 x 1 x 0.5 m and weighs 1 kg. With Coulomb friction it stops after v / (mu g).
 static void write_slide(pp_scene_writer *out, const double *value)
 {
+    // Angles of options are in degrees.
     double heading = value[1] * PI / 180.0;
     pp_scene_writer_head(out, "slide", "A box slides to a stop on a floor, launched at a heading.",
                          value[3], value[4]);
@@ -380,6 +381,7 @@ static const pp_option chain_options[] = {
     {"until", 5, 0, 1e6, false},
 };
 
+// The rods start along x, and swing in the plane y = 0.
 static void write_chain(pp_scene_writer *out, const double *value)
 {
     pp_scene_writer_head(

@@ -169,6 +169,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     perp_shape_def def = perp_shape_default();
     uint64_t seen;
     int kind;
+    // The name comes first: messages about other fields show it.
     const char *own = name_or(r, own_name(json), "shape", index);
     const char *name = own ? full_name(r, owner, own) : NULL;
     if (!name) {
@@ -261,7 +262,7 @@ static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64
     return PERP_OK;
 }
 
-// A scene is planar or spatial as a whole: one spatial body makes all others spatial.
+// A scene is planar or spatial as a whole: a planar body in a spatial scene is an error.
 static perp_status check_space(pp_reader *r, const json_t *json, int kind)
 {
     if (!r->spatial || kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE) {

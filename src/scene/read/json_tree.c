@@ -521,6 +521,7 @@ typedef struct page {
     bool full;
 } page;
 
+// Text that does not fit is left out as a whole.
 static void page_put(page *out, const char *text)
 {
     size_t length = strlen(text);
@@ -532,6 +533,8 @@ static void page_put(page *out, const char *text)
     out->used += length;
 }
 
+// Quotes and backslashes are escaped; the other characters of JSON strings need not be, for
+// messages.
 static void put_string(page *out, const char *string)
 {
     page_put(out, "\"");

@@ -31,9 +31,9 @@ static const pp_choice spatial_kinds[] = {{"revolute", PERP_JOINT_REVOLUTE},
                                           {"angle", PERP_JOINT_ANGLE},
                                           {"gear", PERP_JOINT_GEAR},
                                           {NULL, 0}};
-// Owners of a field. ANCHORED: joints with a point on each body. BINARY: between two bodies, as all but
-// gears are. COORDINATE: those with a coordinate, an angle or a length, which drives, limits and
-// springs act on.
+// Owners of a field. ANCHORED: joints with a point on each body. BINARY: between two bodies, as all
+// but gears are. COORDINATE: those with a coordinate, an angle or a length, which drives, limits
+// and springs act on.
 enum {
     REVOLUTE = 1u << PERP_JOINT_REVOLUTE,
     PRISMATIC = 1u << PERP_JOINT_PRISMATIC,

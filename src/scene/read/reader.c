@@ -189,6 +189,7 @@ char *pp_reader_text(pp_reader *r, size_t size)
 
 // ── Kinds and fields ─────────────────────────────────────────────────────────────────────────────
 
+// Separated by commas, with "or" before the last one.
 void pp_reader_words(const pp_choice *choices, char *text, size_t size)
 {
     text[0] = '\0';
@@ -321,9 +322,10 @@ static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, 
 static perp_status read_field(pp_reader *r, const pp_object *object, int kind, const char *key,
                               const json_t *value, void *def, uint64_t *seen)
 {
+    // elsewhere: another kind has the key; planar: what to write in space instead.
     bool elsewhere = false;
     const char *planar = NULL;
-    // A key may stand in the table several times, for different kinds; the first that fits is
+    // A key may be in the table several times, for different kinds; the first that fits is
     // taken.
     for (int k = 0; k < object->count; k++) {
         const pp_field *field = &object->field[k];

@@ -364,6 +364,7 @@ static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t
             return PERP_OK;
         }
     }
+    // A value that is no word has no near one.
     const char *near = word ? pp_nearest(word, strlen(word), words, n) : NULL;
     if (near) {
         return pp_reader_fail(r, "'%s': there is no \"%.40s\"; did you mean \"%s\"?", field->key,
