@@ -60,6 +60,10 @@ typedef struct pp_flight {
     bool empty;                      // nothing was exchanged in it so far
 } pp_flight;
 
+// The instant of the present state, in the scratch arena. forces: as in pp_instant_make.
+perp_status pp_flight_instant(const pp_flight *flight, const pp_holds *holds, bool forces,
+                              pp_instant *out);
+
 // The smallest of all conditions at a state, each divided by what rounding does to it: below -1 one is
 // broken. ended (holds, may be NULL): which ones are at their end.                       theory (H13)
 perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y, double *margin,

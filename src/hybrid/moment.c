@@ -20,20 +20,30 @@ static double *column(double *A, int rows, int j)
 
 // ── Lists of holds ───────────────────────────────────────────────────────────────────────────────
 
+void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena)
+{
+    if (count < *room) {
+        return list;
+    }
+    int larger = 2 * *room + 8;
+    void *more = pp_arena_array(arena, (size_t)larger, size);
+    if (!more) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(more, list, (size_t)count * size);
+    }
+    *room = larger;
+    return more;
+}
+
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena)
 {
-    if (holds->count == holds->room) {
-        int room = 2 * holds->room + 8;
-        pp_hold *more = PP_ARRAY(arena, pp_hold, room);
-        if (!more) {
-            return NULL;
-        }
-        if (holds->count > 0) {
-            memcpy(more, holds->hold, (size_t)holds->count * sizeof *more);
-        }
-        holds->hold = more;
-        holds->room = room;
+    pp_hold *list = pp_list_grow(holds->hold, holds->count, &holds->room, sizeof *list, arena);
+    if (!list) {
+        return NULL;
     }
+    holds->hold = list;
     holds->hold[holds->count] = hold;
     return &holds->hold[holds->count++];
 }

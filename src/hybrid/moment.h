@@ -120,9 +120,22 @@ double pp_instant_slip(const pp_instant *instant, int hold, double slip[2]);
 double pp_instant_spin(const pp_instant *instant, int hold, double turn[2]);
 // All holds that are equations, then motors and dry friction (held).
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
-// One more; the list grows in the arena. NULL: out of memory.
+// Makes room for one more element of a list of `count` elements: returns the list itself while count < *room, else a
+// copy with more than twice the room. The arena keeps the old list. NULL: out of memory.
+void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena);
+// Appends a hold; the list grows in the arena. NULL: out of memory.
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
-// A contact, or the friction of its turning.
+// A limit or the normal of a contact: 0 <= r _|_ u >= 0.
+static inline bool pp_hold_is_unilateral(const pp_hold *hold)
+{
+    return hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
+}
+// Torsional or rolling friction of a contact.
+static inline bool pp_hold_is_turning(const pp_hold *hold)
+{
+    return hold->kind == PP_HOLD_SPIN || hold->kind == PP_HOLD_ROLL;
+}
+// A contact, or its torsional or rolling friction.
 static inline bool pp_hold_touches(const pp_hold *hold)
 {
     return hold->kind >= PP_HOLD_CONTACT;
