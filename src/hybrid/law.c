@@ -32,6 +32,19 @@ int pp_law_tangents(const pp_law *law)
     return pp_law_is_turning(law) ? law->size : law->size - 1;
 }
 
+double pp_law_tangential(const pp_law *law, const double *x)
+{
+    const double *part = x + pp_law_tangent(law);
+    switch (pp_law_tangents(law)) {
+    case 2:
+        return hypot(part[0], part[1]);
+    case 1:
+        return fabs(part[0]);
+    default:
+        return 0.0;
+    }
+}
+
 pp_row_direction pp_row_direction_tangent(const pp_law *law, const double d[2])
 {
     pp_row_direction c = {.count = 0};

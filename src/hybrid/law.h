@@ -105,6 +105,8 @@ pp_row_direction pp_row_direction_row(int row);
 pp_row_direction pp_row_direction_tangent(const pp_law *law, const double d[2]);
 int pp_law_tangent(const pp_law *law);
 int pp_law_tangents(const pp_law *law);
+// Length of the friction part of x (rows): of forces, or of rates of slip; 0 without friction.
+double pp_law_tangential(const pp_law *law, const double *x);
 // The normal of a contact with the friction that known directions bring; by_mode: those of all that slides.
 pp_row_direction pp_row_direction_normal(const pp_laws *laws, int i, bool by_mode);
 static inline bool pp_law_is_turning(const pp_law *law)
