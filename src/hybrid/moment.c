@@ -606,6 +606,12 @@ perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t
     return status < 0 || !forces ? status : drifts(machine, holds, out, arena);
 }
 
+void pp_instant_rates_after(const pp_instant *instant, const double *impulse, double *after)
+{
+    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
+}
+
 double pp_instant_slip(const pp_instant *instant, int hold, double slip[2])
 {
     const double *rate = instant->rate + instant->at[hold];

@@ -114,7 +114,9 @@ typedef enum pp_loads_wanted { PP_LOADS_ANY, PP_LOADS_LAWFUL } pp_loads_wanted;
 perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, pp_loads_wanted wanted, double *qdd, double **r,
                           pp_law_info *info, pp_arena *arena);
-// Slip of a contact at a moment in (t, o), and its speed.
+// Rates of all rows after an impact at this instant: u+ = u- + A r.
+void pp_instant_rates_after(const pp_instant *instant, const double *impulse, double *after);
+// Slip of a contact at an instant in (t, o), and its speed.
 double pp_instant_slip(const pp_instant *instant, int hold, double slip[2]);
 // The same of turning: about n, or t and o, times the length of the machine.
 double pp_instant_spin(const pp_instant *instant, int hold, double turn[2]);

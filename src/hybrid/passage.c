@@ -241,9 +241,7 @@ perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const p
     if (status < 0) {
         return status;
     }
-    // Rates after the impact: u+ = u- + A r.
-    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
-    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
+    pp_instant_rates_after(instant, impulse, after);
     describe_impact_sums(flight, instant, holds, after, bounce);
     memcpy(flight->qd, qd, (size_t)instant->nv * sizeof *qd);
     return pp_flight_close(flight, bounce.other_law ? PP_JUMP_OTHER : PP_JUMP_LAW);
