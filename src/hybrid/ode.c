@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CVODE: Adams' methods by fixed points, backward differences with a dense Jacobian where those fail.
-// SUNDIALS takes its memory from malloc.
+// CVODE: Adams methods with fixed-point iteration; backward differentiation formulas with a dense Jacobian where those
+// fail. SUNDIALS takes its memory from malloc.
 #include "hybrid/ode.h"
 
 #ifdef PERP_WITH_SUNDIALS
@@ -27,22 +27,26 @@ struct pp_ode {
     SUNMatrix jacobian;
     SUNLinearSolver linear;
     bool stiff;
-    double t, stop, longest;
-    int64_t steps;       // since the start
+    double t, stop,
+        longest;    // [s] end of the last step, end of the integration, longest step (0: no limit)
+    int64_t steps;  // since the start
     perp_status status;  // of the last failed evaluation
     const perp_env *env;
 };
 
+// Returns 1 for a recoverable failure, after which CVODE tries a shorter step, and -1 where no step can help.
 static int rhs_callback(realtype t, N_Vector y, N_Vector y_dot, void *user)
 {
     pp_ode *ode = user;
     perp_status status = ode->rate(ode->user, t, N_VGetArrayPointer(y), N_VGetArrayPointer(y_dot));
-    if (status < 0) {
-        ode->status = status;
+    if (status >= 0) {
+        return 0;
     }
-    return status >= 0 ? 0 : status == PERP_ERR_MEMORY ? -1 : 1;
+    ode->status = status;
+    return status == PERP_ERR_MEMORY ? -1 : 1;
 }
 
+// The library never prints: SUNDIALS' messages are dropped.
 static void silent(int code, const char *module, const char *function, char *message, void *user)
 {
     (void)code;
@@ -70,6 +74,7 @@ static void free_cvode(pp_ode *ode)
     ode->jacobian = NULL;
 }
 
+// The nonlinear solver of Adams methods, or the linear one of BDF.
 static bool attach(pp_ode *ode)
 {
     if (!ode->stiff) {
@@ -81,7 +86,8 @@ static bool attach(pp_ode *ode)
     return ode->linear && CVodeSetLinearSolver(ode->mem, ode->linear, ode->jacobian) == CV_SUCCESS;
 }
 
-// A CVODE memory for the method in use, at the present y and t.
+// A CVODE memory for the method in use, at the present y and t. 40 failures in a step, in place of CVODE's 10 and 7, let
+// steps shrink far enough at a jump of the accelerations.
 static perp_status create_cvode(pp_ode *ode)
 {
     free_cvode(ode);
@@ -153,7 +159,7 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     return CVodeSetStopTime(ode->mem, stop) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
-// Adams' methods are held back by stability where most of their iterations fail.
+// Adams methods are limited by stability where the iteration fails in more than one of six steps.
 static bool looks_stiff(pp_ode *ode)
 {
     long int failures[1] = {0};
@@ -164,14 +170,16 @@ static bool looks_stiff(pp_ode *ode)
     return failures[0] > ode->steps / 6;
 }
 
+// Goes on with backward differences from the present y and t.
 static perp_status go_stiff(pp_ode *ode)
 {
     ode->stiff = true;
     ode->steps = 0;
     perp_status status = create_cvode(ode);
-    return status < 0                                            ? status
-           : CVodeSetStopTime(ode->mem, ode->stop) == CV_SUCCESS ? PERP_OK
-                                                                 : PERP_ERR_NUMERIC;
+    if (status < 0) {
+        return status;
+    }
+    return CVodeSetStopTime(ode->mem, ode->stop) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
 perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
@@ -190,10 +198,12 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
         perp_status status = go_stiff(ode);
         code = status < 0 ? CV_MEM_FAIL : CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
     }
+    if (code == CV_MEM_FAIL) {
+        return PERP_ERR_MEMORY;
+    }
     if (code < 0) {
-        return code == CV_MEM_FAIL ? PERP_ERR_MEMORY
-               : ode->status < 0   ? ode->status
-                                   : PERP_ERR_LIMIT;
+        // The reason of the right-hand side, where that failed.
+        return ode->status < 0 ? ode->status : PERP_ERR_LIMIT;
     }
     ode->steps++;
     ode->t = t;
