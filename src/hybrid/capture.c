@@ -307,7 +307,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
 static perp_status record_capture_event(pp_flight *flight, double from, const char *why)
 {
     pp_hybrid_result *out = flight->result;
-    memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+    memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
     if (flight->captured < 0) {
         perp_event *event = pp_flight_add_event(flight, PERP_EVENT_CAPTURED, NULL);
         if (!event) {

@@ -94,9 +94,9 @@ perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const p
         pp_arena_release(flight->scratch, mark);
         return NULL;
     }
-    // Velocities before are those of the flight, velocities after are in flight->other; the configuration is the same.
+    // Velocities before are those of the flight, velocities after are in flight->qd_after; the configuration is the same.
     double *before = state + m->nq, *after = before + m->nv;
-    pp_tree_frames(machine->tree, flight->t, flight->q, flight->other, body);
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd_after, body);
     pp_hybrid_state(m, body, q, after);
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
     pp_hybrid_state(m, body, state, before);
@@ -232,7 +232,7 @@ static perp_status begin_step(pp_flight *flight)
         return status;
     }
     if (moved > 1e-8 || moved_rate > 1e-8) {
-        memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+        memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
         perp_event *event = pp_flight_add_event(flight, PERP_EVENT_PROJECTED, NULL);
         if (!event) {
             return PERP_ERR_MEMORY;
@@ -330,7 +330,7 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
     flight->q = flight->y;
     flight->qd = flight->y + nq;
     flight->y_try = flight->qd + nv;
-    flight->other = flight->y_try + nq + nv;
+    flight->qd_after = flight->y_try + nq + nv;
     if (nv == 0) {
         return PERP_OK;  // nothing can move: no integrator
     }

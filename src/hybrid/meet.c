@@ -97,7 +97,7 @@ perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *ins
         return PERP_ERR_MEMORY;
     }
     pp_instant_rates_after(instant, impulse, after);
-    memcpy(flight->other, qd_new, (size_t)instant->nv * sizeof *qd_new);
+    memcpy(flight->qd_after, qd_new, (size_t)instant->nv * sizeof *qd_new);
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         // Impulses below 1e-12 of the largest are rounding of the solver.

@@ -168,7 +168,7 @@ static bool rolled_on(const pp_flight *flight, const pp_holds *now, const pp_hol
 static perp_status note_changes(pp_flight *flight, const pp_holds *now)
 {
     // The velocities do not jump here: those after are those before.
-    memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+    memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *old = &flight->holds.hold[i], *hold = pp_holds_same(now, old);
         // Turning friction that goes with its contact has no event of its own.

@@ -95,7 +95,6 @@ perp_status pp_flight_touching(pp_flight *flight, pp_holds *out)
     if (status < 0) {
         return status;
     }
-    flight->fixed = out->count;
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
     if (!body) {
