@@ -5,6 +5,9 @@
 //
 //   position:  J qdd + J_dot qd + 2/eps phi_d + phi/eps^2 = 0       (limits and contacts: >= 0)
 //   velocity:  J qdd + drift + 1/eps psi = 0
+//
+// The right-hand side of the integrator comes from here: in given modes the laws are linear equations, whose solution
+// depends smoothly on the state. The choice of modes (choose.c) solves the same laws as a complementarity problem.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -36,6 +39,7 @@ static void sliding(const pp_instant *instant, const pp_holds *holds, int i, dou
     const pp_contact *c = &instant->contact[i];
     d[0] = hold->d;
     d[1] = 0.0;
+    // In the plane the direction is a sign.
     if (instant->size[i] < 3) {
         return;
     }
@@ -77,6 +81,7 @@ static pp_law acceleration_law(const pp_machine *machine, const pp_instant *inst
         law.d[0] = hold->d;
         break;
     case PP_HOLD_LIMIT:
+        // A limit is a contact without friction.
         law.kind = PP_LAW_CONTACT;
         break;
     case PP_HOLD_CONTACT:
@@ -129,6 +134,7 @@ perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_in
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
+        // b = J H^-1 (B u - C) + J_dot qd + stabilisation                                       theory (H1), (H4)
         law[i] = acceleration_law(machine, instant, holds, i);
         for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Short steps by impulses where modes fail: events accumulate, no modes are found, or the integrator stalls. Impulses
-// over a short time obey the same laws as those of an impact, and these always have a solution.      theory (H17)
+// over a short time obey the same laws as those of an impact, and need no modes.                     theory (H17)
 //
 //   H (qd+ - qd) = dt f + J^T r,   0 <= r_n _|_ u_n+ + 2 psi/dt >= 0,   |r_t| <= mu r_n against u_t+
 //   q+ = q + dt (qd + qd+)/2
@@ -10,6 +10,9 @@
 // Rows, gaps psi and forces f are taken at the middle of the step. Gaps at the end are then psi + dt/2 u_n+, and normal
 // impulses do no work. Bodies that touch and approach undergo an impact first; contacts that meet more slowly than
 // pp_flight_rest_speed do not rebound.
+//
+// No direction of sliding is given, so the problem has a solution whenever the purely unilateral problem without friction
+// has one. Errors of these steps are not controlled, so they are short and modes are tried again soon.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -52,6 +55,7 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_hold
         return status;
     }
     double t = flight->t + 0.5 * dt, speed = 1.0;
+    // The middle: half a step with the velocities that the guess has there.
     pp_tree_move(machine->tree, flight->q, mid->qd, 0.5 * dt, mid->q);
     pp_tree_frames(machine->tree, t, mid->q, mid->qd, body);
     for (int i = 0; i < m->bodies; i++) {
@@ -71,6 +75,7 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_hold
     if (status < 0) {
         return status;
     }
+    // All of them may act, open or closed: the gaps in the problem decide.
     for (int i = 0; i < gaps.count; i++) {
         pp_hold hold = pp_hold_contact(&gaps.contact[i]);
         hold.place = pp_contact_anchor_of(m, body, t, &gaps.contact[i]);
@@ -91,6 +96,7 @@ static pp_law impulse_law(const pp_machine *machine, const middle *mid, int i, d
     const pp_instant *instant = &mid->moment;
     pp_law law = {
         .kind = PP_LAW_EQUAL, .at = instant->at[i], .size = instant->size[i], .mode = PP_HELD};
+    // In a finite time motors and dry friction exchange finite impulses, unlike in an impact.
     if (hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY) {
         const pp_joint *joint = &machine->model->joint[hold->joint];
         law.kind = PP_LAW_BOX;
@@ -167,6 +173,7 @@ static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, 
             !(r[at] > 0.0) || !(mid->allowed[at] > flight->tol_rate)) {
             continue;
         }
+        // allowed > tol_rate: the gap was open, and an impulse r > 0 acts before it is closed.
         *soon = *soon || instant->rate[at] < -pp_flight_rest_speed(flight);
         b[at] -= mid->allowed[at];
         mid->allowed[at] = 0.0;
@@ -249,6 +256,7 @@ static perp_status check_penetration(pp_flight *flight, double dt, const middle 
     if (status < 0) {
         return status;
     }
+    // The shortest step is taken in any case: there is nothing left to try.
     bool deep = after > before + DEEPER * flight->machine->length && dt > CAPTURE_MIN;
     return deep ? PERP_ERR_LIMIT : PERP_OK;
 }
@@ -284,6 +292,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
             mean[k] = 0.5 * (flight->qd[k] + qd[k]);
         }
     }
+    // q+ = q (+) dt (qd + qd+)/2                                                            theory (H17)
     pp_tree_move(tree, flight->q, mean, dt, mid.q);
     perp_status status = check_penetration(flight, dt, &mid, qd);
     if (status < 0) {
@@ -294,6 +303,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
     if (status < 0) {
         return status;
     }
+    // Only now does the flight move. Its holds belong to the state before.
     memcpy(flight->q, mid.q, (size_t)tree->nq * sizeof *mid.q);
     memcpy(flight->qd, qd, (size_t)tree->nv * sizeof *qd);
     flight->stale = true;
@@ -308,6 +318,7 @@ static perp_status record_capture_event(pp_flight *flight, double from, const ch
 {
     pp_hybrid_result *out = flight->result;
     memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+    // The rates before and after are the same: the jumps within the period are not events of their own.
     if (flight->captured < 0) {
         perp_event *event = pp_flight_add_event(flight, PERP_EVENT_CAPTURED, NULL);
         if (!event) {
@@ -335,6 +346,7 @@ static perp_status resolve_capture_impacts(pp_flight *flight)
         if (status < 0) {
             return status;
         }
+        // No Zeno sequences are looked for here: `ends` stays false.
         bool *ends = PP_ZEROS(flight->keep, bool, holds.count);
         if (!ends) {
             return PERP_ERR_MEMORY;
@@ -355,6 +367,7 @@ static perp_status take_capture_step(pp_flight *flight)
     if (status < 0) {
         return status;
     }
+    // The last step ends with the step of the user.
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS; k++, dt *= 0.25) {
         pp_mark mark = pp_arena_mark(flight->scratch);
@@ -377,6 +390,7 @@ perp_status pp_flight_capture(pp_flight *flight, const char *why)
     flight->capture_run = soon ? 2 * flight->capture_run : 1;
     flight->capture_run = flight->capture_run < MOST_RUN ? flight->capture_run : MOST_RUN;
     flight->captured = soon ? flight->captured : -1;
+    // Several steps in a row before modes are tried again.
     for (int k = 0; k < flight->capture_run && flight->t < flight->end; k++) {
         perp_status status = take_capture_step(flight);
         if (status < 0) {

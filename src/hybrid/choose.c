@@ -3,6 +3,9 @@
 //
 // Modes after an event: velocities decide which contacts are closed and which slide, then the complementarity problem of
 // accelerations decides which open and which begin to slide.                           theory (H7), (H14)
+//
+// Velocities come first because a contact that slides has a known direction of friction, which makes it linear in the
+// problem of accelerations; only contacts without slip leave their direction to that problem.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -32,6 +35,7 @@ static void set_mode_by_velocity(const pp_instant *instant, int i, double still,
         double speed = pp_instant_spin(instant, i, slip);
         set_slip_mode(c, slip, speed, still, hold);
     } else if (hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY) {
+        // A motor slips where it does not reach its rate, dry friction where the joint moves.
         double rate = instant->size[i] > 0 ? instant->rate[instant->at[i]] : 0.0;
         hold->mode = fabs(rate) > still ? PP_SLIDES : PP_HELD;
         hold->d = rate > 0.0 ? 1.0 : -1.0;
@@ -112,6 +116,7 @@ static void slide_against(const double *r, double push, pp_law *law)
 static bool push_turn(const pp_laws *laws, const double *r, double edge, pp_law *law)
 {
     double push = pp_law_tangential(law, r);
+    // It can only be at its limit while it is held; a given direction has no limit.
     bool over = law->kind == PP_LAW_TURN && law->mode == PP_HELD && push > 0.0 &&
                 law->mu * r[laws->law[law->on].at] - push < edge;
     if (over) {
@@ -142,6 +147,7 @@ static bool push_over(pp_laws *laws, const double *r, const bool *ended)
             continue;
         }
         double push = pp_law_tangential(law, r);
+        // Efforts at their bound slip against the effort.
         if (law->kind == PP_LAW_BOX) {
             if (law->mode == PP_HELD && law->bound - fabs(f[0]) < edge) {
                 law->mode = PP_SLIDES;
@@ -160,15 +166,6 @@ static bool push_over(pp_laws *laws, const double *r, const bool *ended)
     return any;
 }
 
-// Whether the forces of these modes keep the laws, up to what the edges of modes leave.
-static perp_status still_fits(const pp_laws *laws, double *r, bool *fits, pp_arena *arena)
-{
-    pp_law_info info;
-    perp_status status = pp_law_forces(laws, r, &info, arena);
-    *fits = status >= 0 && pp_law_residual(laws, r, arena) <= 1e-5;
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
-}
-
 // Names in the remark the joints whose equations have a weight in the proof y.
 static void name_contradiction(pp_flight *flight, const pp_laws *laws, const pp_holds *holds,
                                const double *y)
@@ -180,6 +177,7 @@ static void name_contradiction(pp_flight *flight, const pp_laws *laws, const pp_
     pp_print(
         text, room,
         "no acceleration obeys all joints at t = %.12g; these contradict each other:", flight->t);
+    // Weights below 1e-6 of the largest are rounding of the proof.
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         double weight = pp_norm_inf(law->size, y + law->at);
@@ -218,6 +216,7 @@ static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp
     if (pp_law_contradict(laws, y, proved, flight->scratch) == PERP_ERR_MEMORY) {
         return PERP_ERR_MEMORY;
     }
+    // A proof is more useful than the failure of a solver, and ends the step: short steps cannot help.
     if (*proved) {
         name_contradiction(flight, laws, holds, y);
         return PERP_ERR_INFEASIBLE;
@@ -229,20 +228,24 @@ static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp
 static perp_status go_over(pp_laws *laws, const double *r, double *work, const bool *ended,
                            pp_arena *arena)
 {
-    bool fits = true;
+    pp_law_info info;
     pp_law *first = PP_ARRAY(arena, pp_law, laws->count);
-    perp_status status = PERP_OK;
     if (!first) {
         return PERP_ERR_MEMORY;
     }
     memcpy(first, laws->law, (size_t)laws->count * sizeof *first);
-    if (ended && push_over(laws, r, ended)) {
-        status = still_fits(laws, work, &fits, arena);
+    if (!ended || !push_over(laws, r, ended)) {
+        return PERP_OK;
     }
-    if (!fits) {
+    // The tolerance is wide: the edge itself leaves a residual of about 1e-6.
+    perp_status status = pp_law_forces(laws, work, &info, arena);
+    if (status == PERP_ERR_MEMORY) {
+        return status;
+    }
+    if (status < 0 || !(pp_law_residual(laws, work, arena) <= 1e-5)) {
         memcpy(laws->law, first, (size_t)laws->count * sizeof *first);
     }
-    return status;
+    return PERP_OK;
 }
 
 // Gives the holds the modes of their laws. Holds that are off are left out, and turning friction with its contact.
@@ -253,6 +256,7 @@ static void keep_active(const pp_instant *instant, const pp_laws *laws, pp_holds
     for (int i = 0; i < holds->count; i++) {
         pp_hold hold = holds->hold[i];
         take_mode(instant, &laws->law[i], i, &hold);
+        // Turning friction follows its contact in the list, so `closed` is that of the contact before.
         if (!pp_hold_is_turning(&hold)) {
             closed = hold.mode != PP_OFF;
         }
@@ -276,6 +280,7 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
     if (status < 0) {
         return status;
     }
+    // Forces of the problem, and work space for those of changed modes.
     double *r = PP_ARRAY(arena, double, 2 * (size_t)instant.rows);
     if (!r) {
         return PERP_ERR_MEMORY;
@@ -314,6 +319,7 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
     if (info.many) {
         flight->result->unique = false;
     }
+    // Holds whose condition ended at this event do not stay on the edge of their mode.
     status = go_over(&laws, r, r + instant.rows, ended, arena);
     if (status >= 0) {
         keep_active(&instant, &laws, holds);

@@ -47,6 +47,8 @@ static double hull_width(const pp_hull *hull)
     return 0.5 * least;
 }
 
+// Least width of a solid [m]; half-spaces have none. The narrowest section of a cone may be close to its tip, so its
+// radius and half height are taken once, not twice.
 static double solid_width(const pp_solid *s)
 {
     switch (s->kind) {
@@ -67,9 +69,11 @@ static double solid_width(const pp_solid *s)
     }
 }
 
+// Least width of a shape [m]: half of it may be crossed before an overlap is missed.
 static double width_of(const perp_model *m, int shape)
 {
     const pp_shape *s = &m->shape[shape];
+    // Meshes are surfaces without thickness; half-planes cannot be crossed.
     if (m->spatial) {
         return s->mesh ? 0.0 : solid_width(&s->solid);
     }
@@ -93,6 +97,7 @@ static double width_of(const perp_model *m, int shape)
 static double speed_of(const perp_model *m, const pp_frame *body, int shape, double length)
 {
     const pp_shape *s = &m->shape[shape];
+    // |v| + |w| arm bounds the velocity of every point within arm of the body's centre.
     double arm = length + (m->spatial ? pp_length(s->X_BS.p) : hypot(s->p_BS.x, s->p_BS.y));
     return pp_length(body[s->body].v) + arm * pp_length(body[s->body].w);
 }
@@ -140,6 +145,7 @@ static perp_status clear_time(pp_flight *flight, double t, const double *y, doub
         const pp_contact *c = &gaps.contact[i];
         double speed = ROOM * (speed_of(m, body, c->a, machine->length) +
                                speed_of(m, body, c->b, machine->length));
+        // Half of the thinner shape may be crossed in one go: the overlap is then still detected.
         double width = fmin(width_of(m, c->a), width_of(m, c->b));
         width = fmax(0.5 * width, THIN * machine->length);
         if (!is_held_contact(&flight->holds, c) && speed > 0.0) {

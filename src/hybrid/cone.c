@@ -36,6 +36,7 @@ bool pp_law_cone_possible(const pp_laws *laws)
     bool spatial = false;
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
+        // A box has no place in a problem on cones; an extra impulse would move the tip of a cone.
         if (law->size > 0 && (law->kind == PP_LAW_BOX || law->extra > 0.0)) {
             return false;
         }
@@ -53,6 +54,7 @@ static perp_status hold_equations(const pp_laws *laws, cone_problem *p, pp_arena
     if (!keep || !p->equation) {
         return PERP_ERR_MEMORY;
     }
+    // A_ee is singular with redundant equations; independent ones imply the others.
     perp_status status = pp_law_independent(laws, keep, arena);
     if (status < 0) {
         return status;
@@ -82,6 +84,7 @@ static void apply_equations(const pp_laws *laws, const cone_problem *p, double *
                             double *work)
 {
     size_t rows = (size_t)laws->rows;
+    // A_ee r_e = -u_e, then u += A_.e r_e: the rates of the equations vanish.
     for (int i = 0; i < p->ne; i++) {
         work[i] = -u[p->equation[i]];
     }
@@ -105,6 +108,7 @@ static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_ar
         spins = spins || (turns && laws->law[i].size == 1);
         rolls = rolls || (turns && laws->law[i].size == 2);
     }
+    // n, t, o; then one component of torsion, two of rolling.
     p->dim = DIM + (spins ? 1 : 0) + (rolls ? 2 : 0);
     size_t n = (size_t)p->dim * (size_t)p->nc;
     p->row = PP_ARRAY(arena, int, n);
@@ -140,6 +144,7 @@ static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_ar
     return PERP_OK;
 }
 
+// The direction in which component k of contact c acts.
 static pp_row_direction component_direction(const pp_laws *laws, const cone_problem *p, int c,
                                             int k)
 {
@@ -172,6 +177,7 @@ static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena 
     for (int j = 0; j < n; j++) {
         double *W = p->W + (size_t)j * (size_t)n;
         if (p->row[j] < 0) {
+            // Nothing acts on this component and nothing depends on it: its force will be zero.
             int normal = j - j % p->dim;
             W[j] = fabs(p->W[(size_t)normal * ((size_t)n + 1)]);
             continue;
@@ -206,6 +212,7 @@ static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r,
     }
     rub(laws, r);
     for (int j = 0; j < p->dim * p->nc; j++) {
+        // r = known + C z, in the directions of the components.
         pp_row_direction push = {.count = 0};
         if (p->row[j] >= 0) {
             push = component_direction(laws, p, j / p->dim, j % p->dim);
@@ -252,6 +259,7 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
                     .mu_roll = p.dim >= 5 ? p.roll : NULL,
                     .W = perp_matrix_dense(n, n, p.W),
                     .q = p.q};
+    // Accelerations feed an integrator of high order: the residual has to be rounding. `loose` results start choose_forces.
     perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     options.loose = 1e-7;

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Equations of joints, targets and rates that no forces can satisfy: a proof, and its check.         theory (U11)
+//
+// The failure of a solver proves nothing. A vector y with A y = 0 and y . b != 0 does: whatever the forces r are, the
+// combination y of the rows of A r + b is y . b. The residual of a least squares solution is such a vector.
 #include "hybrid/law.h"
 
 #include <math.h>
@@ -20,6 +23,7 @@ static bool stands(const pp_laws *laws, const double *y)
             effect += part;
             terms += fabsl(part);
         }
+        // Rows without weight may move; the others are not moved by any force along y.
         if (y[i] != 0.0 && !(fabsl(effect) <= 1e-8L * terms)) {
             return false;
         }

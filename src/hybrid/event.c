@@ -59,6 +59,7 @@ void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, d
         for (int k = 0; k < b->nv; k++) {
             nu[b->at + k] = twist[b->axis[k]];
         }
+        // Coordinates depend on the kind of the body; at_q and at are its places in q and nu.
         if (b->nq >= 2) {
             x[0] = f->p.x;
             x[1] = f->p.y;
@@ -193,6 +194,7 @@ static perp_status capture(pp_flight *flight)
 {
     perp_status status = PERP_ERR_LIMIT;
     while (may_capture(flight, status) && flight->t < flight->end) {
+        // A reason that was noted belongs to this failure only.
         const char *why = flight->why ? flight->why : "no modes were found";
         flight->why = NULL;
         flight->result->remark[0] = '\0';
@@ -231,6 +233,7 @@ static perp_status begin_step(pp_flight *flight)
     if (status < 0) {
         return status;
     }
+    // Rounding of the state that the caller gives is no event.
     if (moved > 1e-8 || moved_rate > 1e-8) {
         memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
         perp_event *event = pp_flight_add_event(flight, PERP_EVENT_PROJECTED, NULL);
@@ -251,6 +254,7 @@ static void measure_end(pp_flight *flight, const pp_instant *instant)
     out->rows = instant->rows;
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *hold = &flight->holds.hold[i];
+        // Joints of the tree have no rows: their coordinates cannot violate them.
         int held = hold->mode == PP_HELD ? instant->size[i] : 0;
         if (hold->mode != PP_HELD && hold->kind == PP_HOLD_CONTACT && instant->size[i] > 0) {
             held = 1;
@@ -306,6 +310,7 @@ static void weigh_errors(pp_flight *flight)
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         int count = l->kind <= PP_LINK_FREE ? lengths[l->kind] : 0;
+        // A point in the plane has two coordinates.
         if (l->kind == PP_LINK_POINT && !flight->machine->model->spatial) {
             count = 2;
         }
@@ -327,6 +332,7 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
         return PERP_ERR_MEMORY;
     }
     weigh_errors(flight);
+    // y = (q, qd), a second one for dense output, and the rates after events, in one block.
     flight->q = flight->y;
     flight->qd = flight->y + nq;
     flight->y_try = flight->qd + nv;
@@ -364,6 +370,7 @@ static perp_status fly(pp_flight *flight)
         status = capture(flight);
     }
     while (status >= 0 && flight->t < flight->end) {
+        // Each call ends at an event that has been resolved, or at the end of the step.
         if (flight->machine->tree->nv > 0) {
             status = pp_flight_integrate_smooth(flight);
         } else {
@@ -401,6 +408,7 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .capture_end = -PP_INF,
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
+    // Contact detection reads the rim points of the machine; those of this flight change with its events.
     with.rims = &flight.rims;
     perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {

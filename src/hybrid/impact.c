@@ -7,6 +7,9 @@
 //
 // Equations hold throughout the impact; motors and dry friction, whose efforts are finite, give no impulse. This is a
 // complementarity problem, not a projection: the projection of Tedrake's note pulls on separating contacts.
+//
+// The equation above is Newton's law. Poisson's law has two phases: compression, with e = 0, and restitution, in which
+// every compressed contact returns e times its impulse. For one contact without friction both laws agree.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -21,6 +24,7 @@ typedef struct collision {
     pp_arena *arena;
 } collision;
 
+// e of a contact or a limit.
 static double restitution(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, int i)
 {
@@ -53,6 +57,7 @@ static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_i
             law[i].kind = PP_LAW_TURN;
         }
     }
+    // Velocities are compared with the terms that they are sums of.
     *out = (pp_laws){.count = holds->count,
                      .rows = instant->rows,
                      .law = law,
@@ -82,6 +87,7 @@ static void newton_restitution(const collision *c, double s, double *b)
             b[at] += s * restitution(c->machine, instant, c->holds, i) * instant->rate[at];
         }
     }
+    // Redundant equations have rates of rounding that contradict each other.
     pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
 }
 
@@ -100,11 +106,13 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     memset(back, 0, rows * sizeof *back);
     for (int i = 0; i < c->holds->count; i++) {
         int at = instant->at[i];
+        // Bounces that are too slow are left out here as well, measured by the speed that the compression took.
         if (may_bounce(c, i) && r[at] * instant->A[(size_t)at * (rows + 1)] > c->bounces->rest) {
             back[at] = s * restitution(c->machine, instant, c->holds, i) * r[at];
             laws->law[i].extra = back[at];
         }
     }
+    // Velocities after compression and return; the impulses of this problem come on top, and keep contacts from closing.
     memcpy(b, instant->rate, rows * sizeof *b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, first, b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, back, b);
@@ -130,6 +138,7 @@ static double energy_in(const pp_instant *instant, const pp_holds *holds, const 
         }
         for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
+            // u+ = u- + A r of this row.
             double after =
                 instant->rate[at] +
                 pp_dot(instant->rows, instant->A + (size_t)at * (size_t)instant->rows, r);
@@ -150,6 +159,7 @@ static perp_status bounce(const collision *c, double s, bool two_phases, double 
     if (!b) {
         return PERP_ERR_MEMORY;
     }
+    // The first phase of Poisson's law is an impact without restitution.
     newton_restitution(c, two_phases ? 0.0 : s, b);
     perp_status status = make_laws(&laws, c->machine, c->moment, c->holds, b, c->arena);
     if (status < 0) {
@@ -195,6 +205,7 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
             break;
         }
         if (k == SHARES - 2) {
+            // The last attempt has no restitution and cannot create energy.
             share = 0.0;
         } else if (k > 0) {
             share *= 0.5;

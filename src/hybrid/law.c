@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Forces for given modes as the solution of linear equations, and the residual of the laws.   theory (H5), (H8)
+//
+// An unknown force acts in a direction in the space of rows, and a functional of the rates vanishes for it. Both are
+// combinations of a few rows (pp_row_direction): one row, or a normal with the friction that its sliding brings.
 #include "hybrid/law.h"
 
 #include <math.h>
@@ -9,6 +12,7 @@
 
 // ── Directions in which the forces of a law act ──────────────────────────────────────────────────
 
+// Adds s times a row to a direction.
 static void column_append(pp_row_direction *c, int row, double s)
 {
     c->row[c->count] = row;
@@ -72,6 +76,7 @@ pp_row_direction pp_row_direction_normal(const pp_laws *laws, int i, bool by_mod
     return c;
 }
 
+// f A c: the rate along f that a unit force along c causes.
 double pp_row_direction_coupling(const pp_laws *laws, const pp_row_direction *f,
                                  const pp_row_direction *c)
 {
@@ -84,6 +89,7 @@ double pp_row_direction_coupling(const pp_laws *laws, const pp_row_direction *f,
     return sum;
 }
 
+// f . u
 double pp_row_direction_value(const pp_row_direction *f, const double *u)
 {
     double sum = 0.0;
@@ -106,6 +112,7 @@ void pp_law_rates(const pp_laws *laws, const double *r, double *u)
     pp_gemv(laws->rows, laws->rows, 1.0, laws->A, laws->rows, r, u);
 }
 
+// Rows without mobility have a scale of one.
 double pp_law_scale(const pp_laws *laws, int row)
 {
     double own = laws->A[(size_t)row * ((size_t)laws->rows + 1)];
@@ -148,6 +155,7 @@ static int list_unknowns(const pp_laws *laws, pp_row_direction *acts, pp_row_dir
                 }
             }
         } else if (law->mode == PP_SLIDES) {
+            // One unknown, the normal force with its friction. Friction on `extra` is known.
             for (int k = 1; k < law->size; k++) {
                 r[law->at + k] = -law->mu * law->extra * law->d[k - 1];
             }
@@ -183,6 +191,7 @@ perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, 
     if (!out->M) {
         return PERP_ERR_MEMORY;
     }
+    // M_ij = zero_i A acts_j. A row's scale is that of the first row of its functional.
     for (int j = 0; j < n; j++) {
         out->b[j] = -pp_row_direction_value(&zero[j], u);
         out->scale[j] = pp_law_scale(laws, zero[j].row[0]);
@@ -202,6 +211,7 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
         pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
+    // Redundant rows leave the forces undetermined: the pseudo-inverse at the rank that pivoting reveals.   theory (H3)
     double tiny = laws->rank > 0.0 ? laws->rank : PP_LAW_RANK;
     int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, tiny, arena);
     if (rank < 0) {
@@ -239,8 +249,8 @@ static perp_status is_determined(const pp_laws *laws, int i, bool *determined, p
         if (e.owner[j] != i) {
             continue;
         }
-        memcpy(M, e.M, square * sizeof *M);
         // pp_least_solve overwrites its matrix; the right-hand side is column j of M.
+        memcpy(M, e.M, square * sizeof *M);
         memcpy(e.b, e.M + (size_t)j * (size_t)e.n, (size_t)e.n * sizeof *e.b);
         if (pp_least_solve(e.n, M, e.b, e.x, e.scale, PP_LAW_RANK, arena) < 0) {
             return PERP_ERR_MEMORY;
@@ -271,6 +281,7 @@ static double disc_gap(int size, const double *r, const double *u, double most)
         aim[k] = r[k] - u[k];
         length = hypot(length, aim[k]);
     }
+    // Projection onto the disc: radial, unless the point is inside.
     double s = length > most ? most / length : 1.0;
     for (int k = 0; k < size; k++) {
         worst = fmax(worst, fabs(r[k] - s * aim[k]));
@@ -295,6 +306,7 @@ static double law_gap(const pp_law *law, const double *r, const double *u, doubl
     if (law->kind == PP_LAW_EQUAL || law->size == 0) {
         return pp_norm_inf(law->size, u);
     }
+    // A box is a disc of one dimension.
     if (law->kind == PP_LAW_BOX) {
         return disc_gap(1, r, u, law->bound);
     }
@@ -303,6 +315,7 @@ static double law_gap(const pp_law *law, const double *r, const double *u, doubl
     }
     // 0 <= r_n _|_ u_n >= 0: the minimum of both is zero.
     worst = fabs(fmin(r[0], u[0]));
+    // The radius of the friction disc; `extra` is scaled as well.
     double most = law->mu * (fmax(0.0, r[0]) + law->extra);
     if (law->kind == PP_LAW_CONTACT) {
         return fmax(worst, disc_gap(law->size - 1, r + 1, u + 1, most));
@@ -321,6 +334,7 @@ void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *
     for (int i = 0; i < laws->rows; i++) {
         diagonal = fmax(diagonal, laws->A[(size_t)i * ((size_t)laws->rows + 1)]);
     }
+    // A problem without forces or rates has sizes of one.
     *size_r = pp_norm_inf(laws->rows, r);
     *size_u = fmax(fmax(pp_norm_inf(laws->rows, laws->b), laws->least_u), diagonal * *size_r);
     *size_u = *size_u > 0.0 ? *size_u : 1.0;
@@ -338,6 +352,7 @@ double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena)
     }
     pp_law_rates(laws, r, u);
     pp_law_sizes(laws, r, &size_u, &size_r);
+    // In scaled variables u and r have the same size, so their natural map has a meaning.
     for (size_t i = 0; i < rows; i++) {
         u[i] /= size_u;
         f[i] = r[i] / size_r;
@@ -346,6 +361,7 @@ double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena)
         pp_law law = laws->law[i];
         law.bound /= size_r;
         law.extra /= size_r;
+        // Bounds and extra impulses are forces: they are scaled with them.
         const pp_law *on = pp_law_is_turning(&law) ? &laws->law[law.on] : &law;
         double base = law.size > 0 ? fmax(0.0, f[on->at]) + on->extra / size_r : 0.0;
         worst = fmax(worst, law_gap(&law, f + law.at, u + law.at, base));

@@ -6,6 +6,9 @@
 // A step of the integrator is accepted if closed contacts are still closed at its end. If they are not, the step passed
 // a point at which accelerations jump without an event of their own (a ball that rolls from a face over its edge). It is
 // then rejected, and shorter steps approach the point until the jump is lost in rounding.
+//
+// CVODE is asked for one internal step at a time (CV_ONE_STEP). Events are located on its dense output, so the step size
+// depends on the tolerances and not on the events, and the integrator restarts only after events and rejected steps.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -36,6 +39,7 @@ static void keep_contact(const perp_model *m, const pp_instant *instant, int i, 
     if (!pp_hold_touches(hold) || instant->size[i] == 0) {
         return;
     }
+    // The feature may be another one than before (track.c): the contact goes on under its present name.
     hold->feature = c->feature;
     if (hold->kind == PP_HOLD_ROLL) {
         speed = pp_instant_spin(instant, i, slip);
@@ -52,6 +56,7 @@ static void keep_contact(const perp_model *m, const pp_instant *instant, int i, 
     }
 }
 
+// Whether any contact is closed.
 static bool has_contacts(const pp_flight *flight)
 {
     for (int i = 0; i < flight->holds.count; i++) {
@@ -86,6 +91,7 @@ static perp_status find_stray(pp_flight *flight, double when, bool *stray)
     }
     for (int i = 0; i < flight->holds.count; i++) {
         if (flight->holds.hold[i].kind == PP_HOLD_CONTACT && instant.size[i] > 0) {
+            // Stabilisation moves a gap at about gap/eps; the rate at the last recorded state is an error made before.
             double back = 2.0 / machine->options.eps * fabs(instant.contact[i].gap) +
                           fabs(flight->holds.hold[i].rate);
             *stray = *stray || fabs(instant.rate[instant.at[i]]) > STRAY + back;
@@ -116,6 +122,7 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
         machine->turn[i] = row.value;
     }
     perp_status status = PERP_OK;
+    // In the plane features identify contacts, and directions of sliding are signs: nothing to record.
     if (m->spatial && has_contacts(flight)) {
         status = pp_flight_instant(flight, &flight->holds, false, &instant);
         for (int i = 0; i < flight->holds.count; i++) {
@@ -139,6 +146,7 @@ static bool is_burst(pp_flight *flight)
     bool same_instant = flight->t - flight->last_event <= 1e-12 * fmax(1.0, fabs(flight->t));
     flight->at_once = same_instant ? flight->at_once + 1 : 0;
     flight->last_event = flight->t;
+    // A burst begins at the first event after a pause of CLOSE.
     bool goes_on = flight->t - flight->burst < CLOSE;
     flight->burst = goes_on ? flight->burst : flight->t;
     flight->burst_count = goes_on ? flight->burst_count + 1 : 0;
@@ -168,6 +176,7 @@ static perp_status handle_event(pp_flight *flight)
         flight->why = "events do not end";
         return PERP_ERR_LIMIT;
     }
+    // At the time found: every hold within a few rounding errors of its end counts as ended.
     perp_status status = pp_flight_event_margin(flight, flight->t, flight->y, &margin, ended);
     if (status < 0) {
         return status;
@@ -244,12 +253,14 @@ static perp_status advance_integrator(pp_flight *flight, double *longest, bool *
         return status;
     }
     if (status < 0) {
+        // The right-hand side failed, or no step was short enough: perhaps a feature ends here.
         pp_mark mark = pp_arena_mark(flight->scratch);
         status = pass_edge(flight, status);
         pp_arena_release(flight->scratch, mark);
         *found = status >= 0;
         return status;
     }
+    // The step may be cut at an event; what follows refers to the time `when`.
     status = pp_flight_locate(flight, t0, t1, &when, found);
     when = *found ? when : t1;
     if (status >= 0) {
@@ -267,6 +278,7 @@ static perp_status advance_integrator(pp_flight *flight, double *longest, bool *
         }
         return *longest < SHORT_STEP ? PERP_ERR_LIMIT : restart_integrator(flight, *longest);
     }
+    // Accepted: book its impulses on the dense output before the state moves on.
     flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq, flight->weight);
     *longest *= 2.0;
     status = pp_ode_limit(flight->ode, *longest);
@@ -293,6 +305,7 @@ perp_status pp_flight_integrate_smooth(pp_flight *flight)
     if (status < 0) {
         return status;
     }
+    // After an event accelerations have jumped: the history of the integrator is of no use.
     status = restart_integrator(flight, longest);
     if (status < 0) {
         return status;
@@ -301,6 +314,7 @@ perp_status pp_flight_integrate_smooth(pp_flight *flight)
     int k = 1;
     while (flight->t < flight->end) {
         bool found = false, stray = false;
+        // A hundred steps that advance by less than 0.1 ms: the integrator stalls.
         if (k % SLOW_STEPS == 0) {
             if (flight->t - since < SLOW_STEPS * SLOW_STEP) {
                 flight->why = "the integrator does not get on";

@@ -6,6 +6,9 @@
 // Every condition is a number that must not become negative, divided by its rounding error. The smallest of them is
 // the margin, whose first zero is located. A condition that begins at zero (a contact that has just opened) counts as
 // violated only below -1.
+//
+// Gaps need contact detection, limits only joint coordinates, slip the rows of an instant, forces a solution of its
+// equations. All of them are evaluated at each sample; conservative advancement adds samples where shapes come close.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -24,6 +27,7 @@ typedef struct watch {
     bool *ended;  // holds, or NULL
 } watch;
 
+// Takes a condition into the margin; hold: whose it is, -1: of no hold.
 static void watch_value(watch *w, int hold, double value)
 {
     w->margin = fmin(w->margin, value);
@@ -52,6 +56,7 @@ static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_con
     if (c->gap > 0.0 || c->gap < -LOOSE * flight->machine->length) {
         return c->gap;
     }
+    // Rate of the gap, from the velocities of both bodies at the point.
     perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
                          pp_point_velocity(&body[m->shape[c->a].body], c->point));
     return pp_dot3(v, c->n) < -flight->tol_rate ? c->gap
@@ -102,6 +107,7 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     if (status < 0) {
         return status;
     }
+    // All pairs, not only those of the holds: any two shapes may meet.
     status = pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
     if (status < 0) {
         return status;
@@ -124,6 +130,7 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     return PERP_OK;
 }
 
+// Whether a limit is held already; its force is watched then, not its distance.
 static bool is_active_limit(const pp_holds *holds, int joint, double sign)
 {
     for (int i = 0; i < holds->count; i++) {
@@ -151,6 +158,7 @@ static void see_limits(watch *w, double t, const pp_frame *body)
         for (int side = 0; side < 2; side++) {
             double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
             double beyond = sign * (row.value - bound), unit = ROUND_GAP * fmax(1.0, fabs(bound));
+            // A limit that is let go starts at zero, and rounding must not close it again at once.
             bool opens = beyond <= 0.0 && beyond > -w->flight->tol_limit && sign * row.v_pre >= 0.0;
             if (isfinite(bound) && !is_active_limit(&w->flight->holds, i, sign)) {
                 watch_value(w, -1, opens ? 0.5 : beyond / unit);
@@ -170,6 +178,7 @@ static double slip_along(const pp_instant *instant, const pp_hold *h, int i)
     if (h->kind != PP_HOLD_CONTACT && h->kind != PP_HOLD_ROLL) {
         return h->d * instant->rate[instant->at[i]];
     }
+    // Rolling and sliding in space have two components.
     if (h->kind == PP_HOLD_ROLL) {
         pp_instant_spin(instant, i, slip);
     } else {
@@ -187,6 +196,7 @@ static void see_slip(watch *w, const pp_instant *instant, double speed)
     const pp_holds *holds = &w->flight->holds;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
+        // Rounding of a rate is relative to the fastest body.
         if (h->mode == PP_SLIDES && instant->size[i] > 0) {
             watch_value(w, i, slip_along(instant, h, i) / (ROUND_RATE * speed));
         }
@@ -218,6 +228,7 @@ static void force_margins(const pp_laws *laws, const double *r, double *margin)
             }
             break;
         case PP_LAW_SLIDING:
+            // Friction is given: only the normal force may end this mode.
             margin[i] = f[0] / unit;
             break;
         case PP_LAW_CONTACT:
@@ -263,7 +274,7 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
     }
     force_margins(laws, r, margin);
     for (int i = 0; i < laws->count; i++) {
-        // Points of one pair share a load: asking whether each of them is determined would cost a solve each.
+        // Points of one pair share a load and count as undetermined; any other force at its end is tested.
         bool determined = info->rank == info->equations || margin[i] >= AT_END;
         if (!determined && !is_one_of_several(holds, i)) {
             perp_status status = pp_law_determined(laws, i, &determined, arena);
@@ -273,10 +284,11 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
         }
         if (determined) {
             watch_value(w, i, margin[i]);
-            margin[i] = PP_INF;
+            margin[i] = PP_INF;  // counted: out of what follows
         }
         least = fmin(least, margin[i]);
     }
+    // Some undetermined force is at its end. Lawful forces, where they exist, keep the modes alive.
     if (least < AT_END) {
         pp_law_info chosen;
         perp_status status = pp_law_forces(laws, other, &chosen, arena);
@@ -316,7 +328,7 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     if (status < 0) {
         return status;
     }
-    // Forces of least norm first: they are cheap, and lawful in most cases.
+    // Forces of least norm; see_forces looks for others only where these violate a law.
     status = pp_law_linear(&laws, r, &info, arena);
     if (status < 0) {
         return status;
@@ -354,6 +366,7 @@ perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y,
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
+    // Only near gaps matter here: a thousandth of the length is far in units of rounding.
     perp_status status = smallest_gap(flight, t, body, 1e-3 * machine->length, &gap);
     watch_value(&w, -1, gap / (ROUND_GAP * machine->length));
     see_limits(&w, t, body);
@@ -368,6 +381,7 @@ perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y,
 
 // ── The first violated condition ─────────────────────────────────────────────────────────────────
 
+// The margin on the dense output at t.
 static perp_status margin_at(pp_flight *flight, double t, double *margin)
 {
     perp_status status = pp_ode_at(flight->ode, t, flight->y_try);
@@ -388,8 +402,10 @@ static perp_status refine_crossing(pp_flight *flight, double a, double margin_a,
     // A margin exactly at the level would make false position divide by zero.
     f_A = f_A > 0.0 ? f_A : 1e-300;
     for (int k = 0; k < 120 && b - a > close; k++) {
+        // False position, except where an end has no finite value, or it is the turn of a bisection.
         bool halve = k % 3 == 2 || !isfinite(f_A) || !isfinite(f_B);
         double t = halve ? 0.5 * (a + b) : b - f_B * (b - a) / (f_B - f_A), f;
+        // Keeps the new time inside the bracket. Where no number lies between a and b, the search ends.
         t = pp_clamp(t, a + 0.01 * close, b - 0.01 * close);
         if (!(t > a) || !(t < b)) {
             t = 0.5 * (a + b);
@@ -455,6 +471,7 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
         if (status < 0) {
             return status;
         }
+        // A condition that is violated at b was not at a: its zero is between them.
         if (margin < -1.0) {
             *found = true;
             return refine_crossing(flight, a, before, b, margin, when);

@@ -3,6 +3,9 @@
 //
 // Impacts at an event: contacts that approach, Zeno sequences that end, the jump of the velocities, and the events that
 // report all of it.                                                              theory (H9), (H10)
+//
+// All contacts and limits that touch take part in an impact, also those that do not approach: an impact may be passed on
+// through them. They are solved simultaneously.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -16,6 +19,7 @@ static bool approaches(const pp_flight *flight, const pp_instant *instant, const
            instant->rate[instant->at[i]] < -flight->tol_rate;
 }
 
+// The body of a shape.
 static int body_of(const pp_flight *flight, int shape)
 {
     return flight->machine->model->shape[shape].body;
@@ -30,6 +34,7 @@ static void fill_impact_event(const pp_instant *instant, int i, const double *im
     event->rate_before = instant->rate[at];
     event->rate_after = after[at];
     event->impulse = impulse[at];
+    // Limits have no place. Friction is along the scaled axes of the rows.
     if (event->a.i >= 0) {
         event->point_W = c->point;
         event->normal_W = c->n;
@@ -79,6 +84,7 @@ static bool touched_before(const pp_flight *flight, const pp_hold *hold)
 static bool is_noted(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                      const pp_bounces *bounces, int i)
 {
+    // Short steps that end here have resolved slow impacts already.
     bool meets = instant->rate[instant->at[i]] < -bounces->rest;
     bool in_short_step = bounces->in_short || flight->t == flight->capture_end;
     return !bounces->ends[i] &&
@@ -108,6 +114,7 @@ perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *ins
         if (bounces && !is_noted(flight, instant, holds, bounces, i)) {
             continue;
         }
+        // A limit that stops a joint has an event of its own.
         perp_event_kind what = hold->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_REACHED : kind;
         perp_event *event = pp_flight_add_event(flight, what, hold);
         if (!event) {
@@ -121,6 +128,7 @@ perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *ins
     return PERP_OK;
 }
 
+// Whether a hold is a contact of bodies a and b, in this order.
 static bool is_contact_of_bodies(const pp_flight *flight, const pp_hold *hold, int a, int b)
 {
     return hold->kind == PP_HOLD_CONTACT && body_of(flight, hold->a) == a &&
@@ -138,6 +146,7 @@ static int fastest_of(const pp_flight *flight, const pp_instant *instant, const 
             !approaches(flight, instant, holds, k)) {
             continue;
         }
+        // The pair has been handled with its first contact that approaches.
         if (k < i) {
             return -1;
         }
@@ -173,6 +182,7 @@ static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const
         event->rate_before = -speed;
         event->point_W = instant->contact[fastest].point;
         event->normal_W = instant->contact[fastest].n;
+        // Without restitution at all contacts of the two bodies, or they would bounce from point to point.
         for (int k = 0; k < holds->count; k++) {
             ends[k] = ends[k] || is_contact_of_bodies(flight, &holds->hold[k], a, b);
         }
@@ -212,6 +222,7 @@ static perp_status run_impact(pp_flight *flight, const pp_instant *instant, cons
     if (status < 0) {
         return status;
     }
+    // Events are added before the jump: they need the rates before it.
     pp_bounce bounce = {*bounces, info.share, info.other_law};
     return pp_flight_jump(flight, instant, holds, impulse, qd, bounce);
 }

@@ -74,6 +74,7 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
         if (best < 0) {
             break;
         }
+        // Column k of L; the remaining diagonal falls by its squares.
         keep[row[best]] = true;
         double pivot = sqrt(rest[best]);
         for (int i = 0; i < n; i++) {
@@ -138,6 +139,7 @@ static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         if (law->size > 0 && (law->kind == PP_LAW_CONTACT || law->kind == PP_LAW_SLIDING)) {
+            // Normals come before the turning friction that acts on them.
             pose_contact(laws, i, p);
             continue;
         }
@@ -151,6 +153,7 @@ static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *
             if (law->kind == PP_LAW_EQUAL && !keep[law->at + k]) {
                 continue;
             }
+            // Equations are free variables: no bound, and their rates vanish.
             double bound = law->kind == PP_LAW_BOX ? law->bound : PP_INF;
             pp_row_direction c = pp_row_direction_row(law->at + k);
             p->v[p->n++] = (variable){c, c, -bound, bound, -1, false, -1};
@@ -247,15 +250,6 @@ static perp_status solve_posed(mode_problem *p, const perp_env *env)
     return status;
 }
 
-// Forces of all rows from the variables of the problem.
-static void forces_of(const pp_laws *laws, const mode_problem *p, double *r)
-{
-    memcpy(r, p->known, (size_t)laws->rows * sizeof *r);
-    for (int j = 0; j < p->n; j++) {
-        pp_push_add(&p->v[j].acts, p->z[j], r);
-    }
-}
-
 // ── Modes from forces and rates ──────────────────────────────────────────────────────────────────
 
 // Off where the contact carries nothing and moves; else it slides where it did, or where slip begins, along the slip.
@@ -266,6 +260,7 @@ static void contact_mode(const double *r, const double *u, double tol_u, double 
     for (int k = 1; k < law->size; k++) {
         slip = hypot(slip, u[k]);
     }
+    // A load that is zero does not keep a contact from opening or sliding away.
     bool loaded = r[0] > tol_r, sliding = law->kind == PP_LAW_SLIDING;
     bool begins = !sliding && law->size > 1 && slip > tol_u;
     if (!loaded && (u[0] > tol_u || begins)) {
@@ -301,6 +296,7 @@ static void modes_of(pp_laws *laws, const double *r, const double *u)
 {
     double size_u, size_r;
     pp_law_sizes(laws, r, &size_u, &size_r);
+    // What is smaller than the tolerance is zero: rates at a sticking contact, loads of one that opens.
     double tol_u = laws->tolerance * size_u, tol_r = laws->tolerance * size_r;
     for (int i = 0; i < laws->count; i++) {
         pp_law *law = &laws->law[i];
@@ -349,6 +345,7 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
     for (int k = 0; k < n; k++) {
         const pp_law *law = &laws->law[which[k]];
         const double *s = u + pp_law_tangent(law), *d = law->d;
+        // The signed angle from d to s.
         off[k] = atan2(d[0] * s[1] - d[1] * s[0], d[0] * s[0] + d[1] * s[1]);
     }
     return PERP_OK;
@@ -479,6 +476,7 @@ static bool switch_worst(pp_laws *laws, const double *r, const double *u)
         if (to.size == 0) {
             continue;
         }
+        // Only unilateral and frictional laws have a choice.
         if (to.kind == PP_LAW_TURN) {
             off = switch_turn(laws, r, u, size_u, size_r, &to);
         } else if (to.kind == PP_LAW_CONTACT || to.kind == PP_LAW_SLIDING) {
@@ -532,6 +530,7 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
         if (status < 0) {
             return status;
         }
+        // What the push leaves of the normal acceleration once the equations have reacted; <= 0: Painleve's paradox.
         double left = b[law->at] + pp_dot(laws->rows, laws->A + (size_t)law->at * rows, r);
         if (left <= 1e-9 * laws->A[(size_t)law->at * (rows + 1)]) {
             info->wedged = true;
@@ -553,6 +552,7 @@ static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena 
     if (!other) {
         return PERP_ERR_MEMORY;
     }
+    // The forces of the same modes without the contact.
     law->mode = PP_OFF;
     perp_status status = pp_law_linear(laws, other, &linear, arena);
     double residual = status < 0 ? PP_INF : pp_law_residual(laws, other, arena);
@@ -590,6 +590,7 @@ static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_i
             return status;
         }
         double residual = status < 0 ? PP_INF : pp_law_residual(laws, best, arena);
+        // Keep the best forces so far; below EXACT all are equal, and the later ones are those of the modes.
         if (residual <= fmax(EXACT, info->residual)) {
             info->residual = residual;
             memcpy(r, best, rows * sizeof *r);
@@ -599,6 +600,7 @@ static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_i
             break;
         }
     }
+    // PERP_INEXACT: a choice of modes accepts such forces, a short step does not.
     if (info->residual > GOOD) {
         return info->residual <= 1e-6 ? PERP_INEXACT : PERP_ERR_LIMIT;
     }
@@ -624,7 +626,10 @@ static perp_status solve_polygons(pp_laws *laws, double *r, pp_law_info *info, c
     if (status < 0) {
         return status;
     }
-    forces_of(laws, &p, own);
+    memcpy(own, p.known, (size_t)laws->rows * sizeof *own);
+    for (int j = 0; j < p.n; j++) {
+        pp_push_add(&p.v[j].acts, p.z[j], own);
+    }
     return choose_forces(laws, r, own, info, arena);
 }
 

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+// Column j of a matrix with the given number of rows.
 static double *column(double *A, int rows, int j)
 {
     return A + (size_t)rows * (size_t)j;
@@ -20,6 +21,7 @@ static double *column(double *A, int rows, int j)
 
 // ── Lists of holds ───────────────────────────────────────────────────────────────────────────────
 
+// Doubling keeps the cost of n additions proportional to n.
 void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena)
 {
     if (count < *room) {
@@ -48,6 +50,7 @@ pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena)
     return &holds->hold[holds->count++];
 }
 
+// A hold of a joint: it has no shapes.
 static bool add_joint(pp_holds *out, pp_hold_kind kind, int joint, pp_arena *arena)
 {
     pp_hold hold = {.kind = kind, .joint = joint, .a = -1, .b = -1, .listed = -1, .mode = PP_HELD};
@@ -116,6 +119,7 @@ static void add_side(const perp_model *m, const pp_frame *frame, int index, perp
         row->rate += pp_dot3(d, pp_point_velocity(&frame[index], point));
         return;
     }
+    // J of the point velocity: d for v, (point - p) x d for w.
     perp_vec3 arm = pp_cross(pp_sub(point, frame[index].p), d);
     const double full[6] = {d.x, d.y, d.z, arm.x, arm.y, arm.z};
     row->body[row->count] = index;
@@ -123,15 +127,6 @@ static void add_side(const perp_model *m, const pp_frame *frame, int index, perp
         row->J[row->count][k] = full[body->axis[k]];
     }
     row->count++;
-}
-
-// The row of d . (v_b - v_a) at the contact point.
-static void relative_row(const perp_model *m, const pp_frame *frame, const pp_contact *c,
-                         perp_vec3 d, pp_row *row)
-{
-    *row = (pp_row){.joint = -1, .force = -1};
-    add_side(m, frame, m->shape[c->b].body, c->point, d, row);
-    add_side(m, frame, m->shape[c->a].body, c->point, pp_scale(-1.0, d), row);
 }
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
@@ -145,6 +140,7 @@ static void append_row(pp_instant *out, int at, const pp_row *row, double value,
     for (int k = 0; k < out->nv; k++) {
         J[k] *= sign;
     }
+    // The scale does not depend on the joints: it is 1/sqrt of the mobility of the bodies by themselves.   theory (J10)
     double mobility = pp_row_mobility(out->pass.tree->model, out->pass.mass, row);
     out->scale[at] = mobility > 0.0 ? 1.0 / sqrt(mobility) : 1.0;
     out->row[at] = *row;
@@ -153,20 +149,24 @@ static void append_row(pp_instant *out, int at, const pp_row *row, double value,
     out->rate[at] = sign * rate + pp_dot(out->nv, J, out->qd);
 }
 
-// Surface speeds belong to the tangents only; a gap is the value of the normal row.
+// Rows d . (v_b - v_a) at the contact point along n, t, o. Surface speeds belong to the tangents only; the gap is the
+// value of the normal row.                                                              theory (H2)
 static void contact_rows(const pp_machine *machine, int hold, pp_instant *out)
 {
+    const perp_model *m = machine->model;
     const pp_contact *c = &out->contact[hold];
     perp_vec3 d[3];
     pp_contact_axes(c, d);
     for (int k = 0; k < out->size[hold]; k++) {
-        pp_row row;
-        relative_row(machine->model, out->pass.body, c, d[k], &row);
+        pp_row row = {.joint = -1, .force = -1};
+        add_side(m, out->pass.body, m->shape[c->b].body, c->point, d[k], &row);
+        add_side(m, out->pass.body, m->shape[c->a].body, c->point, pp_scale(-1.0, d[k]), &row);
         row.rate += k > 0 ? pp_dot3(d[k], c->surface) : 0.0;
         append_row(out, out->at[hold] + k, &row, k == 0 ? c->gap : 0.0, 1.0);
     }
 }
 
+// Rows of torsional or rolling friction; they have no value.
 static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_instant *out)
 {
     for (int k = 0; k < out->size[i]; k++) {
@@ -187,6 +187,7 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
     double sign = 1.0, value = 0.0, rate = 0.0;
     pp_row row;
     pp_joint_coordinate(m, &kin, hold->joint, &row);
+    // value and rate of the row are those of (coordinate - what it should follow).
     switch (hold->kind) {
     case PP_HOLD_LIMIT:
         sign = hold->sign;
@@ -224,6 +225,7 @@ static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_
     return pp_rows_run(rows, m, &kin, &kin, &none, scheme, arena);
 }
 
+// Rows of a joint's own equations, without its drives and springs, which are holds and forces here.
 static bool is_joint_equation(const pp_row *row, int joint)
 {
     return row->joint == joint && !row->drives && !row->spring;
@@ -258,6 +260,7 @@ static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, 
         return;
     }
     *drift = pp_joint_coordinate_drift(&out->pass, hold->joint);
+    // d/dt of the aim is subtracted as it was in the rate of the row.
     switch (hold->kind) {
     case PP_HOLD_LIMIT:
         *drift *= hold->sign;
@@ -273,7 +276,8 @@ static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, 
     }
 }
 
-// A time [s] in which nothing turns by more than 4e-4 rad, or moves by more than 4e-4 of the machine's length. (H6)
+// A time [s] in which nothing turns by more than 4e-4 rad, or moves by more than 4e-4 of the machine's length.
+//                                                                                       theory (H6)
 static double short_time(const pp_machine *machine, const pp_frame *body)
 {
     double fastest = 1.0;
@@ -314,6 +318,7 @@ static const formula FORMULA[3] = {
      {0.0, 0.0, 0.0, 0.0, 0.0, 24.0, -36.0, 24.0, -6.0}},
     {{3.0, -16.0, 36.0, -48.0, 25.0}, {0.0, 0.0, 6.0, -24.0, 18.0}, {-6.0, 24.0, -36.0, 24.0}}};
 
+// All places are empty: nothing is seen there yet.
 static perp_status stencil_create(stencil *out, const pp_holds *holds, int rows, pp_arena *arena)
 {
     *out = (stencil){0};
@@ -348,8 +353,10 @@ static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
             place[i] = pp_contact_anchor_of(m, out->pass.body, out->t, &out->contact[i]);
         }
     }
+    // Frames after the time s with constant rates: the rates of rows there differ by the drift only.
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
+    // A wider search than at the instant: points may have moved apart.
     perp_status status =
         pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * SEARCH_MARGIN * machine->length, arena);
     if (status < 0) {
@@ -382,6 +389,7 @@ static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
     return PERP_OK;
 }
 
+// The same for several places, one at a time.
 static perp_status see_places(const pp_machine *machine, const pp_holds *holds,
                               const pp_instant *out, stencil *at, const int *place, int count,
                               pp_arena *arena)
@@ -407,6 +415,7 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
             return;
         }
     }
+    // `other` is the second-order derivative, `here` the rate that the other places extrapolate to, less the rate here.
     for (int r = 0; r < out->size[i]; r++) {
         double other = 0.0, here = -out->rate[out->at[i] + r];
         for (int k = 0; k < PLACES; k++) {
@@ -450,6 +459,7 @@ static perp_status contact_drift(const pp_machine *machine, const pp_holds *hold
 {
     static const int central[4] = {2, 3, 5, 6}, others[5] = {0, 1, 4, 7, 8};
     double s = short_time(machine, out->pass.body), fast = 4e-4 / s;
+    // A centripetal acceleration of the machine's size, which bends are relative to.
     double scale = machine->length * fast * fast;
     double *bend = PP_ARRAY(arena, double, holds->count);
     if (!bend) {
@@ -495,6 +505,7 @@ static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp
                         pp_instant *out)
 {
     const pp_frame *body = out->pass.body;
+    // A point that has jumped is not this contact: it belongs to another feature.
     bool found = c && pp_place_reaches(machine, &hold->place, body, out->t, c);
     out->lost = out->lost || !found;
     if (found) {
@@ -526,6 +537,7 @@ static perp_status layout_rows(const pp_machine *machine, const pp_holds *holds,
             return status;
         }
     }
+    // Matched by place with the points that are there now.
     perp_status status = pp_holds_match(machine, holds, place, &gaps, kin.body, which, arena);
     if (status < 0) {
         return status;
@@ -536,6 +548,7 @@ static perp_status layout_rows(const pp_machine *machine, const pp_holds *holds,
         out->at[i] = out->rows;
         out->size[i] = 1;
         if (hold->kind == PP_HOLD_LOOP) {
+            // A loop has as many rows as its joint has equations.
             out->size[i] = 0;
             for (int k = 0; k < loops->nb; k++) {
                 out->size[i] += is_joint_equation(&loops->b[k], hold->joint);
@@ -552,6 +565,7 @@ static perp_status layout_rows(const pp_machine *machine, const pp_holds *holds,
     return PERP_OK;
 }
 
+// Gradients, values and rates of all rows, in the order of the holds.
 static void fill_rows(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
                       pp_instant *out)
 {
@@ -574,6 +588,7 @@ static void fill_rows(const pp_machine *machine, const pp_holds *holds, const pp
     }
 }
 
+// Work space for the rows that have been laid out.
 static perp_status allocate_rows(pp_instant *out, const pp_machine *machine, pp_arena *arena)
 {
     size_t nv = (size_t)machine->tree->nv, rows = (size_t)out->rows;
@@ -584,6 +599,7 @@ static perp_status allocate_rows(pp_instant *out, const pp_machine *machine, pp_
     if (!out->L || !out->J || !out->A || !out->row) {
         return PERP_ERR_MEMORY;
     }
+    // One block each for H, for J and G, and for A with the vectors over rows.
     out->free = out->L + nv * nv;
     out->G = out->J + nv * rows;
     out->value = out->A + rows * rows;
@@ -607,6 +623,7 @@ static perp_status build_mass_matrix(const pp_machine *machine, const pp_holds *
     if (rows > 0) {
         memcpy(out->G, out->J, (size_t)nv * (size_t)rows * sizeof *out->G);
     }
+    // A is symmetric: both triangles are written.
     for (int j = 0; j < rows; j++) {
         pp_tree_solve(tree, out->L, column(out->G, nv, j));
         for (int i = 0; i <= j; i++) {

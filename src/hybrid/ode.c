@@ -56,6 +56,7 @@ static void silent(int code, const char *module, const char *function, char *mes
     (void)user;
 }
 
+// All that belongs to one method; vectors and context stay.
 static void free_cvode(pp_ode *ode)
 {
     CVodeFree(&ode->mem);
@@ -81,6 +82,7 @@ static bool attach(pp_ode *ode)
         ode->fixed = SUNNonlinSol_FixedPoint(ode->y, 0, ode->context);
         return ode->fixed && CVodeSetNonlinearSolver(ode->mem, ode->fixed) == CV_SUCCESS;
     }
+    // CVODE's default is Newton's method with a Jacobian by differences.
     ode->jacobian = SUNDenseMatrix(ode->n, ode->n, ode->context);
     ode->linear = ode->jacobian ? SUNLinSol_Dense(ode->y, ode->jacobian, ode->context) : NULL;
     return ode->linear && CVodeSetLinearSolver(ode->mem, ode->linear, ode->jacobian) == CV_SUCCESS;
@@ -112,6 +114,7 @@ perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, dou
     }
     *ode = (pp_ode){
         .n = n, .rate = rate, .user = user, .relative = relative, .absolute = absolute, .env = env};
+    // The CVODE memory is made at the first start, when t and y are known.
     if (SUNContext_Create(NULL, &ode->context) != 0 || !(ode->y = N_VNew_Serial(n, ode->context)) ||
         !(ode->out = N_VNew_Serial(n, ode->context))) {
         pp_ode_destroy(ode);
@@ -138,6 +141,7 @@ void pp_ode_destroy(pp_ode *ode)
 
 perp_status pp_ode_limit(pp_ode *ode, double longest)
 {
+    // CVODE takes 0 for no limit; the bound survives a switch of the method.
     ode->longest = longest < 1e300 ? longest : 0.0;  // 0: no limit
     return CVodeSetMaxStep(ode->mem, ode->longest) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
@@ -148,6 +152,7 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     ode->t = t;
     ode->stop = stop;
     ode->steps = 0;
+    // The memory of CVODE is made at the first start and used again after events, with the method that was in use.
     if (!ode->mem) {
         perp_status status = create_cvode(ode);
         if (status < 0) {
@@ -187,12 +192,14 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
     double t = ode->t;
     *t0 = ode->t;
     ode->status = PERP_OK;
+    // The switch to backward differences is final: a machine that was stiff once will be again.
     if (looks_stiff(ode)) {
         perp_status status = go_stiff(ode);
         if (status < 0) {
             return status;
         }
     }
+    // CVODE fails after many convergence or error test failures; backward differences are then tried once.
     int code = CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
     if (code < 0 && !ode->stiff && ode->status != PERP_ERR_MEMORY && code != CV_MEM_FAIL) {
         perp_status status = go_stiff(ode);
@@ -214,6 +221,7 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
 perp_status pp_ode_at(pp_ode *ode, double t, double *y)
 {
     const double *from = N_VGetArrayPointer(ode->y);
+    // At the end of the step y itself is exact; within the step the interpolating polynomial of the method is evaluated.
     if (t != ode->t) {
         if (CVodeGetDky(ode->mem, t, 0, ode->out) != CV_SUCCESS) {
             return PERP_ERR_NUMERIC;
@@ -226,6 +234,7 @@ perp_status pp_ode_at(pp_ode *ode, double t, double *y)
 
 double pp_ode_error(pp_ode *ode, int n, const double *weight)
 {
+    // Before the first step there is no estimate.
     if (CVodeGetEstLocalErrors(ode->mem, ode->out) != CV_SUCCESS) {
         return PP_INF;
     }

@@ -28,6 +28,7 @@ static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold, const
             return &out->contact[i];
         }
     }
+    // Only sums of this passage are looked at: a contact has a new one in each.
     pp_contact_sum *list =
         pp_list_grow(out->contact, out->contacts, &out->contact_room, sizeof *list, flight->keep);
     if (!list) {
@@ -58,6 +59,7 @@ bool pp_flight_add_contact(pp_flight *flight, const pp_instant *instant, const p
     for (int k = 1; k < instant->size[i]; k++) {
         p = pp_along(p, f[k], axis[k]);
     }
+    // pn_W is the sum along the normals as they turn; load is the sum of their magnitudes.
     s->last = *c;
     s->mode = hold->mode == PP_SLIDES ? PERP_CONTACT_SLIP : PERP_CONTACT_STICK;
     s->load += w * f[0];
@@ -93,11 +95,13 @@ perp_status pp_flight_open(pp_flight *flight)
     const perp_model *m = flight->machine->model;
     flight->now = (pp_passage){.joint = PP_ZEROS(flight->keep, pp_joint_sum, m->joints),
                                .element = PP_ZEROS(flight->keep, perp_wrench, m->bodies)};
+    // Contacts from here on belong to the new passage.
     flight->first = flight->result->contacts;
     flight->empty = true;
     return flight->now.joint && flight->now.element ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// Sums over the whole step are the sums of its passages.
 static void add_joints(pp_hybrid_result *out, const pp_joint_sum *joint, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -178,6 +182,7 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     to->t = flight->t;
     to->jump = jump;
     to->contacts = out->contacts;
+    // The state of the bodies, as the certificate reads it.                                 theory (H16)
     to->q = state;
     to->nu = state + m->nq;
     to->turn = to->nu + m->nv;
@@ -186,6 +191,7 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     if (m->joints > 0) {
         memcpy(to->turn, machine->turn, (size_t)m->joints * sizeof *to->turn);
     }
+    // The sums of the whole step grow with each passage.
     add_joints(out, to->joint, m->joints);
     pp_arena_release(flight->scratch, mark);
     return pp_flight_open(flight);
@@ -212,6 +218,7 @@ static void describe_impact_sums(pp_flight *flight, const pp_instant *instant,
         for (int k = 1; k < instant->size[i]; k++) {
             slip = hypot(slip, after[at + k]);
         }
+        // Without friction there is no sticking.
         bool rough = instant->size[i] > 1;
         s->mode = rough && slip <= flight->tol_rate ? PERP_CONTACT_STICK : PERP_CONTACT_SLIP;
         s->closed = s->load > 0.0;
@@ -230,6 +237,7 @@ perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const p
     // Impacts that follow each other at one instant need no passage of smooth motion between them.
     bool since = !flight->empty || flight->result->passages == 0 ||
                  flight->result->passage[flight->result->passages - 1].t < flight->t;
+    // Contacts of the smooth motion before end where they are now.
     pp_flight_see_contacts(flight, instant, holds);
     if (since) {
         perp_status status = pp_flight_close(flight, PP_JUMP_NONE);

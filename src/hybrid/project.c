@@ -5,7 +5,8 @@
 //
 //   dq = -H^-1 J^T (J H^-1 J^T)^+ phi,   dqd = -H^-1 J^T (J H^-1 J^T)^+ psi
 //
-// Limits and contacts that are violated by more than a motion could leave are among the phi.
+// Limits and contacts that are violated by more than a motion could leave are among the phi. Smaller violations are left
+// to stabilisation (H4), which removes them smoothly.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ static perp_status least_motion(const pp_instant *instant, const pp_holds *holds
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
+        // Motors and dry friction have finite efforts and are no conditions on the state.
         pp_hold_kind kind = holds->hold[i].kind;
         bool unilateral = pp_hold_is_unilateral(&holds->hold[i]);
         bool in = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET ||
@@ -59,6 +61,7 @@ static perp_status least_motion(const pp_instant *instant, const pp_holds *holds
 
 static const double DEEP = 1e-6;  // [rad], or of the length: a violation that no motion leaves
 
+// Adds the limits that are exceeded.
 static perp_status add_limits(const pp_machine *machine, const pp_kinematics *kin, pp_holds *holds,
                               pp_arena *arena)
 {
@@ -70,6 +73,7 @@ static perp_status add_limits(const pp_machine *machine, const pp_kinematics *ki
         }
         pp_row row;
         pp_joint_coordinate(m, kin, i, &row);
+        // The row is signed so that its value is negative beyond either bound.
         double sign = row.value < j->lower ? 1.0 : -1.0;
         double beyond = fmax(j->lower - row.value, row.value - j->upper);
         pp_hold hold = {.kind = PP_HOLD_LIMIT,
@@ -98,6 +102,7 @@ static perp_status add_violated(const pp_machine *machine, double t, const doubl
     }
     pp_tree_frames(machine->tree, t, q, qd, body);
     pp_kinematics kin = {.t = t, .body = body, .turn = machine->turn};
+    // Detection at zero margin finds overlaps only.
     perp_status status = add_limits(machine, &kin, holds, arena);
     if (status < 0) {
         return status;
@@ -142,6 +147,7 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
         if (status < 0) {
             return status;
         }
+        // Quaternions are moved on the sphere: q (+) step.
         pp_tree_move(tree, q, step, 1.0, next);
         memcpy(q, next, (size_t)tree->nq * sizeof *q);
         *moved = fmax(*moved, pp_norm_inf(tree->nv, step));
@@ -169,6 +175,7 @@ static perp_status project_state(const pp_machine *machine, double t, double *q,
     if (status < 0 || holds.count == 0) {
         return status;
     }
+    // Positions first: rates depend on them.
     status = project_positions(machine, &holds, t, q, moved, arena);
     if (status < 0) {
         return status;

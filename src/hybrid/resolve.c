@@ -82,6 +82,7 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     if (status < 0) {
         return status;
     }
+    // Impulses of all contacts, also of those that are not wedged.
     double *impulse = PP_ARRAY(flight->scratch, double, instant.rows);
     double *qd = PP_ARRAY(flight->scratch, double, instant.nv);
     if (!impulse || !qd) {
@@ -138,6 +139,7 @@ static void locate_event(const pp_flight *flight, perp_event *event)
 static bool has_met(const pp_flight *flight, const pp_hold *hold)
 {
     const pp_hybrid_result *r = flight->result;
+    // Events are in the order of time: those of the present instant are the last ones.
     for (int i = r->events - 1; i >= 0 && r->event[i].t == flight->t; i--) {
         if (r->event[i].kind == PERP_EVENT_IMPACT && r->event[i].a.i == hold->a &&
             r->event[i].b.i == hold->b && r->event[i].feature == hold->feature) {
@@ -177,6 +179,7 @@ static perp_status note_changes(pp_flight *flight, const pp_holds *now)
         if (same) {
             continue;
         }
+        // The event describes the hold as it was.
         perp_event *event = pp_flight_add_event(flight, change_kind(old, hold), old);
         if (!event) {
             return PERP_ERR_MEMORY;
@@ -208,6 +211,7 @@ static bool *carry_ended(pp_flight *flight, const pp_holds *now, const bool *end
 static perp_status find_modes(pp_flight *flight, pp_holds *now, const bool *ends, const bool *ended,
                               bool *wedged, bool *again)
 {
+    // Sliding that ended by its slip is at rest, even if root finding left some of it.
     bool *at_rest = carry_ended(flight, now, ended, true);
     if (!at_rest) {
         return PERP_ERR_MEMORY;
@@ -222,6 +226,7 @@ static perp_status find_modes(pp_flight *flight, pp_holds *now, const bool *ends
     if (status < 0) {
         return status;
     }
+    // set_modes drops holds, so the list is carried over again.
     bool *edge = carry_ended(flight, now, ended, false);
     if (!edge) {
         return PERP_ERR_MEMORY;
@@ -270,6 +275,7 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
     return PERP_ERR_LIMIT;
 }
 
+// Whether two lists have the same holds in the same modes, in any order.
 static bool has_same_modes(const pp_holds *before, const pp_holds *now)
 {
     if (before->count != now->count) {

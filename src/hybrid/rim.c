@@ -36,6 +36,7 @@ static field field_of(const pp_instant *instant, const pp_holds *holds, int a, i
     field f = {.least = PP_INF};
     int count = 0;
     for (int i = 0; i < holds->count; i++) {
+        // The mean of places and values.
         if (is_point_of(instant, holds, i, a, b)) {
             const pp_contact *c = &instant->contact[i];
             f.centre = pp_add(f.centre, c->point);
@@ -73,6 +74,7 @@ static field field_of(const pp_instant *instant, const pp_holds *holds, int a, i
     return f;
 }
 
+// Cylinders and cones have round faces.
 static bool is_round(const perp_model *m, int shape)
 {
     return m->shape[shape].kind == PERP_SHAPE_CYLINDER || m->shape[shape].kind == PERP_SHAPE_CONE;
@@ -84,6 +86,7 @@ static bool is_on_rim(const perp_model *m, const pp_frame *body, int shape, perp
     const pp_shape *s = &m->shape[shape];
     pp_pose X = {body[s->body].p, body[s->body].R};
     X = pp_pose_mul(&X, &s->X_BS);
+    // In the frame of the solid the axis is z.
     perp_vec3 local = pp_mul_t(&X.R, pp_sub(x, X.p));
     return is_round(m, shape) &&
            fabs(hypot(local.x, local.y) - s->solid.radius) < 1e-9 * s->solid.radius;
@@ -153,6 +156,7 @@ perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
         if (!f.known || !pp_gap_rim(m, body, h->a, h->b, f.n, false, pp_scale(-1.0, f.g), &x)) {
             continue;
         }
+        // Worse than at the points that are there by more than the tolerance: otherwise the exchange has converged.
         double there = f.at + pp_dot3(f.g, pp_sub(x, f.centre));
         if (there < fmin(0.0, f.least) - tolerance) {
             *again = true;
@@ -171,6 +175,7 @@ static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b,
     const perp_model *m = flight->machine->model;
     for (int i = 0; i < flight->rims.count; i++) {
         const pp_rim *rim = &flight->rims.rim[i];
+        // The point as it has moved with the body of the round face.
         perp_vec3 at = pp_point(&body[m->shape[rim->of_b ? b : a].body], rim->on[rim->of_b]);
         if (rim->a == a && rim->b == b) {
             return pp_length(pp_sub(at, x)) < 1e-10 * flight->machine->length;
@@ -249,6 +254,7 @@ perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
             !pp_gap_rim(m, body, h->a, h->b, instant->contact[i].n, true, at, &x)) {
             continue;
         }
+        // The point next to the load may also be a corner of a polygon, which the manifold has already.
         bool on_rim = is_on_rim(m, body, h->a, x) || is_on_rim(m, body, h->b, x);
         if (on_rim && !has_rim(flight, body, h->a, h->b, x)) {
             *again = true;

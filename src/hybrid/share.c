@@ -63,6 +63,7 @@ static void add_cone(const pp_laws *laws, int i, share *s)
     if (at < 0 || law->kind == PP_LAW_EQUAL) {
         return;
     }
+    // A contact that sticks has its tangents after the normal; the others have tangents only.
     int from = at + 1, tangents = law->mode == PP_HELD ? law->size - 1 : 0;
     if (law->kind == PP_LAW_BOX || pp_law_is_turning(law)) {
         c.normal = pp_law_is_turning(law) ? first_of(&s->e, law->on) : -1;
@@ -130,6 +131,7 @@ static double outside_cone(const cone *c, const double *x, int n, double *beyond
         if (index[i] < 0 || inside) {
             continue;
         }
+        // The gradient of half the squared distance is the difference itself.
         g[index[i]] += out;
         sum += 0.5 * out * out;
         if (!H) {
@@ -154,6 +156,7 @@ static double objective(const share *s, const double *x, double *g, double *H)
     for (int i = 0; i < n; i++) {
         g[i] = DELTA * x[i];
     }
+    // The term DELTA of the Hessian is added in the null space (direction).
     if (H) {
         memset(H, 0, (size_t)n * (size_t)n * sizeof *H);
     }
@@ -170,6 +173,7 @@ static double renew_multipliers(share *s)
     for (int i = 0; i < s->cones; i++) {
         cone *c = &s->cone[i];
         double beyond[3];
+        // g is work space here.
         outside_cone(c, s->x, s->e.n, beyond, s->g, NULL);
         for (int k = 0; k < 3; k++) {
             most = fmax(most, fabs(beyond[k] - c->w[k]));
@@ -208,6 +212,7 @@ static void orthonormal(int n, int count, double *V, double *Q, int first)
         }
         double *q = Q + (size_t)(first + k) * (size_t)n;
         memcpy(q, V + (size_t)best * (size_t)n, (size_t)n * sizeof *q);
+        // Orthogonal once more to all before: V has lost digits in the subtractions below.
         clear_of(n, first + k, Q, q);
         double length = sqrt(pp_dot(n, q, q));
         for (int i = 0; i < n; i++) {
@@ -275,6 +280,7 @@ static bool direction(share *s, double size)
     for (int i = 0; i < m; i++) {
         s->B[i + i * m] += DELTA;
     }
+    // Positive definite by DELTA, so a failure of Cholesky is rounding.
     if (most <= 1e-16 * size || pp_chol_factor(m, s->B, m, 0.0) != 0) {
         return false;
     }
@@ -291,6 +297,7 @@ static void minimise(share *s, double size)
     double f = objective(s, s->x, s->g, s->H);
     for (int k = 0; k < STEPS && direction(s, size); k++) {
         double slope = pp_dot(n, s->g, s->dx), step = 1.0, next = f;
+        // Halve the step until the objective falls by a part of what the slope promises.
         for (int halving = 0; halving < HALVINGS; halving++, step *= 0.5) {
             for (int i = 0; i < n; i++) {
                 s->trial[i] = s->x[i] + step * s->dx[i];
@@ -321,6 +328,7 @@ static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena 
     if (!s->cone || !s->x) {
         return PERP_ERR_MEMORY;
     }
+    // One block for all vectors and matrices.
     s->g = s->x + n;
     s->dz = s->g + n;
     s->dx = s->dz + n;
@@ -383,6 +391,7 @@ perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_
     if (rank < s.e.n && squares > small * small) {
         status = move_into_cones(&s, rank, arena);
     }
+    // r holds the known forces: those of the unknowns are added in their directions.
     for (int j = 0; j < s.e.n; j++) {
         pp_push_add(&s.e.acts[j], s.x[j], r);
     }

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+// Whether a joint is not in the tree.
 static bool is_loop(const pp_tree *tree, int joint)
 {
     for (int k = 0; k < tree->loops; k++) {
@@ -65,6 +66,7 @@ static perp_wrench reaction_wrench(const pp_frame *body, perp_wrench w, int from
     return (perp_wrench){pp_scale(-1.0, w.f_W), pp_scale(-1.0, tau)};
 }
 
+// sum += w x
 static void accumulate_wrench(perp_wrench *sum, double w, perp_wrench x)
 {
     sum->f_W = pp_along(sum->f_W, w, x.f_W);
@@ -112,6 +114,7 @@ static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const
         for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
             if (hold->kind == PP_HOLD_LIMIT) {
+                // Along the signed row: >= 0 at both ends.
                 sum->limit += w * r[at];
             } else if (hold->kind != PP_HOLD_LOOP) {
                 sum->drive += w * r[at];
@@ -156,6 +159,7 @@ static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_hol
         bool loop = contact || is_loop(flight->machine->tree, hold->joint);
         for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
+            // given: the known part of the row's rate.
             double p = w * r[at], given = instant->sign[at] * instant->row[at].rate;
             if (contact || hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_LOOP) {
                 flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
@@ -179,6 +183,7 @@ static double damped(const perp_model *m, const pp_frame *body)
         } else if (f->kind == PERP_FORCE_TORSION_SPRING) {
             sum += f->damping * (b->w.z - a->w.z) * (b->w.z - a->w.z);
         } else if (f->kind == PERP_FORCE_SPRING) {
+            // A spring damps along its length, an isotropic one in all directions.
             perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
             perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
             double along = pp_dot3(v, d), square = pp_dot3(d, d);
@@ -206,6 +211,7 @@ static void book_forces(pp_flight *flight, const pp_kinematics *kin, double w)
         accumulate_wrench(&flight->now.element[i], w,
                           (perp_wrench){{part[0], part[1], part[2]}, {part[3], part[4], part[5]}});
     }
+    // work_rate counts dampers as negative power; that is a loss here, and no work.
     flight->now.work += w * (kin->work_rate + lost - held);
     flight->now.lost += w * lost;
 }
@@ -250,6 +256,7 @@ static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wr
         perp_wrench on = opposed[i];
         on.f_W = pp_sub(on.f_W, instant->pass.load[i].f_W);
         on.tau_W = pp_sub(on.tau_W, instant->pass.load[i].tau_W);
+        // A link that the tree traverses from b to a has the reaction on its carrier, which is b.
         accumulate_wrench(&flight->now.joint[l->joint].on_b, w,
                           l->turned ? reaction_wrench(body, on, l->body, l->carrier) : on);
         if (flight->machine->model->body[l->carrier].nv == 0) {
@@ -260,6 +267,7 @@ static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wr
     }
 }
 
+// Whether the tree has a joint: free bodies are links without one.
 static bool has_joints(const pp_tree *tree)
 {
     for (int i = 0; i < tree->links; i++) {
@@ -300,6 +308,7 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
         return PERP_ERR_MEMORY;
     }
     flight->empty = false;
+    // f is complete: gathered from the leaves it is what pushes each subtree.
     if (has_joints(tree)) {
         push_bodies(flight, instant, holds, r, f);
         pp_tree_gather(&instant->pass, f, tau);
@@ -415,6 +424,7 @@ static perp_status missed(pp_flight *flight, double t0, double t1, const node *a
     for (int i = 0; i < tree->nv; i++) {
         double before = y0[tree->nq + i], after = y1[tree->nq + i];
         fast = fmax(fast, fmax(fabs(before), fabs(after)));
+        // qd(t1) - qd(t0) - (t1 - t0) sum w_k qdd_k
         (*out)[i] = after - before;
         for (int k = 0; k < 3; k++) {
             (*out)[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
@@ -438,6 +448,7 @@ static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant
         return PERP_ERR_MEMORY;
     }
     double *b = A + n * n, *r = b + n, *scale = r + n;
+    // Rows of holds may be redundant: least norm.
     memcpy(A, instant->A, (size_t)n * (size_t)n * sizeof *A);
     memcpy(scale, instant->scale, (size_t)n * sizeof *scale);
     for (int i = 0; i < n; i++) {
@@ -472,6 +483,7 @@ static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool la
     if (status < 0) {
         return status;
     }
+    // Nothing has been added so far: the caller may repeat the interval in halves.
     *fails = !last && !(exact && is_steady(at));
     if (*fails) {
         return PERP_OK;
@@ -490,6 +502,7 @@ static perp_status sum_part(pp_flight *flight, double t0, double t1, int part, i
 {
     double h = (t1 - t0) / parts;
     bool fails = false;
+    // Nodes of a rule that was too coarse are dropped before its halves are evaluated.
     pp_mark mark = pp_arena_mark(flight->scratch);
     perp_status status = sum_by_rule(flight, t0 + h * part, h, parts >= (1 << HALVINGS), &fails);
     pp_arena_release(flight->scratch, mark);
@@ -538,6 +551,7 @@ static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_
         const pp_body *b = &m->body[i];
         const pp_frame *mid = &instant->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
         const pp_inertia *mass = &instant->pass.mass[i];
+        // Differences of the velocities at both ends; the gyroscopic term belongs to the middle.
         perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), m->gravity);
         perp_vec3 w = pp_scale(1.0 / dt, pp_sub(to->w, from->w));
         perp_vec3 push = pp_scale(b->mass, a);

@@ -37,11 +37,13 @@ static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, doub
         for (int i = k + 1; i < n; i++) {
             best = rest[i] > rest[best] ? i : best;
         }
+        // All that is left follows from the pivots.
         if (!(rest[best] > INDEPENDENT)) {
             return;
         }
         swap_rows(ties, rest, k, best);
         double pivot = sqrt(rest[k]), *to = ties->L + (size_t)k * (size_t)n;
+        // Column k of L, and the remaining diagonal.
         for (int i = k; i < n; i++) {
             int a = ties->row[i], b = ties->row[k];
             double sum = ties->scale[a] * ties->scale[b] * A[a + b * rows];
@@ -111,6 +113,7 @@ perp_status pp_instant_find_dependent(pp_instant *instant, const pp_holds *holds
         rest[i] = s * s * instant->A[(size_t)ties->row[i] * (rows + 1)];
     }
     factor_rows(ties, instant->A, instant->rows, rest);
+    // Velocities of the bodies give the size of the rates that equations are sums of.
     for (int i = 0; i < bodies; i++) {
         V[i] = (perp_twist){instant->pass.body[i].v, instant->pass.body[i].w};
     }
@@ -154,6 +157,7 @@ void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double 
         for (int j = 0; j < (i < rank ? i : rank); j++) {
             known += ties->L[i + j * n] * y[j];
         }
+        // Forward substitution for the independent rows, y = L^-1 s b; the others have to be L_i y.
         if (i < rank) {
             y[i] = (ties->scale[row] * b[row] - known) / ties->L[i + i * n];
         } else if (fabs(known / ties->scale[row] - b[row]) <= sqrt(INDEPENDENT) * size) {

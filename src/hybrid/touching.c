@@ -12,6 +12,7 @@ const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
+        // Torsional and rolling friction differ from their contact by their kind.
         if (h->kind == hold->kind && h->joint == hold->joint && h->sign == hold->sign &&
             h->a == hold->a && h->b == hold->b && h->listed == hold->listed &&
             h->feature == hold->feature) {
@@ -44,6 +45,7 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
                             .b = -1,
                             .listed = -1,
                             .mode = PP_HELD};
+            // Bounds are compared relative to their size, but no more closely than to 1.
             double room = pp_holds_same(&flight->holds, &hold) ? LOOSE : flight->tol_limit;
             room = fmax(reach, room * fmax(1.0, fabs(bound)));
             if (isfinite(bound) && sign * (row.value - bound) <= room &&
@@ -95,6 +97,7 @@ perp_status pp_flight_touching(pp_flight *flight, pp_holds *out)
     if (status < 0) {
         return status;
     }
+    // Frames are needed only here; the holds refer to none of them.
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
     if (!body) {

@@ -17,17 +17,13 @@ static const double TOUCHES = 1e-4;  // of the length: largest gap of a point th
 static const double CLOSED = 1e-6;   // of the length: a gap that counts like the distance FAR
 static const double SURE = 1e-9;     // of the length: a smaller gap is closed, however far
 
-static bool is_pair(const pp_hold *hold, const pp_contact *c)
-{
-    return hold->kind == PP_HOLD_CONTACT && c->listed == hold->listed && c->a == hold->a &&
-           c->b == hold->b;
-}
-
+// A point of the world in the frame of a body.
 static perp_vec3 local_point(const pp_frame *frame, perp_vec3 p)
 {
     return pp_mul_t(&frame->R, pp_sub(p, frame->p));
 }
 
+// Of the attitude of b nothing is needed later: normal and tangents are carried by a.
 pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
                                        const pp_contact *c)
 {
@@ -60,6 +56,7 @@ bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
     if (!m->spatial || !from->known || c->listed >= 0) {
         return true;
     }
+    // Speed of the contact point relative to both bodies, bounded by their relative velocity there and their spins.
     pp_contact_anchor to = pp_contact_anchor_of(m, body, t, c);
     perp_vec3 v = pp_sub(pp_point_velocity(fb, c->point), pp_point_velocity(fa, c->point));
     double speed = pp_length(v) + machine->length * (pp_length(fa->w) + pp_length(fb->w));
@@ -109,6 +106,7 @@ perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_k
         if (h->kind != PP_HOLD_CONTACT || !h->place.known || h->a > h->b) {
             continue;
         }
+        // One hint per pair, which may have a rim point already.
         while (at < kin->hints && (hint[at].a != h->a || hint[at].b != h->b)) {
             at++;
         }
@@ -131,12 +129,13 @@ static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_co
                      const pp_contact *c, const pp_contact_anchor *to)
 {
     bool named = c->feature == hold->feature;
-    if (!is_pair(hold, c)) {
+    if (c->listed != hold->listed || c->a != hold->a || c->b != hold->b) {
         return PP_INF;
     }
     if (!machine->model->spatial || !place->known || hold->listed >= 0) {
         return named ? 0.0 : PP_INF;
     }
+    // In the plane features are stable and identify a point. In space distance and gap decide.
     double way = way_between(place, to);
     double gap = fabs(c->gap), far = FAR * machine->length;
     bool other = gap > TOUCHES * machine->length || (way > far && gap > SURE * machine->length);
@@ -169,7 +168,7 @@ static void find_best(table *t, int i)
     }
 }
 
-// The contact whose best point is nearest of all, -1: none has one.
+// The contact with the cheapest match of all, -1: none is left.
 static int nearest_contact(const table *t)
 {
     int at = -1;
@@ -190,6 +189,7 @@ static void take_point(table *t, int at, int *which)
     int point = t->best[at];
     which[t->hold[at]] = point;
     t->best[at] = -1;
+    // Infinite costs take the contact and the point out. Contacts that wanted the same point look for their next best.
     for (int k = 0; k < t->points; k++) {
         t->way[at * t->points + k] = PP_INF;
     }
@@ -216,6 +216,7 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
         return PERP_ERR_MEMORY;
     }
     t.best = t.hold + count;
+    // Points in the frames of both bodies; their time is not needed for distances.
     for (size_t k = 0; k < n; k++) {
         to[k] = pp_contact_anchor_of(machine->model, body, 0.0, &gaps->contact[k]);
     }
@@ -251,6 +252,7 @@ pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena)
     return place;
 }
 
+// Whether the pair is in the list.
 static bool has_pair(const pp_shape_pair *pair, int pairs, int a, int b)
 {
     for (int k = 0; k < pairs; k++) {
@@ -277,6 +279,7 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
         if (hold->kind != PP_HOLD_CONTACT) {
             continue;
         }
+        // Listed contacts are detected together, and other pairs one by one, each once.
         if (hold->listed >= 0) {
             listed = true;
         } else if (!has_pair(pair, pairs, hold->a, hold->b)) {

@@ -15,6 +15,7 @@ bool pp_holds_add_turning(pp_holds *holds, const pp_machine *machine, const pp_c
     if (!machine->model->spatial || machine->options.frictionless) {
         return true;
     }
+    // Spin before rolling: the components of a cone have this order.                        theory (C3)
     if (c->mu_spin > 0.0) {
         hold.kind = PP_HOLD_SPIN;
         if (!pp_holds_add(holds, hold, arena)) {
@@ -36,6 +37,7 @@ void pp_turn_rates(const pp_machine *machine, const pp_frame *body, const pp_con
     const perp_model *m = machine->model;
     perp_vec3 w = pp_sub(body[m->shape[c->b].body].w, body[m->shape[c->a].body].w);
     w = pp_scale(machine->length, w);
+    // Spin has one rate, about n; the second is then not used.
     rate[0] = pp_dot3(w, kind == PP_HOLD_SPIN ? c->n : c->t);
     rate[1] = pp_dot3(w, pp_cross(c->n, c->t));
 }
