@@ -1,24 +1,27 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short steps by impulses where modes fail: events accumulate, no modes are found, or the integrator stalls. Impulses
-// over a short time obey the same laws as those of an impact, and need no modes.                     theory (H17)
+// Short steps by impulses where modes fail: events accumulate, no modes are found, or
+// the integrator stalls. Impulses over a short time obey the same laws as those of an
+// impact, and need no modes.                                                           theory (H17)
 //
 //   H (qd+ - qd) = dt f + J^T r,   0 <= r_n _|_ u_n+ + 2 psi/dt >= 0,   |r_t| <= mu r_n against u_t+
 //   q+ = q + dt (qd + qd+)/2
 //
-// Rows, gaps psi and forces f are taken at the middle of the step. Gaps at the end are then psi + dt/2 u_n+, and normal
-// impulses do no work. Bodies that touch and approach undergo an impact first; contacts that meet more slowly than
-// pp_flight_rest_speed do not rebound.
+// Rows, gaps psi and forces f are taken at the middle of the step. Gaps at the end are then psi +
+// dt/2 u_n+, and normal impulses do no work. Bodies that touch and approach undergo an impact
+// first; contacts that meet more slowly than pp_flight_rest_speed do not rebound.
 //
-// No direction of sliding is given, so the problem has a solution whenever the purely unilateral problem without friction
-// has one. Errors of these steps are not controlled, so they are short and modes are tried again soon.
+// No direction of sliding is given, so the problem has a solution whenever the purely unilateral
+// problem without friction has one. Errors of these steps are not controlled, so they are short and
+// modes are tried again soon.
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
-// [s] The first short step, the longest one, and the one below which a step is taken whatever it leaves.
+// [s] The first short step, the longest one, and the one below which a step is
+// taken whatever it leaves.
 static const double SHORTEST = 1e-6, LONGEST = 1e-4, CAPTURE_MIN = 1e-7;
 static const double BURST_INTERVAL = 1e-3;  // [s] modes that last longer ended the failure
 
@@ -36,8 +39,8 @@ typedef struct middle {
 
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
-// Finds all limits and contacts that a step of dt may close, at its middle, and makes the instant there. near: contacts
-// whose normals are a start for those of the same pairs.
+// Finds all limits and contacts that a step of dt may close, at its middle, and makes the instant
+// there. near: contacts whose normals are a start for those of the same pairs.
 static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_holds *near,
                                      middle *mid)
 {
@@ -61,7 +64,8 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_hold
     for (int i = 0; i < m->bodies; i++) {
         speed = fmax(speed, pp_length(body[i].v) + machine->length * pp_length(body[i].w));
     }
-    // Two bodies close a gap by at most 2 speed dt in the step; twice that leaves room for impulses within it.
+    // Two bodies close a gap by at most 2 speed dt in the step; twice that leaves
+    // room for impulses within it.
     pp_kinematics kin = {.t = t, .body = body};
     status = pp_flight_limits(flight, t, body, 4.0 * dt * speed, &holds);
     if (status < 0) {
@@ -88,8 +92,8 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_hold
     return pp_instant_make(&mid->moment, machine, t, mid->q, mid->qd, &mid->holds, true, arena);
 }
 
-// The law of hold i for impulses over dt: efforts and dry friction are bounded by dt times their bounds, and no contact
-// has a given direction of sliding.
+// The law of hold i for impulses over dt: efforts and dry friction are bounded by dt times their
+// bounds, and no contact has a given direction of sliding.
 static pp_law impulse_law(const pp_machine *machine, const middle *mid, int i, double dt)
 {
     const pp_hold *hold = &mid->holds.hold[i];
@@ -112,7 +116,8 @@ static pp_law impulse_law(const pp_machine *machine, const middle *mid, int i, d
     return law;
 }
 
-// The laws of a step: b are the rates at its end without impulses, plus 2 psi/dt of gaps. *rates is b.
+// The laws of a step: b are the rates at its end without impulses, plus 2
+// psi/dt of gaps. *rates is b.
 static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_laws *out,
                                   double **rates)
 {
@@ -127,7 +132,8 @@ static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_
     if (!b || !way || !law || !mid->allowed) {
         return PERP_ERR_MEMORY;
     }
-    // From the velocities of the middle, which the rates of the instant belong to, to those at the end without impulses.
+    // From the velocities of the middle, which the rates of the instant belong to, to those at
+    // the end without impulses.
     for (int k = 0; k < instant->nv; k++) {
         way[k] = flight->qd[k] - mid->qd[k] + dt * instant->free[k];
     }
@@ -159,9 +165,9 @@ static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_
     return PERP_OK;
 }
 
-// Open contacts that the step would close are stopped, 0 <= u_n+ in place of 0 <= u_n+ + 2 psi/dt: an impulse that leaves
-// them approaching obeys no law. soon: one of them approaches fast enough to rebound, so the step has to end before.
-// False: there are no such contacts.
+// Open contacts that the step would close are stopped, 0 <= u_n+ in place of 0 <= u_n+ + 2 psi/dt:
+// an impulse that leaves them approaching obeys no law. soon: one of them approaches fast enough to
+// rebound, so the step has to end before. False: there are no such contacts.
 static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, double *b,
                          bool *soon)
 {
@@ -182,7 +188,8 @@ static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, 
     return any;
 }
 
-// Impulses r of a step of dt, and velocities qd at its end. PERP_ERR_LIMIT: a shorter step may have a solution.
+// Impulses r of a step of dt, and velocities qd at its end. PERP_ERR_LIMIT: a shorter
+// step may have a solution.
 static perp_status solve_impulses(pp_flight *flight, double dt, middle *mid, double *r, double *qd)
 {
     pp_laws laws;
@@ -242,7 +249,8 @@ static perp_status deepest_overlap(pp_flight *flight, double t, const double *q,
     return PERP_OK;
 }
 
-// Rows are those of the middle: a step after which bodies overlap more was too long for them. PERP_ERR_LIMIT: it was.
+// Rows are those of the middle: a step after which bodies overlap more was too long for
+// them. PERP_ERR_LIMIT: it was.
 static perp_status check_penetration(pp_flight *flight, double dt, const middle *mid,
                                      const double *qd)
 {
@@ -271,7 +279,8 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
     if (!mid.q || !mid.qd || !qd) {
         return PERP_ERR_MEMORY;
     }
-    // The middle depends on the velocities at the end: it starts from those before and is renewed once.
+    // The middle depends on the velocities at the end: it starts from those
+    // before and is renewed once.
     memcpy(mean, flight->qd, (size_t)tree->nv * sizeof *qd);
     for (int round = 0; round < ROUNDS; round++) {
         memcpy(mid.qd, mean, (size_t)tree->nv * sizeof *qd);
@@ -292,7 +301,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
             mean[k] = 0.5 * (flight->qd[k] + qd[k]);
         }
     }
-    // q+ = q (+) dt (qd + qd+)/2                                                            theory (H17)
+    // q+ = q (+) dt (qd + qd+)/2                                                       theory (H17)
     pp_tree_move(tree, flight->q, mean, dt, mid.q);
     perp_status status = check_penetration(flight, dt, &mid, qd);
     if (status < 0) {
@@ -313,12 +322,14 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
 
 // ── A sequence of steps ──────────────────────────────────────────────────────────────────────────
 
-// One event `captured` covers all short steps that follow each other closely; its end moves on with them.
+// One event `captured` covers all short steps that follow each other closely;
+// its end moves on with them.
 static perp_status record_capture_event(pp_flight *flight, double from, const char *why)
 {
     pp_hybrid_result *out = flight->result;
     memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
-    // The rates before and after are the same: the jumps within the period are not events of their own.
+    // The rates before and after are the same: the jumps within the period are
+    // not events of their own.
     if (flight->captured < 0) {
         perp_event *event = pp_flight_add_event(flight, PERP_EVENT_CAPTURED, NULL);
         if (!event) {
@@ -332,7 +343,8 @@ static perp_status record_capture_event(pp_flight *flight, double from, const ch
     return PERP_OK;
 }
 
-// Impacts of the contacts that approach now. Points of round faces are exchanged until none is missing.
+// Impacts of the contacts that approach now. Points of round faces are
+// exchanged until none is missing.
 static perp_status resolve_capture_impacts(pp_flight *flight)
 {
     bool again = true;
@@ -381,7 +393,8 @@ static perp_status take_capture_step(pp_flight *flight)
     return status;
 }
 
-// While modes fail again soon after short steps, steps become twice as long and twice as many follow each other.
+// While modes fail again soon after short steps, steps become twice as long and twice
+// as many follow each other.
 perp_status pp_flight_capture(pp_flight *flight, const char *why)
 {
     bool soon = flight->t - flight->capture_end < BURST_INTERVAL;

@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modes after an event: velocities decide which contacts are closed and which slide, then the complementarity problem of
-// accelerations decides which open and which begin to slide.                           theory (H7), (H14)
+// Modes after an event: velocities decide which contacts are closed and which slide, then the
+// complementarity problem of accelerations decides which open and which begin to slide.
+//                                                                                theory (H7), (H14)
 //
-// Velocities come first because a contact that slides has a known direction of friction, which makes it linear in the
-// problem of accelerations; only contacts without slip leave their direction to that problem.
+// Velocities come first because a contact that slides has a known direction of friction, which
+// makes it linear in the problem of accelerations; only contacts without slip leave their
+// direction to that problem.
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
-// Slides along the slip in (t, o) where that is faster than `still` [m/s], else is held. Turning friction has the same
-// form with rates of spin and rolling times the length of the machine.
+// Slides along the slip in (t, o) where that is faster than `still` [m/s], else is held. Turning
+// friction has the same form with rates of spin and rolling times the length of the machine.
 static void set_slip_mode(const pp_contact *c, const double slip[2], double speed, double still,
                           pp_hold *hold)
 {
@@ -58,8 +60,8 @@ perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *
         pp_hold hold = holds->hold[i];
         double rate = instant.size[i] > 0 ? instant.rate[instant.at[i]] : 0.0;
         bool unilateral = pp_hold_is_unilateral(&hold);
-        // The impact that ends a Zeno sequence gives nothing back. A contact that still separates, too slowly for a
-        // bounce, was hit by another one: modes would repeat that without end.
+        // The impact that ends a Zeno sequence gives nothing back. A contact that still separates,
+        // too slowly for a bounce, was hit by another one: modes would repeat that without end.
         if (unilateral && ends[i] && rate > flight->tol_rate &&
             rate <= pp_flight_rest_speed(flight)) {
             flight->why = "impacts follow each other without end";
@@ -74,7 +76,8 @@ perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *
             continue;
         }
         closed = true;
-        // Sliding that was seen to come to rest is at rest, whatever root finding left of its speed [m/s].
+        // Sliding that was seen to come to rest is at rest, whatever root finding
+        // left of its speed [m/s].
         double still = at_rest[i] ? 1e-6 : flight->tol_rate;
         set_mode_by_velocity(&instant, i, still, &hold);
         holds->hold[kept++] = hold;
@@ -84,8 +87,8 @@ perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *
     return PERP_OK;
 }
 
-// Gives a hold the mode of its law. Where sliding begins its direction is that of the law; where it goes on the hold
-// keeps the direction it has.
+// Gives a hold the mode of its law. Where sliding begins its direction is that of the law; where it
+// goes on the hold keeps the direction it has.
 static void take_mode(const pp_instant *instant, const pp_law *law, int i, pp_hold *hold)
 {
     const pp_contact *c = &instant->contact[i];
@@ -125,9 +128,10 @@ static bool push_turn(const pp_laws *laws, const double *r, double edge, pp_law 
     return over;
 }
 
-// A hold whose condition has just reached zero may still be on the edge of its mode, where the complementarity problem
-// leaves it to rounding. Such holds pass to the next mode: contacts without load open, friction and efforts at their
-// limits slide. r: the forces of the problem. False: no mode changed.
+// A hold whose condition has just reached zero may still be on the edge of its mode, where
+// the complementarity problem leaves it to rounding. Such holds pass to the next mode:
+// contacts without load open, friction and efforts at their limits slide. r: the forces of
+// the problem. False: no mode changed.
 static bool push_over(pp_laws *laws, const double *r, const bool *ended)
 {
     double size_u, size_r;
@@ -190,7 +194,8 @@ static void name_contradiction(pp_flight *flight, const pp_laws *laws, const pp_
     }
 }
 
-// Whether round faces would penetrate between the points of their manifolds, given the accelerations that r leads to.
+// Whether round faces would penetrate between the points of their manifolds, given the
+// accelerations that r leads to.
 static perp_status refine_forces(pp_flight *flight, const pp_instant *instant,
                                  const pp_holds *holds, const pp_laws *laws, const double *r,
                                  bool *again)
@@ -204,8 +209,8 @@ static perp_status refine_forces(pp_flight *flight, const pp_instant *instant,
     return pp_flight_refine_rims(flight, instant, holds, u, laws->tolerance * size_u, again);
 }
 
-// After a failure of the problem: looks for a proof that the equations alone contradict each other, and names the joints
-// in it. The status is that of the failure otherwise.                                  theory (U11)
+// After a failure of the problem: looks for a proof that the equations alone contradict each other,
+// and names the joints in it. The status is that of the failure otherwise.             theory (U11)
 static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp_holds *holds,
                                 perp_status failure, bool *proved)
 {
@@ -216,7 +221,8 @@ static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp
     if (pp_law_contradict(laws, y, proved, flight->scratch) == PERP_ERR_MEMORY) {
         return PERP_ERR_MEMORY;
     }
-    // A proof is more useful than the failure of a solver, and ends the step: short steps cannot help.
+    // A proof is more useful than the failure of a solver, and ends the step:
+    // short steps cannot help.
     if (*proved) {
         name_contradiction(flight, laws, holds, y);
         return PERP_ERR_INFEASIBLE;
@@ -224,7 +230,8 @@ static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp
     return failure;
 }
 
-// Holds on the edge of their modes pass to the next ones where the forces of those keep the laws. work: rows.
+// Holds on the edge of their modes pass to the next ones where the forces of those
+// keep the laws. work: rows.
 static perp_status go_over(pp_laws *laws, const double *r, double *work, const bool *ended,
                            pp_arena *arena)
 {
@@ -248,7 +255,8 @@ static perp_status go_over(pp_laws *laws, const double *r, double *work, const b
     return PERP_OK;
 }
 
-// Gives the holds the modes of their laws. Holds that are off are left out, and turning friction with its contact.
+// Gives the holds the modes of their laws. Holds that are off are left out, and turning
+// friction with its contact.
 static void keep_active(const pp_instant *instant, const pp_laws *laws, pp_holds *holds)
 {
     int kept = 0;
@@ -256,7 +264,8 @@ static void keep_active(const pp_instant *instant, const pp_laws *laws, pp_holds
     for (int i = 0; i < holds->count; i++) {
         pp_hold hold = holds->hold[i];
         take_mode(instant, &laws->law[i], i, &hold);
-        // Turning friction follows its contact in the list, so `closed` is that of the contact before.
+        // Turning friction follows its contact in the list, so `closed` is
+        // that of the contact before.
         if (!pp_hold_is_turning(&hold)) {
             closed = hold.mode != PP_OFF;
         }
@@ -293,8 +302,8 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
     if (status == PERP_ERR_MEMORY) {
         return status;
     }
-    // Painleve's paradox: no admissible acceleration, or one in which the wedged contact carries a load. An impulse ends
-    // it. A contradiction of equations is none of its cases.                            theory (H11)
+    // Painleve's paradox: no admissible acceleration, or one in which the wedged contact carries a
+    // load. An impulse ends it. A contradiction of equations is none of its cases.     theory (H11)
     if (status < 0) {
         bool proved = false;
         status = explain_none(flight, &laws, holds, status, &proved);
@@ -305,7 +314,7 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
         *wedged = true;
         return PERP_OK;
     }
-    // A point that is missing on a rim changes the problem: the caller starts again.    theory (H18)
+    // A point that is missing on a rim changes the problem: the caller starts again.   theory (H18)
     status = refine_forces(flight, &instant, holds, &laws, r, again);
     if (status < 0) {
         return status;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For how long no two shapes can have met: conservative advancement (Mirtich 1996).                  theory (H13)
+// For how long no two shapes can have met: conservative advancement (Mirtich 1996).    theory (H13)
 //
-// Two shapes separated by a gap do not touch before gap / speed, where speed bounds the velocity at which any point of
-// one approaches the other. Gaps are evaluated again at that time. Near zero the time is that in which the shapes cannot
-// cross half of the thinner one: up to that depth detection reports an overlap, so no shape passes through another
-// between two evaluations.
+// Two shapes separated by a gap do not touch before gap / speed, where speed bounds the velocity at
+// which any point of one approaches the other. Gaps are evaluated again at that time. Near zero the
+// time is that in which the shapes cannot cross half of the thinner one: up to that depth detection
+// reports an overlap, so no shape passes through another between two evaluations.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ static const double THIN = 1e-4;  // of the length: assumed of shapes without th
 
 // ── Thickness ────────────────────────────────────────────────────────────────────────────────────
 
-// Least width of a convex polygon: the least over its sides of the distance to the vertex furthest from the side.
+// Least width of a convex polygon: the least over its sides of the distance to the
+// vertex furthest from the side.
 static double polygon_width(const pp_shape *s)
 {
     double least = PP_INF;
@@ -31,8 +32,8 @@ static double polygon_width(const pp_shape *s)
     return least;
 }
 
-// A lower bound for the least width of a polyhedron: half of the least over its faces. Between two edges the width may be
-// less than over any face.
+// A lower bound for the least width of a polyhedron: half of the least over its faces. Between two
+// edges the width may be less than over any face.
 static double hull_width(const pp_hull *hull)
 {
     double least = PP_INF;
@@ -47,8 +48,8 @@ static double hull_width(const pp_hull *hull)
     return 0.5 * least;
 }
 
-// Least width of a solid [m]; half-spaces have none. The narrowest section of a cone may be close to its tip, so its
-// radius and half height are taken once, not twice.
+// Least width of a solid [m]; half-spaces have none. The narrowest section of a cone may be close
+// to its tip, so its radius and half height are taken once, not twice.
 static double solid_width(const pp_solid *s)
 {
     switch (s->kind) {
@@ -92,8 +93,8 @@ static double width_of(const perp_model *m, int shape)
 
 // ── Speeds ───────────────────────────────────────────────────────────────────────────────────────
 
-// Bound of the speed of all points of a shape [m/s]. Shapes are no larger than the length of the machine about their
-// centres, which may be off the body's.
+// Bound of the speed of all points of a shape [m/s]. Shapes are no larger than the length of the
+// machine about their centres, which may be off the body's.
 static double speed_of(const perp_model *m, const pp_frame *body, int shape, double length)
 {
     const pp_shape *s = &m->shape[shape];
@@ -131,7 +132,8 @@ static perp_status clear_time(pp_flight *flight, double t, const double *y, doub
     for (int i = 0; i < m->shapes; i++) {
         fastest = fmax(fastest, speed_of(m, body, i, machine->length));
     }
-    // Two shapes approach by at most twice the fastest speed: pairs further apart cannot meet within the horizon.
+    // Two shapes approach by at most twice the fastest speed: pairs further apart cannot
+    // meet within the horizon.
     pp_kinematics kin = {.t = t, .body = body};
     perp_status status = pp_holds_hint(machine, &flight->holds, &kin, flight->scratch);
     if (status < 0) {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The laws of an instant on exact friction cones: equations are eliminated, what is left is a frictional
-// contact problem in its local form, which goes to comp/.                         theory (C2), (H7a)
+// The laws of an instant on exact friction cones: equations are eliminated, what is left is a
+// frictional contact problem in its local form, which goes to comp/.             theory (C2), (H7a)
 //
 //   u_c = W r_c + q,   W = F (A_cc - A_ce A_ee^-1 A_ec) C,   q = F (b_c - A_ce A_ee^-1 b_e)
 //
-// C holds the directions in which forces act and F the rates on which conditions are imposed. Both are the identity
-// except for sliding contacts, whose column is the normal with the friction of sliding, n - mu d.t. W is then not
-// symmetric, which the cone solvers do not require.
+// C holds the directions in which forces act and F the rates on which conditions are imposed. Both
+// are the identity except for sliding contacts, whose column is the normal with the friction of
+// sliding, n - mu d.t. W is then not symmetric, which the cone solvers do not require.
 #include "hybrid/law.h"
 
 #include <math.h>
@@ -78,8 +78,8 @@ static perp_status hold_equations(const pp_laws *laws, cone_problem *p, pp_arena
     return ne > 0 && pp_chol_factor(p->ne, p->L, p->ne, 0.0) != 0 ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
-// Adds the reaction of the equations, r_e = -A_ee^-1 u_e, to the rates u of all rows (u = A r + u_0 on entry) and to r.
-// work: ne numbers.
+// Adds the reaction of the equations, r_e = -A_ee^-1 u_e, to the rates u of all rows (u = A r + u_0
+// on entry) and to r. work: ne numbers.
 static void apply_equations(const pp_laws *laws, const cone_problem *p, double *u, double *r,
                             double *work)
 {
@@ -97,9 +97,9 @@ static void apply_equations(const pp_laws *laws, const cone_problem *p, double *
     }
 }
 
-// Lays out the components of each contact: the normal, two tangents, then torsion and rolling where any contact has
-// them. A contact that slides in a known direction has its normal only. All contacts of a problem have the same
-// dimension (C3); components that a contact lacks have no row.
+// Lays out the components of each contact: the normal, two tangents, then torsion and rolling where
+// any contact has them. A contact that slides in a known direction has its normal only. All
+// contacts of a problem have the same dimension (C3); components that a contact lacks have no row.
 static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     bool spins = false, rolls = false;
@@ -164,8 +164,9 @@ static void rub(const pp_laws *laws, double *r)
     }
 }
 
-// W column by column, from the rates that a unit force of a component causes while the equations react, and q. A
-// component without a row gets the mobility of the normal on its diagonal, so that W stays regular and of one size.
+// W column by column, from the rates that a unit force of a component causes while the equations
+// react, and q. A component without a row gets the mobility of the normal on its diagonal, so that
+// W stays regular and of one size.
 static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -202,7 +203,8 @@ static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena 
     return PERP_OK;
 }
 
-// Forces r of all rows from the solution z: known forces, contacts, then the reaction of the equations.
+// Forces r of all rows from the solution z: known forces, contacts, then the
+// reaction of the equations.
 static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -259,7 +261,8 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
                     .mu_roll = p.dim >= 5 ? p.roll : NULL,
                     .W = perp_matrix_dense(n, n, p.W),
                     .q = p.q};
-    // Accelerations feed an integrator of high order: the residual has to be rounding. `loose` results start choose_forces.
+    // Accelerations feed an integrator of high order: the residual has to be rounding. `loose`
+    // results start choose_forces.
     perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     options.loose = 1e-7;
@@ -270,7 +273,8 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
     if (!pp_all_finite((size_t)n, p.z)) {
         return PERP_ERR_NUMERIC;
     }
-    // The best iterate of a solver that gave up is a start for the modes: its status is returned with it.
+    // The best iterate of a solver that gave up is a start for the modes: its
+    // status is returned with it.
     perp_status made = forces(laws, &p, r, arena);
     return made < 0 ? made : status;
 }

@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equations of joints, targets and rates that no forces can satisfy: a proof, and its check.         theory (U11)
+// Equations of joints, targets and rates that no forces can satisfy: a proof, and its check.
+//                                                                                      theory (U11)
 //
-// The failure of a solver proves nothing. A vector y with A y = 0 and y . b != 0 does: whatever the forces r are, the
-// combination y of the rows of A r + b is y . b. The residual of a least squares solution is such a vector.
+// The failure of a solver proves nothing. A vector y with A y = 0 and y . b != 0 does: whatever the
+// forces r are, the combination y of the rows of A r + b is y . b. The residual of a least squares
+// solution is such a vector.
 #include "hybrid/law.h"
 
 #include <math.h>
 #include <string.h>
 
-// Checks a proof y from A and b alone, whoever found it: y has no effect, A y = 0 on its rows, and y . b > 0. Then no r
-// satisfies A r + b = 0, since y . (A r + b) = y . b. Sums are taken in extended precision.          theory (U11)
+// Checks a proof y from A and b alone, whoever found it: y has no effect, A y = 0 on its
+// rows, and y . b > 0. Then no r satisfies A r + b = 0, since y . (A r + b) = y . b. Sums are
+// taken in extended precision.                                                         theory (U11)
 static bool stands(const pp_laws *laws, const double *y)
 {
     size_t n = (size_t)laws->rows;
@@ -58,8 +61,8 @@ perp_status pp_law_contradict(const pp_laws *laws, double *y, bool *proved, pp_a
     }
     pp_law_rates(&only, r, u);
     pp_law_sizes(&only, r, &size_u, &size_r);
-    // The residual u of the least squares solution, weighted by the squares of the scales, is orthogonal to the range of
-    // A: a candidate for y.
+    // The residual u of the least squares solution, weighted by the squares of the scales, is
+    // orthogonal to the range of A: a candidate for y.
     for (int i = 0; i < laws->count; i++) {
         if (law[i].kind != PP_LAW_EQUAL) {
             continue;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop of the stepper `event`: one step of the user as a sequence of smooth motions and events.   theory (H1), (H13)
+// The loop of the stepper `event`: one step of the user as a sequence of smooth motions and events.
+//                                                                                theory (H1), (H13)
 //
-//   project onto the joints (H12) -> find modes (H14) -> { integrate to the next event -> resolve it } until t + h
+//   project onto the joints (H12), find modes (H14)
+//   until t + h: integrate to the next event, resolve it
 //
-// Wherever no modes are found, events accumulate or the integrator stalls, short steps by impulses (capture.c) carry
-// the motion on until modes are found again.                                                          theory (H17)
+// Wherever no modes are found, events accumulate or the integrator stalls, short steps by impulses
+// (capture.c) carry the motion on until modes are found again.                         theory (H17)
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -21,8 +23,8 @@ perp_status pp_flight_instant(const pp_flight *flight, const pp_holds *holds, bo
 
 // ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
 
-// The right-hand side for the integrator: y = (q, qd) of the tree, y_dot = (q_dot, qdd), in the present modes. Where
-// quaternions are among the coordinates q_dot is not qd.
+// The right-hand side for the integrator: y = (q, qd) of the tree, y_dot = (q_dot, qdd), in the
+// present modes. Where quaternions are among the coordinates q_dot is not qd.
 static perp_status state_derivative(void *user, double t, const double *y, double *y_dot)
 {
     pp_flight *flight = user;
@@ -37,7 +39,8 @@ static perp_status state_derivative(void *user, double t, const double *y, doubl
         pp_instant_make(&instant, machine, t, y, qd, &flight->holds, true, flight->scratch);
     if (status >= 0) {
         pp_tree_q_dot(tree, y, qd, y_dot);
-        // Undetermined loads of contacts that stick do not change the motion, so any of them will do.
+        // Undetermined loads of contacts that stick do not change the
+        // motion, so any of them will do.
         status = pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, y_dot + tree->nq,
                                &r, &info, flight->scratch);
     }
@@ -47,8 +50,9 @@ static perp_status state_derivative(void *user, double t, const double *y, doubl
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────
 
-// Planar bodies have q = (x, y, angle), spatial ones (x, y, z) and a unit quaternion (w, x, y, z), points their position
-// only. nu holds those components of the twist that a body can move in; angular velocities are in world axes.
+// Planar bodies have q = (x, y, angle), spatial ones (x, y, z) and a unit quaternion (w, x, y, z),
+// points their position only. nu holds those components of the twist that a body can move in;
+// angular velocities are in world axes.
 void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, double *nu)
 {
     for (int i = 0; i < model->bodies; i++) {
@@ -95,7 +99,8 @@ perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const p
         pp_arena_release(flight->scratch, mark);
         return NULL;
     }
-    // Velocities before are those of the flight, velocities after are in flight->qd_after; the configuration is the same.
+    // Velocities before are those of the flight, velocities after are in flight->qd_after; the
+    // configuration is the same.
     double *before = state + m->nq, *after = before + m->nv;
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd_after, body);
     pp_hybrid_state(m, body, q, after);
@@ -119,8 +124,8 @@ perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const p
 
 // ── Zeno sequences ───────────────────────────────────────────────────────────────────────────────
 
-// Heights of bounces relative to the machine's length. A sequence whose intervals shrink by a steady ratio ends once the
-// height is below NEGLIGIBLE; any other sequence ends below UNSEEN.
+// Heights of bounces relative to the machine's length. A sequence whose intervals shrink by a
+// steady ratio ends once the height is below NEGLIGIBLE; any other sequence ends below UNSEEN.
 static const double NEGLIGIBLE = 1e-8, UNSEEN = 1e-3 * 1e-8;
 
 // A bounce of height s starts at the speed sqrt(2 g s).
@@ -131,8 +136,8 @@ double pp_flight_bounce_speed(const pp_flight *flight)
     return fmax(flight->tol_rate, sqrt(2.0 * g * UNSEEN * machine->length));
 }
 
-// The history of two bodies. When all are in use, a new pair overwrites one of the others: histories only decide when a
-// sequence is cut off, so a lost one costs a few more impacts.
+// The history of two bodies. When all are in use, a new pair overwrites one of the others:
+// histories only decide when a sequence is cut off, so a lost one costs a few more impacts.
 static pp_impact_history *history_of(pp_flight *flight, int a, int b)
 {
     for (int i = 0; i < flight->impact_histories; i++) {
@@ -163,9 +168,9 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
     if (s->count < PP_IMPACT_TIMES) {
         return false;
     }
-    // Four times give three intervals and two ratios. Over the last interval T the body rose and fell with half of T
-    // each, at a mean speed of half the impact speed: height = speed T / 4. With a ratio r < 1 the intervals that follow
-    // add up to T r / (1 - r).
+    // Four times give three intervals and two ratios. Over the last interval T the body rose and
+    // fell with half of T each, at a mean speed of half the impact speed: height = speed T / 4.
+    // With a ratio r < 1 the intervals that follow add up to T r / (1 - r).
     double last = s->t[3] - s->t[2], before = s->t[2] - s->t[1], first = s->t[1] - s->t[0];
     double height = 0.25 * speed * last;
     *ratio = before > 0.0 ? last / before : 0.0;
@@ -180,8 +185,8 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
 
 enum { MOST_CAPTURES = 100000 };
 
-// Short steps cannot help where memory ran out, the problem is refused, equations contradict each other by proof, or a
-// limit on events or integrator steps was reached.
+// Short steps cannot help where memory ran out, the problem is refused, equations contradict each
+// other by proof, or a limit on events or integrator steps was reached.
 static bool may_capture(const pp_flight *flight, perp_status status)
 {
     return status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_REFUSED &&
@@ -210,7 +215,8 @@ static perp_status capture(pp_flight *flight)
                      flight->t);
             return status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
         }
-        // The modes before the short steps are void: start from those of equations, motors and dry friction.
+        // The modes before the short steps are void: start from those of equations,
+        // motors and dry friction.
         status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
         if (status >= 0) {
             status = pp_flight_resolve(flight, NULL);
@@ -224,7 +230,8 @@ static perp_status capture(pp_flight *flight)
 
 // ── The loop ─────────────────────────────────────────────────────────────────────────────────────
 
-// Projects the state onto the joints (theory (H12)), reports a visible change as an event, and finds the first modes.
+// Projects the state onto the joints (theory (H12)), reports a visible change as an event,
+// and finds the first modes.
 static perp_status begin_step(pp_flight *flight)
 {
     double moved, moved_rate;
@@ -246,8 +253,8 @@ static perp_status begin_step(pp_flight *flight)
     return pp_flight_resolve(flight, NULL);
 }
 
-// Counts rows at the end and measures the worst rate of a row that should be zero: all rows of a hold that is held, the
-// normal row of a contact that slides.
+// Counts rows at the end and measures the worst rate of a row that should be zero: all rows of a
+// hold that is held, the normal row of a contact that slides.
 static void measure_end(pp_flight *flight, const pp_instant *instant)
 {
     pp_hybrid_result *out = flight->result;
@@ -267,7 +274,8 @@ static void measure_end(pp_flight *flight, const pp_instant *instant)
     pp_flight_see_contacts(flight, instant, &flight->holds);
 }
 
-// Evaluates the end of the step in the modes in which the motion goes on, and closes the last passage.
+// Evaluates the end of the step in the modes in which the motion goes on, and
+// closes the last passage.
 static perp_status finish_step(pp_flight *flight)
 {
     pp_hybrid_result *out = flight->result;
@@ -296,8 +304,9 @@ static perp_status finish_step(pp_flight *flight)
     return pp_flight_close(flight, PP_JUMP_NONE);
 }
 
-// Weights that turn the integrator's errors into lengths [m]: coordinates that are lengths come first in each link and
-// count by themselves; angles and quaternions count at the length of the machine.
+// Weights that turn the integrator's errors into lengths [m]: coordinates that are
+// lengths come first in each link and count by themselves; angles and quaternions count
+// at the length of the machine.
 static void weigh_errors(pp_flight *flight)
 {
     static const int lengths[] = {
@@ -320,7 +329,8 @@ static void weigh_errors(pp_flight *flight)
     }
 }
 
-// Allocates the state and the results, copies q and qd, opens the first passage and creates the integrator.
+// Allocates the state and the results, copies q and qd, opens the first passage
+// and creates the integrator.
 static perp_status prepare_flight(pp_flight *flight, const double *q, const double *qd)
 {
     const pp_machine *machine = flight->machine;
@@ -346,8 +356,8 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
                          machine->options.relative, machine->options.absolute, machine->env);
 }
 
-// Whether the motion is proved to be unique: smooth equations have one solution. Where anything unilateral, boxed or
-// frictional acted nothing is proved.
+// Whether the motion is proved to be unique: smooth equations have one solution. Where anything
+// unilateral, boxed or frictional acted nothing is proved.
 static bool only_equations(const pp_flight *flight)
 {
     if (flight->result->contacts > 0 || flight->result->events > 0) {
@@ -408,7 +418,8 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .capture_end = -PP_INF,
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
-    // Contact detection reads the rim points of the machine; those of this flight change with its events.
+    // Contact detection reads the rim points of the machine; those of this
+    // flight change with its events.
     with.rims = &flight.rims;
     perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
@@ -422,7 +433,8 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     }
     status = fly(&flight);
     out->unique = out->unique && only_equations(&flight);
-    // A failure without a reason of its own gets the time it came to; a success mentions tempered restitution.
+    // A failure without a reason of its own gets the time it came to; a success
+    // mentions tempered restitution.
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);
     }

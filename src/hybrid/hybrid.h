@@ -5,10 +5,10 @@
 //
 //   H(q) qdd + C(q, qd) = B u + J^T lambda
 //
-// The forces lambda act through holds: loops, targets, rates, motors, dry friction, limits and contacts. While no hold
-// changes its mode (held, sliding, off) the motion is smooth and lambda follows from linear equations. Where a mode ends,
-// a complementarity problem on the same matrices gives the next one. Where velocities have to jump, the same problem with
-// impulses gives the jump.
+// The forces lambda act through holds: loops, targets, rates, motors, dry friction, limits and
+// contacts. While no hold changes its mode (held, sliding, off) the motion is smooth and lambda
+// follows from linear equations. Where a mode ends, a complementarity problem on the same matrices
+// gives the next one. Where velocities have to jump, the same problem with impulses gives the jump.
 #pragma once
 
 #include "tree/tree.h"
@@ -36,16 +36,17 @@ typedef struct pp_machine {
 
 // ── Consistent states ────────────────────────────────────────────────────────────────────────────
 
-// Moves q onto loops, targets, limits and contacts that are violated, and qd onto the rates of loops, targets and rates,
-// by the least motion in the metric of H. moved: the largest change of a coordinate, moved_rate: of a rate.
-//                                                                                       theory (H12)
+// Moves q onto loops, targets, limits and contacts that are violated, and qd onto the rates of
+// loops, targets and rates, by the least motion in the metric of H. moved: the largest change of a
+// coordinate, moved_rate: of a rate.                                                   theory (H12)
 perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
                               double *moved, double *moved_rate, pp_arena *arena);
 
 // ── A step through events ────────────────────────────────────────────────────────────────────────
 
-// The impulses of one contact in a passage, while its normal turns by no more than 1e-3 rad; a contact whose normal turns
-// further has several of them. Moments are about the world's origin, impulses act on the body of shape b.
+// The impulses of one contact in a passage, while its normal turns by no more than 1e-3 rad; a
+// contact whose normal turns further has several of them. Moments are about the world's origin,
+// impulses act on the body of shape b.
 typedef struct pp_contact_sum {
     int a, b, listed;
     uint32_t feature;
@@ -75,8 +76,8 @@ typedef enum pp_jump {
     PP_JUMP_OTHER,  // an impact by the other law, since that one would have created energy
 } pp_jump;
 
-// A passage: smooth motion up to an impact or the end of the step, or an impact. It starts where the one before ends, and
-// holds all impulses and energies exchanged in it.                                        theory (H15)
+// A passage: smooth motion up to an impact or the end of the step, or an impact. It starts where
+// the one before ends, and holds all impulses and energies exchanged in it.            theory (H15)
 typedef struct pp_passage {
     double t;  // at its end
     pp_jump jump;
@@ -112,7 +113,7 @@ typedef struct pp_hybrid_result {
 
 // The configuration q and the velocities nu of a sim whose bodies have the given frames.
 void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, double *nu);
-// One step from (t, q, qd) to t + h, through all events in it. The arrays of *out live in the arena `keep`; q and qd are
-// not changed. After a failure out->remark gives the reason.
+// One step from (t, q, qd) to t + h, through all events in it. The arrays of *out live in the arena
+// `keep`; q and qd are not changed. After a failure out->remark gives the reason.
 perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
                           const double *q, const double *qd, pp_arena *keep, pp_arena *scratch);

@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Impacts: velocities jump at a fixed configuration, by impulses under the laws of contact.   theory (H9)-(H11)
+// Impacts: velocities jump at a fixed configuration, by impulses under the laws of contact.
+//                                                                                 theory (H9)-(H11)
 //
 //   H (qd+ - qd-) = J^T r,   0 <= r_n _|_ J_n qd+ + e min(0, J_n qd-) >= 0,   |r_t| <= mu r_n
 //
-// Equations hold throughout the impact; motors and dry friction, whose efforts are finite, give no impulse. This is a
-// complementarity problem, not a projection: the projection of Tedrake's note pulls on separating contacts.
+// Equations hold throughout the impact; motors and dry friction, whose efforts are finite, give no
+// impulse. This is a complementarity problem, not a projection: the projection of Tedrake's note
+// pulls on separating contacts.
 //
-// The equation above is Newton's law. Poisson's law has two phases: compression, with e = 0, and restitution, in which
-// every compressed contact returns e times its impulse. For one contact without friction both laws agree.
+// The equation above is Newton's law. Poisson's law has two phases: compression, with e = 0, and
+// restitution, in which every compressed contact returns e times its impulse. For one contact
+// without friction both laws agree.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -33,7 +36,8 @@ static double restitution(const pp_machine *machine, const pp_instant *instant,
                                          : machine->model->joint[hold->joint].limit_restitution;
 }
 
-// Laws of impulses: every limit and contact may stick, slide or separate; b (rows) is filled by the caller.
+// Laws of impulses: every limit and contact may stick, slide or separate; b (rows)
+// is filled by the caller.
 static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *b, pp_arena *arena)
 {
@@ -76,7 +80,8 @@ static bool may_bounce(const collision *c, int i)
            !(c->bounces->ends && c->bounces->ends[i]);
 }
 
-// b of Newton's law with the share s of the restitution: J_n qd- + s e J_n qd- where bodies meet faster than `rest`.
+// b of Newton's law with the share s of the restitution: J_n qd- + s e J_n qd- where bodies
+// meet faster than `rest`.
 static void newton_restitution(const collision *c, double s, double *b)
 {
     const pp_instant *instant = c->moment;
@@ -91,8 +96,9 @@ static void newton_restitution(const collision *c, double s, double *b)
     pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
 }
 
-// Poisson's second phase: every contact that was compressed returns s e of its impulse r, with friction on that as well
-// (law.extra). r_n A_nn is the speed that the compression took, compared with `rest`. r receives the sum of both phases.
+// Poisson's second phase: every contact that was compressed returns s e of its impulse r, with
+// friction on that as well (law.extra). r_n A_nn is the speed that the compression took, compared
+// with `rest`. r receives the sum of both phases.
 static perp_status poisson(const collision *c, double s, pp_laws *laws, double *b, double *r,
                            pp_law_info *info)
 {
@@ -106,13 +112,15 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     memset(back, 0, rows * sizeof *back);
     for (int i = 0; i < c->holds->count; i++) {
         int at = instant->at[i];
-        // Bounces that are too slow are left out here as well, measured by the speed that the compression took.
+        // Bounces that are too slow are left out here as well, measured by the speed
+        // that the compression took.
         if (may_bounce(c, i) && r[at] * instant->A[(size_t)at * (rows + 1)] > c->bounces->rest) {
             back[at] = s * restitution(c->machine, instant, c->holds, i) * r[at];
             laws->law[i].extra = back[at];
         }
     }
-    // Velocities after compression and return; the impulses of this problem come on top, and keep contacts from closing.
+    // Velocities after compression and return; the impulses of this problem come on top, and
+    // keep contacts from closing.
     memcpy(b, instant->rate, rows * sizeof *b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, first, b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, back, b);
@@ -124,8 +132,9 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     return status;
 }
 
-// Energy that contacts and limits put in, r . (u- + u+) / 2 over their rows; size: the same with absolute values, which
-// rounding is relative to. Equations do no work: their rates are zero before and after.     theory (H10)
+// Energy that contacts and limits put in, r . (u- + u+) / 2 over their rows; size: the same
+// with absolute values, which rounding is relative to. Equations do no work: their rates
+// are zero before and after.                                                           theory (H10)
 static double energy_in(const pp_instant *instant, const pp_holds *holds, const double *r,
                         double *size)
 {
@@ -150,7 +159,8 @@ static double energy_in(const pp_instant *instant, const pp_holds *holds, const 
     return sum;
 }
 
-// Impulses r of the impact with the share s of the restitution, by Newton's law or in Poisson's two phases.
+// Impulses r of the impact with the share s of the restitution, by Newton's law or
+// in Poisson's two phases.
 static perp_status bounce(const collision *c, double s, bool two_phases, double *r,
                           pp_law_info *info)
 {
@@ -181,8 +191,9 @@ static void jump(const pp_instant *instant, const double *r, double *qd)
 
 enum { SHARES = 12 };  // attempts: 1, 1 by the other law, 1/2, 1/4, ..., 0 of the restitution
 
-// Restitution with friction at several points may create energy. In that case the other law is tried, then half of the
-// restitution, a quarter, and so on; none cannot create energy. info says which was used.        theory (H10)
+// Restitution with friction at several points may create energy. In that case the other law
+// is tried, then half of the restitution, a quarter, and so on; none cannot create energy.
+// info says which was used.                                                            theory (H10)
 perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, const pp_bounces *bounces, double *qd,
                           double *impulse, pp_law_info *info, pp_arena *arena)
@@ -234,8 +245,8 @@ perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instan
     if (status < 0) {
         return status;
     }
-    // Modes of a push by the forces over a short time, b = J qd- + time b_(H1) in the normal rows. The time is small
-    // against the rates: the push changes them by 1e-4 of the fastest.
+    // Modes of a push by the forces over a short time, b = J qd- + time b_(H1) in the normal rows.
+    // The time is small against the rates: the push changes them by 1e-4 of the fastest.
     double fast = pp_norm_inf(instant->rows, instant->rate),
            push = pp_norm_inf(instant->rows, forced.b);
     double time = push > 0.0 ? 1e-4 * fmax(fast, 1e-6) / push : 0.0;

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forces for given modes as the solution of linear equations, and the residual of the laws.   theory (H5), (H8)
+// Forces for given modes as the solution of linear equations, and the residual of the laws.
+//                                                                                 theory (H5), (H8)
 //
-// An unknown force acts in a direction in the space of rows, and a functional of the rates vanishes for it. Both are
-// combinations of a few rows (pp_row_direction): one row, or a normal with the friction that its sliding brings.
+// An unknown force acts in a direction in the space of rows, and a functional of the rates vanishes
+// for it. Both are combinations of a few rows (pp_row_direction): one row, or a normal with the
+// friction that its sliding brings.
 #include "hybrid/law.h"
 
 #include <math.h>
@@ -124,11 +126,13 @@ double pp_law_scale(const pp_laws *laws, int row)
 
 // ── Linear equations ─────────────────────────────────────────────────────────────────────────────
 
-// Lists the unknowns of the equations of the given modes: the direction that an unknown force acts in, the functional of
-// the rates that vanishes, and the law it belongs to. Forces that are known go into r. Returns their number.
+// Lists the unknowns of the equations of the given modes: the direction that an unknown force acts
+// in, the functional of the rates that vanishes, and the law it belongs to. Forces that are known
+// go into r. Returns their number.
 //
-// Held rows act by themselves and their rates vanish. A sliding contact has one unknown, its normal force, which brings
-// the friction with it: n - mu d.t acts and u_n vanishes, so the matrix is not symmetric.   theory (H5)
+// Held rows act by themselves and their rates vanish. A sliding contact has one unknown, its
+// normal force, which brings the friction with it: n - mu d.t acts and u_n vanishes, so the
+// matrix is not symmetric.                                                              theory (H5)
 static int list_unknowns(const pp_laws *laws, pp_row_direction *acts, pp_row_direction *zero,
                          int *owner, double *r)
 {
@@ -211,7 +215,8 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
         pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
-    // Redundant rows leave the forces undetermined: the pseudo-inverse at the rank that pivoting reveals.   theory (H3)
+    // Redundant rows leave the forces undetermined: the pseudo-inverse at the
+    // rank that pivoting reveals.                                                       theory (H3)
     double tiny = laws->rank > 0.0 ? laws->rank : PP_LAW_RANK;
     int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, tiny, arena);
     if (rank < 0) {
@@ -227,8 +232,9 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
     return pp_all_finite(rows, r) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
-// A force is determined where no solution of M z = 0 has a component in it. The shortest solution of M x = M e_j is then
-// e_j itself; in general it is e_j less its projection onto the null space, and x_j is 1 less the square of that.
+// A force is determined where no solution of M z = 0 has a component in it. The shortest solution
+// of M x = M e_j is then e_j itself; in general it is e_j less its projection onto the null space,
+// and x_j is 1 less the square of that.
 static const double PART = 1e-8;  // square of a component that counts as zero
 
 // pp_law_determined; leaves its work in the arena.
@@ -273,7 +279,8 @@ perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_a
 
 // ── Residual ─────────────────────────────────────────────────────────────────────────────────────
 
-// Natural map of a disc: the largest component of r_t - P(r_t - u_t), P the projection onto the disc of radius `most`.
+// Natural map of a disc: the largest component of r_t - P(r_t - u_t), P the projection onto
+// the disc of radius `most`.
 static double disc_gap(int size, const double *r, const double *u, double most)
 {
     double aim[2] = {0.0, 0.0}, length = 0.0, worst = 0.0;
@@ -289,8 +296,8 @@ static double disc_gap(int size, const double *r, const double *u, double most)
     return worst;
 }
 
-// Natural map of one law in scaled forces and rates. base: the normal force of the contact that turning friction acts on.
-//                                                                                       theory (H8)
+// Natural map of one law in scaled forces and rates. base: the normal force of the contact that
+// turning friction acts on.                                                             theory (H8)
 static double law_gap(const pp_law *law, const double *r, const double *u, double base)
 {
     double worst = 0.0;
@@ -326,8 +333,8 @@ static double law_gap(const pp_law *law, const double *r, const double *u, doubl
     return worst;
 }
 
-// Sizes that residuals are relative to. A force of size_r changes rates by about diagonal * size_r, so neither size is
-// smaller than what the other one causes.
+// Sizes that residuals are relative to. A force of size_r changes rates by about diagonal * size_r,
+// so neither size is smaller than what the other one causes.
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r)
 {
     double diagonal = 0.0;

@@ -13,8 +13,9 @@
 //
 //   u = A r + b,  A = J H^-1 J^T
 //
-// While the motion is smooth, u are accelerations and r forces; in an impact, velocities and impulses. Every law relates
-// the components of u and r in its own rows. Known directions of sliding make a law linear in the normal force.
+// While the motion is smooth, u are accelerations and r forces; in an impact, velocities and
+// impulses. Every law relates the components of u and r in its own rows. Known directions of
+// sliding make a law linear in the normal force.
 
 typedef enum pp_law_mode {
     PP_OFF,     // r = 0
@@ -66,35 +67,39 @@ typedef struct pp_law_info {
     double share;         // impacts: of the restitution that was asked for
 } pp_law_info;
 
-// Forces r of the given modes: the solution of least norm of their linear equations, whether or not r obeys the laws.
-//                                                                                  theory (H3), (H5)
+// Forces r of the given modes: the solution of least norm of their linear equations, whether
+// or not r obeys the laws.                                                        theory (H3), (H5)
 perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena);
 // Whether the forces of law i are the same in all solutions of these equations.
 perp_status pp_law_determined(const pp_laws *laws, int i, bool *determined, pp_arena *arena);
-// Modes and forces r that obey the laws. PERP_INEXACT: r obeys them to 1e-6 only; a negative status: none was found.
-//                                                                                       theory (H7)
+// Modes and forces r that obey the laws. PERP_INEXACT: r obeys them to 1e-6 only; a
+// negative status: none was found.                                                      theory (H7)
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                          pp_arena *arena);
-// Whether the equations alone have no solution. y (rows): the proof, which has been checked.   theory (U11)
+// Whether the equations alone have no solution. y (rows): the proof, which has been checked.
+//                                                                                      theory (U11)
 perp_status pp_law_contradict(const pp_laws *laws, double *y, bool *proved, pp_arena *arena);
-// Scale of a row in decisions about rank: the given one, else 1/sqrt of its diagonal.   theory (J10)
+// Scale of a row in decisions about rank: the given one, else 1/sqrt of its diagonal.  theory (J10)
 double pp_law_scale(const pp_laws *laws, int row);
 // Marks a largest set of independent rows of equations in keep (rows, all false on entry).
 perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena);
-// Forces under exact friction cones. Possible where a contact in space has no given direction, no effort is boxed and no
-// law has an extra impulse. r is the best iterate where the status is PERP_ERR_LIMIT.   theory (H7a)
+// Forces under exact friction cones. Possible where a contact in space has no given
+// direction, no effort is boxed and no law has an extra impulse. r is the best iterate where
+// the status is PERP_ERR_LIMIT.                                                        theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
-// As pp_law_linear, but where the equations leave forces undetermined and those of least norm violate the laws, the lawful
-// ones of least norm. Continuous in the state; where no forces are lawful, close to the nearest.   theory (H19)
+// As pp_law_linear, but where the equations leave forces undetermined and those of least norm
+// violate the laws, the lawful ones of least norm. Continuous in the state; where no forces are
+// lawful, close to the nearest.                                                        theory (H19)
 perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena);
-// Largest residuals of forces that count as lawful: rounding; and a little more than the tolerance of pp_law_solve once
-// that has returned the present modes, since it would only return them again.
+// Largest residuals of forces that count as lawful: rounding; and a little more than the tolerance
+// of pp_law_solve once that has returned the present modes, since it would only return them again.
 static const double PP_LAW_KEPT = 1e-11, PP_LAW_KEPT_ON = 2e-9;
 // u = A r + b; and the sizes of u and r that tolerances are relative to.
 void pp_law_rates(const pp_laws *laws, const double *r, double *u);
 void pp_law_sizes(const pp_laws *laws, const double *r, double *size_u, double *size_r);
-// Residual of the laws at (u, r): the largest component of the natural map, relative to both sizes.   theory (H8)
+// Residual of the laws at (u, r): the largest component of the natural map, relative to both sizes.
+//                                                                                       theory (H8)
 double pp_law_residual(const pp_laws *laws, const double *r, pp_arena *arena);
 
 // A direction in the space of rows: a combination of forces, or a functional on rates.
@@ -111,14 +116,15 @@ int pp_law_tangent(const pp_law *law);
 int pp_law_tangents(const pp_law *law);
 // Length of the friction part of x (rows): of forces, or of rates of slip; 0 without friction.
 double pp_law_tangential(const pp_law *law, const double *x);
-// The normal of a contact together with the friction of known directions, n - mu d.t; by_mode: of all friction whose mode
-// is sliding.
+// The normal of a contact together with the friction of known directions, n - mu d.t; by_mode: of
+// all friction whose mode is sliding.
 pp_row_direction pp_row_direction_normal(const pp_laws *laws, int i, bool by_mode);
 static inline bool pp_law_is_turning(const pp_law *law)
 {
     return law->kind == PP_LAW_TURN || law->kind == PP_LAW_TURNING;
 }
-// The equations M x = b of given modes: r = known + sum x_j acts_j, such that zero_i . u = 0 for all i.   theory (H5)
+// The equations M x = b of given modes: r = known + sum x_j acts_j, such that
+// zero_i . u = 0 for all i.                                                             theory (H5)
 typedef struct pp_equations {
     int n;
     pp_row_direction *acts, *zero;  // n
@@ -127,7 +133,8 @@ typedef struct pp_equations {
     double *scale;  // n
 } pp_equations;
 static const double PP_LAW_RANK = 1e-10;  // of the scaled matrix
-// Poses them. r (rows): the known forces, zero in all other rows. PERP_ERR_MEMORY is the only failure.
+// Poses them. r (rows): the known forces, zero in all other rows.
+// PERP_ERR_MEMORY is the only failure.
 perp_status pp_law_equations(const pp_laws *laws, pp_equations *out, double *r, pp_arena *arena);
 // r += s c
 void pp_push_add(const pp_row_direction *c, double s, double *r);

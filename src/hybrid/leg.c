@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Smooth motion up to the next event.                                                   theory (H13)
+// Smooth motion up to the next event.                                                  theory (H13)
 //
-// A step of the integrator is accepted if closed contacts are still closed at its end. If they are not, the step passed
-// a point at which accelerations jump without an event of their own (a ball that rolls from a face over its edge). It is
-// then rejected, and shorter steps approach the point until the jump is lost in rounding.
+// A step of the integrator is accepted if closed contacts are still closed at its end. If they are
+// not, the step passed a point at which accelerations jump without an event of their own (a ball
+// that rolls from a face over its edge). It is then rejected, and shorter steps approach the point
+// until the jump is lost in rounding.
 //
-// CVODE is asked for one internal step at a time (CV_ONE_STEP). Events are located on its dense output, so the step size
-// depends on the tolerances and not on the events, and the integrator restarts only after events and rejected steps.
+// CVODE is asked for one internal step at a time (CV_ONE_STEP). Events are located on its dense
+// output, so the step size depends on the tolerances and not on the events, and the integrator
+// restarts only after events and rejected steps.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -30,8 +32,9 @@ static void normalise_quaternions(const pp_tree *tree, double *q)
     }
 }
 
-// Records the direction of sliding or rolling at an instant, and the place, normal rate and feature of a contact, from
-// which it is recognised later. Below 1e-5 m/s the direction of slip is too uncertain, and the last one is kept.
+// Records the direction of sliding or rolling at an instant, and the place, normal rate and feature
+// of a contact, from which it is recognised later. Below 1e-5 m/s the direction of slip is too
+// uncertain, and the last one is kept.
 static void keep_contact(const perp_model *m, const pp_instant *instant, int i, pp_hold *hold)
 {
     const pp_contact *c = &instant->contact[i];
@@ -39,7 +42,8 @@ static void keep_contact(const perp_model *m, const pp_instant *instant, int i, 
     if (!pp_hold_touches(hold) || instant->size[i] == 0) {
         return;
     }
-    // The feature may be another one than before (track.c): the contact goes on under its present name.
+    // The feature may be another one than before (track.c): the contact goes
+    // on under its present name.
     hold->feature = c->feature;
     if (hold->kind == PP_HOLD_ROLL) {
         speed = pp_instant_spin(instant, i, slip);
@@ -69,8 +73,8 @@ static bool has_contacts(const pp_flight *flight)
 
 static const double STRAY = 5e-9;  // [m/s] normal rate of a closed contact that the motion has lost
 
-// Whether the motion has lost a closed contact in space at a time in the last step: its normal rate exceeds what
-// stabilisation of its gap and the rate it had before explain. In the scratch arena.
+// Whether the motion has lost a closed contact in space at a time in the last step: its normal rate
+// exceeds what stabilisation of its gap and the rate it had before explain. In the scratch arena.
 static perp_status find_stray(pp_flight *flight, double when, bool *stray)
 {
     const pp_machine *machine = flight->machine;
@@ -91,7 +95,8 @@ static perp_status find_stray(pp_flight *flight, double when, bool *stray)
     }
     for (int i = 0; i < flight->holds.count; i++) {
         if (flight->holds.hold[i].kind == PP_HOLD_CONTACT && instant.size[i] > 0) {
-            // Stabilisation moves a gap at about gap/eps; the rate at the last recorded state is an error made before.
+            // Stabilisation moves a gap at about gap/eps; the rate at the last recorded state
+            // is an error made before.
             double back = 2.0 / machine->options.eps * fabs(instant.contact[i].gap) +
                           fabs(flight->holds.hold[i].rate);
             *stray = *stray || fabs(instant.rate[instant.at[i]]) > STRAY + back;
@@ -100,8 +105,8 @@ static perp_status find_stray(pp_flight *flight, double when, bool *stray)
     return PERP_OK;
 }
 
-// Joint angles modulo full turns are continued from the last ones, and closed contacts in space are recorded where they
-// are now.
+// Joint angles modulo full turns are continued from the last ones, and closed contacts in space are
+// recorded where they are now.
 static perp_status track_turns_and_contacts(pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
@@ -113,7 +118,8 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
         pp_arena_release(flight->scratch, mark);
         return PERP_ERR_MEMORY;
     }
-    // pp_joint_coordinate takes the full turn nearest to machine->turn, so angles are followed at every internal step.
+    // pp_joint_coordinate takes the full turn nearest to machine->turn, so angles are
+    // followed at every internal step.
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
     pp_kinematics kin = {.t = flight->t, .body = body, .turn = machine->turn};
     for (int i = 0; i < m->joints; i++) {
@@ -122,7 +128,8 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
         machine->turn[i] = row.value;
     }
     perp_status status = PERP_OK;
-    // In the plane features identify contacts, and directions of sliding are signs: nothing to record.
+    // In the plane features identify contacts, and directions of sliding are
+    // signs: nothing to record.
     if (m->spatial && has_contacts(flight)) {
         status = pp_flight_instant(flight, &flight->holds, false, &instant);
         for (int i = 0; i < flight->holds.count; i++) {
@@ -140,7 +147,8 @@ enum { AT_ONCE = 60, BURST = 100 };  // events at one instant, and within CLOSE:
 
 static const double CLOSE = 2e-3;  // [s]
 
-// Counts events and reports those that accumulate: many at one instant, or ever more in a short time.
+// Counts events and reports those that accumulate: many at one instant, or
+// ever more in a short time.
 static bool is_burst(pp_flight *flight)
 {
     bool same_instant = flight->t - flight->last_event <= 1e-12 * fmax(1.0, fabs(flight->t));
@@ -196,9 +204,9 @@ static bool passed(const pp_holds *holds, const pp_instant *from, const pp_insta
     return to->lost;
 }
 
-// Where a corner comes to the end of a side there is no step across: the contact has no feature beyond. The state is
-// moved over the edge by less than rounding shows, and modes are found anew. failed: the status to return where no such
-// edge is near. In the scratch arena.
+// Where a corner comes to the end of a side there is no step across: the contact has no feature
+// beyond. The state is moved over the edge by less than rounding shows, and modes are found anew.
+// failed: the status to return where no such edge is near. In the scratch arena.
 static perp_status pass_edge(pp_flight *flight, perp_status failed)
 {
     const pp_machine *machine = flight->machine;
@@ -242,8 +250,8 @@ static perp_status restart_integrator(pp_flight *flight, double longest)
     return pp_ode_limit(flight->ode, longest);
 }
 
-// One internal step. found: it ended at an event; stray: it was rejected, and the next ones are shorter. longest [s]:
-// the bound on the steps that follow.
+// One internal step. found: it ended at an event; stray: it was rejected, and the next ones are
+// shorter. longest [s]: the bound on the steps that follow.
 static perp_status advance_integrator(pp_flight *flight, double *longest, bool *found, bool *stray)
 {
     double t0, t1, when = 0.0;

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a mode ends: root finding for its conditions on the dense output of the integrator.          theory (H13)
+// Where a mode ends: root finding for its conditions on the dense output of the integrator.
+//                                                                                      theory (H13)
 //
-// Every condition is a number that must not become negative, divided by its rounding error. The smallest of them is
-// the margin, whose first zero is located. A condition that begins at zero (a contact that has just opened) counts as
-// violated only below -1.
+// Every condition is a number that must not become negative, divided by its rounding error. The
+// smallest of them is the margin, whose first zero is located. A condition that begins at zero (a
+// contact that has just opened) counts as violated only below -1.
 //
-// Gaps need contact detection, limits only joint coordinates, slip the rows of an instant, forces a solution of its
-// equations. All of them are evaluated at each sample; conservative advancement adds samples where shapes come close.
+// Gaps need contact detection, limits only joint coordinates, slip the rows of an instant, forces a
+// solution of its equations. All of them are evaluated at each sample; conservative advancement
+// adds samples where shapes come close.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -48,8 +50,8 @@ static double fastest(const perp_model *m, const pp_frame *body)
 
 // ── Gaps and limits ──────────────────────────────────────────────────────────────────────────────
 
-// A small overlap (left by rounding, or where the points of a face take turns) that does not become deeper counts as
-// open, at half a rounding error.
+// A small overlap (left by rounding, or where the points of a face take turns) that does not become
+// deeper counts as open, at half a rounding error.
 static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_contact *c)
 {
     const perp_model *m = flight->machine->model;
@@ -63,7 +65,8 @@ static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_con
                                                 : 0.5 * ROUND_GAP * flight->machine->length;
 }
 
-// Depth of the closed contacts of a pair, <= 0. Another point of the same pair that is no deeper has not met.
+// Depth of the closed contacts of a pair, <= 0. Another point of the same pair that
+// is no deeper has not met.
 static double level_of(const pp_holds *holds, const int *which, const pp_gaps *gaps,
                        const pp_contact *c)
 {
@@ -142,7 +145,8 @@ static bool is_active_limit(const pp_holds *holds, int joint, double sign)
     return false;
 }
 
-// Distances to all limits that are not active. One that has just been left, within its tolerance, opens.
+// Distances to all limits that are not active. One that has just been left,
+// within its tolerance, opens.
 static void see_limits(watch *w, double t, const pp_frame *body)
 {
     const pp_machine *machine = w->flight->machine;
@@ -169,8 +173,8 @@ static void see_limits(watch *w, double t, const pp_frame *body)
 
 // ── Forces and slip ──────────────────────────────────────────────────────────────────────────────
 
-// Slip of a sliding hold along its direction; negative once it has turned round. In space the direction is that in which
-// sliding or rolling began, and the slip is in (t, o).
+// Slip of a sliding hold along its direction; negative once it has turned round. In space the
+// direction is that in which sliding or rolling began, and the slip is in (t, o).
 static double slip_along(const pp_instant *instant, const pp_hold *h, int i)
 {
     const pp_contact *c = &instant->contact[i];
@@ -203,8 +207,9 @@ static void see_slip(watch *w, const pp_instant *instant, double speed)
     }
 }
 
-// The least of the conditions of each law, in rounding errors of forces: r_n >= 0, |r_t| <= mu r_n, |r| <= bound. Laws
-// without a condition on forces, and directions that are given, have an infinite margin.
+// The least of the conditions of each law, in rounding errors of forces: r_n >= 0, |r_t| <=
+// mu r_n, |r| <= bound. Laws without a condition on forces, and directions that are given,
+// have an infinite margin.
 static void force_margins(const pp_laws *laws, const double *r, double *margin)
 {
     double size_u, size_r;
@@ -259,8 +264,9 @@ static bool is_one_of_several(const pp_holds *holds, int i)
     return false;
 }
 
-// Forces r (least norm) against their laws. A force that is determined counts as it is. Where forces are not determined
-// and those of least norm violate a law, they count only if no other distribution keeps all laws.   theory (H19)
+// Forces r (least norm) against their laws. A force that is determined counts as it is. Where
+// forces are not determined and those of least norm violate a law, they count only if no other
+// distribution keeps all laws.                                                         theory (H19)
 static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *info,
                               const double *r)
 {
@@ -274,7 +280,8 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
     }
     force_margins(laws, r, margin);
     for (int i = 0; i < laws->count; i++) {
-        // Points of one pair share a load and count as undetermined; any other force at its end is tested.
+        // Points of one pair share a load and count as undetermined; any other
+        // force at its end is tested.
         bool determined = info->rank == info->equations || margin[i] >= AT_END;
         if (!determined && !is_one_of_several(holds, i)) {
             perp_status status = pp_law_determined(laws, i, &determined, arena);
@@ -391,9 +398,10 @@ static perp_status margin_at(pp_flight *flight, double t, double *margin)
     return pp_flight_event_margin(flight, t, flight->y_try, margin, NULL);
 }
 
-// The time between a and b at which the margin crosses zero (or -1, where it began below zero), by false position. Halving
-// the value at the end that stays (the Illinois rule) and every third step a bisection keep the bracket shrinking. The
-// result is the end b of the last bracket, where the condition is violated.
+// The time between a and b at which the margin crosses zero (or -1, where it began below zero),
+// by false position. Halving the value at the end that stays (the Illinois rule) and every third
+// step a bisection keep the bracket shrinking. The result is the end b of the last bracket, where
+// the condition is violated.
 static perp_status refine_crossing(pp_flight *flight, double a, double margin_a, double b,
                                    double margin_b, double *when)
 {
@@ -402,10 +410,12 @@ static perp_status refine_crossing(pp_flight *flight, double a, double margin_a,
     // A margin exactly at the level would make false position divide by zero.
     f_A = f_A > 0.0 ? f_A : 1e-300;
     for (int k = 0; k < 120 && b - a > close; k++) {
-        // False position, except where an end has no finite value, or it is the turn of a bisection.
+        // False position, except where an end has no finite value, or it is
+        // the turn of a bisection.
         bool halve = k % 3 == 2 || !isfinite(f_A) || !isfinite(f_B);
         double t = halve ? 0.5 * (a + b) : b - f_B * (b - a) / (f_B - f_A), f;
-        // Keeps the new time inside the bracket. Where no number lies between a and b, the search ends.
+        // Keeps the new time inside the bracket. Where no number lies between
+        // a and b, the search ends.
         t = pp_clamp(t, a + 0.01 * close, b - 0.01 * close);
         if (!(t > a) || !(t < b)) {
             t = 0.5 * (a + b);
@@ -432,11 +442,12 @@ static perp_status refine_crossing(pp_flight *flight, double a, double margin_a,
     return PERP_OK;
 }
 
-// [s] Longer steps are sampled at four times, steps up to the short one at their end only, others at two.
+// [s] Longer steps are sampled at four times, steps up to the short one at their
+// end only, others at two.
 static const double LONG_STEP = 1e-3, SHORT_STEP = 1e-5;
 
-// All conditions are sampled up to four times in a step of the integrator, and gaps so often that no shape passes through
-// another (clear.c).
+// All conditions are sampled up to four times in a step of the integrator, and gaps so often that
+// no shape passes through another (clear.c).
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found)
 {
     double before = flight->margin, margin = 0.0, a = t0, clear;
@@ -445,7 +456,8 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
         samples = 4;
     }
     *found = false;
-    // The margin at t0 is known from the end of the step before, unless the flight has changed since.
+    // The margin at t0 is known from the end of the step before, unless the
+    // flight has changed since.
     if (flight->margin_t != t0) {
         perp_status status = margin_at(flight, t0, &before);
         if (status < 0) {
@@ -464,7 +476,8 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
         if (status < 0) {
             return status;
         }
-        // Go on to the next sample, or only as far as nothing can have met. a + clear may be a in rounding.
+        // Go on to the next sample, or only as far as nothing can have met. a +
+        // clear may be a in rounding.
         sample += clear >= b - a;
         b = clear < b - a && a + clear > a ? a + clear : b;
         status = margin_at(flight, b, &margin);

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Impacts at an event: contacts that approach, Zeno sequences that end, the jump of the velocities, and the events that
-// report all of it.                                                              theory (H9), (H10)
+// Impacts at an event: contacts that approach, Zeno sequences that end, the jump of the velocities,
+// and the events that report all of it.                                          theory (H9), (H10)
 //
-// All contacts and limits that touch take part in an impact, also those that do not approach: an impact may be passed on
-// through them. They are solved simultaneously.
+// All contacts and limits that touch take part in an impact, also those that do not approach: an
+// impact may be passed on through them. They are solved simultaneously.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ static int body_of(const pp_flight *flight, int shape)
     return flight->machine->model->shape[shape].body;
 }
 
-// Rates, impulse and place of an impact. after: rates of all rows after it. pf_W: the friction impulse on b.
+// Rates, impulse and place of an impact. after: rates of all rows after it. pf_W:
+// the friction impulse on b.
 static void fill_impact_event(const pp_instant *instant, int i, const double *impulse,
                               const double *after, perp_event *event)
 {
@@ -46,7 +47,8 @@ static void fill_impact_event(const pp_instant *instant, int i, const double *im
     }
 }
 
-// States in the remark which law or which part of the restitution replaced the one that was asked for.   theory (H10)
+// States in the remark which law or which part of the restitution replaced
+// the one that was asked for.                                                          theory (H10)
 static void remark_on_law(pp_flight *flight, const pp_law_info *info, perp_event *event)
 {
     bool poissons = flight->machine->options.impact == PERP_IMPACT_POISSON;
@@ -78,9 +80,9 @@ static bool touched_before(const pp_flight *flight, const pp_hold *hold)
     return false;
 }
 
-// Whether an impulse of hold i is reported as an impact. The last impact of a Zeno sequence is reported as its end.
-// Contacts that were closed before only pass an impact on. In short steps, impacts too slow to bounce are part of the
-// step.
+// Whether an impulse of hold i is reported as an impact. The last impact of a Zeno sequence is
+// reported as its end. Contacts that were closed before only pass an impact on. In short steps,
+// impacts too slow to bounce are part of the step.
 static bool is_noted(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                      const pp_bounces *bounces, int i)
 {
@@ -135,8 +137,8 @@ static bool is_contact_of_bodies(const pp_flight *flight, const pp_hold *hold, i
            body_of(flight, hold->b) == b;
 }
 
-// The contact of hold i's two bodies that approaches fastest, -1: a contact before i represents them. The points of a
-// face that meet at one instant are one bounce.
+// The contact of hold i's two bodies that approaches fastest, -1: a contact before i represents
+// them. The points of a face that meet at one instant are one bounce.
 static int fastest_of(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       int i)
 {
@@ -155,8 +157,9 @@ static int fastest_of(const pp_flight *flight, const pp_instant *instant, const 
     return best;
 }
 
-// Zeno sequences that end here: all near contacts of the two bodies close at once, and the event reports the ratio of
-// the intervals and the time at which the infinitely many impacts would have ended.
+// Zeno sequences that end here: all near contacts of the two bodies close at once, and the
+// event reports the ratio of the intervals and the time at which the infinitely many
+// impacts would have ended.
 static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                              bool *ends)
 {
@@ -182,7 +185,8 @@ static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const
         event->rate_before = -speed;
         event->point_W = instant->contact[fastest].point;
         event->normal_W = instant->contact[fastest].n;
-        // Without restitution at all contacts of the two bodies, or they would bounce from point to point.
+        // Without restitution at all contacts of the two bodies, or they would
+        // bounce from point to point.
         for (int k = 0; k < holds->count; k++) {
             ends[k] = ends[k] || is_contact_of_bodies(flight, &holds->hold[k], a, b);
         }
@@ -190,7 +194,8 @@ static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const
     return PERP_OK;
 }
 
-// The impact of an instant at which a contact or limit approaches: impulses, events, and the jump of the velocities.
+// The impact of an instant at which a contact or limit approaches: impulses, events, and
+// the jump of the velocities.
 static perp_status run_impact(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                               const pp_bounces *bounces, bool *again)
 {
@@ -212,7 +217,8 @@ static perp_status run_impact(pp_flight *flight, const pp_instant *instant, cons
         }
         return status;
     }
-    // Rims may still approach between the points that met; with another point the impact is another one.   theory (H18)
+    // Rims may still approach between the points that met; with another point
+    // the impact is another one.                                                       theory (H18)
     pp_instant_rates_after(instant, impulse, after);
     status = pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
     if (status < 0 || *again) {

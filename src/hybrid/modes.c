@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mode selection. A problem on the exact cones (cone.c), or a mixed complementarity problem with polygons in place of
-// friction discs (exact in the plane), gives the modes. Newton's method moves the directions of sliding from the polygon
-// to the disc, single modes are switched where they do not fit, and the residual of the exact laws decides whether the
-// result is accepted.                                                              theory (H7), (H8)
+// Mode selection. A problem on the exact cones (cone.c), or a mixed complementarity problem with
+// polygons in place of friction discs (exact in the plane), gives the modes. Newton's method moves
+// the directions of sliding from the polygon to the disc, single modes are switched where they do
+// not fit, and the residual of the exact laws decides whether the result is accepted.
+//                                                                                 theory (H7), (H8)
 #include "hybrid/law.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ typedef struct mode_problem {
 
 // ── Independent equations ────────────────────────────────────────────────────────────────────────
 
-// Cholesky's method with the largest remaining diagonal first, on the rows of equations. Rows that become pivots are
-// independent of those before; the others are combinations of them.                     theory (J10)
+// Cholesky's method with the largest remaining diagonal first, on the rows of equations. Rows that
+// become pivots are independent of those before; the others are combinations of them.  theory (J10)
 perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 {
     int n = 0;
@@ -57,7 +58,8 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
     if (!L) {
         return PERP_ERR_MEMORY;
     }
-    // rest: what is left of the diagonal, A_ii - |L_i|^2. Pivots are compared in the scale of their rows.
+    // rest: what is left of the diagonal, A_ii - |L_i|^2. Pivots are compared in
+    // the scale of their rows.
     for (int i = 0; i < n; i++) {
         rest[i] = laws->A[(size_t)row[i] * (rows + 1)];
     }
@@ -102,8 +104,9 @@ static void facet(const pp_law *law, int j, double d[2])
     d[1] = line ? 0.0 : sin(angle);
 }
 
-// Friction of law i as Stewart and Trinkle pose it: amounts beta_j >= 0 in the directions d_j of a polygon, and sigma, the
-// speed of slip, with 0 <= sigma _|_ mu r_n - sum beta >= 0 and 0 <= beta_j _|_ d_j . u + sigma >= 0.
+// Friction of law i as Stewart and Trinkle pose it: amounts beta_j >= 0 in the directions d_j of a
+// polygon, and sigma, the speed of slip, with 0 <= sigma _|_ mu r_n - sum beta >= 0 and 0 <= beta_j
+// _|_ d_j . u + sigma >= 0.
 static void pose_friction(const pp_laws *laws, int i, mode_problem *p)
 {
     const pp_law *law = &laws->law[i];
@@ -117,8 +120,8 @@ static void pose_friction(const pp_laws *laws, int i, mode_problem *p)
     p->v[p->n++] = (variable){.upper = PP_INF, .contact = i, .sigma = true, .normal = -1};
 }
 
-// The normal force of a contact or limit. Where the direction of sliding is given it brings its friction; otherwise
-// friction has variables of its own.
+// The normal force of a contact or limit. Where the direction of sliding is given it brings its
+// friction; otherwise friction has variables of its own.
 static void pose_contact(const pp_laws *laws, int i, mode_problem *p)
 {
     const pp_law *law = &laws->law[i];
@@ -132,8 +135,8 @@ static void pose_contact(const pp_laws *laws, int i, mode_problem *p)
     }
 }
 
-// All variables: contacts, turning friction, independent equations (free) and boxed efforts. Forces of what rubs are
-// known and are no variables.
+// All variables: contacts, turning friction, independent equations (free) and boxed efforts. Forces
+// of what rubs are known and are no variables.
 static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *p)
 {
     for (int i = 0; i < laws->count; i++) {
@@ -161,8 +164,8 @@ static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *
     }
 }
 
-// Entry of the matrix in the row of f and the column of c, one of which is a sigma: sigma adds the speed of slip to the
-// rows of its own friction, and its row is mu r_n - sum beta.
+// Entry of the matrix in the row of f and the column of c, one of which is a sigma: sigma adds the
+// speed of slip to the rows of its own friction, and its row is mu r_n - sum beta.
 static double friction_entry(const pp_laws *laws, const variable *f, const variable *c)
 {
     if (!f->sigma) {
@@ -176,8 +179,8 @@ static double friction_entry(const pp_laws *laws, const variable *f, const varia
     return c->normal == normal ? law->mu : 0.0;
 }
 
-// The mixed complementarity problem w = M z + b of the modes: w are rates along the variables' `zero` and the slack of
-// friction in the rows of sigma.
+// The mixed complementarity problem w = M z + b of the modes: w are rates along the variables'
+// `zero` and the slack of friction in the rows of sigma.
 static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *arena)
 {
     size_t most = (size_t)laws->rows + (size_t)laws->count * (FACETS + 2);
@@ -252,8 +255,8 @@ static perp_status solve_posed(mode_problem *p, const perp_env *env)
 
 // ── Modes from forces and rates ──────────────────────────────────────────────────────────────────
 
-// Off where the contact carries nothing and moves; else it slides where it did, or where slip begins, along the slip.
-// What is neither loaded nor moving stays held.
+// Off where the contact carries nothing and moves; else it slides where it did, or where slip
+// begins, along the slip. What is neither loaded nor moving stays held.
 static void contact_mode(const double *r, const double *u, double tol_u, double tol_r, pp_law *law)
 {
     double slip = 0.0;
@@ -275,7 +278,8 @@ static void contact_mode(const double *r, const double *u, double tol_u, double 
     }
 }
 
-// The same for torsional and rolling friction; the mode of its contact is known. u: rates of its own rows.
+// The same for torsional and rolling friction; the mode of its contact is known.
+// u: rates of its own rows.
 static void turn_mode(const pp_laws *laws, const double *u, double tol_u, pp_law *law)
 {
     double slip = law->size == 2 ? hypot(u[0], u[1]) : fabs(u[0]);
@@ -296,7 +300,8 @@ static void modes_of(pp_laws *laws, const double *r, const double *u)
 {
     double size_u, size_r;
     pp_law_sizes(laws, r, &size_u, &size_r);
-    // What is smaller than the tolerance is zero: rates at a sticking contact, loads of one that opens.
+    // What is smaller than the tolerance is zero: rates at a sticking contact,
+    // loads of one that opens.
     double tol_u = laws->tolerance * size_u, tol_r = laws->tolerance * size_r;
     for (int i = 0; i < laws->count; i++) {
         pp_law *law = &laws->law[i];
@@ -331,8 +336,8 @@ static int sliding_in_space(const pp_laws *laws, int *which)
     return n;
 }
 
-// Forces of the present directions, the rates they lead to, and the angle from each direction to that of the slip it
-// leads to [rad].
+// Forces of the present directions, the rates they lead to, and the angle from each direction to
+// that of the slip it leads to [rad].
 static perp_status misfit(const pp_laws *laws, const int *which, int n, double *r, double *u,
                           double *off, pp_arena *arena)
 {
@@ -359,8 +364,8 @@ static void turn_direction(pp_law *law, double angle)
     law->d[1] = s * x + c * y;
 }
 
-// Directions of sliding that are those of the slip they lead to: Newton's method on their angles, with derivatives by
-// differences. Steps are at most 0.5 rad.
+// Directions of sliding that are those of the slip they lead to: Newton's method on their angles,
+// with derivatives by differences. Steps are at most 0.5 rad.
 static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *arena)
 {
     int *which = PP_ARRAY(arena, int, laws->count);
@@ -407,8 +412,8 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
 
 // ── Single modes switched ────────────────────────────────────────────────────────────────────────
 
-// How badly the mode of torsional or rolling friction fits, relative to the sizes of rates and forces. `to`, a copy of
-// the law on entry, becomes the mode that may fit better.
+// How badly the mode of torsional or rolling friction fits, relative to the sizes of rates and
+// forces. `to`, a copy of the law on entry, becomes the mode that may fit better.
 static double switch_turn(const pp_laws *laws, const double *r, const double *u, double size_u,
                           double size_r, pp_law *to)
 {
@@ -433,8 +438,9 @@ static double switch_turn(const pp_laws *laws, const double *r, const double *u,
     return -along / size_u;
 }
 
-// The same for a contact or limit: one that is off and approaches closes, one that pulls opens, one that sticks with too
-// much friction slides against it, one that slides backwards sticks. 0: its mode fits.
+// The same for a contact or limit: one that is off and approaches closes, one that pulls
+// opens, one that sticks with too much friction slides against it, one that slides backwards
+// sticks. 0: its mode fits.
 static double switch_contact(const pp_laws *laws, const double *r, const double *u, double size_u,
                              double size_r, pp_law *to)
 {
@@ -497,8 +503,9 @@ static bool switch_worst(pp_laws *laws, const double *r, const double *u)
 
 // ── Painleve's paradox ───────────────────────────────────────────────────────────────────────────
 
-// Finds a sliding contact whose normal force, with the friction of its sliding, accelerates it into the surface while the
-// equations react: A_nn - mu d.A_nt <= 0, after elimination of the equations. Marks the first one in info.
+// Finds a sliding contact whose normal force, with the friction of its sliding, accelerates it into
+// the surface while the equations react: A_nn - mu d.A_nt <= 0, after elimination of the equations.
+// Marks the first one in info.
 static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -530,7 +537,8 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
         if (status < 0) {
             return status;
         }
-        // What the push leaves of the normal acceleration once the equations have reacted; <= 0: Painleve's paradox.
+        // What the push leaves of the normal acceleration once the equations have reacted;
+        // <= 0: Painleve's paradox.
         double left = b[law->at] + pp_dot(laws->rows, laws->A + (size_t)law->at * rows, r);
         if (left <= 1e-9 * laws->A[(size_t)law->at * (rows + 1)]) {
             info->wedged = true;
@@ -541,8 +549,8 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
     return PERP_OK;
 }
 
-// Where the paradox admits several solutions, takes the one in which the wedged contact carries nothing, if that is one:
-// the contact opens.
+// Where the paradox admits several solutions, takes the one in which the wedged contact carries
+// nothing, if that is one: the contact opens.
 static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -568,9 +576,9 @@ static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena 
 
 // ── Solution ─────────────────────────────────────────────────────────────────────────────────────
 
-// From the forces `own` of a problem to modes and forces r that obey the exact laws. The forces of the modes are taken
-// where they obey the laws; otherwise those of the problem where these do, since undetermined loads may need another
-// distribution than that of least norm.
+// From the forces `own` of a problem to modes and forces r that obey the exact laws. The forces of
+// the modes are taken where they obey the laws; otherwise those of the problem where these do,
+// since undetermined loads may need another distribution than that of least norm.
 static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_info *info,
                                  pp_arena *arena)
 {
@@ -590,7 +598,8 @@ static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_i
             return status;
         }
         double residual = status < 0 ? PP_INF : pp_law_residual(laws, best, arena);
-        // Keep the best forces so far; below EXACT all are equal, and the later ones are those of the modes.
+        // Keep the best forces so far; below EXACT all are equal, and the later
+        // ones are those of the modes.
         if (residual <= fmax(EXACT, info->residual)) {
             info->residual = residual;
             memcpy(r, best, rows * sizeof *r);
@@ -667,6 +676,7 @@ perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp
         status = let_go(laws, r, info, arena);
     }
     pp_arena_release(arena, mark);
-    // Infeasibility of a problem with polygons proves nothing about the disc, nor about velocities that may jump.
+    // Infeasibility of a problem with polygons proves nothing about the disc, nor about
+    // velocities that may jump.
     return status == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : status;
 }

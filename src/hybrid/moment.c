@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine at one instant: rows of all holds in joint coordinates, with their drift.   theory (H2), (H6)
+// The machine at one instant: rows of all holds in joint coordinates, with their drift.
+//                                                                                 theory (H2), (H6)
 //
 //   phi_dd = J qdd + drift
 //
-// The drift of joints is exact. That of contacts is the derivative of their rates along the motion with qdd = 0, by
-// central differences of fourth order: contact points move over both surfaces, and differences account for this for
-// every pair of shapes.
+// The drift of joints is exact. That of contacts is the derivative of their rates along the motion
+// with qdd = 0, by central differences of fourth order: contact points move over both surfaces, and
+// differences account for this for every pair of shapes.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -131,8 +132,8 @@ static void add_side(const perp_model *m, const pp_frame *frame, int index, perp
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
-// Row `at`, times sign: its gradient in joint coordinates, J^T, and its rate. scale is 1/sqrt of the row's mobility for
-// bodies that nothing joins, see ties.c.
+// Row `at`, times sign: its gradient in joint coordinates, J^T, and its rate. scale is 1/sqrt of
+// the row's mobility for bodies that nothing joins, see ties.c.
 static void append_row(pp_instant *out, int at, const pp_row *row, double value, double sign)
 {
     double *J = column(out->J, out->nv, at);
@@ -140,7 +141,8 @@ static void append_row(pp_instant *out, int at, const pp_row *row, double value,
     for (int k = 0; k < out->nv; k++) {
         J[k] *= sign;
     }
-    // The scale does not depend on the joints: it is 1/sqrt of the mobility of the bodies by themselves.   theory (J10)
+    // The scale does not depend on the joints: it is 1/sqrt of the mobility of
+    // the bodies by themselves.                                                        theory (J10)
     double mobility = pp_row_mobility(out->pass.tree->model, out->pass.mass, row);
     out->scale[at] = mobility > 0.0 ? 1.0 / sqrt(mobility) : 1.0;
     out->row[at] = *row;
@@ -149,8 +151,8 @@ static void append_row(pp_instant *out, int at, const pp_row *row, double value,
     out->rate[at] = sign * rate + pp_dot(out->nv, J, out->qd);
 }
 
-// Rows d . (v_b - v_a) at the contact point along n, t, o. Surface speeds belong to the tangents only; the gap is the
-// value of the normal row.                                                              theory (H2)
+// Rows d . (v_b - v_a) at the contact point along n, t, o. Surface speeds belong to the tangents
+// only; the gap is the value of the normal row.                                         theory (H2)
 static void contact_rows(const pp_machine *machine, int hold, pp_instant *out)
 {
     const perp_model *m = machine->model;
@@ -176,8 +178,9 @@ static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_
     }
 }
 
-// The row of a joint coordinate: limit, target, rate, motor or dry friction. Limits are signed so that their value and
-// rate are those of a gap. Values of rates and dry friction are zero: they have no position.
+// The row of a joint coordinate: limit, target, rate, motor or dry friction. Limits are
+// signed so that their value and rate are those of a gap. Values of rates and dry friction
+// are zero: they have no position.
 static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int at, pp_instant *out)
 {
     const perp_model *m = machine->model;
@@ -205,8 +208,8 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
     append_row(out, at, &row, value, sign);
 }
 
-// Rows of the joints that are not in the tree, from the rows of all joints. The stepper named here has no influence on
-// rows of equations.
+// Rows of the joints that are not in the tree, from the rows of all joints. The stepper named here
+// has no influence on rows of equations.
 static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_instant *out,
                              pp_arena *arena)
 {
@@ -245,7 +248,8 @@ static double rate_of_rate(const pp_expr *expr, double t)
     return ((f[0] - f[3]) + 8.0 * (f[2] - f[1])) / (12.0 * s);
 }
 
-// Drift of the rows of a joint: J_dot qd less the second derivative of what the row should follow.   theory (J6)
+// Drift of the rows of a joint: J_dot qd less the second derivative of what the row should follow.
+//                                                                                       theory (J6)
 static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, int size,
                         pp_instant *out)
 {
@@ -276,8 +280,8 @@ static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, 
     }
 }
 
-// A time [s] in which nothing turns by more than 4e-4 rad, or moves by more than 4e-4 of the machine's length.
-//                                                                                       theory (H6)
+// A time [s] in which nothing turns by more than 4e-4 rad, or moves by more than 4e-4
+// of the machine's length.                                                              theory (H6)
 static double short_time(const pp_machine *machine, const pp_frame *body)
 {
     double fastest = 1.0;
@@ -292,7 +296,8 @@ static const double SEARCH_MARGIN = 1e-2;  // of the length: gap up to which con
 static const double STRAIGHT = 1e-6;       // relative difference of two formulas for one drift
 static const double TURNED = 0.02;  // [rad] a normal that turns more in a short time is another
 
-// Rates of all contacts at configurations displaced along the motion: four on each side of the present one.
+// Rates of all contacts at configurations displaced along the motion: four on each
+// side of the present one.
 enum { PLACES = 9, HERE = 4 };
 typedef struct stencil {
     double s;  // between places [s]
@@ -301,9 +306,10 @@ typedef struct stencil {
     bool *there[PLACES];   // holds: the contact is the same one there
 } stencil;
 
-// Coefficients of a derivative of fourth order and one of second order, both times 12. Their difference measures how much
-// the rates bend between the places. value, times 6, extrapolates the rate here from the other places: where that
-// differs from the rate here, the places see another contact point.
+// Coefficients of a derivative of fourth order and one of second order, both times 12. Their
+// difference measures how much the rates bend between the places. value, times 6,
+// extrapolates the rate here from the other places: where that differs from the rate here,
+// the places see another contact point.
 typedef struct formula {
     double fourth[PLACES], second[PLACES], value[PLACES];
 } formula;
@@ -334,7 +340,8 @@ static perp_status stencil_create(stencil *out, const pp_holds *holds, int rows,
     return PERP_OK;
 }
 
-// Rates of all contacts at place k, (k - HERE) s from now along the motion with qdd = 0. Leaves its work in the arena.
+// Rates of all contacts at place k, (k - HERE) s from now along the motion with qdd = 0.
+// Leaves its work in the arena.
 static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
                              const pp_instant *out, stencil *at, int k, pp_arena *arena)
 {
@@ -353,7 +360,8 @@ static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
             place[i] = pp_contact_anchor_of(m, out->pass.body, out->t, &out->contact[i]);
         }
     }
-    // Frames after the time s with constant rates: the rates of rows there differ by the drift only.
+    // Frames after the time s with constant rates: the rates of rows there
+    // differ by the drift only.
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
     // A wider search than at the instant: points may have moved apart.
@@ -368,7 +376,8 @@ static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
     }
     at->seen[k] = true;
     for (int i = 0; i < holds->count; i++) {
-        // The contact is there if its point was matched, its normal has hardly turned, and it did not jump.
+        // The contact is there if its point was matched, its normal has hardly
+        // turned, and it did not jump.
         int base = pp_hold_base(holds, i);
         const pp_contact *c = which[base] < 0 ? NULL : &gaps.contact[which[base]];
         double rate[3] = {0.0};
@@ -405,8 +414,8 @@ static perp_status see_places(const pp_machine *machine, const pp_holds *holds,
     return PERP_OK;
 }
 
-// Takes the drift of hold i from one of the formulas, if all its places see the contact and it bends less than those
-// before; bend: the least so far [m/s^2].
+// Takes the drift of hold i from one of the formulas, if all its places see the contact and it
+// bends less than those before; bend: the least so far [m/s^2].
 static void differ(const stencil *at, const formula *f, int i, double *bend, pp_instant *out)
 {
     double drift[3] = {0.0}, most = 0.0;
@@ -415,7 +424,8 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
             return;
         }
     }
-    // `other` is the second-order derivative, `here` the rate that the other places extrapolate to, less the rate here.
+    // `other` is the second-order derivative, `here` the rate that the other places
+    // extrapolate to, less the rate here.
     for (int r = 0; r < out->size[i]; r++) {
         double other = 0.0, here = -out->rate[out->at[i] + r];
         for (int k = 0; k < PLACES; k++) {
@@ -451,9 +461,9 @@ static bool differ_all(const pp_holds *holds, const stencil *at, double scale, d
 
 enum { SHORTER = 7 };  // rounds, each with an eighth of the time before
 
-// Drifts of all contacts. Where a point runs along a rim faster than the bodies move, times between the places are made
-// shorter; near the end of a feature (a corner that comes to the end of a side) one-sided differences are taken.
-// Leaves its work in the arena.                                                         theory (H6)
+// Drifts of all contacts. Where a point runs along a rim faster than the bodies move, times between
+// the places are made shorter; near the end of a feature (a corner that comes to the end of a side)
+// one-sided differences are taken. Leaves its work in the arena.                        theory (H6)
 static perp_status contact_drift(const pp_machine *machine, const pp_holds *holds, pp_instant *out,
                                  pp_arena *arena)
 {
@@ -499,8 +509,9 @@ static perp_status contact_drift(const pp_machine *machine, const pp_holds *hold
 
 // ── The instant ──────────────────────────────────────────────────────────────────────────────────
 
-// The contact of hold i: c where it was found (NULL: it was not). Beyond the end of its feature the contact goes on as if
-// the feature did, so that accelerations stay smooth up to the event, and the instant is marked as lost.
+// The contact of hold i: c where it was found (NULL: it was not). Beyond the end of its feature the
+// contact goes on as if the feature did, so that accelerations stay smooth up to the event, and the
+// instant is marked as lost.
 static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp_contact *c, int i,
                         pp_instant *out)
 {
@@ -699,7 +710,8 @@ perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t
             return status;
         }
     }
-    // Numbers of rows come first: contacts without friction, and features that have gone, change them.
+    // Numbers of rows come first: contacts without friction, and features
+    // that have gone, change them.
     status = layout_rows(machine, holds, &loops, out, arena);
     if (status < 0) {
         return status;

@@ -20,8 +20,8 @@ typedef enum pp_hold_kind {
     PP_HOLD_ROLL,  // rolling friction, likewise
 } pp_hold_kind;
 
-// A point of a round face that carries its load, or about which it tips. It lies between the eight points that represent
-// a rim otherwise, and depends on the motion.                                            theory (H18)
+// A point of a round face that carries its load, or about which it tips. It lies between the eight
+// points that represent a rim otherwise, and depends on the motion.                    theory (H18)
 typedef struct pp_rim {
     int a, b;         // shapes, a < b
     perp_vec3 on[2];  // in the frames of their bodies
@@ -43,7 +43,8 @@ typedef struct pp_contact_anchor {
     pp_mat3 R_WA;     // and the attitude of a
 } pp_contact_anchor;
 
-// A constraint that can carry a force: its kind and owner, its mode, and for contacts where it was last seen.
+// A constraint that can carry a force: its kind and owner, its mode, and for
+// contacts where it was last seen.
 typedef struct pp_hold {
     pp_hold_kind kind;
     int joint;         // -1: contact
@@ -62,8 +63,8 @@ typedef struct pp_holds {
     pp_hold *hold;
 } pp_holds;
 
-// Redundant equations (loops, targets, rates): a pivoted Cholesky factorisation s A s = L L^T of the rows of all
-// equations in their scales s.                                                           theory (J10)
+// Redundant equations (loops, targets, rates): a pivoted Cholesky factorisation s A s = L L^T of
+// the rows of all equations in their scales s.                                         theory (J10)
 typedef struct pp_dependent_rows {
     int count, rank;
     int *row;             // count: independent ones first, in the order of their pivots
@@ -72,14 +73,14 @@ typedef struct pp_dependent_rows {
     double *work;         // count
 } pp_dependent_rows;
 
-// Replaces the right-hand sides b of redundant equations by those that follow from the independent ones. Poses of a file
-// have a limited number of digits, so redundant equations disagree a little, and no force can remove that. size: of the
-// terms that b is the sum of. Equations that disagree by more than 1e-5 of it contradict each other and are left as they
-// are.
+// Replaces the right-hand sides b of redundant equations by those that follow from the independent
+// ones. Poses of a file have a limited number of digits, so redundant equations disagree a little,
+// and no force can remove that. size: of the terms that b is the sum of. Equations that disagree by
+// more than 1e-5 of it contradict each other and are left as they are.
 void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double *b);
 
-// The machine at one configuration and time: rows of all holds, in their order, and all that accelerations and impulses
-// are computed from.                                                                     theory (H1)
+// The machine at one configuration and time: rows of all holds, in their order, and all that
+// accelerations and impulses are computed from.                                         theory (H1)
 typedef struct pp_instant {
     double t;
     const double *q, *qd;
@@ -101,8 +102,8 @@ typedef struct pp_instant {
     bool lost;            // a contact is not where it was: the feature has gone
 } pp_instant;
 
-// Makes the instant of (t, q, qd) in the arena; q and qd are not copied. forces: false where velocities are enough, `free`
-// and `drift` are then not filled.                                                theory (H2), (H6)
+// Makes the instant of (t, q, qd) in the arena; q and qd are not copied. forces: false where
+// velocities are enough, `free` and `drift` are then not filled.                  theory (H2), (H6)
 perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t, const double *q,
                             const double *qd, const pp_holds *holds, bool forces, pp_arena *arena);
 // Fills instant->ties, the dependent equations, once A is known.
@@ -112,8 +113,9 @@ perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena);
 // The laws of all holds for accelerations, b = J free + drift + stabilisation, in their modes.
 perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
                             const pp_holds *holds, pp_arena *arena);
-// Accelerations qdd in the modes of the holds, and forces r of all rows, in the arena. wanted: whether any forces will do
-// where the equations leave them undetermined, or only lawful ones. The motion is the same.   theory (H5), (H19)
+// Accelerations qdd in the modes of the holds, and forces r of all rows, in the arena.
+// wanted: whether any forces will do where the equations leave them undetermined, or only
+// lawful ones. The motion is the same.                                           theory (H5), (H19)
 typedef enum pp_loads_wanted { PP_LOADS_ANY, PP_LOADS_LAWFUL } pp_loads_wanted;
 perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, pp_loads_wanted wanted, double *qdd, double **r,
@@ -122,12 +124,14 @@ perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
 void pp_instant_rates_after(const pp_instant *instant, const double *impulse, double *after);
 // Slip of a contact at an instant in (t, o), and its speed.
 double pp_instant_slip(const pp_instant *instant, int hold, double slip[2]);
-// Rates of spin (about n) or rolling (about t and o) times the length of the machine, and their norm [m/s].
+// Rates of spin (about n) or rolling (about t and o) times the length of the
+// machine, and their norm [m/s].
 double pp_instant_spin(const pp_instant *instant, int hold, double turn[2]);
 // Makes the list of all equations, motors and dry friction, held.
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
-// Makes room for one more element of a list of `count` elements: returns the list itself while count < *room, else a
-// copy with more than twice the room. The arena keeps the old list. NULL: out of memory.
+// Makes room for one more element of a list of `count` elements: returns the list itself
+// while count < *room, else a copy with more than twice the room. The arena keeps the old
+// list. NULL: out of memory.
 void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena);
 // Appends a hold; the list grows in the arena. NULL: out of memory.
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
@@ -146,7 +150,8 @@ static inline bool pp_hold_touches(const pp_hold *hold)
 {
     return hold->kind >= PP_HOLD_CONTACT;
 }
-// The index of the contact that turning friction belongs to, which stands before it; of any other hold i itself.
+// The index of the contact that turning friction belongs to, which stands before it; of
+// any other hold i itself.
 static inline int pp_hold_base(const pp_holds *holds, int i)
 {
     while (holds->hold[i].kind > PP_HOLD_CONTACT) {
@@ -174,8 +179,8 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
                      .mode = PP_HELD};
 }
 
-// Finds the contact points of the holds among the detected ones: which[i] is an index in gaps, -1: none (the feature has
-// gone, or the hold is no contact). place: where each was last seen.
+// Finds the contact points of the holds among the detected ones: which[i] is an index in gaps, -1:
+// none (the feature has gone, or the hold is no contact). place: where each was last seen.
 perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
@@ -185,8 +190,9 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
 // The place of a contact at t.
 pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
                                        const pp_contact *c);
-// Whether a contact point can have moved from a place to where it is at t. A point that has jumped (from a corner of the
-// polygon that represents a rim to the lowest point of the rim) is another one.
+// Whether a contact point can have moved from a place to where it is at t. A point that
+// has jumped (from a corner of the polygon that represents a rim to the lowest point of
+// the rim) is another one.
 bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
                       const pp_frame *body, double t, const pp_contact *c);
 // The contact of a place beyond the end of its feature: the point is fixed to b, the normal to a.
@@ -194,13 +200,14 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
                            const pp_frame *body);
 // Copies of the last places of all holds.
 pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
-// Gives kin, whose frames are set, the last normals of the holds' contacts, and the rim points of the machine.
+// Gives kin, whose frames are set, the last normals of the holds' contacts, and the
+// rim points of the machine.
 perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
                           pp_arena *arena);
 
-// Anisotropic friction, mu along t and mu_2 along o, is a disc in scaled coordinates: axes are multiplied by mu/max and
-// mu_2/max, and so are the rates along them, which preserves the power (as in constraint/contact.c). The larger
-// coefficient is the radius.
+// Anisotropic friction, mu along t and mu_2 along o, is a disc in scaled coordinates: axes are
+// multiplied by mu/max and mu_2/max, and so are the rates along them, which preserves the power (as
+// in constraint/contact.c). The larger coefficient is the radius.
 static inline double pp_contact_mu(const pp_contact *c)
 {
     return c->mu_2 > c->mu ? c->mu_2 : c->mu;
@@ -213,8 +220,8 @@ static inline void pp_contact_axes(const pp_contact *c, perp_vec3 d[3])
     d[2] = pp_scale(mu > 0.0 ? across / mu : 1.0, pp_cross(c->n, c->t));
 }
 
-// The friction coefficient of hold i. Rows of torsional and rolling friction are rates times a length with forces in N,
-// so their coefficients [m] are divided by that length.
+// The friction coefficient of hold i. Rows of torsional and rolling friction are rates times a
+// length with forces in N, so their coefficients [m] are divided by that length.
 static inline double pp_hold_mu(const pp_machine *machine, const pp_instant *instant,
                                 const pp_holds *holds, int i)
 {
@@ -240,11 +247,12 @@ typedef struct pp_bounces {
     bool in_short;     // in a short step
 } pp_bounces;
 
-// Rates qd after an impact of all limits and contacts of the list, with equations held throughout, and the impulses
-// (rows).                                                                          theory (H9), (H10)
+// Rates qd after an impact of all limits and contacts of the list, with equations held throughout,
+// and the impulses (rows).                                                       theory (H9), (H10)
 perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, const pp_bounces *bounces, double *qd,
                           double *impulse, pp_law_info *info, pp_arena *arena);
-// The same for impulses that end a wedged sliding: the limit of the forces acting over a short time.   theory (H11)
+// The same for impulses that end a wedged sliding: the limit of the forces
+// acting over a short time.                                                            theory (H11)
 perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *qd, double *impulse, pp_arena *arena);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CVODE: Adams methods with fixed-point iteration; backward differentiation formulas with a dense Jacobian where those
-// fail. SUNDIALS takes its memory from malloc.
+// CVODE: Adams methods with fixed-point iteration; backward differentiation formulas with a dense
+// Jacobian where those fail. SUNDIALS takes its memory from malloc.
 #include "hybrid/ode.h"
 
 #ifdef PERP_WITH_SUNDIALS
@@ -34,7 +34,8 @@ struct pp_ode {
     const perp_env *env;
 };
 
-// Returns 1 for a recoverable failure, after which CVODE tries a shorter step, and -1 where no step can help.
+// Returns 1 for a recoverable failure, after which CVODE tries a shorter step, and
+// -1 where no step can help.
 static int rhs_callback(realtype t, N_Vector y, N_Vector y_dot, void *user)
 {
     pp_ode *ode = user;
@@ -88,8 +89,8 @@ static bool attach(pp_ode *ode)
     return ode->linear && CVodeSetLinearSolver(ode->mem, ode->linear, ode->jacobian) == CV_SUCCESS;
 }
 
-// A CVODE memory for the method in use, at the present y and t. 40 failures in a step, in place of CVODE's 10 and 7, let
-// steps shrink far enough at a jump of the accelerations.
+// A CVODE memory for the method in use, at the present y and t. 40 failures in a step, in place of
+// CVODE's 10 and 7, let steps shrink far enough at a jump of the accelerations.
 static perp_status create_cvode(pp_ode *ode)
 {
     free_cvode(ode);
@@ -152,7 +153,8 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     ode->t = t;
     ode->stop = stop;
     ode->steps = 0;
-    // The memory of CVODE is made at the first start and used again after events, with the method that was in use.
+    // The memory of CVODE is made at the first start and used again after events, with
+    // the method that was in use.
     if (!ode->mem) {
         perp_status status = create_cvode(ode);
         if (status < 0) {
@@ -199,7 +201,8 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
             return status;
         }
     }
-    // CVODE fails after many convergence or error test failures; backward differences are then tried once.
+    // CVODE fails after many convergence or error test failures; backward
+    // differences are then tried once.
     int code = CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
     if (code < 0 && !ode->stiff && ode->status != PERP_ERR_MEMORY && code != CV_MEM_FAIL) {
         perp_status status = go_stiff(ode);
@@ -221,7 +224,8 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
 perp_status pp_ode_at(pp_ode *ode, double t, double *y)
 {
     const double *from = N_VGetArrayPointer(ode->y);
-    // At the end of the step y itself is exact; within the step the interpolating polynomial of the method is evaluated.
+    // At the end of the step y itself is exact; within the step the interpolating polynomial of
+    // the method is evaluated.
     if (t != ode->t) {
         if (CVodeGetDky(ode->mem, t, 0, ode->out) != CV_SUCCESS) {
             return PERP_ERR_NUMERIC;

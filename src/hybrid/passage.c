@@ -1,25 +1,28 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step as a sequence of passages, each of them smooth motion or an impact, with the impulses of every contact in it.
-// Sums never extend over an impact, nor along a normal that turns.                                   theory (H15)
+// A step as a sequence of passages, each of them smooth motion or an impact, with the impulses of
+// every contact in it. Sums never extend over an impact, nor along a normal that turns.
+//                                                                                      theory (H15)
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
-// [rad] A contact whose normal has turned by more starts another sum. Over this angle the length of the summed normal
-// impulses differs from the sum of their lengths by 1e-7 at most.
+// [rad] A contact whose normal has turned by more starts another sum. Over this angle the length of
+// the summed normal impulses differs from the sum of their lengths by 1e-7 at most.
 static const double TURN = 1e-3;
 
-// Whether an impulse of this contact belongs to the sum s: same pair and feature, and a normal that has hardly turned.
+// Whether an impulse of this contact belongs to the sum s: same pair and feature, and a
+// normal that has hardly turned.
 static bool continues(const pp_contact_sum *s, const pp_hold *hold, const pp_contact *c)
 {
     return s->a == hold->a && s->b == hold->b && s->feature == hold->feature &&
            s->listed == hold->listed && pp_length(pp_sub(s->first.n, c->n)) <= TURN;
 }
 
-// The sum of a contact in the passage under way, which is made where there is none yet. NULL: out of memory.
+// The sum of a contact in the passage under way, which is made where there is none
+// yet. NULL: out of memory.
 static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold, const pp_contact *c)
 {
     pp_hybrid_result *out = flight->result;
@@ -182,7 +185,7 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     to->t = flight->t;
     to->jump = jump;
     to->contacts = out->contacts;
-    // The state of the bodies, as the certificate reads it.                                 theory (H16)
+    // The state of the bodies, as the certificate reads it.                            theory (H16)
     to->q = state;
     to->nu = state + m->nq;
     to->turn = to->nu + m->nv;
@@ -199,8 +202,8 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
-// Adds to the sums of an impact the restitution that acted (none where bodies met slowly, or a Zeno sequence ends) and
-// the mode after it. after: rates of all rows after the impact.
+// Adds to the sums of an impact the restitution that acted (none where bodies met slowly, or a Zeno
+// sequence ends) and the mode after it. after: rates of all rows after the impact.
 static void describe_impact_sums(pp_flight *flight, const pp_instant *instant,
                                  const pp_holds *holds, const double *after, pp_bounce bounce)
 {

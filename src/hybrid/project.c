@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Consistent states: Newton's method on the positions of loops and targets, then one step on their rates.  theory (H12)
+// Consistent states: Newton's method on the positions of loops and targets, then
+// one step on their rates.                                                             theory (H12)
 //
 //   dq = -H^-1 J^T (J H^-1 J^T)^+ phi,   dqd = -H^-1 J^T (J H^-1 J^T)^+ psi
 //
-// Limits and contacts that are violated by more than a motion could leave are among the phi. Smaller violations are left
-// to stabilisation (H4), which removes them smoothly.
+// Limits and contacts that are violated by more than a motion could leave are among the phi.
+// Smaller violations are left to stabilisation (H4), which removes them smoothly.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -14,8 +15,9 @@
 
 enum { ROUNDS = 20 };
 
-// step = -H^-1 J^T (J H^-1 J^T)^+ x, the least motion in the metric of H that changes the rows by -x. positions: over
-// loops, targets, and the normal rows of violated limits and contacts; else over loops, targets and rates.
+// step = -H^-1 J^T (J H^-1 J^T)^+ x, the least motion in the metric of H that changes the rows by
+// -x. positions: over loops, targets, and the normal rows of violated limits and contacts; else
+// over loops, targets and rates.
 static perp_status least_motion(const pp_instant *instant, const pp_holds *holds, bool positions,
                                 const double *x, double *step, pp_arena *arena)
 {
@@ -120,7 +122,8 @@ static perp_status add_violated(const pp_machine *machine, double t, const doubl
     return PERP_OK;
 }
 
-// Newton's method on all positions; moved: the largest change of a coordinate. Leaves its work in the arena.
+// Newton's method on all positions; moved: the largest change of a coordinate.
+// Leaves its work in the arena.
 static perp_status project_positions(const pp_machine *machine, const pp_holds *holds, double t,
                                      double *q, double *moved, pp_arena *arena)
 {
@@ -137,7 +140,8 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
         if (status < 0) {
             return status;
         }
-        // Ends at rounding, or where the error no longer halves: equations may contradict each other.
+        // Ends at rounding, or where the error no longer halves: equations
+        // may contradict each other.
         double worst = pp_norm_inf(instant.rows, instant.value);
         if (!(worst > 1e-14 * machine->length) || !(worst < 0.5 * last)) {
             return status;

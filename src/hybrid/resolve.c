@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The resolution of an event: contacts that touch, impacts, new modes.            theory (H9), (H14)
+// The resolution of an event: contacts that touch, impacts, new modes.           theory (H9), (H14)
 //
 //   1  find the contacts and limits at zero; those that approach undergo an impact
 //   2  those that do not separate afterwards are closed, and slide or are held by their velocities
@@ -17,9 +17,9 @@ enum { ROUNDS = 8 };  // wedged slidings that are ended at one instant
 
 // ── Velocities of closed contacts ────────────────────────────────────────────────────────────────
 
-// Held rows are equations, and of a sliding contact its normal row. Rates are rounding here, so friction of these impulses
-// is left out: with it the equations may be nearly singular (near Painleve's paradox), and rounding would become an
-// impulse.
+// Held rows are equations, and of a sliding contact its normal row. Rates are rounding here, so
+// friction of these impulses is left out: with it the equations may be nearly singular (near
+// Painleve's paradox), and rounding would become an impulse.
 static pp_law settling(const pp_instant *instant, const pp_holds *holds, int i)
 {
     const pp_hold *hold = &holds->hold[i];
@@ -30,11 +30,12 @@ static pp_law settling(const pp_instant *instant, const pp_holds *holds, int i)
     return law;
 }
 
-// Two contact points at a distance d turn a rate of rounding into a couple of impulses that is (length/d)^2 times larger,
-// one of which pulls. Components below this scaled rank are left to stabilisation (H4).
+// Two contact points at a distance d turn a rate of rounding into a couple of impulses that
+// is (length/d)^2 times larger, one of which pulls. Components below this scaled rank are
+// left to stabilisation (H4).
 static const double WELL_POSED = 1e-3;
 
-// Sets the velocities of held rows to zero by the least change. In the scratch arena.   theory (H12)
+// Sets the velocities of held rows to zero by the least change. In the scratch arena.  theory (H12)
 static perp_status project_velocities(pp_flight *flight, const pp_holds *holds)
 {
     pp_instant instant;
@@ -66,15 +67,16 @@ static perp_status project_velocities(pp_flight *flight, const pp_holds *holds)
     if (status < 0) {
         return status;
     }
-    // The impulses are booked as if an impact had exchanged them: momentum is balanced to the last digit.
+    // The impulses are booked as if an impact had exchanged them: momentum is
+    // balanced to the last digit.
     pp_gemv(instant.nv, instant.rows, 1.0, instant.G, instant.nv, r, flight->qd);
     return pp_flight_sum_impact(flight, &instant, holds, r);
 }
 
 // ── Painleve's paradox ───────────────────────────────────────────────────────────────────────────
 
-// Ends a wedged sliding by an impulse, which is reported as an event. The solution is then not proved to be unique. In
-// the scratch arena.                                                                    theory (H11)
+// Ends a wedged sliding by an impulse, which is reported as an event. The solution is then not
+// proved to be unique. In the scratch arena.                                           theory (H11)
 static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
 {
     pp_instant instant;
@@ -149,7 +151,8 @@ static bool has_met(const pp_flight *flight, const pp_hold *hold)
     return false;
 }
 
-// Whether a contact goes on under the name of another feature, in the same mode: then it has not separated.
+// Whether a contact goes on under the name of another feature, in the same mode:
+// then it has not separated.
 static bool rolled_on(const pp_flight *flight, const pp_holds *now, const pp_hold *old)
 {
     if (old->kind != PP_HOLD_CONTACT) {
@@ -191,8 +194,8 @@ static perp_status note_changes(pp_flight *flight, const pp_holds *now)
 
 // ── The sequence ─────────────────────────────────────────────────────────────────────────────────
 
-// For a list of holds now: whether the same hold before had ended; slides: only those that slid. ended: NULL: none had.
-// NULL: out of memory.
+// For a list of holds now: whether the same hold before had ended; slides: only those that slid.
+// ended: NULL: none had. NULL: out of memory.
 static bool *carry_ended(pp_flight *flight, const pp_holds *now, const bool *ended, bool slides)
 {
     bool *out = PP_ZEROS(flight->keep, bool, now->count);
@@ -206,8 +209,9 @@ static bool *carry_ended(pp_flight *flight, const pp_holds *now, const bool *end
     return out;
 }
 
-// Steps 2 and 3 of the sequence for the contacts of `now`. ends: contacts whose Zeno sequence ends; ended: holds before
-// that had ended, or NULL. wedged: Painleve's paradox was met; again: a rim point was added.
+// Steps 2 and 3 of the sequence for the contacts of `now`. ends: contacts whose Zeno sequence
+// ends; ended: holds before that had ended, or NULL. wedged: Painleve's paradox was met;
+// again: a rim point was added.
 static perp_status find_modes(pp_flight *flight, pp_holds *now, const bool *ends, const bool *ended,
                               bool *wedged, bool *again)
 {
@@ -234,7 +238,8 @@ static perp_status find_modes(pp_flight *flight, pp_holds *now, const bool *ends
     return pp_flight_choose_modes(flight, now, edge, wedged, again);
 }
 
-// The whole sequence for the present manifolds. again: a rim point was added, and it has to start once more.
+// The whole sequence for the present manifolds. again: a rim point was added, and
+// it has to start once more.
 static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *out, bool *again)
 {
     pp_holds now;
@@ -252,7 +257,8 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
         return status;
     }
     for (int round = 0; round < ROUNDS; round++) {
-        // What had ended is decided in the first round; after an impulse the velocities are other ones.
+        // What had ended is decided in the first round; after an impulse the
+        // velocities are other ones.
         bool wedged = false;
         status = find_modes(flight, &now, ends, round == 0 ? ended : NULL, &wedged, again);
         if (status < 0) {
@@ -290,7 +296,7 @@ static bool has_same_modes(const pp_holds *before, const pp_holds *now)
     return true;
 }
 
-// Points of rims are exchanged until no other one would penetrate.                      theory (H18)
+// Points of rims are exchanged until no other one would penetrate.                     theory (H18)
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
 {
     pp_holds now = {0};
@@ -309,7 +315,8 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
         flight->why = "the point about which a round face tips was not found";
         return PERP_ERR_LIMIT;
     }
-    // Modes that the problem returns unchanged are confirmed: they live on within a wider tolerance (PP_LAW_KEPT_ON).
+    // Modes that the problem returns unchanged are confirmed: they live on within a wider
+    // tolerance (PP_LAW_KEPT_ON).
     bool same = has_same_modes(&flight->holds, &now);
     perp_status status = note_changes(flight, &now);
     if (status < 0) {

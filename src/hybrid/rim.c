@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Round faces: a semi-infinite complementarity problem, solved by exchange of points.                theory (H18)
+// Round faces: a semi-infinite complementarity problem, solved by exchange of points.  theory (H18)
 //
-// A disc that lies on a face touches it in infinitely many points; its manifold has eight points of the rim. Normal
-// rates and accelerations that are not negative at these points may be negative between them: a tipping cylinder would
-// turn about the chord between two points and its rim would penetrate the floor. While the faces lie flat on each
-// other, normal rates and accelerations are affine in the position. Their minimum over the common region of the faces
-// therefore follows from the values at three points. Where it is negative, the minimiser becomes a point of the
-// manifold and the problem is solved again.
+// A disc that lies on a face touches it in infinitely many points; its manifold has eight points of
+// the rim. Normal rates and accelerations that are not negative at these points may be negative
+// between them: a tipping cylinder would turn about the chord between two points and its rim would
+// penetrate the floor. While the faces lie flat on each other, normal rates and accelerations are
+// affine in the position. Their minimum over the common region of the faces therefore follows from
+// the values at three points. Where it is negative, the minimiser becomes a point of the manifold
+// and the problem is solved again.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@ static bool is_point_of(const pp_instant *instant, const pp_holds *holds, int i,
            h->b == b;
 }
 
-// Fits the affine field u to the points of a pair by least squares. Fewer than three points, or points on a line, are
-// no face: the field is then not known.
+// Fits the affine field u to the points of a pair by least squares. Fewer than three points, or
+// points on a line, are no face: the field is then not known.
 static field field_of(const pp_instant *instant, const pp_holds *holds, int a, int b,
                       const double *u)
 {
@@ -52,8 +53,8 @@ static field field_of(const pp_instant *instant, const pp_holds *holds, int a, i
     f.centre = pp_scale(1.0 / count, f.centre);
     f.at /= count;
     perp_vec3 e1 = pp_across(f.n), e2 = pp_cross(f.n, e1);
-    // Normal equations of the fit in the tangent axes e1, e2: [xx xy; xy yy] g = [xu; yu]. The determinant relative to the
-    // squared trace is small for points on a line.
+    // Normal equations of the fit in the tangent axes e1, e2: [xx xy; xy yy] g = [xu; yu]. The
+    // determinant relative to the squared trace is small for points on a line.
     double xx = 0.0, xy = 0.0, yy = 0.0, xu = 0.0, yu = 0.0;
     for (int i = 0; i < holds->count; i++) {
         if (is_point_of(instant, holds, i, a, b)) {
@@ -156,7 +157,8 @@ perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
         if (!f.known || !pp_gap_rim(m, body, h->a, h->b, f.n, false, pp_scale(-1.0, f.g), &x)) {
             continue;
         }
-        // Worse than at the points that are there by more than the tolerance: otherwise the exchange has converged.
+        // Worse than at the points that are there by more than the tolerance: otherwise
+        // the exchange has converged.
         double there = f.at + pp_dot3(f.g, pp_sub(x, f.centre));
         if (there < fmin(0.0, f.least) - tolerance) {
             *again = true;
@@ -186,7 +188,8 @@ static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b,
 
 static const double EDGE = 1e-6;  // of the length: a load this close to the edge is on it
 
-// Whether all points of a pair are on one side of the line through `from` along which `in` is constant.
+// Whether all points of a pair are on one side of the line through `from`
+// along which `in` is constant.
 static bool is_hull_edge(const pp_instant *instant, const pp_holds *holds, int a, int b,
                          perp_vec3 from, perp_vec3 in, double slack)
 {
@@ -199,8 +202,9 @@ static bool is_hull_edge(const pp_instant *instant, const pp_holds *holds, int a
     return true;
 }
 
-// How far x is inside the convex hull of the points of a pair [m]; negative: outside. slack: rounding [m]. Every ordered
-// pair of points is tried as an edge of the hull, which is cheap for manifolds of at most a few points.
+// How far x is inside the convex hull of the points of a pair [m]; negative: outside. slack:
+// rounding [m]. Every ordered pair of points is tried as an edge of the hull, which is cheap for
+// manifolds of at most a few points.
 static double inside_of(const pp_instant *instant, const pp_holds *holds, int a, int b, perp_vec3 x,
                         double slack)
 {
@@ -214,7 +218,8 @@ static double inside_of(const pp_instant *instant, const pp_holds *holds, int a,
             if (k == i || !is_point_of(instant, holds, k, a, b)) {
                 continue;
             }
-            // n x side points to the left of the edge, into a hull that is traversed counterclockwise about n.
+            // n x side points to the left of the edge, into a hull that is traversed
+            // counterclockwise about n.
             perp_vec3 side = pp_sub(instant->contact[k].point, from);
             perp_vec3 in = pp_unit(pp_cross(instant->contact[i].n, side), side);
             if (is_hull_edge(instant, holds, a, b, from, in, slack)) {
@@ -254,7 +259,8 @@ perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
             !pp_gap_rim(m, body, h->a, h->b, instant->contact[i].n, true, at, &x)) {
             continue;
         }
-        // The point next to the load may also be a corner of a polygon, which the manifold has already.
+        // The point next to the load may also be a corner of a polygon, which
+        // the manifold has already.
         bool on_rim = is_on_rim(m, body, h->a, x) || is_on_rim(m, body, h->b, x);
         if (on_rim && !has_rim(flight, body, h->a, h->b, x)) {
             *again = true;

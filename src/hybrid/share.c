@@ -1,25 +1,30 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forces that the equations of given modes do not determine: the lawful ones of least norm.          theory (H19)
+// Forces that the equations of given modes do not determine: the lawful ones of least norm.
+//                                                                                      theory (H19)
 //
-// For given modes the forces x of a motion solve M x = b. Where M is singular (a box on four corners, a face that slides
-// on five) the shortest solution may pull, or need more friction than there is, although others do not. Where contacts
-// slide, another choice is another motion, so the choice has to be a continuous function of the state for the integrator
-// to follow. The forces of least norm in the intersection of {M x = b} with K, the cones of friction and the bounds, are
-// such a choice. With x = x_0 + N z, x_0 the shortest solution and N an orthonormal basis of the null space of M,
+// For given modes the forces x of a motion solve M x = b. Where M is singular (a box on four
+// corners, a face that slides on five) the shortest solution may pull, or need more friction than
+// there is, although others do not. Where contacts slide, another choice is another motion, so
+// the choice has to be a continuous function of the state for the integrator to follow. The
+// forces of least norm in the intersection of {M x = b} with K, the cones of friction and the
+// bounds, are such a choice. With x = x_0 + N z, x_0 the shortest solution and N an orthonormal
+// basis of the null space of M,
 //
 //     min over z  delta/2 |x|^2 + 1/2 sum |x + w - P_K(x + w)|^2,       w <- x + w - P_K(x + w)
 //
-// is strongly convex and is solved by Newton's method with step halving. The multipliers w (method of multipliers) reduce
-// the remaining distance to K by a factor of delta in each round. Where no x is in K, the result is close to the nearest
-// one and still continuous. A jump would stop the integrator at the very point where the modes end.
+// is strongly convex and is solved by Newton's method with step halving. The multipliers w (method
+// of multipliers) reduce the remaining distance to K by a factor of delta in each round. Where no x
+// is in K, the result is close to the nearest one and still continuous. A jump would stop the
+// integrator at the very point where the modes end.
 #include "hybrid/law.h"
 
 #include <math.h>
 #include <string.h>
 
-// One condition: |x[tangent..]| <= mu x[normal] and x[normal] >= 0; without a normal |x[tangent..]| <= bound.
+// One condition: |x[tangent..]| <= mu x[normal] and x[normal] >= 0; without a normal
+// |x[tangent..]| <= bound.
 typedef struct cone {
     int normal;  // -1: none
     int tangent[2], tangents;
@@ -53,8 +58,9 @@ static int first_of(const pp_equations *e, int law)
     return -1;
 }
 
-// Adds the condition of law i, if it has unknowns: cones of sticking contacts, half-lines of sliding ones (their friction
-// is part of the column), bounds of efforts, discs of turning friction on the normal of its contact.
+// Adds the condition of law i, if it has unknowns: cones of sticking contacts, half-lines of
+// sliding ones (their friction is part of the column), bounds of efforts, discs of turning friction
+// on the normal of its contact.
 static void add_cone(const pp_laws *laws, int i, share *s)
 {
     const pp_law *law = &laws->law[i];
@@ -77,8 +83,9 @@ static void add_cone(const pp_laws *laws, int i, share *s)
     s->cone[s->cones++] = c;
 }
 
-// The nearest point P of a cone to own = (normal, t, o), which is outside of it, and the derivative D of P. With
-// a = (own_n + mu |own_t|) / (1 + mu^2), P = a (1, mu d); for a <= 0 it is the tip. P and D are zero on entry.
+// The nearest point P of a cone to own = (normal, t, o), which is outside of it, and the derivative
+// D of P. With a = (own_n + mu |own_t|) / (1 + mu^2), P = a (1, mu d); for a <= 0 it is the tip. P
+// and D are zero on entry.
 static void project(const cone *c, const double own[3], double P[3], double D[3][3])
 {
     double mu = c->mu, normal = own[0], size = hypot(own[1], own[2]);
@@ -106,8 +113,9 @@ static void project(const cone *c, const double own[3], double P[3], double D[3]
     }
 }
 
-// Half the squared distance of x + w from a cone. The difference x + w - P goes into `beyond` (NULL: not wanted) and is
-// added to the gradient g; its derivative I - D is added to H (NULL: not wanted).
+// Half the squared distance of x + w from a cone. The difference x + w - P goes into
+// `beyond` (NULL: not wanted) and is added to the gradient g; its derivative I - D is added
+// to H (NULL: not wanted).
 static double outside_cone(const cone *c, const double *x, int n, double *beyond, double *g,
                            double *H)
 {
@@ -196,8 +204,8 @@ static void clear_of(int n, int count, const double *Q, double *v)
     }
 }
 
-// Makes `count` orthonormal vectors of n given ones (columns of V, overwritten), columns first.. of Q, orthogonal to those
-// before: Gram-Schmidt with the longest remainder first.
+// Makes `count` orthonormal vectors of n given ones (columns of V, overwritten), columns first.. of
+// Q, orthogonal to those before: Gram-Schmidt with the longest remainder first.
 static void orthonormal(int n, int count, double *V, double *Q, int first)
 {
     for (int k = 0; k < count; k++) {
@@ -225,8 +233,8 @@ static void orthonormal(int n, int count, double *V, double *Q, int first)
     }
 }
 
-// An orthonormal basis N of the null space of M: unit vectors made orthogonal to the rows of M, of which `rank` are
-// independent as the solution of the equations found.
+// An orthonormal basis N of the null space of M: unit vectors made orthogonal to the rows of M, of
+// which `rank` are independent as the solution of the equations found.
 static perp_status find_null(share *s, int rank, pp_arena *arena)
 {
     int n = s->e.n;
@@ -290,7 +298,8 @@ static bool direction(share *s, double size)
     return true;
 }
 
-// Newton's method with step halving, to sufficient decrease (Armijo) or to where the objective no longer falls.
+// Newton's method with step halving, to sufficient decrease (Armijo) or to where the
+// objective no longer falls.
 static void minimise(share *s, double size)
 {
     int n = s->e.n;

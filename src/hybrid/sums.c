@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Impulses of contacts and joints, and energies, integrated by the Gauss rule over the dense output of each internal
-// step.                                                                                  theory (H15)
+// Impulses of contacts and joints, and energies, integrated by the Gauss rule over the dense
+// output of each internal step.                                                        theory (H15)
 //
-// The wrench in a joint of the tree is the rate of change of the momentum of its subtree, less all external forces on the
-// subtree ("opposed" less "load" below).
+// The wrench in a joint of the tree is the rate of change of the momentum of its subtree, less all
+// external forces on the subtree ("opposed" less "load" below).
 //
-// Energy is supplied by drives and dry friction of joints, effort times the rate of the coordinate; by bodies that are not
-// dynamic, the wrench on them times their velocity; by belts; and by forces without a potential. It is lost to friction
-// of contacts, dampers and impacts. Springs and gravity store it. The time steppers use the same ledger.   theory (K4)
+// Energy is supplied by drives and dry friction of joints, effort times the rate of the coordinate;
+// by bodies that are not dynamic, the wrench on them times their velocity; by belts; and by forces
+// without a potential. It is lost to friction of contacts, dampers and impacts. Springs and gravity
+// store it. The time steppers use the same ledger.                                      theory (K4)
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -26,7 +27,8 @@ static bool is_loop(const pp_tree *tree, int joint)
     return false;
 }
 
-// Adds the forces r of contacts and loops to f, in the velocities of bodies. Rows of tree joints are internal to it.
+// Adds the forces r of contacts and loops to f, in the velocities of bodies. Rows of tree
+// joints are internal to it.
 static void push_bodies(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                         const double *r, double *f)
 {
@@ -73,14 +75,16 @@ static void accumulate_wrench(perp_wrench *sum, double w, perp_wrench x)
     sum->tau_W = pp_along(sum->tau_W, w, x.tau_W);
 }
 
-// A row of a joint that is a loop, with impulse p: its wrench on b and, for a gear, the forces on all of its bodies.
+// A row of a joint that is a loop, with impulse p: its wrench on b and, for a gear, the
+// forces on all of its bodies.
 static void add_loop(pp_flight *flight, const pp_instant *instant, int joint, const pp_row *row,
                      double p)
 {
     const perp_model *m = flight->machine->model;
     const pp_joint *j = &m->joint[joint];
     bool gear = j->kind == PERP_JOINT_GEAR, from_a = m->body[j->b].nv == 0 && !gear;
-    // A body that is not dynamic has no velocities in the row: its wrench is the reaction of the other's.
+    // A body that is not dynamic has no velocities in the row: its wrench is the
+    // reaction of the other's.
     perp_wrench w = wrench_on(m, row, p, from_a ? j->a : j->b);
     accumulate_wrench(&flight->now.joint[joint].on_b, 1.0,
                       from_a ? reaction_wrench(instant->pass.body, w, j->a, j->b) : w);
@@ -145,10 +149,11 @@ static double aim(const perp_model *m, const pp_hold *hold, double t)
     return rate;
 }
 
-// Energy of all rows: impulses p = w r at the rates `mean`. Contacts and limits lose p times their rate, of which the
-// known part of the rate (driven bodies, belts) is work supplied. Drives and dry friction of tree joints supply p times
-// the rate of the coordinate, which is the rate of the row plus its aim; those of loops what acts on dynamic bodies. What
-// driven bodies supply through joints of the tree is accounted for by add_tree.
+// Energy of all rows: impulses p = w r at the rates `mean`. Contacts and limits lose p times their
+// rate, of which the known part of the rate (driven bodies, belts) is work supplied. Drives and dry
+// friction of tree joints supply p times the rate of the coordinate, which is the rate of the row
+// plus its aim; those of loops what acts on dynamic bodies. What driven bodies supply through
+// joints of the tree is accounted for by add_tree.
 static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       const double *r, double w, const double *mean)
 {
@@ -194,8 +199,8 @@ static double damped(const perp_model *m, const pp_frame *body)
     return sum;
 }
 
-// Force elements and wrenches from the caller over a time w; kin holds them per unit of time. The end of an element at a
-// body that is not dynamic is moved by what holds that body: work -held.
+// Force elements and wrenches from the caller over a time w; kin holds them per unit of time. The
+// end of an element at a body that is not dynamic is moved by what holds that body: work -held.
 static void book_forces(pp_flight *flight, const pp_kinematics *kin, double w)
 {
     const perp_model *m = flight->machine->model;
@@ -216,8 +221,8 @@ static void book_forces(pp_flight *flight, const pp_kinematics *kin, double w)
     flight->now.lost += w * lost;
 }
 
-// Springs and dampers of joint coordinates over a time w. Those of loops push bodies, f, and are part of the joint's
-// wrench; those of tree joints are contained in the wrench that add_tree finds.
+// Springs and dampers of joint coordinates over a time w. Those of loops push bodies, f, and are
+// part of the joint's wrench; those of tree joints are contained in the wrench that add_tree finds.
 static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_kinematics *kin,
                          double w, double *f)
 {
@@ -241,8 +246,9 @@ static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_
 
 // ── Joints of the tree ───────────────────────────────────────────────────────────────────────────
 
-// Wrenches in the joints of the tree over a time w: what the links of the subtree oppose (or how their momentum jumps)
-// less the external forces on them, both gathered from the leaves. A carrier that is not dynamic works through them.
+// Wrenches in the joints of the tree over a time w: what the links of the subtree oppose (or how
+// their momentum jumps) less the external forces on them, both gathered from the leaves. A carrier
+// that is not dynamic works through them.
 static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wrench *opposed,
                      double w)
 {
@@ -278,8 +284,8 @@ static bool has_joints(const pp_tree *tree)
     return false;
 }
 
-// Forces r of one instant over a time w, at the rates `mean`: impulses, wrenches and energies. opposed (links): gathered
-// inertial wrenches.
+// Forces r of one instant over a time w, at the rates `mean`: impulses, wrenches and energies.
+// opposed (links): gathered inertial wrenches.
 static perp_status add_forces(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                               const double *r, const double *mean, const perp_wrench *opposed,
                               double w)
@@ -299,7 +305,8 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     if (!tau || !f || !kin.held) {
         return PERP_ERR_MEMORY;
     }
-    // h = 1: impulses over a unit of time are forces. f collects what pushes the bodies from outside.
+    // h = 1: impulses over a unit of time are forces. f collects what pushes
+    // the bodies from outside.
     pp_forces_add(&kin, m, machine->applied);
     book_forces(flight, &kin, w);
     book_springs(flight, instant, &kin, w, f);
@@ -395,8 +402,8 @@ static bool is_steady(const node *at)
 
 static const double EXACT = 2e-12;  // of the fastest rate: allowed error of a change of rates
 
-// out (nv): the change of the rates over [t0, t1], which the integrator knows, less the integral of the accelerations by
-// the rule. exact: it is rounding.
+// out (nv): the change of the rates over [t0, t1], which the integrator knows, less the integral of
+// the accelerations by the rule. exact: it is rounding.
 static perp_status missed(pp_flight *flight, double t0, double t1, const node *at,
                           const double *weight, double **out, bool *exact)
 {
@@ -434,8 +441,9 @@ static perp_status missed(pp_flight *flight, double t0, double t1, const node *a
     return PERP_OK;
 }
 
-// Adds the impulses of least norm that make up for what a rule missed where directions of friction turn faster than any
-// rule follows: J H^-1 J^T r = J miss. A change that no impulse of the holds causes is an error of the motion, and stays.
+// Adds the impulses of least norm that make up for what a rule missed where directions of friction
+// turn faster than any rule follows: J H^-1 J^T r = J miss. A change that no impulse of the holds
+// causes is an error of the motion, and stays.
 static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant,
                                     const double *miss)
 {
@@ -463,13 +471,14 @@ static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant
 
 enum { HALVINGS = 3 };  // down to eighths of an internal step
 
-// The three-point Gauss rule over [from, from + h]. fails: the rule is too coarse and added nothing; last: it is taken
-// nevertheless. In the scratch arena.
+// The three-point Gauss rule over [from, from + h]. fails: the rule is too coarse and added
+// nothing; last: it is taken nevertheless. In the scratch arena.
 static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool last, bool *fails)
 {
     static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
                         weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-    // Gauss-Legendre nodes on [-1, 1] and weights for an interval of length 1: exact for polynomials of degree 5.
+    // Gauss-Legendre nodes on [-1, 1] and weights for an interval of length 1: exact for
+    // polynomials of degree 5.
     double *miss = NULL;
     node at[3];
     bool exact = true;
@@ -541,8 +550,8 @@ perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
     return any ? sum_part(flight, t0, t1, 0, 1) : PERP_OK;
 }
 
-// Mean inertial forces of all bodies in a short step: m (dv/dt - g) and I dw/dt + w x I w, with w of the middle. end:
-// frames at the end of the step, then those at its start.
+// Mean inertial forces of all bodies in a short step: m (dv/dt - g) and I dw/dt + w x I w, with w
+// of the middle. end: frames at the end of the step, then those at its start.
 static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_frame *end,
                    double dt, double *f)
 {
@@ -579,8 +588,8 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short_step *step)
         pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
-    // The velocities of the instant are those of a guess. The energy change due to impulses is the impulses times the mean
-    // of the rates before and after.                                                    theory (H17)
+    // The velocities of the instant are those of a guess. The energy change due to impulses is the
+    // impulses times the mean of the rates before and after.                           theory (H17)
     for (int k = 0; k < tree->nv; k++) {
         late[k] = 0.5 * (flight->qd[k] + step->qd[k]) - instant->qd[k];
     }
@@ -621,7 +630,8 @@ static perp_status sum_tree_impact(pp_flight *flight, const pp_instant *instant,
     pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, impulse, jump);
     pp_tree_velocities(&instant->pass, jump, true, nu);
     pp_masses_mul(m, instant->pass.mass, nu, f);
-    // pp_tree_gather leaves the gathered wrenches in pass.load: first of the jump, then of the external impulses.
+    // pp_tree_gather leaves the gathered wrenches in pass.load: first of the jump, then
+    // of the external impulses.
     pp_tree_gather(&instant->pass, f, tau);
     memcpy(opposed, instant->pass.load, (size_t)tree->links * sizeof *opposed);
     memset(f, 0, (size_t)m->nv * sizeof *f);
@@ -638,7 +648,7 @@ perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,
     if (!mean) {
         return PERP_ERR_MEMORY;
     }
-    // The mean of the rates before and after: u- + A r / 2.                             theory (H10)
+    // The mean of the rates before and after: u- + A r / 2.                            theory (H10)
     memcpy(mean, instant->rate, (size_t)instant->rows * sizeof *mean);
     pp_gemv(instant->rows, instant->rows, 0.5, instant->A, instant->rows, impulse, mean);
     book_rows(flight, instant, holds, impulse, 1.0, mean);

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Redundant equations, found on the whole set of equations with one scale.              theory (J10)
+// Redundant equations, found on the whole set of equations with one scale.             theory (J10)
 //
-// s_i^-2 = J_i M^-1 J_i^T is the mobility of row i for bodies that nothing joins. The tree can only reduce it,
-// S H^-1 S^T <= M^-1, so the diagonal of s A s lies between 0, for a row that the tree implies, and 1. It has no unit: a
-// pivot is the squared sine of the angle between a row and the rows before it, in the metric of the masses.
+// s_i^-2 = J_i M^-1 J_i^T is the mobility of row i for bodies that nothing joins. The tree can only
+// reduce it, S H^-1 S^T <= M^-1, so the diagonal of s A s lies between 0, for a row that the tree
+// implies, and 1. It has no unit: a pivot is the squared sine of the angle between a row and the
+// rows before it, in the metric of the masses.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ static void swap_rows(pp_dependent_rows *ties, double *rest, int i, int k)
     }
 }
 
-// Cholesky's method with the largest remaining pivot first: s A s = L L^T up to `rank`. rest: the remaining diagonal.
+// Cholesky's method with the largest remaining pivot first: s A s = L L^T up to `rank`.
+// rest: the remaining diagonal.
 static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, double *rest)
 {
     int n = ties->count;
@@ -56,7 +58,8 @@ static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, doub
     }
 }
 
-// Size of the terms that the rate of a row is the sum of: their absolute values. Rounding is relative to it.
+// Size of the terms that the rate of a row is the sum of: their absolute values.
+// Rounding is relative to it.
 static double row_size(const perp_model *model, const pp_row *row, const perp_twist *V)
 {
     double sum = fabs(row->rate);
@@ -145,8 +148,8 @@ perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena)
     return PERP_OK;
 }
 
-// The rows of s A s beyond the rank are L_i times the inverse of the leading block of L, times the independent rows. The
-// same combination of s b is what b has to be for the equations to agree.
+// The rows of s A s beyond the rank are L_i times the inverse of the leading block of L, times the
+// independent rows. The same combination of s b is what b has to be for the equations to agree.
 void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double *b)
 {
     int n = ties->count, rank = ties->rank;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits and contacts that touch at an instant, and when two holds are the same.        theory (H14)
+// Limits and contacts that touch at an instant, and when two holds are the same.       theory (H14)
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -57,8 +57,8 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
     return PERP_OK;
 }
 
-// Contacts that were closed before may have drifted; others have to touch within the tolerance. In the scratch arena;
-// the holds are in `keep`.
+// Contacts that were closed before may have drifted; others have to touch within the tolerance. In
+// the scratch arena; the holds are in `keep`.
 static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_holds *out)
 {
     const pp_machine *machine = flight->machine;
@@ -77,7 +77,8 @@ static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_hold
         pp_hold hold = pp_hold_contact(c);
         hold.place = pp_contact_anchor_of(machine->model, body, flight->t, c);
         bool was = pp_holds_same(&flight->holds, &hold) != NULL;
-        // A hold that was closed stays so within its drift: otherwise rounding would open and close it.
+        // A hold that was closed stays so within its drift: otherwise rounding
+        // would open and close it.
         double room = was ? LOOSE * machine->length : flight->tol_gap;
         if (!(c->gap <= room)) {
             continue;

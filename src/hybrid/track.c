@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tracking of contact points: closed contacts are recognised by position, not by feature. A rim is represented by parts
-// of it, and some corners of a face move: as a cylinder rolls, the point that carries it passes from one feature to the
-// next while the old feature jumps to another point.
+// Tracking of contact points: closed contacts are recognised by position, not by feature. A rim is
+// represented by parts of it, and some corners of a face move: as a cylinder rolls, the point that
+// carries it passes from one feature to the next while the old feature jumps to another point.
 //
-// The point of a contact is fixed to one of the two bodies or moves little in the time of a step. The nearest point in
-// the frame of either body is therefore the same one, and it is closed. Of two features at one position the old one
-// stays.                                                                                theory (H13)
+// The point of a contact is fixed to one of the two bodies or moves little in the time of a step.
+// The nearest point in the frame of either body is therefore the same one, and it is closed. Of two
+// features at one position the old one stays.                                          theory (H13)
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static double way_between(const pp_contact_anchor *from, const pp_contact_anchor
     return fmin(pp_length(pp_sub(to->on_a, from->on_a)), pp_length(pp_sub(to->on_b, from->on_b)));
 }
 
-// The point of a rim runs faster than the bodies move where they lie nearly flat on each other, so some distance is
-// always allowed.
+// The point of a rim runs faster than the bodies move where they lie nearly flat on each other, so
+// some distance is always allowed.
 static const double JUMP = 0.1;  // of the thinner shape
 static const double RUNS = 4.0;  // times the speed of the bodies
 
@@ -56,7 +56,8 @@ bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
     if (!m->spatial || !from->known || c->listed >= 0) {
         return true;
     }
-    // Speed of the contact point relative to both bodies, bounded by their relative velocity there and their spins.
+    // Speed of the contact point relative to both bodies, bounded by their relative
+    // velocity there and their spins.
     pp_contact_anchor to = pp_contact_anchor_of(m, body, t, c);
     perp_vec3 v = pp_sub(pp_point_velocity(fb, c->point), pp_point_velocity(fa, c->point));
     double speed = pp_length(v) + machine->length * (pp_length(fa->w) + pp_length(fb->w));
@@ -70,7 +71,8 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
     pp_contact c = place->seen;
     const pp_frame *fa = &body[m->shape[c.a].body], *fb = &body[m->shape[c.b].body];
     perp_vec3 on_a = pp_point(fa, place->on_a);
-    // The point moves with b, normal and tangent turn with a, and the gap changes by the relative motion along the normal.
+    // The point moves with b, normal and tangent turn with a, and the gap changes by the relative
+    // motion along the normal.
     c.point = pp_point(fb, place->on_b);
     c.n = pp_mul(&fa->R, place->n_A);
     c.t = pp_mul(&fa->R, pp_mul_t(&place->R_WA, c.t));
@@ -78,8 +80,8 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
     return c;
 }
 
-// Rim points that manifolds have to contain, and the last normals of closed contacts in space, by pairs. An iterative
-// search for the normal then starts near the solution and finds the same one.
+// Rim points that manifolds have to contain, and the last normals of closed contacts in space, by
+// pairs. An iterative search for the normal then starts near the solution and finds the same one.
 perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
                           pp_arena *arena)
 {
@@ -122,9 +124,9 @@ perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_k
     return PERP_OK;
 }
 
-// Cost of matching a closed contact with a point [m]: their distance, plus FAR for every CLOSED of its gap. A point of the
-// same feature is preferred by a thousandth, and remains as a last resort where it would be another one. Infinite: it is
-// certainly another one.
+// Cost of matching a closed contact with a point [m]: their distance, plus FAR for every CLOSED of
+// its gap. A point of the same feature is preferred by a thousandth, and remains as a last resort
+// where it would be another one. Infinite: it is certainly another one.
 static double way_to(const pp_machine *machine, const pp_hold *hold, const pp_contact_anchor *place,
                      const pp_contact *c, const pp_contact_anchor *to)
 {
@@ -189,7 +191,8 @@ static void take_point(table *t, int at, int *which)
     int point = t->best[at];
     which[t->hold[at]] = point;
     t->best[at] = -1;
-    // Infinite costs take the contact and the point out. Contacts that wanted the same point look for their next best.
+    // Infinite costs take the contact and the point out. Contacts that wanted the same point
+    // look for their next best.
     for (int k = 0; k < t->points; k++) {
         t->way[at * t->points + k] = PP_INF;
     }
@@ -232,7 +235,8 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
         t.hold[t.contacts] = i;
         find_best(&t, t.contacts++);
     }
-    // Greedy, the cheapest match of all first: closed contacts are at their points up to the motion of a step.
+    // Greedy, the cheapest match of all first: closed contacts are at their points up
+    // to the motion of a step.
     for (int at = nearest_contact(&t); at >= 0; at = nearest_contact(&t)) {
         take_point(&t, at, which);
     }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Torsional and rolling friction of contacts in space: the relative angular velocity about n, and about t and o, as rows.
-// Rows are multiplied by the length of the machine, so rates [m/s], forces [N] and their scales are comparable with those
-// of sliding.                                                                             theory (H7)
+// Torsional and rolling friction of contacts in space: the relative angular velocity about n, and
+// about t and o, as rows. Rows are multiplied by the length of the machine, so rates [m/s], forces
+// [N] and their scales are comparable with those of sliding.                            theory (H7)
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ bool pp_holds_add_turning(pp_holds *holds, const pp_machine *machine, const pp_c
     if (!machine->model->spatial || machine->options.frictionless) {
         return true;
     }
-    // Spin before rolling: the components of a cone have this order.                        theory (C3)
+    // Spin before rolling: the components of a cone have this order.                    theory (C3)
     if (c->mu_spin > 0.0) {
         hold.kind = PP_HOLD_SPIN;
         if (!pp_holds_add(holds, hold, arena)) {
