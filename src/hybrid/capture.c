@@ -66,16 +66,17 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_hold
     }
     // Two bodies close a gap by at most 2 speed dt in the step; twice that leaves
     // room for impulses within it.
-    pp_kinematics kin = {.t = t, .body = body};
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {.margin = 4.0 * dt * speed};
     status = pp_flight_limits(flight, t, body, 4.0 * dt * speed, &holds);
     if (status < 0) {
         return status;
     }
-    status = pp_holds_hint(machine, near, &kin, arena);
+    status = pp_holds_hint(machine, near, &kin, &search, arena);
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_run(&gaps, m, &kin, 4.0 * dt * speed, arena);
+    status = pp_gaps_run(&gaps, m, &kin, search, arena);
     if (status < 0) {
         return status;
     }
@@ -234,12 +235,13 @@ static perp_status deepest_overlap(pp_flight *flight, double t, const double *q,
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, q, qd, body);
-    pp_kinematics kin = {.t = t, .body = body};
-    perp_status status = pp_holds_hint(machine, near, &kin, flight->scratch);
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {0};
+    perp_status status = pp_holds_hint(machine, near, &kin, &search, flight->scratch);
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_run(&gaps, machine->model, &kin, 0.0, flight->scratch);
+    status = pp_gaps_run(&gaps, machine->model, &kin, search, flight->scratch);
     if (status < 0) {
         return status;
     }

@@ -134,12 +134,13 @@ static perp_status clear_time(pp_flight *flight, double t, const double *y, doub
     }
     // Two shapes approach by at most twice the fastest speed: pairs further apart cannot
     // meet within the horizon.
-    pp_kinematics kin = {.t = t, .body = body};
-    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, flight->scratch);
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {.margin = 2.0 * ROOM * fastest * horizon};
+    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, &search, flight->scratch);
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_run(&gaps, m, &kin, 2.0 * ROOM * fastest * horizon, flight->scratch);
+    status = pp_gaps_run(&gaps, m, &kin, search, flight->scratch);
     if (status < 0) {
         return status;
     }

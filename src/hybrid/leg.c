@@ -121,7 +121,7 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
     // pp_joint_coordinate takes the full turn nearest to machine->turn, so angles are
     // followed at every internal step.
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
-    pp_kinematics kin = {.t = flight->t, .body = body, .turn = machine->turn};
+    pp_poses kin = {.t = flight->t, .body = body, .turn = machine->turn};
     for (int i = 0; i < m->joints; i++) {
         pp_row row;
         pp_joint_coordinate(m, &kin, i, &row);

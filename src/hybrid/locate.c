@@ -96,7 +96,7 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
                                 double *gap)
 {
     const pp_machine *machine = flight->machine;
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body};
+    pp_poses kin = {.t = t, .body = body};
     pp_arena *arena = flight->scratch;
     const pp_holds *holds = &flight->holds;
     pp_contact_anchor *place = pp_holds_places(holds, arena);
@@ -106,12 +106,13 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     if (!place || !which) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_holds_hint(machine, holds, &kin, arena);
+    pp_gap_search search = {.margin = reach};
+    perp_status status = pp_holds_hint(machine, holds, &kin, &search, arena);
     if (status < 0) {
         return status;
     }
     // All pairs, not only those of the holds: any two shapes may meet.
-    status = pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
+    status = pp_gaps_run(&gaps, machine->model, &kin, search, arena);
     if (status < 0) {
         return status;
     }
@@ -151,7 +152,7 @@ static void see_limits(watch *w, double t, const pp_frame *body)
 {
     const pp_machine *machine = w->flight->machine;
     const perp_model *m = machine->model;
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = machine->turn};
+    pp_poses kin = {.t = t, .body = body, .turn = machine->turn};
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {

@@ -186,7 +186,7 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_frame *body, int *which, pp_arena *arena);
 // Contact points of the pairs of the holds, up to a gap of margin [m].
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
-                          const pp_kinematics *kin, double margin, pp_arena *arena);
+                          const pp_poses *kin, double margin, pp_arena *arena);
 // The place of a contact at t.
 pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
                                        const pp_contact *c);
@@ -200,10 +200,10 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
                            const pp_frame *body);
 // Copies of the last places of all holds.
 pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
-// Gives kin, whose frames are set, the last normals of the holds' contacts, and the
-// rim points of the machine.
-perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
-                          pp_arena *arena);
+// Gives the search the last normals of the holds' contacts, turned to the poses, and the rim
+// points of the machine.
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, const pp_poses *kin,
+                          pp_gap_search *search, pp_arena *arena);
 
 // Anisotropic friction, mu along t and mu_2 along o, is a disc in scaled coordinates: axes are
 // multiplied by mu/max and mu_2/max, and so are the rates along them, which preserves the power (as

@@ -64,7 +64,7 @@ static perp_status least_motion(const pp_instant *instant, const pp_holds *holds
 static const double DEEP = 1e-6;  // [rad], or of the length: a violation that no motion leaves
 
 // Adds the limits that are exceeded.
-static perp_status add_limits(const pp_machine *machine, const pp_kinematics *kin, pp_holds *holds,
+static perp_status add_limits(const pp_machine *machine, const pp_poses *kin, pp_holds *holds,
                               pp_arena *arena)
 {
     const perp_model *m = machine->model;
@@ -103,13 +103,13 @@ static perp_status add_violated(const pp_machine *machine, double t, const doubl
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, q, qd, body);
-    pp_kinematics kin = {.t = t, .body = body, .turn = machine->turn};
-    // Detection at zero margin finds overlaps only.
+    pp_poses kin = {.t = t, .body = body, .turn = machine->turn};
     perp_status status = add_limits(machine, &kin, holds, arena);
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_run(&gaps, m, &kin, 0.0, arena);
+    // Detection at zero margin finds overlaps only.
+    status = pp_gaps_run(&gaps, m, &kin, (pp_gap_search){0}, arena);
     if (status < 0) {
         return status;
     }

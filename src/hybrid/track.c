@@ -82,21 +82,21 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
 
 // Rim points that manifolds have to contain, and the last normals of closed contacts in space, by
 // pairs. An iterative search for the normal then starts near the solution and finds the same one.
-perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
-                          pp_arena *arena)
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, const pp_poses *kin,
+                          pp_gap_search *search, pp_arena *arena)
 {
     const perp_model *m = machine->model;
     int rims = machine->rims ? machine->rims->count : 0;
     pp_pair_hint *hint = PP_ARRAY(arena, pp_pair_hint, (size_t)holds->count + (size_t)rims);
-    kin->hints = 0;
-    kin->hint = hint;
+    search->hints = 0;
+    search->hint = hint;
     if (!hint) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < rims; i++) {
         const pp_rim *rim = &machine->rims->rim[i];
         const pp_frame *of = &kin->body[m->shape[rim->of_b ? rim->b : rim->a].body];
-        hint[kin->hints++] = (pp_pair_hint){
+        hint[search->hints++] = (pp_pair_hint){
             .a = rim->a, .b = rim->b, .has_rim = true, .rim = pp_point(of, rim->on[rim->of_b])};
     }
     if (!m->spatial) {
@@ -109,11 +109,11 @@ perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_k
             continue;
         }
         // One hint per pair, which may have a rim point already.
-        while (at < kin->hints && (hint[at].a != h->a || hint[at].b != h->b)) {
+        while (at < search->hints && (hint[at].a != h->a || hint[at].b != h->b)) {
             at++;
         }
-        if (at == kin->hints) {
-            hint[kin->hints++] = (pp_pair_hint){.a = h->a, .b = h->b};
+        if (at == search->hints) {
+            hint[search->hints++] = (pp_pair_hint){.a = h->a, .b = h->b};
         }
         // The first contact of a pair gives the normal: points of one manifold share it.
         if (!hint[at].has_normal) {
@@ -269,13 +269,13 @@ static bool has_pair(const pp_shape_pair *pair, int pairs, int a, int b)
 
 // Contact points of the closed pairs only, and of listed contacts where one of them is closed.
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
-                          const pp_kinematics *kin, double margin, pp_arena *arena)
+                          const pp_poses *kin, double margin, pp_arena *arena)
 {
-    pp_kinematics with = *kin;
+    pp_gap_search search = {.margin = margin};
     pp_shape_pair *pair = PP_ARRAY(arena, pp_shape_pair, holds->count);
     int pairs = 0;
     bool listed = false;
-    if (!pair || pp_holds_hint(machine, holds, &with, arena) < 0) {
+    if (!pair || pp_holds_hint(machine, holds, kin, &search, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
@@ -290,8 +290,7 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
             pair[pairs++] = (pp_shape_pair){hold->a, hold->b};
         }
     }
-    perp_status status =
-        pp_gaps_some(out, machine->model, &with, margin, pair, pairs, listed, arena);
+    perp_status status = pp_gaps_some(out, machine->model, kin, search, pair, pairs, listed, arena);
     if (status < 0 || machine->model->spatial) {
         return status;
     }

@@ -307,7 +307,7 @@ static void see_contacts(pp_recheck *c)
 
 static void see_joints(pp_recheck *c)
 {
-    pp_kinematics now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
     for (int i = 0; i < c->model->joints; i++) {
         const perp_joint_state *state = &c->now->joint[i];
         pp_row row;
@@ -370,7 +370,7 @@ static double recorded_kinetic_energy(const pp_recheck *c, const pp_frame *at, c
 static void see_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy, *old = &c->energy0;
-    pp_kinematics now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
     double potential = pp_potential(c->model, c->after) + pp_joint_energy(c->model, &now);
     double error = relative_difference(e->potential, potential);
     bool told = !c->model->spatial || c->info->every == 1;
