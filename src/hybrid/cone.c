@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The laws of an instant on exact friction cones: equations are eliminated, what is left is a
-// frictional contact problem in its local form, which goes to comp/.             theory (C2), (H7a)
+// The laws of an instant on exact friction cones: equations are eliminated, and the frictional
+// contact problem that remains goes to comp/ in its local form.                  theory (C2), (H7a)
 //
 //   u_c = W r_c + q,   W = F (A_cc - A_ce A_ee^-1 A_ec) C,   q = F (b_c - A_ce A_ee^-1 b_e)
 //

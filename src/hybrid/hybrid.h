@@ -63,16 +63,18 @@ typedef struct pp_contact_sum {
     perp_vec3 own_W;  // of torsional and rolling friction alone [N m s]
 } pp_contact_sum;
 
+// The impulses of one joint in a passage [N s, N m s].
 typedef struct pp_joint_sum {
-    double drive, limit;
-    perp_wrench on_b;  // about the centre of mass of b as it moves
+    double drive;      // along the coordinate: of drives and dry friction
+    double limit;      // of limits, >= 0 away from the bound
+    perp_wrench on_b;  // on b, about its centre of mass as it moves
     bool redundant;
 } pp_joint_sum;
 
 // What a passage is, and by which law of impact.
 typedef enum pp_jump {
     PP_JUMP_NONE,   // smooth motion
-    PP_JUMP_LAW,    // an impact by the law that was asked for: velocities jump, nothing moves
+    PP_JUMP_LAW,    // an impact by the chosen law: velocities jump, nothing moves
     PP_JUMP_OTHER,  // an impact by the other law, since that one would have created energy
 } pp_jump;
 
@@ -91,9 +93,10 @@ typedef struct pp_passage {
     double error;          // sum of the integrator's estimates of its local errors [m]
 } pp_passage;
 
+// The result of a step. Lists of events, contacts and passages are in the order of time.
 typedef struct pp_hybrid_result {
-    double t;
-    double *q, *qd;  // at the end
+    double t;        // [s] the end
+    double *q, *qd;  // of the tree, at the end
     int events, event_room;
     perp_event *event;
     int contacts, contact_room;
@@ -106,8 +109,8 @@ typedef struct pp_hybrid_result {
     int redundant;         // most rows that followed from others
     bool unique;           // the motion is proved to be unique: only equations acted
     bool tempered;         // an impact used another law, or less restitution, than asked for
-    bool stiff;
-    int steps;  // of the integrator
+    bool stiff;            // the integrator went on with backward differentiation formulas
+    int steps;             // of the integrator
     char remark[200];
 } pp_hybrid_result;
 

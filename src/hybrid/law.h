@@ -17,12 +17,15 @@
 // impulses. Every law relates the components of u and r in its own rows. Known directions of
 // sliding make a law linear in the normal force.
 
+// The mode of a law: which of its conditions are equations.
 typedef enum pp_law_mode {
     PP_OFF,     // r = 0
     PP_HELD,    // u = 0: bilateral, closed, sticking, a motor that keeps its rate
     PP_SLIDES,  // contact: u_n = 0, r_t = -mu r_n d; motor or dry friction: r = -bound d
 } pp_law_mode;
 
+// The form of a law. d is the direction of sliding, a unit vector; `against u` means r = -mu r_n
+// u/|u| (or -bound sign u) where u != 0.                                                theory (H7)
 typedef enum pp_law_kind {
     PP_LAW_EQUAL,    // u = 0
     PP_LAW_BOX,      // |r| <= bound, and -bound sign(u) where u != 0
@@ -44,19 +47,19 @@ typedef struct pp_law {
     pp_law_mode mode;  // input of pp_law_linear and pp_law_forces, output of pp_law_solve
 } pp_law;
 
+// The laws of an instant over common rows.
 typedef struct pp_laws {
     int count, rows;
     pp_law *law;
-    const double *A;  // rows x rows, column-major, symmetric
-    const double *b;  // rows
-    double
-        tolerance;  // relative to the sizes of u and r: smaller values are zero in a choice of modes
-    const double
-        *scale;      // rows: what A is measured by in deciding its rank              theory (J10)
-    double least_u;  // size of the rates that u is made of, before they cancel
-    double rank;     // part of the scaled matrix below which it counts as singular; 0: PP_LAW_RANK
+    const double *A;      // rows x rows, column-major, symmetric
+    const double *b;      // rows
+    double tolerance;     // of u and r relative to their sizes: smaller values count as zero
+    const double *scale;  // rows, or NULL: scales in decisions about rank, see ties.c
+    double least_u;       // size of the terms that u is the sum of, before they cancel
+    double rank;          // scaled pivots below are zero; 0: PP_LAW_RANK
 } pp_laws;
 
+// What a solution found out about the laws besides r and modes.
 typedef struct pp_law_info {
     int rank, equations;  // of the linear equations; rank < equations: r is not determined
     double residual;      // of the law, relative                                        theory (H8)
@@ -64,7 +67,7 @@ typedef struct pp_law_info {
     bool wedged;          // a sliding contact whose normal force would pull: Painleve's paradox
     int wedge;            // that law
     bool other_law;       // impacts: Poisson's law in place of Newton's, or the other way round
-    double share;         // impacts: of the restitution that was asked for
+    double share;         // impacts: the part of the given restitution that acted
 } pp_law_info;
 
 // Forces r of the given modes: the solution of least norm of their linear equations, whether

@@ -31,7 +31,7 @@ typedef struct mode_problem {
     int n;
     variable *v;
     double *M, *b, *lower, *upper, *z;
-    double *known;  // rows: forces that are not asked for
+    double *known;  // rows: forces that are given
 } mode_problem;
 
 // ── Independent equations ────────────────────────────────────────────────────────────────────────
@@ -215,7 +215,7 @@ static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *ar
     p->z = p->upper + n;
     for (size_t j = 0; j < n; j++) {
         const variable *c = &p->v[j];
-        // Poisson's second phase: friction may also lean on the returned impulse `extra`.
+        // Poisson's second phase: friction also acts on the returned impulse `extra`.
         const pp_law *law = c->sigma ? &laws->law[c->contact] : NULL;
         const pp_law *on = law && pp_law_is_turning(law) ? &laws->law[law->on] : law;
         p->b[j] = law ? law->mu * on->extra : pp_row_direction_value(&c->zero, u);

@@ -8,6 +8,7 @@
 
 // ── The machine at one instant ───────────────────────────────────────────────────────────────────
 
+// Kinds in the order in which they stand in a list. The first three are equations.
 typedef enum pp_hold_kind {
     PP_HOLD_LOOP,    // equations of a joint that is not in the tree
     PP_HOLD_TARGET,  // coordinate - target(t) = 0
@@ -86,16 +87,16 @@ typedef struct pp_instant {
     const double *q, *qd;
     pp_tree_pass pass;
     int nv, rows;
-    double *L;     // H = L^T D L
-    double *free;  // H^-1 (B u - C)
-    pp_row *row;   // rows in the velocities of bodies; times sign
-    double *sign;
+    double *L;                     // H = L^T D L
+    double *free;                  // H^-1 (B u - C)
+    pp_row *row;                   // rows in the velocities of bodies, without sign
+    double *sign;                  // rows: of upper limits -1
     double *J, *G;                 // nv x rows: J^T and H^-1 J^T
     double *A;                     // rows x rows: J H^-1 J^T
     double *value, *rate, *drift;  // rows: phi (0 of rates), J qd + rate, J_dot qd
     double *scale;                 // rows: 1/sqrt(J M^-1 J^T) of the bodies by themselves
-    double rate_scale,
-        acceleration_scale;  // rates and accelerations that equations are the sums of
+    double rate_scale;             // size of the terms that rates of equations are sums of
+    double acceleration_scale;     // the same for their accelerations
     pp_dependent_rows ties;
     int *at, *size;       // holds: their rows
     pp_contact *contact;  // holds: geometry of contacts
