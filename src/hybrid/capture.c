@@ -196,22 +196,21 @@ static perp_status solve_impulses(pp_flight *flight, double dt, middle *mid, dou
     pp_laws laws;
     pp_law_info info;
     const pp_instant *instant = &mid->moment;
-    bool closing = instant->rows > 0, soon = false;
+    bool soon = false;
     double *b = NULL;
     perp_status status = pose_step_laws(flight, dt, mid, &laws, &b);
     if (status < 0) {
         return status;
     }
     // Each round stops at least one more contact.
-    for (int round = 0; round <= mid->holds.count; round++) {
-        if (!closing) {
-            break;
-        }
+    for (int round = 0; instant->rows > 0 && round <= mid->holds.count; round++) {
         status = pp_law_solve(&laws, r, &info, flight->machine->env, flight->scratch);
         if (status < 0 || status == PERP_INEXACT) {
             return status < 0 ? status : PERP_ERR_LIMIT;
         }
-        closing = stop_closing(flight, mid, r, b, &soon);
+        if (!stop_closing(flight, mid, r, b, &soon)) {
+            break;
+        }
     }
     if (soon && dt > CAPTURE_MIN) {
         return PERP_ERR_LIMIT;
@@ -349,13 +348,9 @@ static perp_status record_capture_event(pp_flight *flight, double from, const ch
 // exchanged until none is missing.
 static perp_status resolve_capture_impacts(pp_flight *flight)
 {
-    bool again = true;
     for (int k = 0; k < PP_EXCHANGES; k++) {
-        if (!again) {
-            break;
-        }
         pp_holds holds;
-        again = false;
+        bool again = false;
         perp_status status = pp_flight_touching(flight, &holds);
         if (status < 0) {
             return status;
@@ -367,7 +362,7 @@ static perp_status resolve_capture_impacts(pp_flight *flight)
         }
         status = pp_flight_resolve_impacts(flight, &holds, pp_flight_rest_speed(flight), true, ends,
                                            &again);
-        if (status < 0) {
+        if (status < 0 || !again) {
             return status;
         }
     }

@@ -132,10 +132,11 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
     // signs: nothing to record.
     if (m->spatial && has_contacts(flight)) {
         status = pp_flight_instant(flight, &flight->holds, false, &instant);
+        if (status < 0) {
+            pp_arena_release(flight->scratch, mark);
+            return status;
+        }
         for (int i = 0; i < flight->holds.count; i++) {
-            if (status < 0) {
-                break;
-            }
             keep_contact(m, &instant, i, &flight->holds.hold[i]);
         }
     }
@@ -154,7 +155,7 @@ static bool is_burst(pp_flight *flight)
     bool same_instant = flight->t - flight->last_event <= 1e-12 * fmax(1.0, fabs(flight->t));
     flight->at_once = same_instant ? flight->at_once + 1 : 0;
     flight->last_event = flight->t;
-    // A burst begins at the first event after a pause of CLOSE.
+    // Events are counted in windows of CLOSE, each of which begins with an event.
     bool goes_on = flight->t - flight->burst < CLOSE;
     flight->burst = goes_on ? flight->burst : flight->t;
     flight->burst_count = goes_on ? flight->burst_count + 1 : 0;
@@ -184,7 +185,7 @@ static perp_status handle_event(pp_flight *flight)
         flight->why = "events do not end";
         return PERP_ERR_LIMIT;
     }
-    // At the time found: every hold within a few rounding errors of its end counts as ended.
+    // Every hold within ten rounding errors of its end counts as ended.
     perp_status status = pp_flight_event_margin(flight, flight->t, flight->y, &margin, ended);
     if (status < 0) {
         return status;

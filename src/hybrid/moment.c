@@ -51,11 +51,10 @@ pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena)
     return &holds->hold[holds->count++];
 }
 
-// A hold of a joint: it has no shapes.
+// False: out of memory.
 static bool add_joint(pp_holds *out, pp_hold_kind kind, int joint, pp_arena *arena)
 {
-    pp_hold hold = {.kind = kind, .joint = joint, .a = -1, .b = -1, .listed = -1, .mode = PP_HELD};
-    return pp_holds_add(out, hold, arena) != NULL;
+    return pp_holds_add(out, pp_hold_of_joint(kind, joint), arena) != NULL;
 }
 
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena)

@@ -168,6 +168,11 @@ void pp_turn_rates(const pp_machine *machine, const pp_frame *body, const pp_con
                    pp_hold_kind kind, double rate[2]);
 void pp_turn_row(const pp_machine *machine, const pp_frame *body, const pp_contact *c,
                  pp_hold_kind kind, int k, pp_row *row);
+// A hold of a joint, which has no shapes; held.
+static inline pp_hold pp_hold_of_joint(pp_hold_kind kind, int joint)
+{
+    return (pp_hold){.kind = kind, .joint = joint, .a = -1, .b = -1, .listed = -1, .mode = PP_HELD};
+}
 // A contact as a hold that is closed.
 static inline pp_hold pp_hold_contact(const pp_contact *c)
 {

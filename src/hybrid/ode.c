@@ -27,9 +27,9 @@ struct pp_ode {
     SUNMatrix jacobian;
     SUNLinearSolver linear;
     bool stiff;
-    double t, stop,
-        longest;    // [s] end of the last step, end of the integration, longest step (0: no limit)
-    int64_t steps;  // since the start
+    double t, stop;      // [s] end of the last step, end of the integration
+    double longest;      // [s] longest step, 0: no limit
+    int64_t steps;       // since the start
     perp_status status;  // of the last failed evaluation
     const perp_env *env;
 };

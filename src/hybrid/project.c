@@ -78,13 +78,8 @@ static perp_status add_limits(const pp_machine *machine, const pp_poses *kin, pp
         // The row is signed so that its value is negative beyond either bound.
         double sign = row.value < j->lower ? 1.0 : -1.0;
         double beyond = fmax(j->lower - row.value, row.value - j->upper);
-        pp_hold hold = {.kind = PP_HOLD_LIMIT,
-                        .joint = i,
-                        .sign = sign,
-                        .a = -1,
-                        .b = -1,
-                        .listed = -1,
-                        .mode = PP_HELD};
+        pp_hold hold = pp_hold_of_joint(PP_HOLD_LIMIT, i);
+        hold.sign = sign;
         if (beyond > DEEP && !pp_holds_add(holds, hold, arena)) {
             return PERP_ERR_MEMORY;
         }

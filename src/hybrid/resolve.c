@@ -302,13 +302,13 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     pp_holds now = {0};
     bool again = true;
     for (int k = 0; k < PP_EXCHANGES; k++) {
-        if (!again) {
-            break;
-        }
         again = false;
         perp_status status = resolve_once(flight, ended, &now, &again);
         if (status < 0) {
             return status;
+        }
+        if (!again) {
+            break;
         }
     }
     if (again) {

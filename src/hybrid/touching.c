@@ -38,13 +38,8 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
         for (int side = 0; side < 2; side++) {
             double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
             // Both sides of a limit are holds of their own; sign makes their value a gap.
-            pp_hold hold = {.kind = PP_HOLD_LIMIT,
-                            .joint = i,
-                            .sign = sign,
-                            .a = -1,
-                            .b = -1,
-                            .listed = -1,
-                            .mode = PP_HELD};
+            pp_hold hold = pp_hold_of_joint(PP_HOLD_LIMIT, i);
+            hold.sign = sign;
             // Bounds are compared relative to their size, but no more closely than to 1.
             double room = pp_holds_same(&flight->holds, &hold) ? LOOSE : flight->tol_limit;
             room = fmax(reach, room * fmax(1.0, fabs(bound)));
