@@ -205,7 +205,8 @@ static perp_form choose_form(const pp_run *r)
     }
     // In the plane a few contacts are quicker as an LCP, and the same; in space the LCP has polygons.
     bool better = r->model->spatial || r->rows->nn >= CONE_FROM;
-    return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
+    bool any = r->rows->nn + r->rows->nm > 0;
+    return cone && better && any ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
 // The forms with polygons: MCP and LCP.
