@@ -1,21 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For how long nothing can have met: conservative advancement (Mirtich 1996).            theory (H13)
+// For how long no two shapes can have met: conservative advancement (Mirtich 1996).    theory (H13)
 //
-// Two shapes a gap apart do not touch before gap / speed, where no point of one approaches the other faster
-// than that. From there it is looked again; near zero the time is that in which they cannot pass through
-// each other either: overlap of half their thickness is seen as overlap.
+// Two shapes separated by a gap do not touch before gap / speed, where speed bounds the velocity at
+// which any point of one approaches the other. Gaps are evaluated again at that time. Near zero the
+// time is that in which the shapes cannot cross half of the thinner one: up to that depth detection
+// reports an overlap, so no shape passes through another between two evaluations.
 #include "hybrid/flight.h"
 
 #include <math.h>
 
-static const double ROOM =
-    1.5;  // for what accelerations add to speeds within a step of the integrator
-static const double THIN = 1e-4;  // of the length: of shapes without thickness
+static const double ROOM = 1.5;   // factor for what accelerations add to speeds within a step
+static const double THIN = 1e-4;  // of the length: assumed of shapes without thickness
 
 // ── Thickness ────────────────────────────────────────────────────────────────────────────────────
 
+// Least width of a convex polygon: the least over its sides of the distance to the
+// vertex furthest from the side.
 static double polygon_width(const pp_shape *s)
 {
     double least = PP_INF;
@@ -30,6 +32,8 @@ static double polygon_width(const pp_shape *s)
     return least;
 }
 
+// A lower bound for the least width of a polyhedron: half of the least over its faces. Between two
+// edges the width may be less than over any face.
 static double hull_width(const pp_hull *hull)
 {
     double least = PP_INF;
@@ -41,9 +45,11 @@ static double hull_width(const pp_hull *hull)
         }
         least = fmin(least, most);
     }
-    return 0.5 * least;  // across two edges it may be less
+    return 0.5 * least;
 }
 
+// Least width of a solid [m]; half-spaces have none. The narrowest section of a cone may be close
+// to its tip, so its radius and half height are taken once, not twice.
 static double solid_width(const pp_solid *s)
 {
     switch (s->kind) {
@@ -64,9 +70,11 @@ static double solid_width(const pp_solid *s)
     }
 }
 
+// Least width of a shape [m]: half of it may be crossed before an overlap is missed.
 static double width_of(const perp_model *m, int shape)
 {
     const pp_shape *s = &m->shape[shape];
+    // Meshes are surfaces without thickness; half-planes cannot be crossed.
     if (m->spatial) {
         return s->mesh ? 0.0 : solid_width(&s->solid);
     }
@@ -85,15 +93,17 @@ static double width_of(const perp_model *m, int shape)
 
 // ── Speeds ───────────────────────────────────────────────────────────────────────────────────────
 
-// No point of the body is faster. Shapes are no larger than the length of the machine about their centres,
-// which may be off the body's.
+// Bound of the speed of all points of a shape [m/s]. Shapes are no larger than the length of the
+// machine about their centres, which may be off the body's.
 static double speed_of(const perp_model *m, const pp_frame *body, int shape, double length)
 {
     const pp_shape *s = &m->shape[shape];
+    // |v| + |w| arm bounds the velocity of every point within arm of the body's centre.
     double arm = length + (m->spatial ? pp_length(s->X_BS.p) : hypot(s->p_BS.x, s->p_BS.y));
     return pp_length(body[s->body].v) + arm * pp_length(body[s->body].w);
 }
 
+// Whether the pair of a contact is closed already; its gaps are watched by the modes.
 static bool is_held_contact(const pp_holds *holds, const pp_contact *c)
 {
     for (int i = 0; i < holds->count; i++) {
@@ -105,12 +115,12 @@ static bool is_held_contact(const pp_holds *holds, const pp_contact *c)
     return false;
 }
 
-perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, double horizon,
-                                 double *clear)
+// pp_flight_clear_time; leaves its work in the scratch arena.
+static perp_status clear_time(pp_flight *flight, double t, const double *y, double horizon,
+                              double *clear)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
-    pp_mark mark = pp_arena_mark(flight->scratch);
     pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
     pp_gaps gaps;
     double fastest = 0.0;
@@ -122,20 +132,37 @@ perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, d
     for (int i = 0; i < m->shapes; i++) {
         fastest = fmax(fastest, speed_of(m, body, i, machine->length));
     }
+    // Two shapes approach by at most twice the fastest speed: pairs further apart cannot
+    // meet within the horizon.
     pp_poses kin = {.t = t, .body = body};
     pp_gap_search search = {.margin = 2.0 * ROOM * fastest * horizon};
     perp_status status = pp_holds_hint(machine, &flight->holds, &kin, &search, flight->scratch);
-    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, search, flight->scratch);
-    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+    if (status < 0) {
+        return status;
+    }
+    status = pp_gaps_run(&gaps, m, &kin, search, flight->scratch);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         double speed = ROOM * (speed_of(m, body, c->a, machine->length) +
                                speed_of(m, body, c->b, machine->length));
+        // Half of the thinner shape may be crossed in one go: the overlap is then still detected.
         double width = fmin(width_of(m, c->a), width_of(m, c->b));
         width = fmax(0.5 * width, THIN * machine->length);
         if (!is_held_contact(&flight->holds, c) && speed > 0.0) {
             *clear = fmin(*clear, fmax(c->gap, width) / speed);
         }
     }
+    return PERP_OK;
+}
+
+perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, double horizon,
+                                 double *clear)
+{
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    perp_status status = clear_time(flight, t, y, horizon, clear);
     pp_arena_release(flight->scratch, mark);
     return status;
 }

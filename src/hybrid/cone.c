@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The laws of an instant on exact friction cones: equations are eliminated, what is left is a frictional
-// contact problem in its local form, which goes to comp/.                         theory (C2), (H7a)
+// The laws of an instant on exact friction cones: equations are eliminated, and the frictional
+// contact problem that remains goes to comp/ in its local form.                  theory (C2), (H7a)
 //
 //   u_c = W r_c + q,   W = F (A_cc - A_ce A_ee^-1 A_ec) C,   q = F (b_c - A_ce A_ee^-1 b_e)
 //
-// C holds the directions in which forces act and F the rates that are asked for. Both are the identity but
-// for contacts that slide, whose column is the normal with the friction that sliding brings: W is
-// not symmetric there. The cone solvers do not need that it is.
+// C holds the directions in which forces act and F the rates on which conditions are imposed. Both
+// are the identity except for sliding contacts, whose column is the normal with the friction of
+// sliding, n - mu d.t. W is then not symmetric, which the cone solvers do not require.
 #include "hybrid/law.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { DIM = 3 };
+enum { DIM = 3 };  // components of a contact without torsional and rolling friction: n, t, o
 
 typedef struct cone_problem {
     int nc, ne, dim;
@@ -25,11 +25,7 @@ typedef struct cone_problem {
     double *W, *q, *mu, *spin, *roll, *z;
 } cone_problem;
 
-static bool is_contact(const pp_law *law)
-{
-    return law->size > 0 && (law->kind == PP_LAW_CONTACT || law->kind == PP_LAW_SLIDING);
-}
-
+// A contact in space whose direction of sliding is not given.
 static bool has_cone(const pp_law *law)
 {
     return law->kind == PP_LAW_CONTACT && law->size == DIM;
@@ -40,6 +36,7 @@ bool pp_law_cone_possible(const pp_laws *laws)
     bool spatial = false;
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
+        // A box has no place in a problem on cones; an extra impulse would move the tip of a cone.
         if (law->size > 0 && (law->kind == PP_LAW_BOX || law->extra > 0.0)) {
             return false;
         }
@@ -48,37 +45,46 @@ bool pp_law_cone_possible(const pp_laws *laws)
     return spatial;
 }
 
-// Factors the independent equations.
+// Lists the independent equations and factors A_ee. Dependent ones follow from them.
 static perp_status hold_equations(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
     bool *keep = PP_ZEROS(arena, bool, rows);
     p->equation = PP_ARRAY(arena, int, rows);
-    perp_status status =
-        keep && p->equation ? pp_law_independent(laws, keep, arena) : PERP_ERR_MEMORY;
-    for (int i = 0; status >= 0 && i < laws->rows; i++) {
+    if (!keep || !p->equation) {
+        return PERP_ERR_MEMORY;
+    }
+    // A_ee is singular with redundant equations; independent ones imply the others.
+    perp_status status = pp_law_independent(laws, keep, arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < laws->rows; i++) {
         if (keep[i]) {
             p->equation[p->ne++] = i;
         }
     }
     size_t ne = (size_t)p->ne;
     p->L = PP_ARRAY(arena, double, ne *ne);
-    if (status < 0 || !p->L) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (!p->L) {
+        return PERP_ERR_MEMORY;
     }
     for (size_t j = 0; j < ne; j++) {
         for (size_t i = 0; i < ne; i++) {
             p->L[i + j * ne] = laws->A[(size_t)p->equation[i] + (size_t)p->equation[j] * rows];
         }
     }
+    // Independent by a pivot of their own, so a failure is rounding.
     return ne > 0 && pp_chol_factor(p->ne, p->L, p->ne, 0.0) != 0 ? PERP_ERR_SINGULAR : PERP_OK;
 }
 
-// u of all rows once forces r act and the equations answer; r receives their forces. u: A r + u_0 on entry.
+// Adds the reaction of the equations, r_e = -A_ee^-1 u_e, to the rates u of all rows (u = A r + u_0
+// on entry) and to r. work: ne numbers.
 static void apply_equations(const pp_laws *laws, const cone_problem *p, double *u, double *r,
                             double *work)
 {
     size_t rows = (size_t)laws->rows;
+    // A_ee r_e = -u_e, then u += A_.e r_e: the rates of the equations vanish.
     for (int i = 0; i < p->ne; i++) {
         work[i] = -u[p->equation[i]];
     }
@@ -91,8 +97,9 @@ static void apply_equations(const pp_laws *laws, const cone_problem *p, double *
     }
 }
 
-// Components: normal, two tangents, torsion and rolling where there are any. A contact that slides in a known direction
-// has its normal only.
+// Lays out the components of each contact: the normal, two tangents, then torsion and rolling where
+// any contact has them. A contact that slides in a known direction has its normal only. All
+// contacts of a problem have the same dimension (C3); components that a contact lacks have no row.
 static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     bool spins = false, rolls = false;
@@ -101,6 +108,7 @@ static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_ar
         spins = spins || (turns && laws->law[i].size == 1);
         rolls = rolls || (turns && laws->law[i].size == 2);
     }
+    // n, t, o; then one component of torsion, two of rolling.
     p->dim = DIM + (spins ? 1 : 0) + (rolls ? 2 : 0);
     size_t n = (size_t)p->dim * (size_t)p->nc;
     p->row = PP_ARRAY(arena, int, n);
@@ -120,19 +128,23 @@ static perp_status layout_components(const pp_laws *laws, cone_problem *p, pp_ar
             row[k] = k == 0 || (k < DIM && has_cone(law)) ? law->at + k : -1;
         }
         p->mu[c] = has_cone(law) ? law->mu : 0.0;
+        // Turning friction follows its contact in the list. Rolling has the last two components.
         for (int j = i + 1; j < laws->count && pp_law_is_turning(&laws->law[j]); j++) {
             const pp_law *turn = &laws->law[j];
-            for (int k = 0; turn->kind == PP_LAW_TURN && k < turn->size; k++) {
-                row[(turn->size == 1 ? DIM : p->dim - 2) + k] = turn->at + k;
+            if (turn->kind != PP_LAW_TURN) {
+                continue;  // in a known direction: part of the normal's column
             }
-            if (turn->kind == PP_LAW_TURN) {
-                *(turn->size == 1 ? &p->spin[c] : &p->roll[c]) = turn->mu;
+            int first = turn->size == 1 ? DIM : p->dim - 2;
+            for (int k = 0; k < turn->size; k++) {
+                row[first + k] = turn->at + k;
             }
+            *(turn->size == 1 ? &p->spin[c] : &p->roll[c]) = turn->mu;
         }
     }
     return PERP_OK;
 }
 
+// The direction in which component k of contact c acts.
 static pp_row_direction component_direction(const pp_laws *laws, const cone_problem *p, int c,
                                             int k)
 {
@@ -140,7 +152,7 @@ static pp_row_direction component_direction(const pp_laws *laws, const cone_prob
                   : pp_row_direction_row(p->row[c * p->dim + k]);
 }
 
-// Known forces of what rubs.
+// r: the known forces of motors and dry friction in motion, zero in all other rows.
 static void rub(const pp_laws *laws, double *r)
 {
     memset(r, 0, (size_t)laws->rows * sizeof *r);
@@ -152,7 +164,9 @@ static void rub(const pp_laws *laws, double *r)
     }
 }
 
-// W and q; of components that carry nothing the diagonal stands for a unit.
+// W column by column, from the rates that a unit force of a component causes while the equations
+// react, and q. A component without a row gets the mobility of the normal on its diagonal, so that
+// W stays regular and of one size.
 static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -164,6 +178,7 @@ static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena 
     for (int j = 0; j < n; j++) {
         double *W = p->W + (size_t)j * (size_t)n;
         if (p->row[j] < 0) {
+            // Nothing acts on this component and nothing depends on it: its force will be zero.
             int normal = j - j % p->dim;
             W[j] = fabs(p->W[(size_t)normal * ((size_t)n + 1)]);
             continue;
@@ -178,6 +193,7 @@ static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena 
             W[i] = p->row[i] >= 0 ? u[p->row[i]] : 0.0;
         }
     }
+    // r holds reactions of the columns so far; rub() clears it.
     rub(laws, r);
     pp_law_rates(laws, r, u);
     apply_equations(laws, p, u, r, work);
@@ -187,7 +203,8 @@ static perp_status fill_delassus(const pp_laws *laws, cone_problem *p, pp_arena 
     return PERP_OK;
 }
 
-// Forces of all rows from those of the contacts.
+// Forces r of all rows from the solution z: known forces, contacts, then the
+// reaction of the equations.
 static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -197,6 +214,7 @@ static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r,
     }
     rub(laws, r);
     for (int j = 0; j < p->dim * p->nc; j++) {
+        // r = known + C z, in the directions of the components.
         pp_row_direction push = {.count = 0};
         if (p->row[j] >= 0) {
             push = component_direction(laws, p, j / p->dim, j % p->dim);
@@ -213,17 +231,28 @@ static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r,
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena)
 {
     cone_problem p = {.law = PP_ARRAY(arena, int, laws->count)};
-    perp_status status = p.law ? hold_equations(laws, &p, arena) : PERP_ERR_MEMORY;
-    for (int i = 0; status >= 0 && i < laws->count; i++) {
-        if (is_contact(&laws->law[i])) {
-            p.law[p.nc++] = i;
-        }
+    if (!p.law) {
+        return PERP_ERR_MEMORY;
     }
-    status = status < 0 ? status : layout_components(laws, &p, arena);
-    status = status < 0 ? status : fill_delassus(laws, &p, arena);
+    perp_status status = hold_equations(laws, &p, arena);
     if (status < 0) {
         return status;
     }
+    for (int i = 0; i < laws->count; i++) {
+        const pp_law *law = &laws->law[i];
+        if (law->size > 0 && (law->kind == PP_LAW_CONTACT || law->kind == PP_LAW_SLIDING)) {
+            p.law[p.nc++] = i;
+        }
+    }
+    status = layout_components(laws, &p, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = fill_delassus(laws, &p, arena);
+    if (status < 0) {
+        return status;
+    }
+    // Dimensions 4 to 6: n, t, o, then torsion (4, 6) and rolling (5, 6).               theory (C3)
     int n = p.dim * p.nc;
     perp_fcp fcp = {.nc = p.nc,
                     .dim = p.dim,
@@ -232,13 +261,20 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
                     .mu_roll = p.dim >= 5 ? p.roll : NULL,
                     .W = perp_matrix_dense(n, n, p.W),
                     .q = p.q};
+    // Accelerations feed an integrator of high order: the residual has to be rounding. `loose`
+    // results start choose_forces.
     perp_comp_options options = perp_comp_options_default();
     options.tolerance = 1e-12;
     options.loose = 1e-7;
     status = perp_fcp_solve(NULL, &fcp, &options, env, p.z, NULL, NULL);
-    if (status == PERP_ERR_MEMORY || !pp_all_finite((size_t)n, p.z)) {
-        return status == PERP_ERR_MEMORY ? status : PERP_ERR_NUMERIC;
+    if (status == PERP_ERR_MEMORY) {
+        return status;
     }
+    if (!pp_all_finite((size_t)n, p.z)) {
+        return PERP_ERR_NUMERIC;
+    }
+    // The best iterate of a solver that gave up is a start for the modes: its
+    // status is returned with it.
     perp_status made = forces(laws, &p, r, arena);
     return made < 0 ? made : status;
 }

@@ -1,14 +1,30 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From event to event through one step.                                            theory (H1), (H13)
+// The loop of the stepper `event`: one step of the user as a sequence of smooth motions and events.
+//                                                                                theory (H1), (H13)
+//
+//   project onto the joints (H12), find modes (H14)
+//   until t + h: integrate to the next event, resolve it
+//
+// Wherever no modes are found, events accumulate or the integrator stalls, short steps by impulses
+// (capture.c) carry the motion on until modes are found again.                         theory (H17)
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
+perp_status pp_flight_instant(const pp_flight *flight, const pp_holds *holds, bool forces,
+                              pp_instant *out)
+{
+    return pp_instant_make(out, flight->machine, flight->t, flight->q, flight->qd, holds, forces,
+                           flight->scratch);
+}
+
 // ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
 
+// The right-hand side for the integrator: y = (q, qd) of the tree, y_dot = (q_dot, qdd), in the
+// present modes. Where quaternions are among the coordinates q_dot is not qd.
 static perp_status state_derivative(void *user, double t, const double *y, double *y_dot)
 {
     pp_flight *flight = user;
@@ -23,6 +39,8 @@ static perp_status state_derivative(void *user, double t, const double *y, doubl
         pp_instant_make(&instant, machine, t, y, qd, &flight->holds, true, flight->scratch);
     if (status >= 0) {
         pp_tree_q_dot(tree, y, qd, y_dot);
+        // Undetermined loads of contacts that stick do not change the
+        // motion, so any of them will do.
         status = pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, y_dot + tree->nq,
                                &r, &info, flight->scratch);
     }
@@ -32,6 +50,9 @@ static perp_status state_derivative(void *user, double t, const double *y, doubl
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────
 
+// Planar bodies have q = (x, y, angle), spatial ones (x, y, z) and a unit quaternion (w, x, y, z),
+// points their position only. nu holds those components of the twist that a body can move in;
+// angular velocities are in world axes.
 void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, double *nu)
 {
     for (int i = 0; i < model->bodies; i++) {
@@ -42,6 +63,7 @@ void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, d
         for (int k = 0; k < b->nv; k++) {
             nu[b->at + k] = twist[b->axis[k]];
         }
+        // Coordinates depend on the kind of the body; at_q and at are its places in q and nu.
         if (b->nq >= 2) {
             x[0] = f->p.x;
             x[1] = f->p.y;
@@ -58,62 +80,55 @@ void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, d
     }
 }
 
-static perp_event *new_event(pp_flight *flight)
-{
-    pp_hybrid_result *out = flight->result;
-    if (out->events == out->event_room) {
-        int room = 2 * out->event_room + 8;
-        perp_event *more = PP_ARRAY(flight->keep, perp_event, room);
-        if (!more) {
-            return NULL;
-        }
-        if (out->events > 0) {
-            memcpy(more, out->event, (size_t)out->events * sizeof *more);
-        }
-        out->event = more;
-        out->event_room = room;
-    }
-    return &out->event[out->events];
-}
-
 perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const pp_hold *hold)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
-    perp_event *event = new_event(flight);
-    double *state = PP_ARRAY(flight->keep, double, (size_t)m->nq + 2 * (size_t)m->nv);
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
-    double *q = PP_ARRAY(flight->scratch, double, m->nq);
-    if (!event || !state || !body || !q) {
+    pp_hybrid_result *out = flight->result;
+    perp_event *list =
+        pp_list_grow(out->event, out->events, &out->event_room, sizeof *list, flight->keep);
+    if (!list) {
         return NULL;
     }
+    out->event = list;
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    double *state = PP_ARRAY(flight->keep, double, (size_t)m->nq + 2 * (size_t)m->nv);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
+    double *q = PP_ARRAY(flight->scratch, double, m->nq);
+    if (!state || !body || !q) {
+        pp_arena_release(flight->scratch, mark);
+        return NULL;
+    }
+    // Velocities before are those of the flight, velocities after are in flight->qd_after; the
+    // configuration is the same.
     double *before = state + m->nq, *after = before + m->nv;
-    pp_tree_frames(machine->tree, flight->t, flight->q, flight->other, body);
+    pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd_after, body);
     pp_hybrid_state(m, body, q, after);
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
     pp_hybrid_state(m, body, state, before);
     pp_arena_release(flight->scratch, mark);
+    bool touches = hold && pp_hold_touches(hold);
+    perp_event *event = &out->event[out->events++];
     *event = (perp_event){.t = flight->t,
                           .kind = kind,
-                          .a = {hold && pp_hold_touches(hold) ? hold->a : -1},
-                          .b = {hold && pp_hold_touches(hold) ? hold->b : -1},
+                          .a = {touches ? hold->a : -1},
+                          .b = {touches ? hold->b : -1},
                           .feature = hold ? hold->feature : 0,
                           .joint = {hold ? hold->joint : -1},
                           .q = state,
                           .nu_before = before,
                           .nu_after = after};
-    flight->result->events++;
     flight->events++;
     return event;
 }
 
-// ── Infinitely many impacts ──────────────────────────────────────────────────────────────────────
+// ── Zeno sequences ───────────────────────────────────────────────────────────────────────────────
 
-// Heights of bounces, of the length: a steady sequence of impacts is ended once it is below the first, any other one below
-// the second.
+// Heights of bounces relative to the machine's length. A sequence whose intervals shrink by a
+// steady ratio ends once the height is below NEGLIGIBLE; any other sequence ends below UNSEEN.
 static const double NEGLIGIBLE = 1e-8, UNSEEN = 1e-3 * 1e-8;
 
+// A bounce of height s starts at the speed sqrt(2 g s).
 double pp_flight_bounce_speed(const pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
@@ -121,15 +136,19 @@ double pp_flight_bounce_speed(const pp_flight *flight)
     return fmax(flight->tol_rate, sqrt(2.0 * g * UNSEEN * machine->length));
 }
 
-static pp_impact_history *bouncer_of(pp_flight *flight, int a, int b)
+// The history of two bodies. When all are in use, a new pair overwrites one of the others:
+// histories only decide when a sequence is cut off, so a lost one costs a few more impacts.
+static pp_impact_history *history_of(pp_flight *flight, int a, int b)
 {
     for (int i = 0; i < flight->impact_histories; i++) {
         if (flight->impact_history[i].a == a && flight->impact_history[i].b == b) {
             return &flight->impact_history[i];
         }
     }
-    int i = flight->impact_histories < PP_IMPACT_HISTORIES ? flight->impact_histories++
-                                                           : flight->events % PP_IMPACT_HISTORIES;
+    int i = flight->events % PP_IMPACT_HISTORIES;
+    if (flight->impact_histories < PP_IMPACT_HISTORIES) {
+        i = flight->impact_histories++;
+    }
     flight->impact_history[i] = (pp_impact_history){.a = a, .b = b};
     return &flight->impact_history[i];
 }
@@ -137,7 +156,7 @@ static pp_impact_history *bouncer_of(pp_flight *flight, int a, int b)
 bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
                     double *end)
 {
-    pp_impact_history *s = bouncer_of(flight, body_a, body_b);
+    pp_impact_history *s = history_of(flight, body_a, body_b);
     if (s->count > 0 && s->t[s->count - 1] == flight->t) {
         return false;  // the same bounce
     }
@@ -149,6 +168,9 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
     if (s->count < PP_IMPACT_TIMES) {
         return false;
     }
+    // Four times give three intervals and two ratios. Over the last interval T the body rose and
+    // fell with half of T each, at a mean speed of half the impact speed: height = speed T / 4.
+    // With a ratio r < 1 the intervals that follow add up to T r / (1 - r).
     double last = s->t[3] - s->t[2], before = s->t[2] - s->t[1], first = s->t[1] - s->t[0];
     double height = 0.25 * speed * last;
     *ratio = before > 0.0 ? last / before : 0.0;
@@ -159,20 +181,12 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
            (steady || height < UNSEEN * flight->machine->length);
 }
 
-// ── The loop ─────────────────────────────────────────────────────────────────────────────────────
-
-// Nothing can move (all is welded): there is nothing to integrate, but joints carry their loads.
-static perp_status stand(pp_flight *flight)
-{
-    perp_status status = pp_flight_sum(flight, flight->t, flight->end);
-    flight->t = flight->end;
-    return status;
-}
-
-// ── Where modes do not lead on ───────────────────────────────────────────────────────────────────
+// ── Short steps where no modes are found ─────────────────────────────────────────────────────────
 
 enum { MOST_CAPTURES = 100000 };
 
+// Short steps cannot help where memory ran out, the problem is refused, equations contradict each
+// other by proof, or a limit on events or integrator steps was reached.
 static bool may_capture(const pp_flight *flight, perp_status status)
 {
     return status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_REFUSED &&
@@ -180,25 +194,33 @@ static bool may_capture(const pp_flight *flight, perp_status status)
            flight->result->steps <= PP_MOST_STEPS && flight->machine->tree->nv > 0;
 }
 
-// Short steps until modes are found again.
+// Takes short steps until modes are found again.                                       theory (H17)
 static perp_status capture(pp_flight *flight)
 {
     perp_status status = PERP_ERR_LIMIT;
     while (may_capture(flight, status) && flight->t < flight->end) {
+        // A reason that was noted belongs to this failure only.
         const char *why = flight->why ? flight->why : "no contact modes were found";
         flight->why = NULL;
         flight->result->remark[0] = '\0';
         flight->at_once = 0;
-        status =
-            ++flight->captures > MOST_CAPTURES ? PERP_ERR_LIMIT : pp_flight_capture(flight, why);
+        flight->captures++;
+        status = PERP_ERR_LIMIT;
+        if (flight->captures <= MOST_CAPTURES) {
+            status = pp_flight_capture(flight, why);
+        }
         if (status < 0) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
                      "not solved: neither contact modes nor short steps succeeded at t = %.12g",
                      flight->t);
             return status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
         }
+        // The modes before the short steps are void: start from those of equations,
+        // motors and dry friction.
         status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
-        status = status < 0 ? status : pp_flight_resolve(flight, NULL);
+        if (status >= 0) {
+            status = pp_flight_resolve(flight, NULL);
+        }
     }
     if (may_capture(flight, status)) {  // at the end: the next step finds modes
         status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
@@ -206,13 +228,21 @@ static perp_status capture(pp_flight *flight)
     return status;
 }
 
+// ── The loop ─────────────────────────────────────────────────────────────────────────────────────
+
+// Projects the state onto the joints (theory (H12)), reports a visible change as an event,
+// and finds the first modes.
 static perp_status begin_step(pp_flight *flight)
 {
     double moved, moved_rate;
     perp_status status = pp_hybrid_project(flight->machine, flight->t, flight->q, flight->qd,
                                            &moved, &moved_rate, flight->scratch);
-    if (status >= 0 && (moved > 1e-8 || moved_rate > 1e-8)) {
-        memcpy(flight->other, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
+    if (status < 0) {
+        return status;
+    }
+    // Rounding of the state that the caller gives is no event.
+    if (moved > 1e-8 || moved_rate > 1e-8) {
+        memcpy(flight->qd_after, flight->qd, (size_t)flight->machine->tree->nv * sizeof(double));
         perp_event *event = pp_flight_add_event(flight, PERP_EVENT_PROJECTED, NULL);
         if (!event) {
             return PERP_ERR_MEMORY;
@@ -221,18 +251,23 @@ static perp_status begin_step(pp_flight *flight)
                  "coordinates changed by %.3g, rates by %.3g to satisfy the joints", moved,
                  moved_rate);
     }
-    return status < 0 ? status : pp_flight_resolve(flight, NULL);
+    return pp_flight_resolve(flight, NULL);
 }
 
-// What is closed at the end, and how well it holds.
-static void look_back(pp_flight *flight, const pp_instant *instant)
+// Counts rows at the end and measures the worst rate of a row that should be zero: all rows of a
+// hold that is held, the normal row of a contact that slides.
+static void measure_end(pp_flight *flight, const pp_instant *instant)
 {
     pp_hybrid_result *out = flight->result;
     out->rows = instant->rows;
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *hold = &flight->holds.hold[i];
-        int held = hold->mode == PP_HELD ? instant->size[i] : hold->kind == PP_HOLD_CONTACT ? 1 : 0;
-        for (int k = 0; k < held && k < instant->size[i]; k++) {
+        // Joints of the tree have no rows: their coordinates cannot violate them.
+        int held = hold->mode == PP_HELD ? instant->size[i] : 0;
+        if (hold->mode != PP_HELD && hold->kind == PP_HOLD_CONTACT && instant->size[i] > 0) {
+            held = 1;
+        }
+        for (int k = 0; k < held; k++) {
             out->residual = fmax(out->residual, fabs(instant->rate[instant->at[i] + k]));
         }
         out->joint_rows += hold->kind < PP_HOLD_MOTOR ? instant->size[i] : 0;
@@ -240,7 +275,8 @@ static void look_back(pp_flight *flight, const pp_instant *instant)
     pp_flight_see_contacts(flight, instant, &flight->holds);
 }
 
-// Forces at the end of the step, in the modes that the motion goes on in.
+// Evaluates the end of the step in the modes in which the motion goes on, and
+// closes the last passage.
 static perp_status finish_step(pp_flight *flight)
 {
     pp_hybrid_result *out = flight->result;
@@ -248,43 +284,54 @@ static perp_status finish_step(pp_flight *flight)
     pp_instant instant;
     pp_law_info info;
     double *r = NULL, *qdd = PP_ARRAY(flight->scratch, double, machine->tree->nv);
-    perp_status status = qdd ? pp_instant_make(&instant, machine, flight->t, flight->q, flight->qd,
-                                               &flight->holds, true, flight->scratch)
-                             : PERP_ERR_MEMORY;
-    status = status < 0 ? status
-                        : pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, qdd, &r,
-                                        &info, flight->scratch);
-    if (status >= 0) {
-        out->t = flight->t;
-        out->q = flight->q;
-        out->qd = flight->qd;
-        out->stiff = flight->ode && pp_ode_stiff(flight->ode);
-        look_back(flight, &instant);
-        status = pp_flight_close(flight, PP_JUMP_NONE);
+    if (!qdd) {
+        return PERP_ERR_MEMORY;
     }
-    return status;
+    perp_status status = pp_flight_instant(flight, &flight->holds, true, &instant);
+    if (status < 0) {
+        return status;
+    }
+    // A check that these modes have finite accelerations; the values themselves are not reported.
+    status = pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, qdd, &r, &info,
+                           flight->scratch);
+    if (status < 0) {
+        return status;
+    }
+    out->t = flight->t;
+    out->q = flight->q;
+    out->qd = flight->qd;
+    out->stiff = flight->ode && pp_ode_stiff(flight->ode);
+    measure_end(flight, &instant);
+    return pp_flight_close(flight, PP_JUMP_NONE);
 }
 
-// Angles and quaternions count at the length of the machine.
+// Weights that turn the integrator's errors into lengths [m]: coordinates that are
+// lengths come first in each link and count by themselves; angles and quaternions count
+// at the length of the machine.
 static void weigh_errors(pp_flight *flight)
 {
+    static const int lengths[] = {
+        [PP_LINK_PRISMATIC] = 1, [PP_LINK_CYLINDRICAL] = 1, [PP_LINK_PLANE] = 2,
+        [PP_LINK_FLAT] = 2,      [PP_LINK_POINT] = 3,       [PP_LINK_FREE] = 3};
     const pp_tree *tree = flight->machine->tree;
     for (int i = 0; i < tree->nq; i++) {
         flight->weight[i] = flight->machine->length;
     }
     for (int i = 0; i < tree->links; i++) {
-        static const int lengths[] = {
-            [PP_LINK_PRISMATIC] = 1, [PP_LINK_CYLINDRICAL] = 1, [PP_LINK_PLANE] = 2,
-            [PP_LINK_FLAT] = 2,      [PP_LINK_POINT] = 3,       [PP_LINK_FREE] = 3};
         const pp_link *l = &tree->link[i];
         int count = l->kind <= PP_LINK_FREE ? lengths[l->kind] : 0;
-        count = l->kind == PP_LINK_POINT && !flight->machine->model->spatial ? 2 : count;
+        // A point in the plane has two coordinates.
+        if (l->kind == PP_LINK_POINT && !flight->machine->model->spatial) {
+            count = 2;
+        }
         for (int k = 0; k < count; k++) {
             flight->weight[l->at_q + k] = 1.0;
         }
     }
 }
 
+// Allocates the state and the results, copies q and qd, opens the first passage
+// and creates the integrator.
 static perp_status prepare_flight(pp_flight *flight, const double *q, const double *qd)
 {
     const pp_machine *machine = flight->machine;
@@ -296,29 +343,60 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
         return PERP_ERR_MEMORY;
     }
     weigh_errors(flight);
+    // y = (q, qd), a second one for dense output, and the rates after events, in one block.
     flight->q = flight->y;
     flight->qd = flight->y + nq;
     flight->y_try = flight->qd + nv;
-    flight->other = flight->y_try + nq + nv;
-    if (nv > 0) {
-        memcpy(flight->q, q, nq * sizeof *q);
-        memcpy(flight->qd, qd, nv * sizeof *qd);
+    flight->qd_after = flight->y_try + nq + nv;
+    if (nv == 0) {
+        return PERP_OK;  // nothing can move: no integrator
     }
-    return nv == 0
-               ? PERP_OK
-               : pp_ode_create(&flight->ode, (int)(nq + nv), state_derivative, flight,
-                               machine->options.relative, machine->options.absolute, machine->env);
+    memcpy(flight->q, q, nq * sizeof *q);
+    memcpy(flight->qd, qd, nv * sizeof *qd);
+    return pp_ode_create(&flight->ode, (int)(nq + nv), state_derivative, flight,
+                         machine->options.relative, machine->options.absolute, machine->env);
 }
 
-// Smooth equations have one solution. Where anything unilateral, boxed or frictional acts nothing is proved.
+// Whether the motion is proved to be unique: smooth equations have one solution. Where anything
+// unilateral, boxed or frictional acted nothing is proved.
 static bool only_equations(const pp_flight *flight)
 {
-    bool only = flight->result->contacts == 0 && flight->result->events == 0;
-    for (int i = 0; only && i < flight->holds.count; i++) {
-        pp_hold_kind kind = flight->holds.hold[i].kind;
-        only = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || kind == PP_HOLD_RATE;
+    if (flight->result->contacts > 0 || flight->result->events > 0) {
+        return false;
     }
-    return only;
+    for (int i = 0; i < flight->holds.count; i++) {
+        pp_hold_kind kind = flight->holds.hold[i].kind;
+        if (kind != PP_HOLD_LOOP && kind != PP_HOLD_TARGET && kind != PP_HOLD_RATE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// From the first modes to the end of the step.
+static perp_status fly(pp_flight *flight)
+{
+    perp_status status = begin_step(flight);
+    if (may_capture(flight, status)) {
+        status = capture(flight);
+    }
+    while (status >= 0 && flight->t < flight->end) {
+        // Each call ends at an event that has been resolved, or at the end of the step.
+        if (flight->machine->tree->nv > 0) {
+            status = pp_flight_integrate_smooth(flight);
+        } else {
+            // All is welded: there is nothing to integrate, but joints carry their loads.
+            status = pp_flight_sum(flight, flight->t, flight->end);
+            flight->t = flight->end;
+        }
+        if (may_capture(flight, status)) {
+            status = capture(flight);
+        }
+    }
+    if (status < 0) {
+        return status;
+    }
+    return finish_step(flight);
 }
 
 perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
@@ -341,6 +419,8 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .capture_end = -PP_INF,
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
+    // Contact detection reads the rim points of the machine; those of this
+    // flight change with its events.
     with.rims = &flight.rims;
     perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
@@ -352,14 +432,10 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
         out->qd = flight.qd;
         return status;
     }
-    status = begin_step(&flight);
-    status = may_capture(&flight, status) ? capture(&flight) : status;
-    while (status >= 0 && flight.t < flight.end) {
-        status = machine->tree->nv > 0 ? pp_flight_integrate_smooth(&flight) : stand(&flight);
-        status = may_capture(&flight, status) ? capture(&flight) : status;
-    }
-    status = status < 0 ? status : finish_step(&flight);
+    status = fly(&flight);
     out->unique = out->unique && only_equations(&flight);
+    // A failure without a reason of its own gets the time it came to; a success
+    // mentions tempered restitution.
     if (status == PERP_ERR_LIMIT && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark, "the integration stopped at t = %.12g", flight.t);
     }

@@ -1,168 +1,199 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to hybrid/: a flight, the motion of the machine over one step of the user, through all events in
-// it.
+// Private to hybrid/: a flight, the motion of the machine over one step of the user,
+// through all events in it.
+//
+// Conventions of all functions that take a flight: the state is (t, q, qd) of the flight; lists
+// of holds and results are allocated in `keep`, everything else in `scratch`. A function leaves
+// that as it found it, unless it is given an instant, which is in the scratch arena itself, or
+// its comment says otherwise. A negative status other than PERP_ERR_MEMORY, PERP_ERR_REFUSED
+// and PERP_ERR_INFEASIBLE leads to short steps (pp_flight_capture); `why` then holds the
+// reason, where it is known.
 #pragma once
 
 #include "hybrid/moment.h"
 #include "hybrid/ode.h"
 
-// What ended or changed: one for each condition that a mode lives by.
-typedef enum pp_end_kind {
-    PP_END_GAP,    // an open contact closes
-    PP_END_LIMIT,  // a limit is reached
-    PP_END_SLIP,   // sliding comes to rest
-    PP_END_PULL,   // a closed contact or limit would pull
-    PP_END_CONE,   // sticking would need more friction than there is, a motor more effort
-    PP_END_LOST,   // a contact's feature has gone
-} pp_end_kind;
-
-// Impact times of two bodies, the last four.
+// The last impact times of two bodies, for the detection of Zeno sequences.
 enum { PP_IMPACT_TIMES = 4, PP_IMPACT_HISTORIES = 16 };
 typedef struct pp_impact_history {
     int a, b;  // bodies
     int count;
-    double t[PP_IMPACT_TIMES];
+    double t[PP_IMPACT_TIMES];  // [s] in order
 } pp_impact_history;
 
 typedef struct pp_flight {
     const pp_machine *machine;
-    pp_rims rims;  // those of the machine
+    pp_rims rims;  // machine->rims points here
     pp_hybrid_result *result;
     pp_arena *keep;     // results and holds
     pp_arena *scratch;  // one evaluation
-    pp_ode *ode;
-    double t, end;
-    double *y;       // nq + nv
-    double *q, *qd;  // in y
-    double *y_try;   // for dense output
-    double *other;   // nv
-    pp_holds holds;
-    bool stale;      // holds are those before a short step
-    bool confirmed;  // the modes were an answer of the problem of modes when it was last asked
-    double tol_gap, tol_rate, tol_limit;
-    int events, most_events, at_once;
-    double last_event;
-    double margin_t, margin;  // of all conditions in the present modes, and when
+    pp_ode *ode;        // NULL: nothing can move
+
+    // The state.
+    double t, end;     // [s] now, and the end of the step
+    double *y;         // nq + nv
+    double *q, *qd;    // in y
+    double *y_try;     // nq + nv: dense output
+    double *qd_after;  // nv: rates after the next event to be added
+    pp_holds holds;    // closed now, in their modes
+    bool stale;        // holds are those before a short step
+    bool confirmed;    // the problem of modes returned the present modes when it was last solved
+    double tol_gap, tol_rate, tol_limit;  // [m], [m/s], [m or rad]: closed and at rest within these
+
+    // Conditions and events.
+    double margin_t, margin;  // [s] and value of the last margin, in rounding errors
+    int events, most_events;  // so far, and the bound
+    double last_event;        // [s]
+    int at_once;              // events at the time of the last one
+    double burst;             // [s] since when events follow each other closely
+    int burst_count;          // how many of them
     pp_impact_history impact_history[PP_IMPACT_HISTORIES];
     int impact_histories;
-    int fixed;                       // holds that are always there: equations, motors, dry friction
-    double burst;                    // since when events follow each other closely
-    int burst_count;                 // how many
-    double capture_dt, capture_end;  // the last short step [s], and where it ended
-    int captured;                    // its event, -1: none
-    int captures, capture_run;       // of all, and in a row
-    const char *why;                 // modes do not lead on, where that is known
-    pp_passage now;                  // under way
-    double *weight;                  // nq: what an error of a coordinate is worth [m]
-    int first;                       // of its contacts in the result
-    bool empty;                      // nothing was exchanged in it so far
+
+    // Short steps.
+    double capture_dt, capture_end;  // [s] length of the last one, and its end
+    int captured;                    // index of their event in the result, -1: none
+    int captures, capture_run;       // calls so far, and steps in the present one
+    const char *why;                 // modes failed; NULL: not known
+
+    // Sums.
+    pp_passage now;  // the passage under way
+    double *weight;  // nq: [m] per unit of a coordinate's error
+    int first;       // the first contact of the passage in the result
+    bool empty;      // no impulse was added to it so far
 } pp_flight;
 
-// The smallest of all conditions at a state, each divided by what rounding does to it: below -1 one is
-// broken. ended (holds, may be NULL): which ones are at their end.                       theory (H13)
+// The instant of the present state, left in the scratch arena. forces: as in pp_instant_make.
+perp_status pp_flight_instant(const pp_flight *flight, const pp_holds *holds, bool forces,
+                              pp_instant *out);
+
+// ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
+
+// The smallest of all conditions at a state y, each divided by its rounding error: below -1 one is
+// violated. ended (holds, may be NULL): set to true for the holds whose conditions have ended.
+//                                                                                      theory (H13)
 perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y, double *margin,
                                    bool *ended);
-// For how long from a state no two shapes that are apart can have met or passed each other; at most horizon.
+// The time from a state y, at most horizon, in which no two shapes that are apart can have
+// met or passed each other.
 perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, double horizon,
                                  double *clear);
-// Smooth motion up to the next event, which is resolved, or the end.
-enum { PP_MOST_STEPS = 200000 };  // of the integrator in one step
+// Integrates up to the next event, which is resolved, or to the end of the step.
+enum { PP_MOST_STEPS = 200000 };  // of the integrator in one step of the user
 perp_status pp_flight_integrate_smooth(pp_flight *flight);
-// Looks for the first broken condition between t0 and t1 of the last internal step; false: none.
+// Locates the first violated condition between t0 and t1 in the last internal step.
+// found: there is one, at *when.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
 
-// New modes at the present state; impacts where bodies approach. ended: holds at their end, or NULL.
+// ── Events ───────────────────────────────────────────────────────────────────────────────────────
+
+// Resolves an event at the present state: impacts of contacts that approach, new modes, events for
+// what changed. ended (holds of the flight, or NULL): those whose conditions have ended.
+//                                                                                      theory (H14)
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
 
-// Impacts of all that approaches: velocities jump, events are noted. rest: slower than this nothing bounces; short: in a
-// short step, where sequences of impacts are not followed; ends (holds): true where a sequence of impacts ends, on
-// return.                                                                          theory (H9), (H10)
+// Impacts of all contacts and limits of the list that approach: velocities jump, events are added.
+// rest [m/s]: slower impacts do not bounce. in_short: within a short step, where Zeno sequences are
+// not followed. ends (holds): set to true where a Zeno sequence ends. again: a rim point was added
+// instead; the list has to be made anew. theory (H9), (H10)
 perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest,
                                       bool in_short, bool *ends, bool *again);
-// The impact speed of a bounce that would rise so little that nothing shows of it [m/s]: slower impacts do not bounce.
-// Faces that meet in several points never come to rest otherwise: their bounces go on from point to point, in no steady
-// sequence.
+// The impact speed of a bounce too low to be seen [m/s]; slower impacts do not bounce. Without
+// this bound faces that meet in several points never come to rest: bounces pass from point to
+// point without a steady ratio.
 double pp_flight_bounce_speed(const pp_flight *flight);
-// Events of impulses; bounces NULL: Painleve's, else ends is there. info may be NULL.
+// Events of the impulses at an instant. bounces: NULL for Painleve's paradox. qd_new: rates after.
+// info: NULL, or the law that was used.
 perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *instant,
                                         const pp_holds *holds, const double *impulse,
                                         const pp_bounces *bounces, const double *qd_new,
                                         const pp_law_info *info);
-// Of holds that touch those that part are dropped; the rest are held or slide as their velocities say. ends: impacts
-// that end here; at_rest: sliding that was seen to come to rest.
+// Drops holds that separate and gives the others the modes of their velocities. ends: contacts
+// whose Zeno sequence ends here; at_rest: sliding that was located to come to rest.
 perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *ends,
                                 const bool *at_rest);
-// Which of them let go and which begin to slide, by accelerations. wedged: none obey the laws, by Painleve's paradox.
+// Modes by accelerations: drops holds that open and lets others begin to slide. ended: holds
+// at the end of their modes. wedged: no accelerations obey the laws, by Painleve's paradox.
+// again: a rim point was added.                                                         theory (H7)
 perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended,
                                    bool *wedged, bool *again);
 
-// Whether normal rates or accelerations u (rows) that are right at the points of a manifold of round faces are
-// negative between them. Then the point where they are least becomes one of the manifold: all that touches is to be
-// found again.                                                                           theory (H18)
+// Whether normal rates or accelerations u (rows), which are admissible at the points of a manifold
+// of round faces, are below -tolerance between them. Then the minimiser is added to the manifold,
+// and `again` is set: contacts have to be found anew.                                  theory (H18)
 perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
                                   const pp_holds *holds, const double *u, double tolerance,
                                   bool *again);
-// Where the load r (rows) of a round face comes to the edge of its manifold, the point of the rim next to it becomes one
-// of the manifold.
+// The same where the centre of the load r (rows) of a round face reaches the edge of its manifold:
+// the point of the rim next to it is added.
 perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
                                   const pp_holds *holds, const double *r, bool *again);
-// Rounds of that: each brings the next point close.
+// Rounds of the exchange: each brings the next point closer to the minimiser.
 enum { PP_EXCHANGES = 12 };
-// A hold of the list that is the same joint's or contact's; NULL: none.
+
+// The hold of the list that belongs to the same joint or contact feature; NULL: none.
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
-// Equations, motors and dry friction as they are, then all limits and contacts at zero.
+// Equations, motors and dry friction, then all limits and contacts that touch, in that order.
 perp_status pp_flight_touching(pp_flight *flight, pp_holds *out);
-// Adds limits that are reached, or as near as `reach`.
+// Adds the limits that are reached, or closer than `reach` [m or rad].
 perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, double reach,
                              pp_holds *out);
-// A speed whose bounce is not worth following: contacts whose impacts end stay closed below it [m/s].
+// The speed below which contacts stay closed when their impacts end, and impacts of short
+// steps do not bounce [m/s].
 double pp_flight_rest_speed(const pp_flight *flight);
 
-// A short step by impulses where modes do not lead on; the modes are then to be found anew. theory (H17)
+// Short steps by impulses where modes fail; modes are then to be found anew. why:
+// the reason, for the event.                                                           theory (H17)
 perp_status pp_flight_capture(pp_flight *flight, const char *why);
 
-// Adds an event at the present time.
+// Adds an event at the present time, with the rates qd before it and qd_after after
+// it. NULL: out of memory.
 perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const pp_hold *hold);
-// True when the impacts of two bodies have become a sequence that ends before it is worth following.
+// Records an impact of two bodies at the given approach speed [m/s]. True: their
+// impacts form a Zeno sequence too low to be followed; ratio: of its last intervals,
+// end: its accumulation time [s].
 bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, double *ratio,
                     double *end);
 
-// ── What is exchanged ────────────────────────────────────────────────────────────────────────────
+// ── Sums of impulses and energies ────────────────────────────────────────────────────────────────
 
-// Impulses of the smooth motion between t0 and t1; of what sets velocities right; and of a short step of dt with
-// impulses r half way.
+// Adds the impulses of the smooth motion between t0 and t1.                            theory (H15)
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
+// Adds the impulses of a jump of the velocities at an instant; leaves its
+// work in the scratch arena.
 perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,
                                  const pp_holds *holds, const double *impulse);
+// Adds the impulses of a short step.                                                   theory (H17)
 typedef struct pp_short_step {
-    const pp_instant *moment;  // half way
+    const pp_instant *moment;  // at its middle
     const pp_holds *holds;
-    const double *r;  // impulses of its rows
-    double dt;
-    const double *q, *qd;  // at the end
+    const double *r;       // impulses of its rows [N s]
+    double dt;             // [s]
+    const double *q, *qd;  // at its end
 } pp_short_step;
 perp_status pp_flight_sum_short(pp_flight *flight, const pp_short_step *step);
 
-// What a contact, hold i of a moment, gives in a time w (or 1: at once).
+// Adds the impulse w r of a contact, hold i of an instant; w: a time [s], or 1 where r are
+// impulses. False: out of memory.
 bool pp_flight_add_contact(pp_flight *flight, const pp_instant *instant, const pp_hold *hold, int i,
                            const double *r, double w);
 
-// And the moment of its torsional or rolling friction, after it.
+// The same for its torsional or rolling friction, after the contact.
 void pp_flight_add_turn(pp_flight *flight, const pp_instant *instant, const pp_hold *hold, int i,
                         const double *r, double w);
-// Contacts of the passage under way are now where the moment has them.
+// Updates the geometry of the contacts in the passage under way to that of an instant.
 void pp_flight_see_contacts(pp_flight *flight, const pp_instant *instant, const pp_holds *holds);
 
-// An impact as a passage of its own; the velocities become qd.
+// An impact as a passage of its own, after which the rates are qd.
 typedef struct pp_bounce {
     pp_bounces of;
     double share;    // of the restitution that acted
-    bool other_law;  // by the law that was not asked for
+    bool other_law;  // Poisson's in place of Newton's, or the other way round
 } pp_bounce;
 perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce);
-// The passage under way begins, and ends here.
+// Begins the next passage; ends the one under way at the present state, and begins the next.
 perp_status pp_flight_open(pp_flight *flight);
 perp_status pp_flight_close(pp_flight *flight, pp_jump jump);

@@ -5,10 +5,10 @@
 //
 //   H(q) qdd + C(q, qd) = B u + J^T lambda
 //
-// What acts through lambda is a hold: a loop, a target, a rate, a motor, dry friction, a limit, a contact.
-// While no hold changes its mode (held, slipping, off) the motion is smooth and lambda follows from linear
-// equations; where a mode ends, a complementarity problem on the same matrices tells the next one, and
-// where velocities must jump, the same problem with impulses tells by how much.
+// The forces lambda act through holds: loops, targets, rates, motors, dry friction, limits and
+// contacts. While no hold changes its mode (held, sliding, off) the motion is smooth and lambda
+// follows from linear equations. Where a mode ends, a complementarity problem on the same matrices
+// gives the next one. Where velocities have to jump, the same problem with impulses gives the jump.
 #pragma once
 
 #include "tree/tree.h"
@@ -36,14 +36,17 @@ typedef struct pp_machine {
 
 // ── Consistent states ────────────────────────────────────────────────────────────────────────────
 
-// Moves q onto loops and targets and qd onto their rates, by the least motion in the metric of H. moved:
-// the largest change of a coordinate, moved_rate: of a rate.                           theory (H12)
+// Moves q onto loops, targets, limits and contacts that are violated, and qd onto the rates of
+// loops, targets and rates, by the least motion in the metric of H. moved: the largest change of a
+// coordinate, moved_rate: of a rate.                                                   theory (H12)
 perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
                               double *moved, double *moved_rate, pp_arena *arena);
 
 // ── A step through events ────────────────────────────────────────────────────────────────────────
 
-// What one contact did in a passage, along a normal that hardly turns: one whose normal turns has several.
+// The impulses of one contact in a passage, while its normal turns by no more than 1e-3 rad; a
+// contact whose normal turns further has several of them. Moments are about the world's origin,
+// impulses act on the body of shape b.
 typedef struct pp_contact_sum {
     int a, b, listed;
     uint32_t feature;
@@ -60,21 +63,23 @@ typedef struct pp_contact_sum {
     perp_vec3 own_W;  // of torsional and rolling friction alone [N m s]
 } pp_contact_sum;
 
+// The impulses of one joint in a passage [N s, N m s].
 typedef struct pp_joint_sum {
-    double drive, limit;
-    perp_wrench on_b;  // about the centre of mass of b as it moves
+    double drive;      // along the coordinate: of drives and dry friction
+    double limit;      // of limits, >= 0 away from the bound
+    perp_wrench on_b;  // on b, about its centre of mass as it moves
     bool redundant;
 } pp_joint_sum;
 
-// How a passage ends.
+// What a passage is, and by which law of impact.
 typedef enum pp_jump {
-    PP_JUMP_NONE,   // it is smooth motion
-    PP_JUMP_LAW,    // it is an impact by the law that was asked for: velocities jump, nothing moves
-    PP_JUMP_OTHER,  // by the other law, since that one would have created energy
+    PP_JUMP_NONE,   // smooth motion
+    PP_JUMP_LAW,    // an impact by the chosen law: velocities jump, nothing moves
+    PP_JUMP_OTHER,  // an impact by the other law, since that one would have created energy
 } pp_jump;
 
-// A stretch of smooth motion up to an impact or the end of the step, or an impact. It starts where the one before
-// ends; all that was exchanged in it is here.                                             theory (H15)
+// A passage: smooth motion up to an impact or the end of the step, or an impact. It starts where
+// the one before ends, and holds all impulses and energies exchanged in it.            theory (H15)
 typedef struct pp_passage {
     double t;  // at its end
     pp_jump jump;
@@ -88,9 +93,10 @@ typedef struct pp_passage {
     double error;          // sum of the integrator's estimates of its local errors [m]
 } pp_passage;
 
+// The result of a step. Lists of events, contacts and passages are in the order of time.
 typedef struct pp_hybrid_result {
-    double t;
-    double *q, *qd;  // at the end
+    double t;        // [s] the end
+    double *q, *qd;  // of the tree, at the end
     int events, event_room;
     perp_event *event;
     int contacts, contact_room;
@@ -98,18 +104,19 @@ typedef struct pp_hybrid_result {
     int passages, passage_room;
     pp_passage *passage;
     pp_joint_sum *joint;   // joints: of all passages
-    int joint_rows, rows;  // of equations, and of all holds, at the end
+    int joint_rows, rows;  // rows of equations, and of all holds, at the end
     double residual;       // worst rate of a held row at the end [m/s, rad/s]
-    int redundant;         // rows that follow from others, at most
-    bool unique;           // proved: nothing but equations acted
-    bool tempered;         // an impact took another law, or less restitution, than was asked for
-    bool stiff;
-    int steps;  // of the integrator
+    int redundant;         // most rows that followed from others
+    bool unique;           // the motion is proved to be unique: only equations acted
+    bool tempered;         // an impact used another law, or less restitution, than asked for
+    bool stiff;            // the integrator went on with backward differentiation formulas
+    int steps;             // of the integrator
     char remark[200];
 } pp_hybrid_result;
 
-// The state of a sim with the given frames.
+// The configuration q and the velocities nu of a sim whose bodies have the given frames.
 void pp_hybrid_state(const perp_model *model, const pp_frame *body, double *q, double *nu);
-// From (t, q, qd) to t + h. What is in *out lives in the arena `keep`. q and qd are not changed.
+// One step from (t, q, qd) to t + h, through all events in it. The arrays of *out live in the arena
+// `keep`; q and qd are not changed. After a failure out->remark gives the reason.
 perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, double t, double h,
                           const double *q, const double *qd, pp_arena *keep, pp_arena *scratch);

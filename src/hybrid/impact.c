@@ -1,17 +1,24 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Impacts: velocities jump at one configuration, by impulses under the same laws.   theory (H9)-(H11)
+// Impacts: velocities jump at a fixed configuration, by impulses under the laws of contact.
+//                                                                                 theory (H9)-(H11)
 //
 //   H (qd+ - qd-) = J^T r,   0 <= r_n _|_ J_n qd+ + e min(0, J_n qd-) >= 0,   |r_t| <= mu r_n
 //
-// Equations hold through the impact; motors and dry friction, whose efforts are finite, give no impulse.
-// A complementarity problem, not a projection: what separates must not pull.
+// Equations hold throughout the impact; motors and dry friction, whose efforts are finite, give no
+// impulse. This is a complementarity problem, not a projection: the projection of Tedrake's note
+// pulls on separating contacts.
+//
+// The equation above is Newton's law. Poisson's law has two phases: compression, with e = 0, and
+// restitution, in which every compressed contact returns e times its impulse. For one contact
+// without friction both laws agree.
 #include "hybrid/moment.h"
 
 #include <math.h>
 #include <string.h>
 
+// All that one impact depends on.
 typedef struct collision {
     const pp_machine *machine;
     const pp_instant *moment;
@@ -20,11 +27,7 @@ typedef struct collision {
     pp_arena *arena;
 } collision;
 
-static bool is_unilateral(const pp_hold *hold)
-{
-    return hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
-}
-
+// e of a contact or a limit.
 static double restitution(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, int i)
 {
@@ -33,10 +36,32 @@ static double restitution(const pp_machine *machine, const pp_instant *instant,
                                          : machine->model->joint[hold->joint].limit_restitution;
 }
 
+// Laws of impulses: every limit and contact may stick, slide or separate; b (rows)
+// is filled by the caller.
 static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *b, pp_arena *arena)
 {
     pp_law *law = PP_ZEROS(arena, pp_law, holds->count);
+    if (!law) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        const pp_hold *hold = &holds->hold[i];
+        // Finite efforts give no impulse in an instant.
+        bool weak = hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY;
+        law[i] = (pp_law){.kind = PP_LAW_EQUAL,
+                          .on = pp_hold_base(holds, i),
+                          .at = instant->at[i],
+                          .size = weak ? 0 : instant->size[i],
+                          .mu = pp_hold_mu(machine, instant, holds, i),
+                          .mode = PP_HELD};
+        if (pp_hold_is_unilateral(hold)) {
+            law[i].kind = PP_LAW_CONTACT;
+        } else if (pp_hold_is_turning(hold)) {
+            law[i].kind = PP_LAW_TURN;
+        }
+    }
+    // Velocities are compared with the terms that they are sums of.
     *out = (pp_laws){.count = holds->count,
                      .rows = instant->rows,
                      .law = law,
@@ -45,28 +70,18 @@ static perp_status make_laws(pp_laws *out, const pp_machine *machine, const pp_i
                      .tolerance = 1e-10,
                      .scale = instant->scale,
                      .least_u = instant->rate_scale};
-    for (int i = 0; law && i < holds->count; i++) {
-        const pp_hold *hold = &holds->hold[i];
-        bool weak = hold->kind == PP_HOLD_MOTOR || hold->kind == PP_HOLD_DRY;
-        bool turns = hold->kind > PP_HOLD_CONTACT;
-        law[i] = (pp_law){.kind = is_unilateral(hold) ? PP_LAW_CONTACT : PP_LAW_EQUAL,
-                          .on = pp_hold_base(holds, i),
-                          .at = instant->at[i],
-                          .size = weak ? 0 : instant->size[i],
-                          .mu = pp_hold_mu(machine, instant, holds, i),
-                          .mode = PP_HELD};
-        law[i].kind = turns ? PP_LAW_TURN : law[i].kind;
-    }
-    return law ? PERP_OK : PERP_ERR_MEMORY;
+    return PERP_OK;
 }
 
+// Whether hold i gives back in this impact at all: not where a Zeno sequence ends.
 static bool may_bounce(const collision *c, int i)
 {
-    return is_unilateral(&c->holds->hold[i]) && c->moment->size[i] > 0 &&
+    return pp_hold_is_unilateral(&c->holds->hold[i]) && c->moment->size[i] > 0 &&
            !(c->bounces->ends && c->bounces->ends[i]);
 }
 
-// b of Newton's law: share s of the restitution.
+// b of Newton's law with the share s of the restitution: J_n qd- + s e J_n qd- where bodies
+// meet faster than `rest`.
 static void newton_restitution(const collision *c, double s, double *b)
 {
     const pp_instant *instant = c->moment;
@@ -77,11 +92,13 @@ static void newton_restitution(const collision *c, double s, double *b)
             b[at] += s * restitution(c->machine, instant, c->holds, i) * instant->rate[at];
         }
     }
+    // Redundant equations have rates of rounding that contradict each other.
     pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
 }
 
-// Poisson's second phase: the impulse of compression comes back in part, with friction on it, at every contact
-// that carried some: r_n A_nn is the speed that it took.
+// Poisson's second phase: every contact that was compressed returns s e of its impulse r, with
+// friction on that as well (law.extra). r_n A_nn is the speed that the compression took, compared
+// with `rest`. r receives the sum of both phases.
 static perp_status poisson(const collision *c, double s, pp_laws *laws, double *b, double *r,
                            pp_law_info *info)
 {
@@ -95,11 +112,15 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     memset(back, 0, rows * sizeof *back);
     for (int i = 0; i < c->holds->count; i++) {
         int at = instant->at[i];
+        // Bounces that are too slow are left out here as well, measured by the speed
+        // that the compression took.
         if (may_bounce(c, i) && r[at] * instant->A[(size_t)at * (rows + 1)] > c->bounces->rest) {
             back[at] = s * restitution(c->machine, instant, c->holds, i) * r[at];
             laws->law[i].extra = back[at];
         }
     }
+    // Velocities after compression and return; the impulses of this problem come on top, and
+    // keep contacts from closing.
     memcpy(b, instant->rate, rows * sizeof *b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, first, b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, back, b);
@@ -111,16 +132,22 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     return status;
 }
 
-// Energy that contacts and limits put in: r . (u- + u+) / 2 over their rows.            theory (H10)
+// Energy that contacts and limits put in, r . (u- + u+) / 2 over their rows; size: the same
+// with absolute values, which rounding is relative to. Equations do no work: their rates
+// are zero before and after.                                                           theory (H10)
 static double energy_in(const pp_instant *instant, const pp_holds *holds, const double *r,
                         double *size)
 {
     double sum = 0.0;
     *size = 0.0;
     for (int i = 0; i < holds->count; i++) {
-        bool gives = is_unilateral(&holds->hold[i]) || pp_hold_touches(&holds->hold[i]);
-        for (int k = 0; gives && k < instant->size[i]; k++) {
+        const pp_hold *hold = &holds->hold[i];
+        if (!pp_hold_is_unilateral(hold) && !pp_hold_is_turning(hold)) {
+            continue;
+        }
+        for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
+            // u+ = u- + A r of this row.
             double after =
                 instant->rate[at] +
                 pp_dot(instant->rows, instant->A + (size_t)at * (size_t)instant->rows, r);
@@ -132,6 +159,8 @@ static double energy_in(const pp_instant *instant, const pp_holds *holds, const 
     return sum;
 }
 
+// Impulses r of the impact with the share s of the restitution, by Newton's law or
+// in Poisson's two phases.
 static perp_status bounce(const collision *c, double s, bool two_phases, double *r,
                           pp_law_info *info)
 {
@@ -140,25 +169,31 @@ static perp_status bounce(const collision *c, double s, bool two_phases, double 
     if (!b) {
         return PERP_ERR_MEMORY;
     }
+    // The first phase of Poisson's law is an impact without restitution.
     newton_restitution(c, two_phases ? 0.0 : s, b);
     perp_status status = make_laws(&laws, c->machine, c->moment, c->holds, b, c->arena);
-    status = status < 0 ? status : pp_law_solve(&laws, r, info, c->machine->env, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_law_solve(&laws, r, info, c->machine->env, c->arena);
     if (status >= 0 && two_phases && s > 0.0) {
         status = poisson(c, s, &laws, b, r, info);
     }
     return status;
 }
 
+// qd+ = qd- + H^-1 J^T r
 static void jump(const pp_instant *instant, const double *r, double *qd)
 {
     memcpy(qd, instant->qd, (size_t)instant->nv * sizeof *qd);
     pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, r, qd);
 }
 
-enum { SHARES = 12 };
+enum { SHARES = 12 };  // attempts: 1, 1 by the other law, 1/2, 1/4, ..., 0 of the restitution
 
-// Restitution with friction may ask for more energy than there was: it gets the other law, then a smaller
-// share, down to none. What was taken is in info, and the event says so.
+// Restitution with friction at several points may create energy. In that case the other law
+// is tried, then half of the restitution, a quarter, and so on; none cannot create energy.
+// info says which was used.                                                            theory (H10)
 perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, const pp_bounces *bounces, double *qd,
                           double *impulse, pp_law_info *info, pp_arena *arena)
@@ -169,6 +204,7 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
     perp_status status = PERP_ERR_LIMIT;
     for (int k = 0; k < SHARES; k++) {
         pp_mark mark = pp_arena_mark(arena);
+        // The second attempt is by the other law. Energy gained within rounding is none.
         bool two_phases = k == 1 ? !poissons : poissons;
         double size;
         status = bounce(&c, share, two_phases, impulse, info);
@@ -179,7 +215,12 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
             info->share = share;
             break;
         }
-        share = k == 0 ? 1.0 : k == SHARES - 2 ? 0.0 : 0.5 * share;
+        if (k == SHARES - 2) {
+            // The last attempt has no restitution and cannot create energy.
+            share = 0.0;
+        } else if (k > 0) {
+            share *= 0.5;
+        }
     }
     if (status >= 0) {
         jump(instant, impulse, qd);
@@ -187,19 +228,25 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
     return status;
 }
 
-// A push of the forces over a short time, then the same modes without it.                theory (H11)
 perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *qd, double *impulse, pp_arena *arena)
 {
     pp_laws forced, laws;
     pp_law_info info;
     double *b = PP_ARRAY(arena, double, instant->rows);
-    perp_status status =
-        b ? pp_instant_laws(&forced, machine, instant, holds, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : make_laws(&laws, machine, instant, holds, b, arena);
+    if (!b) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_instant_laws(&forced, machine, instant, holds, arena);
     if (status < 0) {
         return status;
     }
+    status = make_laws(&laws, machine, instant, holds, b, arena);
+    if (status < 0) {
+        return status;
+    }
+    // Modes of a push by the forces over a short time, b = J qd- + time b_(H1) in the normal rows.
+    // The time is small against the rates: the push changes them by 1e-4 of the fastest.
     double fast = pp_norm_inf(instant->rows, instant->rate),
            push = pp_norm_inf(instant->rows, forced.b);
     double time = push > 0.0 ? 1e-4 * fmax(fast, 1e-6) / push : 0.0;
@@ -214,6 +261,7 @@ perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instan
     if (status < 0) {
         return status;
     }
+    // Impulses of these modes without the push: the limit of a time of zero.
     memcpy(b, instant->rate, (size_t)instant->rows * sizeof *b);
     pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);
     status = pp_law_linear(&laws, impulse, &info, arena);

@@ -1,11 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a mode ends: conditions along the dense output of the integrator.                theory (H13)
+// Where a mode ends: root finding for its conditions on the dense output of the integrator.
+//                                                                                      theory (H13)
 //
-// Every condition is a number that must not become negative, divided by the size of its rounding: the
-// smallest of them is searched for its first zero. A condition that begins at zero (a contact that has
-// just opened) counts as broken below -1 only.
+// Every condition is a number that must not become negative, divided by its rounding error. The
+// smallest of them is the margin, whose first zero is located. A condition that begins at zero (a
+// contact that has just opened) counts as violated only below -1.
+//
+// Gaps need contact detection, limits only joint coordinates, slip the rows of an instant, forces a
+// solution of its equations. All of them are evaluated at each sample; conservative advancement
+// adds samples where shapes come close.
 #include "hybrid/flight.h"
 
 #include <math.h>
@@ -14,15 +19,17 @@
 static const double ROUND_GAP = 1e-13;    // of the machine's length
 static const double ROUND_RATE = 1e-12;   // [m/s], and relative to the fastest
 static const double ROUND_FORCE = 1e-10;  // of the largest force
-static const double LOOSE = 1e-6;         // of the length: gaps below zero that may open
-static const double AT_END = 10.0;        // in units of rounding: conditions that end at once
+static const double LOOSE = 1e-6;         // of the length: overlap that may open again
+static const double AT_END = 10.0;        // rounding errors: conditions below have ended
 
+// The margin so far, and which holds have ended.
 typedef struct watch {
     pp_flight *flight;
     double margin;
     bool *ended;  // holds, or NULL
 } watch;
 
+// Takes a condition into the margin; hold: whose it is, -1: of no hold.
 static void watch_value(watch *w, int hold, double value)
 {
     w->margin = fmin(w->margin, value);
@@ -31,6 +38,7 @@ static void watch_value(watch *w, int hold, double value)
     }
 }
 
+// Speed that rounding of rates is relative to [m/s].
 static double fastest(const perp_model *m, const pp_frame *body)
 {
     double speed = 1.0;
@@ -42,21 +50,23 @@ static double fastest(const perp_model *m, const pp_frame *body)
 
 // ── Gaps and limits ──────────────────────────────────────────────────────────────────────────────
 
-// A gap that is left below zero (by rounding, or where the points of a face take turns) counts as one while it
-// opens: it is not getting deeper.
+// A small overlap (left by rounding, or where the points of a face take turns) that does not become
+// deeper counts as open, at half a rounding error.
 static double gap_of(const pp_flight *flight, const pp_frame *body, const pp_contact *c)
 {
     const perp_model *m = flight->machine->model;
     if (c->gap > 0.0 || c->gap < -LOOSE * flight->machine->length) {
         return c->gap;
     }
+    // Rate of the gap, from the velocities of both bodies at the point.
     perp_vec3 v = pp_sub(pp_point_velocity(&body[m->shape[c->b].body], c->point),
                          pp_point_velocity(&body[m->shape[c->a].body], c->point));
     return pp_dot3(v, c->n) < -flight->tol_rate ? c->gap
                                                 : 0.5 * ROUND_GAP * flight->machine->length;
 }
 
-// How deep the closed contacts of a pair are: a point of the same pair that is no deeper has not met.
+// Depth of the closed contacts of a pair, <= 0. Another point of the same pair that
+// is no deeper has not met.
 static double level_of(const pp_holds *holds, const int *which, const pp_gaps *gaps,
                        const pp_contact *c)
 {
@@ -70,7 +80,18 @@ static double level_of(const pp_holds *holds, const int *which, const pp_gaps *g
     return level;
 }
 
-// The smallest gap of contacts that are open; reach where there is none within it.
+// Whether a point is that of a closed contact.
+static bool is_matched(const pp_holds *holds, const int *which, int point)
+{
+    for (int k = 0; k < holds->count; k++) {
+        if (which[k] == point) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The smallest gap of open contacts; `reach` where there is none within it. In the scratch arena.
 static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *body, double reach,
                                 double *gap)
 {
@@ -87,21 +108,34 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     }
     pp_gap_search search = {.margin = reach};
     perp_status status = pp_holds_hint(machine, holds, &kin, &search, arena);
-    status = status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, search, arena);
-    status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
-    for (int i = 0; status >= 0 && i < gaps.count; i++) {
-        pp_contact c = gaps.contact[i];
-        bool closed = c.gap >= *gap;
-        for (int k = 0; !closed && k < holds->count; k++) {
-            closed = which[k] == i;
-        }
-        c.gap -= closed || c.gap > 0.0 ? 0.0 : level_of(holds, which, &gaps, &c);
-        *gap = closed ? *gap : fmin(*gap, gap_of(flight, body, &c));
+    if (status < 0) {
+        return status;
     }
-    return status;
+    // All pairs, not only those of the holds: any two shapes may meet.
+    status = pp_gaps_run(&gaps, machine->model, &kin, search, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_holds_match(machine, holds, place, &gaps, body, which, arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
+        pp_contact c = gaps.contact[i];
+        if (c.gap >= *gap || is_matched(holds, which, i)) {
+            continue;
+        }
+        // An overlap counts from the depth of the pair's closed points, which may have drifted.
+        if (!(c.gap > 0.0)) {
+            c.gap -= level_of(holds, which, &gaps, &c);
+        }
+        *gap = fmin(*gap, gap_of(flight, body, &c));
+    }
+    return PERP_OK;
 }
 
-static bool is_active(const pp_holds *holds, int joint, double sign)
+// Whether a limit is held already; its force is watched then, not its distance.
+static bool is_active_limit(const pp_holds *holds, int joint, double sign)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
@@ -112,6 +146,8 @@ static bool is_active(const pp_holds *holds, int joint, double sign)
     return false;
 }
 
+// Distances to all limits that are not active. One that has just been left,
+// within its tolerance, opens.
 static void see_limits(watch *w, double t, const pp_frame *body)
 {
     const pp_machine *machine = w->flight->machine;
@@ -127,8 +163,9 @@ static void see_limits(watch *w, double t, const pp_frame *body)
         for (int side = 0; side < 2; side++) {
             double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
             double beyond = sign * (row.value - bound), unit = ROUND_GAP * fmax(1.0, fabs(bound));
+            // A limit that is let go starts at zero, and rounding must not close it again at once.
             bool opens = beyond <= 0.0 && beyond > -w->flight->tol_limit && sign * row.v_pre >= 0.0;
-            if (isfinite(bound) && !is_active(&w->flight->holds, i, sign)) {
+            if (isfinite(bound) && !is_active_limit(&w->flight->holds, i, sign)) {
                 watch_value(w, -1, opens ? 0.5 : beyond / unit);
             }
         }
@@ -137,36 +174,43 @@ static void see_limits(watch *w, double t, const pp_frame *body)
 
 // ── Forces and slip ──────────────────────────────────────────────────────────────────────────────
 
+// Slip of a sliding hold along its direction; negative once it has turned round. In space the
+// direction is that in which sliding or rolling began, and the slip is in (t, o).
+static double slip_along(const pp_instant *instant, const pp_hold *h, int i)
+{
+    const pp_contact *c = &instant->contact[i];
+    double slip[2];
+    if (h->kind != PP_HOLD_CONTACT && h->kind != PP_HOLD_ROLL) {
+        return h->d * instant->rate[instant->at[i]];
+    }
+    // Rolling and sliding in space have two components.
+    if (h->kind == PP_HOLD_ROLL) {
+        pp_instant_spin(instant, i, slip);
+    } else {
+        pp_instant_slip(instant, i, slip);
+    }
+    if (h->kind == PP_HOLD_CONTACT && instant->size[i] < 3) {
+        return h->d * slip[0];
+    }
+    return slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
+}
+
+// Slip of all that slides.
 static void see_slip(watch *w, const pp_instant *instant, double speed)
 {
     const pp_holds *holds = &w->flight->holds;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
-        if (h->mode != PP_SLIDES || instant->size[i] == 0) {
-            continue;
+        // Rounding of a rate is relative to the fastest body.
+        if (h->mode == PP_SLIDES && instant->size[i] > 0) {
+            watch_value(w, i, slip_along(instant, h, i) / (ROUND_RATE * speed));
         }
-        double slip[2], along;
-        if (h->kind == PP_HOLD_ROLL) {
-            const pp_contact *c = &instant->contact[i];
-            pp_instant_spin(instant, i, slip);
-            along =
-                slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
-        } else if (h->kind != PP_HOLD_CONTACT) {
-            along = h->d * instant->rate[instant->at[i]];
-        } else if (instant->size[i] < 3) {
-            pp_instant_slip(instant, i, slip);
-            along = h->d * slip[0];
-        } else {
-            const pp_contact *c = &instant->contact[i];
-            pp_instant_slip(instant, i, slip);
-            along =
-                slip[0] * pp_dot3(h->d_W, c->t) + slip[1] * pp_dot3(h->d_W, pp_cross(c->n, c->t));
-        }
-        watch_value(w, i, along / (ROUND_RATE * speed));
     }
 }
 
-// The conditions of each law, the least of them; none: infinite.
+// The least of the conditions of each law, in rounding errors of forces: r_n >= 0, |r_t| <=
+// mu r_n, |r| <= bound. Laws without a condition on forces, and directions that are given,
+// have an infinite margin.
 static void force_margins(const pp_laws *laws, const double *r, double *margin)
 {
     double size_u, size_r;
@@ -176,31 +220,38 @@ static void force_margins(const pp_laws *laws, const double *r, double *margin)
         const pp_law *law = &laws->law[i];
         const double *f = r + law->at;
         margin[i] = PP_INF;
-        if (law->size == 0 || law->kind == PP_LAW_EQUAL || law->kind == PP_LAW_RUBBING) {
+        if (law->size == 0) {
             continue;
         }
-        if (pp_law_is_turning(law)) {
-            double push = law->size == 2 ? hypot(f[0], f[1]) : fabs(f[0]);
-            if (law->kind == PP_LAW_TURN) {
-                margin[i] = (law->mu * r[laws->law[law->on].at] - push) / unit;
-            }
-            continue;
-        }
-        if (law->kind == PP_LAW_BOX) {
+        double push = pp_law_tangential(law, r);
+        switch (law->kind) {
+        case PP_LAW_TURN:
+            margin[i] = (law->mu * r[laws->law[law->on].at] - push) / unit;
+            break;
+        case PP_LAW_BOX:
             if (law->mode == PP_HELD) {
                 margin[i] = (law->bound - fabs(f[0])) / unit;
             }
-            continue;
-        }
-        margin[i] = f[0] / unit;
-        if (law->kind == PP_LAW_CONTACT && law->size > 1) {
-            double push = law->size == 3 ? hypot(f[1], f[2]) : fabs(f[1]);
-            margin[i] = fmin(margin[i], (law->mu * f[0] - push) / unit);
+            break;
+        case PP_LAW_SLIDING:
+            // Friction is given: only the normal force may end this mode.
+            margin[i] = f[0] / unit;
+            break;
+        case PP_LAW_CONTACT:
+            margin[i] = f[0] / unit;
+            if (law->size > 1) {
+                margin[i] = fmin(margin[i], (law->mu * f[0] - push) / unit);
+            }
+            break;
+        case PP_LAW_EQUAL:
+        case PP_LAW_RUBBING:
+        case PP_LAW_TURNING:
+            break;  // no condition on forces
         }
     }
 }
 
-// A contact that is one of several points of its pair: they share a load.
+// Whether a contact is one of several points of its pair, among which a load may be distributed.
 static bool is_one_of_several(const pp_holds *holds, int i)
 {
     const pp_hold *h = &holds->hold[i];
@@ -214,8 +265,9 @@ static bool is_one_of_several(const pp_holds *holds, int i)
     return false;
 }
 
-// Forces r (least norm) against their laws. Where loads are not determined and the least of them break a law, those that
-// are determined count as they are; the others count where no other share of the load keeps all laws.
+// Forces r (least norm) against their laws. A force that is determined counts as it is. Where
+// forces are not determined and those of least norm violate a law, they count only if no other
+// distribution keeps all laws.                                                         theory (H19)
 static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *info,
                               const double *r)
 {
@@ -223,13 +275,14 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
     pp_arena *arena = w->flight->scratch;
     double *margin = PP_ARRAY(arena, double, laws->count);
     double *other = PP_ARRAY(arena, double, laws->rows), least = PP_INF;
-    bool kept = false;
     double most = w->flight->confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
     if (!margin || !other) {
         return PERP_ERR_MEMORY;
     }
     force_margins(laws, r, margin);
     for (int i = 0; i < laws->count; i++) {
+        // Points of one pair share a load and count as undetermined; any other
+        // force at its end is tested.
         bool determined = info->rank == info->equations || margin[i] >= AT_END;
         if (!determined && !is_one_of_several(holds, i)) {
             perp_status status = pp_law_determined(laws, i, &determined, arena);
@@ -239,24 +292,28 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
         }
         if (determined) {
             watch_value(w, i, margin[i]);
-            margin[i] = PP_INF;
+            margin[i] = PP_INF;  // counted: out of what follows
         }
         least = fmin(least, margin[i]);
     }
+    // Some undetermined force is at its end. Lawful forces, where they exist, keep the modes alive.
     if (least < AT_END) {
         pp_law_info chosen;
         perp_status status = pp_law_forces(laws, other, &chosen, arena);
         if (status < 0) {
             return status;
         }
-        kept = pp_law_residual(laws, other, arena) <= most;
+        if (pp_law_residual(laws, other, arena) <= most) {
+            return PERP_OK;
+        }
     }
-    for (int i = 0; i < laws->count && !kept; i++) {
+    for (int i = 0; i < laws->count; i++) {
         watch_value(w, i, margin[i]);
     }
     return PERP_OK;
 }
 
+// Conditions of the present modes. lost: a contact is not where it was.
 static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
 {
     pp_flight *flight = w->flight;
@@ -268,10 +325,19 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     *lost = false;
     perp_status status = pp_instant_make(&instant, machine, t, y, y + machine->tree->nq,
                                          &flight->holds, true, arena);
-    double *r = status < 0 ? NULL : PP_ARRAY(arena, double, instant.rows);
-    status = status < 0 ? status : r ? PERP_OK : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_instant_laws(&laws, machine, &instant, &flight->holds, arena);
-    status = status < 0 ? status : pp_law_linear(&laws, r, &info, arena);
+    if (status < 0) {
+        return status;
+    }
+    double *r = PP_ARRAY(arena, double, instant.rows);
+    if (!r) {
+        return PERP_ERR_MEMORY;
+    }
+    status = pp_instant_laws(&laws, machine, &instant, &flight->holds, arena);
+    if (status < 0) {
+        return status;
+    }
+    // Forces of least norm; see_forces looks for others only where these violate a law.
+    status = pp_law_linear(&laws, r, &info, arena);
     if (status < 0) {
         return status;
     }
@@ -280,7 +346,7 @@ static perp_status see_modes(watch *w, double t, const double *y, bool *lost)
     return see_forces(w, &laws, &info, r);
 }
 
-// Whether modes need forces to be looked at.
+// Whether any hold has conditions on forces or slip; equations have none.
 static bool has_modes(const pp_flight *flight)
 {
     for (int i = 0; i < flight->holds.count; i++) {
@@ -304,45 +370,53 @@ perp_status pp_flight_event_margin(pp_flight *flight, double t, const double *y,
     double gap;
     bool lost = false;
     if (!body) {
+        pp_arena_release(flight->scratch, mark);
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, y, y + machine->tree->nq, body);
+    // Only near gaps matter here: a thousandth of the length is far in units of rounding.
     perp_status status = smallest_gap(flight, t, body, 1e-3 * machine->length, &gap);
     watch_value(&w, -1, gap / (ROUND_GAP * machine->length));
     see_limits(&w, t, body);
     if (status >= 0 && has_modes(flight)) {
         status = see_modes(&w, t, y, &lost);
     }
+    // A feature that has gone ends the modes whatever the conditions say.
     *margin = lost ? -PP_INF : w.margin;
     pp_arena_release(flight->scratch, mark);
     return status;
 }
 
-// ── The first broken condition ───────────────────────────────────────────────────────────────────
+// ── The first violated condition ─────────────────────────────────────────────────────────────────
 
+// The margin on the dense output at t.
 static perp_status margin_at(pp_flight *flight, double t, double *margin)
 {
     perp_status status = pp_ode_at(flight->ode, t, flight->y_try);
-    return status < 0 ? status : pp_flight_event_margin(flight, t, flight->y_try, margin, NULL);
+    if (status < 0) {
+        return status;
+    }
+    return pp_flight_event_margin(flight, t, flight->y_try, margin, NULL);
 }
 
-// At the start of a step of the integrator it is known from the end of the one before.
-static perp_status margin_before(pp_flight *flight, double t, double *margin)
-{
-    *margin = flight->margin;
-    return flight->margin_t == t ? PERP_OK : margin_at(flight, t, margin);
-}
-
-// Zero (or -1, where it began below zero) of the margin between a and b, by false position with halving.
+// The time between a and b at which the margin crosses zero (or -1, where it began below zero),
+// by false position. Halving the value at the end that stays (the Illinois rule) and every third
+// step a bisection keep the bracket shrinking. The result is the end b of the last bracket, where
+// the condition is violated.
 static perp_status refine_crossing(pp_flight *flight, double a, double margin_a, double b,
                                    double margin_b, double *when)
 {
     double level = margin_a > 0.0 ? 0.0 : -1.0, f_A = margin_a - level, f_B = margin_b - level;
     double close = 4.0 * 2.220446049250313e-16 * fmax(fabs(b), 1e-3);
+    // A margin exactly at the level would make false position divide by zero.
     f_A = f_A > 0.0 ? f_A : 1e-300;
     for (int k = 0; k < 120 && b - a > close; k++) {
+        // False position, except where an end has no finite value, or it is
+        // the turn of a bisection.
         bool halve = k % 3 == 2 || !isfinite(f_A) || !isfinite(f_B);
         double t = halve ? 0.5 * (a + b) : b - f_B * (b - a) / (f_B - f_A), f;
+        // Keeps the new time inside the bracket. Where no number lies between
+        // a and b, the search ends.
         t = pp_clamp(t, a + 0.01 * close, b - 0.01 * close);
         if (!(t > a) || !(t < b)) {
             t = 0.5 * (a + b);
@@ -369,30 +443,50 @@ static perp_status refine_crossing(pp_flight *flight, double a, double margin_a,
     return PERP_OK;
 }
 
-static const double LONG_STEP = 1e-3,
-                    SHORT_STEP = 1e-5;  // [s]: steps that are looked at four times, and once
+// [s] Longer steps are sampled at four times, steps up to the short one at their
+// end only, others at two.
+static const double LONG_STEP = 1e-3, SHORT_STEP = 1e-5;
 
-// All conditions are looked at up to four times in a step of the integrator, and gaps so often that nothing
-// passes through anything unseen.
+// All conditions are sampled up to four times in a step of the integrator, and gaps so often that
+// no shape passes through another (clear.c).
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found)
 {
-    double before, margin = 0.0, a = t0, clear;
-    int sample = 1, samples = t1 - t0 > LONG_STEP ? 4 : t1 - t0 > SHORT_STEP ? 2 : 1;
+    double before = flight->margin, margin = 0.0, a = t0, clear;
+    int sample = 1, samples = t1 - t0 > SHORT_STEP ? 2 : 1;
+    if (t1 - t0 > LONG_STEP) {
+        samples = 4;
+    }
     *found = false;
-    perp_status status = margin_before(flight, t0, &before);
+    // The margin at t0 is known from the end of the step before, unless the
+    // flight has changed since.
+    if (flight->margin_t != t0) {
+        perp_status status = margin_at(flight, t0, &before);
+        if (status < 0) {
+            flight->margin_t = -PP_INF;
+            return status;
+        }
+    }
     flight->margin_t = -PP_INF;
-    while (status >= 0 && a < t1) {
+    while (a < t1) {
         double b = sample >= samples ? t1 : t0 + (t1 - t0) * sample / samples;
-        status = pp_ode_at(flight->ode, a, flight->y_try);
-        status =
-            status < 0 ? status : pp_flight_clear_time(flight, a, flight->y_try, b - a, &clear);
+        perp_status status = pp_ode_at(flight->ode, a, flight->y_try);
         if (status < 0) {
             return status;
         }
+        status = pp_flight_clear_time(flight, a, flight->y_try, b - a, &clear);
+        if (status < 0) {
+            return status;
+        }
+        // Go on to the next sample, or only as far as nothing can have met. a +
+        // clear may be a in rounding.
         sample += clear >= b - a;
         b = clear < b - a && a + clear > a ? a + clear : b;
         status = margin_at(flight, b, &margin);
-        if (status >= 0 && margin < -1.0) {
+        if (status < 0) {
+            return status;
+        }
+        // A condition that is violated at b was not at a: its zero is between them.
+        if (margin < -1.0) {
             *found = true;
             return refine_crossing(flight, a, before, b, margin, when);
         }
@@ -401,5 +495,5 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
     }
     flight->margin_t = a;
     flight->margin = before;
-    return status;
+    return PERP_OK;
 }

@@ -1,34 +1,41 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies that meet: who approaches, which sequences of impacts end, and the events that say so.
-//                                                                                theory (H9), (H10)
+// Impacts at an event: contacts that approach, Zeno sequences that end, the jump of the velocities,
+// and the events that report all of it.                                          theory (H9), (H10)
+//
+// All contacts and limits that touch take part in an impact, also those that do not approach: an
+// impact may be passed on through them. They are solved simultaneously.
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
+// Whether a contact or limit that touches is closing.
 static bool approaches(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                        int i)
 {
-    pp_hold_kind kind = holds->hold[i].kind;
-    return (kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT) && instant->size[i] > 0 &&
+    return pp_hold_is_unilateral(&holds->hold[i]) && instant->size[i] > 0 &&
            instant->rate[instant->at[i]] < -flight->tol_rate;
 }
 
+// The body of a shape.
 static int body_of(const pp_flight *flight, int shape)
 {
     return flight->machine->model->shape[shape].body;
 }
 
-static void describe_impact(const pp_instant *instant, int i, const double *impulse,
-                            const double *after, perp_event *event)
+// Rates, impulse and place of an impact. after: rates of all rows after it. pf_W:
+// the friction impulse on b.
+static void fill_impact_event(const pp_instant *instant, int i, const double *impulse,
+                              const double *after, perp_event *event)
 {
     int at = instant->at[i];
     const pp_contact *c = &instant->contact[i];
     event->rate_before = instant->rate[at];
     event->rate_after = after[at];
     event->impulse = impulse[at];
+    // Limits have no place. Friction is along the scaled axes of the rows.
     if (event->a.i >= 0) {
         event->point_W = c->point;
         event->normal_W = c->n;
@@ -40,8 +47,9 @@ static void describe_impact(const pp_instant *instant, int i, const double *impu
     }
 }
 
-// What took the place of the law that was asked for, where that would have created energy.
-static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *event)
+// States in the remark which law or which part of the restitution replaced
+// the one that was asked for.                                                          theory (H10)
+static void remark_on_law(pp_flight *flight, const pp_law_info *info, perp_event *event)
 {
     bool poissons = flight->machine->options.impact == PERP_IMPACT_POISSON;
     const char *asked = poissons ? "Poisson's" : "Newton's",
@@ -59,23 +67,26 @@ static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *even
     flight->result->tempered = flight->result->tempered || info->other_law || info->share < 1.0;
 }
 
-// Whether two shapes touched before.
+// Whether a contact of the same two shapes, or the same limit, was closed before the event.
 static bool touched_before(const pp_flight *flight, const pp_hold *hold)
 {
-    bool known = false;
     for (int i = 0; i < flight->holds.count; i++) {
         const pp_hold *h = &flight->holds.hold[i];
-        known = known || (h->kind == hold->kind && h->joint == hold->joint && h->a == hold->a &&
-                          h->b == hold->b && h->listed == hold->listed);
+        if (h->kind == hold->kind && h->joint == hold->joint && h->a == hold->a &&
+            h->b == hold->b && h->listed == hold->listed) {
+            return true;
+        }
     }
-    return known;
+    return false;
 }
 
-// Impacts that end a sequence are noted as its end; what was closed before only carries an impact on; what is
-// slower than a bounce counts in a short step is part of that.
+// Whether an impulse of hold i is reported as an impact. The last impact of a Zeno sequence is
+// reported as its end. Contacts that were closed before only pass an impact on. In short steps,
+// impacts too slow to bounce are part of the step.
 static bool is_noted(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                      const pp_bounces *bounces, int i)
 {
+    // Short steps that end here have resolved slow impacts already.
     bool meets = instant->rate[instant->at[i]] < -bounces->rest;
     bool in_short_step = bounces->in_short || flight->t == flight->capture_end;
     return !bounces->ends[i] &&
@@ -93,47 +104,51 @@ perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *ins
     if (!after) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
-    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
-    memcpy(flight->other, qd_new, (size_t)instant->nv * sizeof *qd_new);
+    pp_instant_rates_after(instant, impulse, after);
+    memcpy(flight->qd_after, qd_new, (size_t)instant->nv * sizeof *qd_new);
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
-        bool unilateral = hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
-        if (!unilateral || instant->size[i] == 0 || !(impulse[instant->at[i]] > 1e-12 * most)) {
+        // Impulses below 1e-12 of the largest are rounding of the solver.
+        if (!pp_hold_is_unilateral(hold) || instant->size[i] == 0 ||
+            !(impulse[instant->at[i]] > 1e-12 * most)) {
             continue;
         }
         if (bounces && !is_noted(flight, instant, holds, bounces, i)) {
             continue;
         }
+        // A limit that stops a joint has an event of its own.
         perp_event_kind what = hold->kind == PP_HOLD_LIMIT ? PERP_EVENT_LIMIT_REACHED : kind;
         perp_event *event = pp_flight_add_event(flight, what, hold);
         if (!event) {
             return PERP_ERR_MEMORY;
         }
-        describe_impact(instant, i, impulse, after, event);
+        fill_impact_event(instant, i, impulse, after, event);
         if (info) {
-            say_law(flight, info, event);
+            remark_on_law(flight, info, event);
         }
     }
     return PERP_OK;
 }
 
-static bool is_of(const pp_flight *flight, const pp_hold *hold, int a, int b)
+// Whether a hold is a contact of bodies a and b, in this order.
+static bool is_contact_of_bodies(const pp_flight *flight, const pp_hold *hold, int a, int b)
 {
     return hold->kind == PP_HOLD_CONTACT && body_of(flight, hold->a) == a &&
            body_of(flight, hold->b) == b;
 }
 
-// The contact of hold i's two bodies that approaches fastest, -1: one before i has stood for them. The points of
-// a face that meet at one instant are one bounce.
+// The contact of hold i's two bodies that approaches fastest, -1: a contact before i represents
+// them. The points of a face that meet at one instant are one bounce.
 static int fastest_of(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       int i)
 {
     int a = body_of(flight, holds->hold[i].a), b = body_of(flight, holds->hold[i].b), best = i;
     for (int k = 0; k < holds->count; k++) {
-        if (!is_of(flight, &holds->hold[k], a, b) || !approaches(flight, instant, holds, k)) {
+        if (!is_contact_of_bodies(flight, &holds->hold[k], a, b) ||
+            !approaches(flight, instant, holds, k)) {
             continue;
         }
+        // The pair has been handled with its first contact that approaches.
         if (k < i) {
             return -1;
         }
@@ -142,7 +157,9 @@ static int fastest_of(const pp_flight *flight, const pp_instant *instant, const 
     return best;
 }
 
-// Contacts whose impacts end here: all of the two bodies that are near, closed at once.
+// Zeno sequences that end here: all near contacts of the two bodies close at once, and the
+// event reports the ratio of the intervals and the time at which the infinitely many
+// impacts would have ended.
 static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                              bool *ends)
 {
@@ -155,6 +172,7 @@ static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const
         const pp_hold *hold = &holds->hold[fastest];
         int a = body_of(flight, hold->a), b = body_of(flight, hold->b);
         double speed = -instant->rate[instant->at[fastest]], ratio, end;
+        // Called at every impact, since it also records the times.
         if (!pp_flight_zeno(flight, a, b, speed, &ratio, &end)) {
             continue;
         }
@@ -167,66 +185,83 @@ static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const
         event->rate_before = -speed;
         event->point_W = instant->contact[fastest].point;
         event->normal_W = instant->contact[fastest].n;
+        // Without restitution at all contacts of the two bodies, or they would
+        // bounce from point to point.
         for (int k = 0; k < holds->count; k++) {
-            ends[k] = ends[k] || is_of(flight, &holds->hold[k], a, b);
+            ends[k] = ends[k] || is_contact_of_bodies(flight, &holds->hold[k], a, b);
         }
     }
     return PERP_OK;
 }
 
-// Whether rims would approach between the points that met.
-static perp_status refine_after(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
-                                const double *impulse, bool *again)
+// The impact of an instant at which a contact or limit approaches: impulses, events, and
+// the jump of the velocities.
+static perp_status run_impact(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
+                              const pp_bounces *bounces, bool *again)
 {
+    pp_law_info info;
+    double *impulse = PP_ARRAY(flight->scratch, double, instant->rows);
+    double *qd = PP_ARRAY(flight->scratch, double, instant->nv);
     double *after = PP_ARRAY(flight->scratch, double, instant->rows);
-    if (!after) {
+    if (!impulse || !qd || !after) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
-    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
-    return pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
+    perp_status status = pp_impact_run(flight->machine, instant, holds, bounces, qd, impulse, &info,
+                                       flight->scratch);
+    if (status < 0) {
+        if (status != PERP_ERR_MEMORY) {
+            pp_print(flight->result->remark, sizeof flight->result->remark,
+                     "no impulses found for an impact at t = %.12g: the constraints prevent bodies "
+                     "from stopping (a drive without rate_effort, a jam)",
+                     flight->t);
+        }
+        return status;
+    }
+    // Rims may still approach between the points that met; with another point
+    // the impact is another one.                                                       theory (H18)
+    pp_instant_rates_after(instant, impulse, after);
+    status = pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
+    if (status < 0 || *again) {
+        return status;
+    }
+    status = pp_flight_add_impact_events(flight, instant, holds, impulse, bounces, qd, &info);
+    if (status < 0) {
+        return status;
+    }
+    // Events are added before the jump: they need the rates before it.
+    pp_bounce bounce = {*bounces, info.share, info.other_law};
+    return pp_flight_jump(flight, instant, holds, impulse, qd, bounce);
+}
+
+// pp_flight_resolve_impacts; leaves its work in the scratch arena.
+static perp_status resolve_impacts(pp_flight *flight, const pp_holds *holds,
+                                   const pp_bounces *bounces, bool *ends, bool *again)
+{
+    pp_instant instant;
+    perp_status status = pp_flight_instant(flight, holds, false, &instant);
+    if (status < 0) {
+        return status;
+    }
+    if (!bounces->in_short) {  // in a short step slow impacts do not bounce anyway
+        status = find_zeno(flight, &instant, holds, ends);
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int i = 0; i < holds->count; i++) {
+        if (approaches(flight, &instant, holds, i)) {
+            return run_impact(flight, &instant, holds, bounces, again);
+        }
+    }
+    return PERP_OK;
 }
 
 perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest,
                                       bool in_short, bool *ends, bool *again)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_instant instant;
-    pp_law_info info;
-    bool any = false;
     const pp_bounces bounces = {rest, ends, in_short};
-    perp_status status = pp_instant_make(&instant, flight->machine, flight->t, flight->q,
-                                         flight->qd, holds, false, flight->scratch);
-    if (status >= 0 && !in_short) {  // there what is slow stays anyway
-        status = find_zeno(flight, &instant, holds, ends);
-    }
-    for (int i = 0; status >= 0 && i < holds->count; i++) {
-        any = any || approaches(flight, &instant, holds, i);
-    }
-    if (status >= 0 && any) {
-        double *impulse = PP_ARRAY(flight->scratch, double, instant.rows);
-        double *qd = PP_ARRAY(flight->scratch, double, instant.nv);
-        status = impulse && qd ? pp_impact_run(flight->machine, &instant, holds, &bounces, qd,
-                                               impulse, &info, flight->scratch)
-                               : PERP_ERR_MEMORY;
-        status = status < 0 ? status : refine_after(flight, &instant, holds, impulse, again);
-        if (status >= 0 && *again) {
-            pp_arena_release(flight->scratch, mark);
-            return PERP_OK;
-        }
-        status = status < 0 ? status
-                            : pp_flight_add_impact_events(flight, &instant, holds, impulse,
-                                                          &bounces, qd, &info);
-        if (status >= 0) {
-            pp_bounce bounce = {bounces, info.share, info.other_law};
-            status = pp_flight_jump(flight, &instant, holds, impulse, qd, bounce);
-        } else if (status != PERP_ERR_MEMORY) {
-            pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "no impulses found for an impact at t = %.12g: the constraints prevent bodies "
-                     "from stopping (a drive without rate_effort, a jam)",
-                     flight->t);
-        }
-    }
+    perp_status status = resolve_impacts(flight, holds, &bounces, ends, again);
     pp_arena_release(flight->scratch, mark);
     return status;
 }

@@ -1,20 +1,24 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which modes: a mixed complementarity problem with polygons in place of friction discs (exact in the
-// plane) gives them, Newton's method turns the directions of sliding to the exact disc, and the
-// residual of the exact laws judges.                                              theory (H7), (H8)
+// Mode selection. A problem on the exact cones (cone.c), or a mixed complementarity problem with
+// polygons in place of friction discs (exact in the plane), gives the modes. Newton's method moves
+// the directions of sliding from the polygon to the disc, single modes are switched where they do
+// not fit, and the residual of the exact laws decides whether the result is accepted.
+//                                                                                 theory (H7), (H8)
 #include "hybrid/law.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FACETS = 8, TURNS = 30, SWITCHES = 40 };
+enum { FACETS = 8, TURNS = 30, SWITCHES = 40 };  // of a polygon; rounds of Newton; modes switched
 
-static const double EXACT = 1e-13;        // residual of rounding
-static const double GOOD = 1e-9;          // residual of an answer that is taken
-static const double INDEPENDENT = 1e-10;  // of its scale that a row must keep
+static const double EXACT = 1e-13;  // residual of rounding
+static const double GOOD = 1e-9;    // residual of an answer that is accepted
+static const double INDEPENDENT =
+    1e-10;  // scaled pivot of an independent row          theory (J10)
 
+// One variable of the mixed complementarity problem: lower <= z <= upper _|_ w.
 typedef struct variable {
     pp_row_direction acts, zero;
     double lower, upper;
@@ -27,27 +31,35 @@ typedef struct mode_problem {
     int n;
     variable *v;
     double *M, *b, *lower, *upper, *z;
-    double *known;  // rows: forces that are not asked for
+    double *known;  // rows: forces that are given
 } mode_problem;
 
 // ── Independent equations ────────────────────────────────────────────────────────────────────────
 
-// Cholesky's method with the largest remaining diagonal first, on the rows of equations: true for rows that
-// are not combinations of those before.
+// Cholesky's method with the largest remaining diagonal first, on the rows of equations. Rows that
+// become pivots are independent of those before; the others are combinations of them.  theory (J10)
 perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 {
     int n = 0;
     size_t rows = (size_t)laws->rows;
     int *row = PP_ARRAY(arena, int, rows);
-    for (int i = 0; row && i < laws->count; i++) {
-        for (int k = 0; laws->law[i].kind == PP_LAW_EQUAL && k < laws->law[i].size; k++) {
+    if (!row) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < laws->count; i++) {
+        if (laws->law[i].kind != PP_LAW_EQUAL) {
+            continue;
+        }
+        for (int k = 0; k < laws->law[i].size; k++) {
             row[n++] = laws->law[i].at + k;
         }
     }
     double *L = PP_ARRAY(arena, double, (size_t)n *(size_t)n + (size_t)n), *rest = L + n * n;
-    if (!row || !L) {
+    if (!L) {
         return PERP_ERR_MEMORY;
     }
+    // rest: what is left of the diagonal, A_ii - |L_i|^2. Pivots are compared in
+    // the scale of their rows.
     for (int i = 0; i < n; i++) {
         rest[i] = laws->A[(size_t)row[i] * (rows + 1)];
     }
@@ -64,6 +76,7 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
         if (best < 0) {
             break;
         }
+        // Column k of L; the remaining diagonal falls by its squares.
         keep[row[best]] = true;
         double pivot = sqrt(rest[best]);
         for (int i = 0; i < n; i++) {
@@ -82,6 +95,7 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 
 // ── The problem ──────────────────────────────────────────────────────────────────────────────────
 
+// Direction j of the polygon of a law: both ways along a line, or FACETS directions in a plane.
 static void facet(const pp_law *law, int j, double d[2])
 {
     bool line = pp_law_tangents(law) == 1;
@@ -90,7 +104,9 @@ static void facet(const pp_law *law, int j, double d[2])
     d[1] = line ? 0.0 : sin(angle);
 }
 
-// Friction of law i in the directions of a polygon, and the speed it acts against.
+// Friction of law i as Stewart and Trinkle pose it: amounts beta_j >= 0 in the directions d_j of a
+// polygon, and sigma, the speed of slip, with 0 <= sigma _|_ mu r_n - sum beta >= 0 and 0 <= beta_j
+// _|_ d_j . u + sigma >= 0.
 static void pose_friction(const pp_laws *laws, int i, mode_problem *p)
 {
     const pp_law *law = &laws->law[i];
@@ -104,25 +120,29 @@ static void pose_friction(const pp_laws *laws, int i, mode_problem *p)
     p->v[p->n++] = (variable){.upper = PP_INF, .contact = i, .sigma = true, .normal = -1};
 }
 
+// The normal force of a contact or limit. Where the direction of sliding is given it brings its
+// friction; otherwise friction has variables of its own.
 static void pose_contact(const pp_laws *laws, int i, mode_problem *p)
 {
     const pp_law *law = &laws->law[i];
-    bool sliding = law->kind == PP_LAW_SLIDING;
     p->v[p->n++] = (variable){.acts = pp_row_direction_normal(laws, i, false),
                               .zero = pp_row_direction_row(law->at),
                               .upper = PP_INF,
                               .contact = -1,
                               .normal = i};
-    if (!sliding && law->size > 1) {
+    if (law->kind != PP_LAW_SLIDING && law->size > 1) {
         pose_friction(laws, i, p);
     }
 }
 
+// All variables: contacts, turning friction, independent equations (free) and boxed efforts. Forces
+// of what rubs are known and are no variables.
 static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *p)
 {
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         if (law->size > 0 && (law->kind == PP_LAW_CONTACT || law->kind == PP_LAW_SLIDING)) {
+            // Normals come before the turning friction that acts on them.
             pose_contact(laws, i, p);
             continue;
         }
@@ -136,6 +156,7 @@ static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *
             if (law->kind == PP_LAW_EQUAL && !keep[law->at + k]) {
                 continue;
             }
+            // Equations are free variables: no bound, and their rates vanish.
             double bound = law->kind == PP_LAW_BOX ? law->bound : PP_INF;
             pp_row_direction c = pp_row_direction_row(law->at + k);
             p->v[p->n++] = (variable){c, c, -bound, bound, -1, false, -1};
@@ -143,18 +164,23 @@ static void pose_variables(const pp_laws *laws, const bool *keep, mode_problem *
     }
 }
 
-// sigma is the speed of sliding in the rows of its contact's friction, and mu r_n - sum beta its own row.
+// Entry of the matrix in the row of f and the column of c, one of which is a sigma: sigma adds the
+// speed of slip to the rows of its own friction, and its row is mu r_n - sum beta.
 static double friction_entry(const pp_laws *laws, const variable *f, const variable *c)
 {
-    if (f->sigma) {
-        bool own = c->contact == f->contact && !c->sigma;
-        const pp_law *law = &laws->law[f->contact];
-        bool normal = c->normal == (pp_law_is_turning(law) ? law->on : f->contact);
-        return own ? -1.0 : normal ? laws->law[f->contact].mu : 0.0;
+    if (!f->sigma) {
+        return f->contact == c->contact ? 1.0 : 0.0;
     }
-    return f->contact == c->contact ? 1.0 : 0.0;
+    const pp_law *law = &laws->law[f->contact];
+    int normal = pp_law_is_turning(law) ? law->on : f->contact;
+    if (c->contact == f->contact && !c->sigma) {
+        return -1.0;
+    }
+    return c->normal == normal ? law->mu : 0.0;
 }
 
+// The mixed complementarity problem w = M z + b of the modes: w are rates along the variables'
+// `zero` and the slack of friction in the rows of sigma.
 static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *arena)
 {
     size_t most = (size_t)laws->rows + (size_t)laws->count * (FACETS + 2);
@@ -176,6 +202,7 @@ static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *ar
     if (!p->M || !p->b) {
         return PERP_ERR_MEMORY;
     }
+    // Known forces act before the unknown ones: b are the rates that they lead to.
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         if (law->kind == PP_LAW_RUBBING && law->size > 0) {
@@ -188,6 +215,7 @@ static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *ar
     p->z = p->upper + n;
     for (size_t j = 0; j < n; j++) {
         const variable *c = &p->v[j];
+        // Poisson's second phase: friction also acts on the returned impulse `extra`.
         const pp_law *law = c->sigma ? &laws->law[c->contact] : NULL;
         const pp_law *on = law && pp_law_is_turning(law) ? &laws->law[law->on] : law;
         p->b[j] = law ? law->mu * on->extra : pp_row_direction_value(&c->zero, u);
@@ -196,14 +224,17 @@ static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *ar
         p->z[j] = 0.0;
         for (size_t i = 0; i < n; i++) {
             const variable *f = &p->v[i];
-            p->M[i + j * n] = f->sigma || c->sigma
-                                  ? friction_entry(laws, f, c)
-                                  : pp_row_direction_coupling(laws, &f->zero, &c->acts);
+            if (f->sigma || c->sigma) {
+                p->M[i + j * n] = friction_entry(laws, f, c);
+            } else {
+                p->M[i + j * n] = pp_row_direction_coupling(laws, &f->zero, &c->acts);
+            }
         }
     }
     return PERP_OK;
 }
 
+// Lemke's method, then the solvers that `auto` tries.
 static perp_status solve_posed(mode_problem *p, const perp_env *env)
 {
     perp_mcp mcp = {.n = p->n,
@@ -222,24 +253,17 @@ static perp_status solve_posed(mode_problem *p, const perp_env *env)
     return status;
 }
 
-static void forces_of(const pp_laws *laws, const mode_problem *p, double *r)
-{
-    memcpy(r, p->known, (size_t)laws->rows * sizeof *r);
-    for (int j = 0; j < p->n; j++) {
-        for (int k = 0; k < p->v[j].acts.count; k++) {
-            r[p->v[j].acts.row[k]] += p->z[j] * p->v[j].acts.s[k];
-        }
-    }
-}
+// ── Modes from forces and rates ──────────────────────────────────────────────────────────────────
 
-// ── Modes ────────────────────────────────────────────────────────────────────────────────────────
-
+// Off where the contact carries nothing and moves; else it slides where it did, or where slip
+// begins, along the slip. What is neither loaded nor moving stays held.
 static void contact_mode(const double *r, const double *u, double tol_u, double tol_r, pp_law *law)
 {
     double slip = 0.0;
     for (int k = 1; k < law->size; k++) {
         slip = hypot(slip, u[k]);
     }
+    // A load that is zero does not keep a contact from opening or sliding away.
     bool loaded = r[0] > tol_r, sliding = law->kind == PP_LAW_SLIDING;
     bool begins = !sliding && law->size > 1 && slip > tol_u;
     if (!loaded && (u[0] > tol_u || begins)) {
@@ -247,27 +271,37 @@ static void contact_mode(const double *r, const double *u, double tol_u, double 
         return;
     }
     law->mode = sliding || begins ? PP_SLIDES : PP_HELD;
-    for (int k = 1; begins && k < law->size; k++) {
-        law->d[k - 1] = u[k] / slip;
+    if (begins) {
+        for (int k = 1; k < law->size; k++) {
+            law->d[k - 1] = u[k] / slip;
+        }
     }
 }
 
-// Torsional and rolling friction; the mode of its contact is known.
+// The same for torsional and rolling friction; the mode of its contact is known.
+// u: rates of its own rows.
 static void turn_mode(const pp_laws *laws, const double *u, double tol_u, pp_law *law)
 {
     double slip = law->size == 2 ? hypot(u[0], u[1]) : fabs(u[0]);
     bool begins = law->kind == PP_LAW_TURN && slip > tol_u;
     law->mode = law->kind == PP_LAW_TURNING || begins ? PP_SLIDES : PP_HELD;
-    law->mode = laws->law[law->on].mode == PP_OFF ? PP_OFF : law->mode;
-    for (int k = 0; begins && k < law->size; k++) {
-        law->d[k] = u[k] / slip;
+    if (laws->law[law->on].mode == PP_OFF) {
+        law->mode = PP_OFF;
+    }
+    if (begins) {
+        for (int k = 0; k < law->size; k++) {
+            law->d[k] = u[k] / slip;
+        }
     }
 }
 
+// Modes of all laws that belong to forces r and rates u.
 static void modes_of(pp_laws *laws, const double *r, const double *u)
 {
     double size_u, size_r;
     pp_law_sizes(laws, r, &size_u, &size_r);
+    // What is smaller than the tolerance is zero: rates at a sticking contact,
+    // loads of one that opens.
     double tol_u = laws->tolerance * size_u, tol_r = laws->tolerance * size_r;
     for (int i = 0; i < laws->count; i++) {
         pp_law *law = &laws->law[i];
@@ -288,6 +322,7 @@ static void modes_of(pp_laws *laws, const double *r, const double *u)
 
 // ── Exact directions ─────────────────────────────────────────────────────────────────────────────
 
+// Laws whose direction of sliding is an unknown angle; returns their number.
 static int sliding_in_space(const pp_laws *laws, int *which)
 {
     int n = 0;
@@ -301,7 +336,8 @@ static int sliding_in_space(const pp_laws *laws, int *which)
     return n;
 }
 
-// How far each direction is from that of the sliding it leads to [rad].
+// Forces of the present directions, the rates they lead to, and the angle from each direction to
+// that of the slip it leads to [rad].
 static perp_status misfit(const pp_laws *laws, const int *which, int n, double *r, double *u,
                           double *off, pp_arena *arena)
 {
@@ -314,11 +350,13 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
     for (int k = 0; k < n; k++) {
         const pp_law *law = &laws->law[which[k]];
         const double *s = u + pp_law_tangent(law), *d = law->d;
+        // The signed angle from d to s.
         off[k] = atan2(d[0] * s[1] - d[1] * s[0], d[0] * s[0] + d[1] * s[1]);
     }
     return PERP_OK;
 }
 
+// Turns the direction of sliding by an angle [rad] in (t, o).
 static void turn_direction(pp_law *law, double angle)
 {
     double c = cos(angle), s = sin(angle), x = law->d[0], y = law->d[1];
@@ -326,7 +364,8 @@ static void turn_direction(pp_law *law, double angle)
     law->d[1] = s * x + c * y;
 }
 
-// Newton's method on the angles, derivatives by differences.
+// Directions of sliding that are those of the slip they lead to: Newton's method on their angles,
+// with derivatives by differences. Steps are at most 0.5 rad.
 static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *arena)
 {
     int *which = PP_ARRAY(arena, int, laws->count);
@@ -337,12 +376,19 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
         return PERP_ERR_MEMORY;
     }
     perp_status status = misfit(laws, which, n, r, u, off, arena);
-    for (int round = 0; round < TURNS && status >= 0 && pp_norm_inf(n, off) > 1e-14; round++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int round = 0; round < TURNS && pp_norm_inf(n, off) > 1e-14; round++) {
+        // D_ij = d off_i / d angle_j. Directions are turned forth and back.
         const double small = 1e-6;
-        for (int j = 0; j < n && status >= 0; j++) {
+        for (int j = 0; j < n; j++) {
             turn_direction(&laws->law[which[j]], small);
             status = misfit(laws, which, n, r, u, next, arena);
             turn_direction(&laws->law[which[j]], -small);
+            if (status < 0) {
+                return status;
+            }
             for (int i = 0; i < n; i++) {
                 D[i + j * n] = (next[i] - off[i]) / small;
             }
@@ -350,24 +396,31 @@ static perp_status turn_exactly(pp_laws *laws, double *r, double *u, pp_arena *a
         for (int i = 0; i < n; i++) {
             next[i] = -off[i];
         }
-        if (status < 0 || pp_least_solve(n, D, next, step, NULL, 1e-12, arena) < 0) {
-            return status < 0 ? status : PERP_ERR_MEMORY;
+        if (pp_least_solve(n, D, next, step, NULL, 1e-12, arena) < 0) {
+            return PERP_ERR_MEMORY;
         }
         for (int i = 0; i < n; i++) {
             turn_direction(&laws->law[which[i]], pp_clamp(step[i], -0.5, 0.5));
         }
         status = misfit(laws, which, n, r, u, off, arena);
+        if (status < 0) {
+            return status;
+        }
     }
     return status;
 }
 
-// How badly the mode of torsional or rolling friction fits, and the one that may fit better.
+// ── Single modes switched ────────────────────────────────────────────────────────────────────────
+
+// How badly the mode of torsional or rolling friction fits, relative to the sizes of rates and
+// forces. `to`, a copy of the law on entry, becomes the mode that may fit better.
 static double switch_turn(const pp_laws *laws, const double *r, const double *u, double size_u,
                           double size_r, pp_law *to)
 {
     const double *f = r + to->at, *s = u + to->at;
     const pp_law *on = &laws->law[to->on];
-    double push = to->size == 2 ? hypot(f[0], f[1]) : fabs(f[0]);
+    double push = pp_law_tangential(to, r);
+    // It follows its contact: off with it, and held when that is closed again.
     if (on->mode == PP_OFF || to->mode == PP_OFF) {
         bool wakes = on->mode != PP_OFF;
         to->mode = wakes ? PP_HELD : PP_OFF;
@@ -385,7 +438,38 @@ static double switch_turn(const pp_laws *laws, const double *r, const double *u,
     return -along / size_u;
 }
 
-// One mode that does not fit what it leads to is changed: the worst one. False: all fit.
+// The same for a contact or limit: one that is off and approaches closes, one that pulls
+// opens, one that sticks with too much friction slides against it, one that slides backwards
+// sticks. 0: its mode fits.
+static double switch_contact(const pp_laws *laws, const double *r, const double *u, double size_u,
+                             double size_r, pp_law *to)
+{
+    const double *f = r + to->at, *s = u + to->at;
+    double push = pp_law_tangential(to, r);
+    if (to->mode == PP_OFF) {
+        to->mode = to->kind == PP_LAW_SLIDING ? PP_SLIDES : PP_HELD;
+        return -s[0] / size_u;
+    }
+    if (f[0] < -laws->tolerance * size_r) {
+        to->mode = PP_OFF;
+        return -f[0] / size_r;
+    }
+    if (to->kind != PP_LAW_CONTACT) {
+        return 0.0;  // its direction is given
+    }
+    if (to->mode == PP_HELD) {
+        to->mode = PP_SLIDES;
+        for (int k = 1; k < to->size; k++) {
+            to->d[k - 1] = push > 0.0 ? -f[k] / push : 0.0;
+        }
+        return (push - to->mu * f[0]) / size_r;
+    }
+    double along = to->d[0] * s[1] + (to->size == 3 ? to->d[1] * s[2] : 0.0);
+    to->mode = PP_HELD;
+    return -along / size_u;
+}
+
+// Switches the mode that fits its own forces and rates worst. False: all fit.
 static bool switch_worst(pp_laws *laws, const double *r, const double *u)
 {
     double size_u, size_r, worst = laws->tolerance;
@@ -393,41 +477,18 @@ static bool switch_worst(pp_laws *laws, const double *r, const double *u)
     pp_law next = {0};
     int which = -1;
     for (int i = 0; i < laws->count; i++) {
-        const pp_law *law = &laws->law[i];
-        pp_law to = *law;
-        const double *f = r + law->at, *s = u + law->at;
-        if (law->kind == PP_LAW_TURN && law->size > 0) {
-            double turned = switch_turn(laws, r, u, size_u, size_r, &to);
-            if (turned > worst) {
-                worst = turned;
-                which = i;
-                next = to;
-            }
+        pp_law to = laws->law[i];
+        double off = 0.0;
+        if (to.size == 0) {
             continue;
         }
-        if (law->size == 0 || (law->kind != PP_LAW_CONTACT && law->kind != PP_LAW_SLIDING)) {
-            continue;
+        // Only unilateral and frictional laws have a choice.
+        if (to.kind == PP_LAW_TURN) {
+            off = switch_turn(laws, r, u, size_u, size_r, &to);
+        } else if (to.kind == PP_LAW_CONTACT || to.kind == PP_LAW_SLIDING) {
+            off = switch_contact(laws, r, u, size_u, size_r, &to);
         }
-        double off = 0.0, push = law->size == 3   ? hypot(f[1], f[2])
-                                 : law->size == 2 ? fabs(f[1])
-                                                  : 0.0;
-        if (law->mode == PP_OFF) {
-            off = -s[0] / size_u;
-            to.mode = law->kind == PP_LAW_SLIDING ? PP_SLIDES : PP_HELD;
-        } else if (f[0] < -laws->tolerance * size_r) {
-            off = -f[0] / size_r;
-            to.mode = PP_OFF;
-        } else if (law->kind == PP_LAW_CONTACT && law->mode == PP_HELD) {
-            off = (push - law->mu * f[0]) / size_r;
-            to.mode = PP_SLIDES;
-            for (int k = 1; k < law->size; k++) {
-                to.d[k - 1] = push > 0.0 ? -f[k] / push : 0.0;
-            }
-        } else if (law->kind == PP_LAW_CONTACT) {
-            double along = law->d[0] * s[1] + (law->size == 3 ? law->d[1] * s[2] : 0.0);
-            off = -along / size_u;
-            to.mode = PP_HELD;
-        }
+        // A misfit within the tolerance is rounding.
         if (off > worst) {
             worst = off;
             which = i;
@@ -440,9 +501,11 @@ static bool switch_worst(pp_laws *laws, const double *r, const double *u)
     return which >= 0;
 }
 
-// ── Painleve ─────────────────────────────────────────────────────────────────────────────────────
+// ── Painleve's paradox ───────────────────────────────────────────────────────────────────────────
 
-// Whether a push at a sliding contact would drive it into the surface, equations held.
+// Finds a sliding contact whose normal force, with the friction of its sliding, accelerates it into
+// the surface while the equations react: A_nn - mu d.A_nt <= 0, after elimination of the equations.
+// Marks the first one in info.
 static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -451,11 +514,12 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
     if (!only || !b) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < laws->count && !info->wedged; i++) {
+    for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         if (law->kind != PP_LAW_SLIDING || law->size == 0) {
             continue;
         }
+        // Rates that a unit push causes, as b of a problem in which equations alone react.
         pp_laws with = *laws;
         pp_row_direction push = pp_row_direction_normal(laws, i, false);
         pp_law_info ignored;
@@ -473,16 +537,20 @@ static perp_status find_wedge(const pp_laws *laws, pp_law_info *info, pp_arena *
         if (status < 0) {
             return status;
         }
+        // What the push leaves of the normal acceleration once the equations have reacted;
+        // <= 0: Painleve's paradox.
         double left = b[law->at] + pp_dot(laws->rows, laws->A + (size_t)law->at * rows, r);
         if (left <= 1e-9 * laws->A[(size_t)law->at * (rows + 1)]) {
             info->wedged = true;
             info->wedge = i;
+            return PERP_OK;
         }
     }
     return PERP_OK;
 }
 
-// Of several answers the one in which the wedged contact carries nothing, where there is such a one.
+// Where the paradox admits several solutions, takes the one in which the wedged contact carries
+// nothing, if that is one: the contact opens.
 static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
 {
     size_t rows = (size_t)laws->rows;
@@ -492,6 +560,7 @@ static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena 
     if (!other) {
         return PERP_ERR_MEMORY;
     }
+    // The forces of the same modes without the contact.
     law->mode = PP_OFF;
     perp_status status = pp_law_linear(laws, other, &linear, arena);
     double residual = status < 0 ? PP_INF : pp_law_residual(laws, other, arena);
@@ -505,10 +574,11 @@ static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena 
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
 
-// ── Both together ────────────────────────────────────────────────────────────────────────────────
+// ── Solution ─────────────────────────────────────────────────────────────────────────────────────
 
-// The linear forces of these modes where they obey the laws; else those of the problem where they do,
-// since friction and loads that are not determined may need another share than the least.
+// From the forces `own` of a problem to modes and forces r that obey the exact laws. The forces of
+// the modes are taken where they obey the laws; otherwise those of the problem where these do,
+// since undetermined loads may need another distribution than that of least norm.
 static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_info *info,
                                  pp_arena *arena)
 {
@@ -521,12 +591,15 @@ static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_i
     modes_of(laws, own, u);
     info->residual = pp_law_residual(laws, own, arena);
     memcpy(r, own, rows * sizeof *r);
+    // Exact directions for the present modes; then the mode that fits worst is switched.
     for (int k = 0; k < SWITCHES; k++) {
         perp_status status = turn_exactly(laws, best, u, arena);
         if (status == PERP_ERR_MEMORY) {
             return status;
         }
         double residual = status < 0 ? PP_INF : pp_law_residual(laws, best, arena);
+        // Keep the best forces so far; below EXACT all are equal, and the later
+        // ones are those of the modes.
         if (residual <= fmax(EXACT, info->residual)) {
             info->residual = residual;
             memcpy(r, best, rows * sizeof *r);
@@ -536,6 +609,7 @@ static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_i
             break;
         }
     }
+    // PERP_INEXACT: a choice of modes accepts such forces, a short step does not.
     if (info->residual > GOOD) {
         return info->residual <= 1e-6 ? PERP_INEXACT : PERP_ERR_LIMIT;
     }
@@ -550,22 +624,37 @@ static perp_status solve_polygons(pp_laws *laws, double *r, pp_law_info *info, c
 {
     mode_problem p;
     double *own = PP_ARRAY(arena, double, laws->rows);
-    perp_status status = own ? pose_modes(laws, &p, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : solve_posed(&p, env);
-    if (status >= 0) {
-        forces_of(laws, &p, own);
-        status = choose_forces(laws, r, own, info, arena);
+    if (!own) {
+        return PERP_ERR_MEMORY;
     }
-    return status;
+    perp_status status = pose_modes(laws, &p, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = solve_posed(&p, env);
+    if (status < 0) {
+        return status;
+    }
+    memcpy(own, p.known, (size_t)laws->rows * sizeof *own);
+    for (int j = 0; j < p.n; j++) {
+        pp_push_add(&p.v[j].acts, p.z[j], own);
+    }
+    return choose_forces(laws, r, own, info, arena);
 }
 
+// Exact cones. The best iterate of a solver that gave up is a start as well.
 static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                                pp_arena *arena)
 {
     double *own = PP_ARRAY(arena, double, laws->rows);
-    perp_status status = own ? pp_law_cone(laws, own, env, arena) : PERP_ERR_MEMORY;
-    bool usable = status >= 0 || status == PERP_ERR_LIMIT;
-    return usable ? choose_forces(laws, r, own, info, arena) : status;
+    if (!own) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_law_cone(laws, own, env, arena);
+    if (status < 0 && status != PERP_ERR_LIMIT) {
+        return status;
+    }
+    return choose_forces(laws, r, own, info, arena);
 }
 
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
@@ -578,13 +667,16 @@ perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp
     if (status >= 0 && cones) {
         status = solve_cones(laws, r, info, env, arena);
     }
-    if ((status >= 0 && !cones) || (cones && status != PERP_OK && status != PERP_ERR_MEMORY)) {
+    // Polygons where there are no cones, and where the problem on the cones was not solved exactly.
+    bool polygons = cones ? status != PERP_OK && status != PERP_ERR_MEMORY : status >= 0;
+    if (polygons) {
         status = solve_polygons(laws, r, info, env, arena);
     }
     if (status >= 0 && info->wedged) {
         status = let_go(laws, r, info, arena);
     }
     pp_arena_release(arena, mark);
-    // A polygon without an answer proves nothing of the disc, nor of bodies that may jump.
+    // Infeasibility of a problem with polygons proves nothing about the disc, nor about
+    // velocities that may jump.
     return status == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : status;
 }

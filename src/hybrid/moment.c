@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One instant: rows of all holds in joint coordinates, with their drift.           theory (H2), (H6)
+// The machine at one instant: rows of all holds in joint coordinates, with their drift.
+//                                                                                 theory (H2), (H6)
 //
 //   phi_dd = J qdd + drift
 //
-// The drift of joints is exact. That of contacts is the derivative of their rates along the motion with
-// qdd = 0, by central differences of fourth order: contact points travel over both surfaces, and the
-// differences see all of that, whatever the shapes.
+// The drift of joints is exact. That of contacts is the derivative of their rates along the motion
+// with qdd = 0, by central differences of fourth order: contact points move over both surfaces, and
+// differences account for this for every pair of shapes.
 #include "hybrid/moment.h"
 
 #include <math.h>
 #include <string.h>
 
+// Column j of a matrix with the given number of rows.
 static double *column(double *A, int rows, int j)
 {
     return A + (size_t)rows * (size_t)j;
@@ -20,62 +22,83 @@ static double *column(double *A, int rows, int j)
 
 // ── Lists of holds ───────────────────────────────────────────────────────────────────────────────
 
+// Doubling keeps the cost of n additions proportional to n.
+void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena)
+{
+    if (count < *room) {
+        return list;
+    }
+    int larger = 2 * *room + 8;
+    void *more = pp_arena_array(arena, (size_t)larger, size);
+    if (!more) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(more, list, (size_t)count * size);
+    }
+    *room = larger;
+    return more;
+}
+
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena)
 {
-    if (holds->count == holds->room) {
-        int room = 2 * holds->room + 8;
-        pp_hold *more = PP_ARRAY(arena, pp_hold, room);
-        if (!more) {
-            return NULL;
-        }
-        if (holds->count > 0) {
-            memcpy(more, holds->hold, (size_t)holds->count * sizeof *more);
-        }
-        holds->hold = more;
-        holds->room = room;
+    pp_hold *list = pp_list_grow(holds->hold, holds->count, &holds->room, sizeof *list, arena);
+    if (!list) {
+        return NULL;
     }
+    holds->hold = list;
     holds->hold[holds->count] = hold;
     return &holds->hold[holds->count++];
 }
 
+// False: out of memory.
 static bool add_joint(pp_holds *out, pp_hold_kind kind, int joint, pp_arena *arena)
 {
-    pp_hold hold = {.kind = kind, .joint = joint, .a = -1, .b = -1, .listed = -1, .mode = PP_HELD};
-    return pp_holds_add(out, hold, arena) != NULL;
+    return pp_holds_add(out, pp_hold_of_joint(kind, joint), arena) != NULL;
 }
 
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena)
 {
     const perp_model *m = machine->model;
-    bool fine = true;
     *out = (pp_holds){0};
-    for (int i = 0; i < machine->tree->loops && fine; i++) {
-        fine = add_joint(out, PP_HOLD_LOOP, machine->tree->loop[i], arena);
+    for (int i = 0; i < machine->tree->loops; i++) {
+        if (!add_joint(out, PP_HOLD_LOOP, machine->tree->loop[i], arena)) {
+            return PERP_ERR_MEMORY;
+        }
     }
-    for (int i = 0; i < m->joints && fine; i++) {
+    for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (!pp_joint_has_coordinate(j)) {
             continue;
         }
-        fine = !j->target || add_joint(out, PP_HOLD_TARGET, i, arena);
-        if (fine && j->rate) {
-            bool limited = j->rate_effort < PP_INF;
-            fine = add_joint(out, limited ? PP_HOLD_MOTOR : PP_HOLD_RATE, i, arena);
+        if (j->target && !add_joint(out, PP_HOLD_TARGET, i, arena)) {
+            return PERP_ERR_MEMORY;
         }
-        fine = fine && (!(j->friction > 0.0) || add_joint(out, PP_HOLD_DRY, i, arena));
+        // A rate with a limited effort is a motor: its effort is boxed.
+        pp_hold_kind kind = j->rate_effort < PP_INF ? PP_HOLD_MOTOR : PP_HOLD_RATE;
+        if (j->rate && !add_joint(out, kind, i, arena)) {
+            return PERP_ERR_MEMORY;
+        }
+        if (j->friction > 0.0 && !add_joint(out, PP_HOLD_DRY, i, arena)) {
+            return PERP_ERR_MEMORY;
+        }
     }
-    return fine ? PERP_OK : PERP_ERR_MEMORY;
+    return PERP_OK;
 }
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
+// Rows of a contact: the normal, and with friction one tangent in the plane or two in space.
 static int contact_size(const pp_machine *machine, const pp_contact *c)
 {
     bool rough = pp_contact_mu(c) > 0.0 && !machine->options.frictionless;
-    return !rough ? 1 : machine->model->spatial ? 3 : 2;
+    if (!rough) {
+        return 1;
+    }
+    return machine->model->spatial ? 3 : 2;
 }
 
-// Rates along n, t, o as the frames move.
+// Rates along n, t, o as the frames move, with the surface speed in the tangents.       theory (H2)
 static void contact_rates(const perp_model *m, const pp_frame *body, const pp_contact *c,
                           double rate[3])
 {
@@ -87,6 +110,7 @@ static void contact_rates(const perp_model *m, const pp_frame *body, const pp_co
     }
 }
 
+// One body's part of the rate d . v at a point. A body that is not dynamic gives a known rate.
 static void add_side(const perp_model *m, const pp_frame *frame, int index, perp_vec3 point,
                      perp_vec3 d, pp_row *row)
 {
@@ -95,6 +119,7 @@ static void add_side(const perp_model *m, const pp_frame *frame, int index, perp
         row->rate += pp_dot3(d, pp_point_velocity(&frame[index], point));
         return;
     }
+    // J of the point velocity: d for v, (point - p) x d for w.
     perp_vec3 arm = pp_cross(pp_sub(point, frame[index].p), d);
     const double full[6] = {d.x, d.y, d.z, arm.x, arm.y, arm.z};
     row->body[row->count] = index;
@@ -104,16 +129,10 @@ static void add_side(const perp_model *m, const pp_frame *frame, int index, perp
     row->count++;
 }
 
-static void relative_row(const perp_model *m, const pp_frame *frame, const pp_contact *c,
-                         perp_vec3 d, pp_row *row)
-{
-    *row = (pp_row){.joint = -1, .force = -1};
-    add_side(m, frame, m->shape[c->b].body, c->point, d, row);
-    add_side(m, frame, m->shape[c->a].body, c->point, pp_scale(-1.0, d), row);
-}
-
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Row `at`, times sign: its gradient in joint coordinates, J^T, and its rate. scale is 1/sqrt of
+// the row's mobility for bodies that nothing joins, see ties.c.
 static void append_row(pp_instant *out, int at, const pp_row *row, double value, double sign)
 {
     double *J = column(out->J, out->nv, at);
@@ -121,6 +140,8 @@ static void append_row(pp_instant *out, int at, const pp_row *row, double value,
     for (int k = 0; k < out->nv; k++) {
         J[k] *= sign;
     }
+    // The scale does not depend on the joints: it is 1/sqrt of the mobility of
+    // the bodies by themselves.                                                        theory (J10)
     double mobility = pp_row_mobility(out->pass.tree->model, out->pass.mass, row);
     out->scale[at] = mobility > 0.0 ? 1.0 / sqrt(mobility) : 1.0;
     out->row[at] = *row;
@@ -129,19 +150,24 @@ static void append_row(pp_instant *out, int at, const pp_row *row, double value,
     out->rate[at] = sign * rate + pp_dot(out->nv, J, out->qd);
 }
 
+// Rows d . (v_b - v_a) at the contact point along n, t, o. Surface speeds belong to the tangents
+// only; the gap is the value of the normal row.                                         theory (H2)
 static void contact_rows(const pp_machine *machine, int hold, pp_instant *out)
 {
+    const perp_model *m = machine->model;
     const pp_contact *c = &out->contact[hold];
     perp_vec3 d[3];
     pp_contact_axes(c, d);
     for (int k = 0; k < out->size[hold]; k++) {
-        pp_row row;
-        relative_row(machine->model, out->pass.body, c, d[k], &row);
+        pp_row row = {.joint = -1, .force = -1};
+        add_side(m, out->pass.body, m->shape[c->b].body, c->point, d[k], &row);
+        add_side(m, out->pass.body, m->shape[c->a].body, c->point, pp_scale(-1.0, d[k]), &row);
         row.rate += k > 0 ? pp_dot3(d[k], c->surface) : 0.0;
         append_row(out, out->at[hold] + k, &row, k == 0 ? c->gap : 0.0, 1.0);
     }
 }
 
+// Rows of torsional or rolling friction; they have no value.
 static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_instant *out)
 {
     for (int k = 0; k < out->size[i]; k++) {
@@ -151,6 +177,9 @@ static void turn_rows(const pp_machine *machine, const pp_hold *hold, int i, pp_
     }
 }
 
+// The row of a joint coordinate: limit, target, rate, motor or dry friction. Limits are
+// signed so that their value and rate are those of a gap. Values of rates and dry friction
+// are zero: they have no position.
 static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int at, pp_instant *out)
 {
     const perp_model *m = machine->model;
@@ -160,6 +189,7 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
     double sign = 1.0, value = 0.0, rate = 0.0;
     pp_row row;
     pp_joint_coordinate(m, &kin, hold->joint, &row);
+    // value and rate of the row are those of (coordinate - what it should follow).
     switch (hold->kind) {
     case PP_HOLD_LIMIT:
         sign = hold->sign;
@@ -177,7 +207,8 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
     append_row(out, at, &row, value, sign);
 }
 
-// Rows of the equations of joints that are not in the tree, from the rows of all joints.
+// Rows of the joints that are not in the tree, from the rows of all joints. The stepper named here
+// has no influence on rows of equations.
 static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_instant *out,
                              pp_arena *arena)
 {
@@ -188,10 +219,13 @@ static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_
                          .mass = out->pass.mass,
                          .loads = {.p_ext = PP_ZEROS(arena, double, m->nv)}};
     pp_scheme scheme = {.stepper = PERP_STEPPER_ANITESCU_POTRA, .facets = 8};
-    return !kin.loads.p_ext ? PERP_ERR_MEMORY
-                            : pp_rows_run(rows, m, &kin, &kin.poses, &none, scheme, NULL, arena);
+    if (!kin.loads.p_ext) {
+        return PERP_ERR_MEMORY;
+    }
+    return pp_rows_run(rows, m, &kin, &kin.poses, &none, scheme, NULL, arena);
 }
 
+// Rows of a joint's own equations, without its drives and springs, which are holds and forces here.
 static bool is_joint_equation(const pp_row *row, int joint)
 {
     return row->joint == joint && !row->drives && !row->spring;
@@ -199,7 +233,7 @@ static bool is_joint_equation(const pp_row *row, int joint)
 
 // ── Drift ────────────────────────────────────────────────────────────────────────────────────────
 
-// Second derivative of a given motion: differences of the first, which is exact.
+// Second derivative of a given motion: fourth-order differences of the first, which is exact.
 static double rate_of_rate(const pp_expr *expr, double t)
 {
     const double s = 1e-4, one[1] = {1.0};
@@ -211,6 +245,8 @@ static double rate_of_rate(const pp_expr *expr, double t)
     return ((f[0] - f[3]) + 8.0 * (f[2] - f[1])) / (12.0 * s);
 }
 
+// Drift of the rows of a joint: J_dot qd less the second derivative of what the row should follow.
+//                                                                                       theory (J6)
 static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, int size,
                         pp_instant *out)
 {
@@ -225,6 +261,7 @@ static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, 
         return;
     }
     *drift = pp_joint_coordinate_drift(&out->pass, hold->joint);
+    // d/dt of the aim is subtracted as it was in the rate of the row.
     switch (hold->kind) {
     case PP_HOLD_LIMIT:
         *drift *= hold->sign;
@@ -240,7 +277,8 @@ static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, 
     }
 }
 
-// A time in which nothing turns, or crosses the largest shape, by more than a thousandth.
+// A time [s] in which nothing turns by more than 4e-4 rad, or moves by more than 4e-4
+// of the machine's length.                                                              theory (H6)
 static double short_time(const pp_machine *machine, const pp_frame *body)
 {
     double fastest = 1.0;
@@ -251,14 +289,12 @@ static double short_time(const pp_machine *machine, const pp_frame *body)
     return 4e-4 / fastest;
 }
 
-static const double SEARCH_MARGIN =
-    1e-2;  // of the length of the machine: contacts that are looked for
+static const double SEARCH_MARGIN = 1e-2;  // of the length: gap up to which contacts are sought
+static const double STRAIGHT = 1e-6;       // relative difference of two formulas for one drift
+static const double TURNED = 0.02;  // [rad] a normal that turns more in a short time is another
 
-static const double STRAIGHT = 1e-6;  // part of a drift by which two formulas for it may differ
-
-static const double TURNED = 0.02;  // a normal that turns more in a short time is another one
-
-// Rates of all contacts at displaced configurations: five places either way, the present one among them.
+// Rates of all contacts at configurations displaced along the motion: four on each
+// side of the present one.
 enum { PLACES = 9, HERE = 4 };
 typedef struct stencil {
     double s;  // between places [s]
@@ -267,14 +303,15 @@ typedef struct stencil {
     bool *there[PLACES];   // holds: the contact is the same one there
 } stencil;
 
-// A derivative of fourth order and one of second, both times 12: what they differ by shows how much the
-// rates bend between the places. value: the rate here that the other places lead to, times 6; where that is
-// another than the rate here, the places are on another point.
+// Coefficients of a derivative of fourth order and one of second order, both times 12. Their
+// difference measures how much the rates bend between the places. value, times 6,
+// extrapolates the rate here from the other places: where that differs from the rate here,
+// the places see another contact point.
 typedef struct formula {
     double fourth[PLACES], second[PLACES], value[PLACES];
 } formula;
 
-// About the middle, and from one side where a feature ends on the other.
+// Central, forward and backward formulas: one-sided ones are for the end of a feature.
 static const formula FORMULA[3] = {
     {{0.0, 0.0, 1.0, -8.0, 0.0, 8.0, -1.0, 0.0, 0.0},
      {0.0, 0.0, 0.0, -6.0, 0.0, 6.0},
@@ -284,23 +321,28 @@ static const formula FORMULA[3] = {
      {0.0, 0.0, 0.0, 0.0, 0.0, 24.0, -36.0, 24.0, -6.0}},
     {{3.0, -16.0, 36.0, -48.0, 25.0}, {0.0, 0.0, 6.0, -24.0, 18.0}, {-6.0, 24.0, -36.0, 24.0}}};
 
+// All places are empty: nothing is seen there yet.
 static perp_status stencil_create(stencil *out, const pp_holds *holds, int rows, pp_arena *arena)
 {
     *out = (stencil){0};
     double *rate = PP_ZEROS(arena, double, PLACES *(size_t)rows);
     bool *there = PP_ZEROS(arena, bool, PLACES *(size_t)holds->count);
-    for (int k = 0; rate && there && k < PLACES; k++) {
+    if (!rate || !there) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0; k < PLACES; k++) {
         out->rate[k] = rate + (size_t)k * (size_t)rows;
         out->there[k] = there + (size_t)k * (size_t)holds->count;
     }
-    return rate && there ? PERP_OK : PERP_ERR_MEMORY;
+    return PERP_OK;
 }
 
-static perp_status displaced(const pp_machine *machine, const pp_holds *holds,
+// Rates of all contacts at place k, (k - HERE) s from now along the motion with qdd = 0.
+// Leaves its work in the arena.
+static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
                              const pp_instant *out, stencil *at, int k, pp_arena *arena)
 {
     const perp_model *m = machine->model;
-    pp_mark mark = pp_arena_mark(arena);
     double s = at->s * (k - HERE), *q = PP_ARRAY(arena, double, machine->tree->nq);
     pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
     pp_contact_anchor *place = PP_ZEROS(arena, pp_contact_anchor, holds->count);
@@ -315,32 +357,62 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds,
             place[i] = pp_contact_anchor_of(m, out->pass.body, out->t, &out->contact[i]);
         }
     }
+    // Frames after the time s with constant rates: the rates of rows there
+    // differ by the drift only.
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
+    // A wider search than at the instant: points may have moved apart.
     perp_status status =
         pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * SEARCH_MARGIN * machine->length, arena);
-    status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_holds_match(machine, holds, place, &gaps, body, which, arena);
+    if (status < 0) {
+        return status;
+    }
     at->seen[k] = true;
-    for (int i = 0; status >= 0 && i < holds->count; i++) {
+    for (int i = 0; i < holds->count; i++) {
+        // The contact is there if its point was matched, its normal has hardly
+        // turned, and it did not jump.
         int base = pp_hold_base(holds, i);
         const pp_contact *c = which[base] < 0 ? NULL : &gaps.contact[which[base]];
         double rate[3] = {0.0};
         at->there[k][i] = c && pp_length(pp_sub(c->n, out->contact[i].n)) < TURNED &&
                           pp_place_reaches(machine, &place[base], body, kin.t, c);
-        if (at->there[k][i] && i == base) {
+        if (!at->there[k][i]) {
+            continue;
+        }
+        if (i == base) {
             contact_rates(m, body, c, rate);
-        } else if (at->there[k][i]) {
+        } else {
             pp_turn_rates(machine, body, c, holds->hold[i].kind, rate);
         }
-        for (int r = 0; at->there[k][i] && r < out->size[i]; r++) {
+        for (int r = 0; r < out->size[i]; r++) {
             at->rate[k][out->at[i] + r] = rate[r];
         }
     }
-    pp_arena_release(arena, mark);
-    return status;
+    return PERP_OK;
 }
 
-// The drift of hold i by one of the formulas, where that bends less than before; bend: the least so far.
+// The same for several places, one at a time.
+static perp_status see_places(const pp_machine *machine, const pp_holds *holds,
+                              const pp_instant *out, stencil *at, const int *place, int count,
+                              pp_arena *arena)
+{
+    for (int k = 0; k < count; k++) {
+        pp_mark mark = pp_arena_mark(arena);
+        perp_status status = see_place(machine, holds, out, at, place[k], arena);
+        pp_arena_release(arena, mark);
+        if (status < 0) {
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+// Takes the drift of hold i from one of the formulas, if all its places see the contact and it
+// bends less than those before; bend: the least so far [m/s^2].
 static void differ(const stencil *at, const formula *f, int i, double *bend, pp_instant *out)
 {
     double drift[3] = {0.0}, most = 0.0;
@@ -349,6 +421,8 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
             return;
         }
     }
+    // `other` is the second-order derivative, `here` the rate that the other places
+    // extrapolate to, less the rate here.
     for (int r = 0; r < out->size[i]; r++) {
         double other = 0.0, here = -out->rate[out->at[i] + r];
         for (int k = 0; k < PLACES; k++) {
@@ -365,7 +439,7 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
     }
 }
 
-// True: straight enough for all contacts.
+// Drifts of all contacts by the formulas that bend least. True: all of them are straight enough.
 static bool differ_all(const pp_holds *holds, const stencil *at, double scale, double *bend,
                        pp_instant *out)
 {
@@ -382,53 +456,64 @@ static bool differ_all(const pp_holds *holds, const stencil *at, double scale, d
     return all;
 }
 
-enum { SHORTER = 7 };
+enum { SHORTER = 7 };  // rounds, each with an eighth of the time before
 
-// Where a point runs along a rim faster than the bodies move, times are shorter; near the end of a feature (a
-// corner that comes to the end of a side) differences are taken from its own side.
+// Drifts of all contacts. Where a point runs along a rim faster than the bodies move, times between
+// the places are made shorter; near the end of a feature (a corner that comes to the end of a side)
+// one-sided differences are taken. Leaves its work in the arena.                        theory (H6)
 static perp_status contact_drift(const pp_machine *machine, const pp_holds *holds, pp_instant *out,
                                  pp_arena *arena)
 {
     static const int central[4] = {2, 3, 5, 6}, others[5] = {0, 1, 4, 7, 8};
     double s = short_time(machine, out->pass.body), fast = 4e-4 / s;
+    // A centripetal acceleration of the machine's size, which bends are relative to.
     double scale = machine->length * fast * fast;
-    pp_mark mark = pp_arena_mark(arena);
     double *bend = PP_ARRAY(arena, double, holds->count);
-    bool all = false;
     if (!bend) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
         bend[i] = PP_INF;
     }
-    for (int round = 0; round < SHORTER && !all; round++, s /= 8.0) {
+    for (int round = 0; round < SHORTER; round++, s /= 8.0) {
         stencil at;
         perp_status status = stencil_create(&at, holds, out->rows, arena);
-        at.s = s;
-        for (int k = 0; k < 4 && status >= 0; k++) {
-            status = displaced(machine, holds, out, &at, central[k], arena);
-        }
-        all = status >= 0 && differ_all(holds, &at, scale, bend, out);
-        for (int k = 0; k < 5 && status >= 0 && !all && round % 2 == 1; k++) {
-            status = displaced(machine, holds, out, &at, others[k], arena);
-        }
-        all = all || (status >= 0 && differ_all(holds, &at, scale, bend, out));
         if (status < 0) {
             return status;
         }
+        at.s = s;
+        status = see_places(machine, holds, out, &at, central, 4, arena);
+        if (status < 0) {
+            return status;
+        }
+        if (differ_all(holds, &at, scale, bend, out)) {
+            return PERP_OK;
+        }
+        // Five more places cost more than a shorter time: they are looked at in every second round.
+        if (round % 2 == 0) {
+            continue;
+        }
+        status = see_places(machine, holds, out, &at, others, 5, arena);
+        if (status < 0) {
+            return status;
+        }
+        if (differ_all(holds, &at, scale, bend, out)) {
+            return PERP_OK;
+        }
     }
-    pp_arena_release(arena, mark);
-    return PERP_OK;
+    return PERP_OK;  // the straightest drifts that were found
 }
 
-// ── All of it ────────────────────────────────────────────────────────────────────────────────────
+// ── The instant ──────────────────────────────────────────────────────────────────────────────────
 
-// The contact of hold i: where it was found, or beyond the end of its feature as if that went on, so that accelerations
-// stay smooth up to the event. c: NULL where there is none.
+// The contact of hold i: c where it was found (NULL: it was not). Beyond the end of its feature the
+// contact goes on as if the feature did, so that accelerations stay smooth up to the event, and the
+// instant is marked as lost.
 static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp_contact *c, int i,
                         pp_instant *out)
 {
     const pp_frame *body = out->pass.body;
+    // A point that has jumped is not this contact: it belongs to another feature.
     bool found = c && pp_place_reaches(machine, &hold->place, body, out->t, c);
     out->lost = out->lost || !found;
     if (found) {
@@ -440,63 +525,78 @@ static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp
     out->size[i] = found || hold->place.known ? contact_size(machine, &out->contact[i]) : 0;
 }
 
-static perp_status measure_scales(const pp_machine *machine, const pp_holds *holds,
-                                  const pp_rows *loops, pp_instant *out, pp_arena *arena)
+// Finds the contacts of the holds and lays out the rows: at and size of each hold.
+static perp_status layout_rows(const pp_machine *machine, const pp_holds *holds,
+                               const pp_rows *loops, pp_instant *out, pp_arena *arena)
 {
     pp_poses kin = {.t = out->t, .body = out->pass.body};
     pp_gaps gaps = {0};
+    // Contacts stand at the end of the list.
     bool touching = holds->count > 0 && pp_hold_touches(&holds->hold[holds->count - 1]);
     pp_contact_anchor *place = pp_holds_places(holds, arena);
     int *which = PP_ARRAY(arena, int, holds->count);
     if (!place || !which) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = touching ? pp_holds_gaps(&gaps, machine, holds, &kin,
-                                                  SEARCH_MARGIN * machine->length, arena)
-                                  : PERP_OK;
-    status =
-        status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, kin.body, which, arena);
+    if (touching) {
+        perp_status status =
+            pp_holds_gaps(&gaps, machine, holds, &kin, SEARCH_MARGIN * machine->length, arena);
+        if (status < 0) {
+            return status;
+        }
+    }
+    // Matched by place with the points that are there now.
+    perp_status status = pp_holds_match(machine, holds, place, &gaps, kin.body, which, arena);
+    if (status < 0) {
+        return status;
+    }
     out->rows = 0;
-    for (int i = 0; i < holds->count && status >= 0; i++) {
+    for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         out->at[i] = out->rows;
-        out->size[i] = hold->kind == PP_HOLD_LOOP ? 0 : 1;
-        for (int k = 0; hold->kind == PP_HOLD_LOOP && k < loops->nb; k++) {
-            out->size[i] += is_joint_equation(&loops->b[k], hold->joint);
-        }
-        if (hold->kind == PP_HOLD_CONTACT) {
+        out->size[i] = 1;
+        if (hold->kind == PP_HOLD_LOOP) {
+            // A loop has as many rows as its joint has equations.
+            out->size[i] = 0;
+            for (int k = 0; k < loops->nb; k++) {
+                out->size[i] += is_joint_equation(&loops->b[k], hold->joint);
+            }
+        } else if (hold->kind == PP_HOLD_CONTACT) {
             set_contact(machine, hold, which[i] < 0 ? NULL : &gaps.contact[which[i]], i, out);
-        } else if (hold->kind > PP_HOLD_CONTACT) {
+        } else if (pp_hold_is_turning(hold)) {
             int base = pp_hold_base(holds, i), rows = hold->kind == PP_HOLD_SPIN ? 1 : 2;
             out->contact[i] = out->contact[base];
             out->size[i] = out->size[base] > 0 ? rows : 0;
         }
         out->rows += out->size[i];
     }
-    return status;
+    return PERP_OK;
 }
 
+// Gradients, values and rates of all rows, in the order of the holds.
 static void fill_rows(const pp_machine *machine, const pp_holds *holds, const pp_rows *loops,
                       pp_instant *out)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         int at = out->at[i];
-        if (hold->kind == PP_HOLD_CONTACT) {
-            contact_rows(machine, i, out);
-        } else if (hold->kind > PP_HOLD_CONTACT) {
-            turn_rows(machine, hold, i, out);
-        } else if (hold->kind != PP_HOLD_LOOP) {
-            coordinate_row(machine, hold, at, out);
-        }
-        for (int k = 0; hold->kind == PP_HOLD_LOOP && k < loops->nb; k++) {
-            if (is_joint_equation(&loops->b[k], hold->joint)) {
-                append_row(out, at++, &loops->b[k], loops->b[k].value, 1.0);
+        if (hold->kind == PP_HOLD_LOOP) {
+            for (int k = 0; k < loops->nb; k++) {
+                if (is_joint_equation(&loops->b[k], hold->joint)) {
+                    append_row(out, at++, &loops->b[k], loops->b[k].value, 1.0);
+                }
             }
+        } else if (hold->kind == PP_HOLD_CONTACT) {
+            contact_rows(machine, i, out);
+        } else if (pp_hold_is_turning(hold)) {
+            turn_rows(machine, hold, i, out);
+        } else {
+            coordinate_row(machine, hold, at, out);
         }
     }
 }
 
+// Work space for the rows that have been laid out.
 static perp_status allocate_rows(pp_instant *out, const pp_machine *machine, pp_arena *arena)
 {
     size_t nv = (size_t)machine->tree->nv, rows = (size_t)out->rows;
@@ -507,6 +607,7 @@ static perp_status allocate_rows(pp_instant *out, const pp_machine *machine, pp_
     if (!out->L || !out->J || !out->A || !out->row) {
         return PERP_ERR_MEMORY;
     }
+    // One block each for H, for J and G, and for A with the vectors over rows.
     out->free = out->L + nv * nv;
     out->G = out->J + nv * rows;
     out->value = out->A + rows * rows;
@@ -517,7 +618,7 @@ static perp_status allocate_rows(pp_instant *out, const pp_machine *machine, pp_
     return PERP_OK;
 }
 
-// H, H^-1 J^T, A, and H^-1 (B u - C).
+// H = L^T D L, G = H^-1 J^T and A = J G; with forces also free = H^-1 (B u - C).        theory (H1)
 static perp_status build_mass_matrix(const pp_machine *machine, const pp_holds *holds, bool forces,
                                      pp_instant *out, pp_arena *arena)
 {
@@ -530,6 +631,7 @@ static perp_status build_mass_matrix(const pp_machine *machine, const pp_holds *
     if (rows > 0) {
         memcpy(out->G, out->J, (size_t)nv * (size_t)rows * sizeof *out->G);
     }
+    // A is symmetric: both triangles are written.
     for (int j = 0; j < rows; j++) {
         pp_tree_solve(tree, out->L, column(out->G, nv, j));
         for (int i = 0; i <= j; i++) {
@@ -542,29 +644,43 @@ static perp_status build_mass_matrix(const pp_machine *machine, const pp_holds *
         return status;
     }
     double *C = PP_ARRAY(arena, double, nv);
-    status = C ? pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena)
-               : PERP_ERR_MEMORY;
+    if (!C) {
+        return PERP_ERR_MEMORY;
+    }
+    status = pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena);
     if (status < 0) {
         return status;
     }
+    // C holds gravity as well as the centrifugal, Coriolis and gyroscopic terms.
     pp_tree_bias(&out->pass, C);
     pp_axpy(nv, -1.0, C, out->free);
     pp_tree_solve(tree, out->L, out->free);
     status = pp_instant_acceleration_scale(out, arena);
-    return status < 0 || pp_all_finite((size_t)nv, out->free) ? status : PERP_ERR_NUMERIC;
+    if (status < 0) {
+        return status;
+    }
+    return pp_all_finite((size_t)nv, out->free) ? status : PERP_ERR_NUMERIC;
 }
 
+// J_dot qd of all rows; differences are needed only where there are contacts.
 static perp_status drifts(const pp_machine *machine, const pp_holds *holds, pp_instant *out,
                           pp_arena *arena)
 {
     bool touching = false;
     for (int i = 0; i < holds->count; i++) {
-        touching = touching || pp_hold_touches(&holds->hold[i]);
-        if (!pp_hold_touches(&holds->hold[i])) {
+        if (pp_hold_touches(&holds->hold[i])) {
+            touching = true;
+        } else {
             joint_drift(machine, &holds->hold[i], out->at[i], out->size[i], out);
         }
     }
-    return touching ? contact_drift(machine, holds, out, arena) : PERP_OK;
+    if (!touching) {
+        return PERP_OK;
+    }
+    pp_mark mark = pp_arena_mark(arena);
+    perp_status status = contact_drift(machine, holds, out, arena);
+    pp_arena_release(arena, mark);
+    return status;
 }
 
 perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t, const double *q,
@@ -582,17 +698,37 @@ perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t
     }
     out->size = out->at + holds->count;
     perp_status status = pp_tree_run(&out->pass, machine->tree, t, q, qd, arena);
-    if (status >= 0 && machine->tree->loops > 0) {
-        status = loop_rows(machine, &loops, out, arena);
+    if (status < 0) {
+        return status;
     }
-    status = status < 0 ? status : measure_scales(machine, holds, &loops, out, arena);
-    status = status < 0 ? status : allocate_rows(out, machine, arena);
+    if (machine->tree->loops > 0) {
+        status = loop_rows(machine, &loops, out, arena);
+        if (status < 0) {
+            return status;
+        }
+    }
+    // Numbers of rows come first: contacts without friction, and features
+    // that have gone, change them.
+    status = layout_rows(machine, holds, &loops, out, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = allocate_rows(out, machine, arena);
     if (status < 0) {
         return status;
     }
     fill_rows(machine, holds, &loops, out);
     status = build_mass_matrix(machine, holds, forces, out, arena);
-    return status < 0 || !forces ? status : drifts(machine, holds, out, arena);
+    if (status < 0 || !forces) {
+        return status;
+    }
+    return drifts(machine, holds, out, arena);
+}
+
+void pp_instant_rates_after(const pp_instant *instant, const double *impulse, double *after)
+{
+    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
+    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
 }
 
 double pp_instant_slip(const pp_instant *instant, int hold, double slip[2])

@@ -8,6 +8,7 @@
 
 // ── The machine at one instant ───────────────────────────────────────────────────────────────────
 
+// Kinds in the order in which they stand in a list. The first three are equations.
 typedef enum pp_hold_kind {
     PP_HOLD_LOOP,    // equations of a joint that is not in the tree
     PP_HOLD_TARGET,  // coordinate - target(t) = 0
@@ -20,8 +21,8 @@ typedef enum pp_hold_kind {
     PP_HOLD_ROLL,  // rolling friction, likewise
 } pp_hold_kind;
 
-// A point of a round face that bears its load, or that it tips about: it is in between the eight points that stand
-// for a rim otherwise, and depends on the motion.                                        theory (H18)
+// A point of a round face that carries its load, or about which it tips. It lies between the eight
+// points that represent a rim otherwise, and depends on the motion.                    theory (H18)
 typedef struct pp_rim {
     int a, b;         // shapes, a < b
     perp_vec3 on[2];  // in the frames of their bodies
@@ -33,7 +34,7 @@ typedef struct pp_rims {
     pp_rim *rim;
 } pp_rims;
 
-// Where a contact point was last seen: in the frames of its two bodies.
+// Where a contact point was last seen, in the frames of its two bodies.
 typedef struct pp_contact_anchor {
     bool known;
     double t;  // when [s]
@@ -43,6 +44,8 @@ typedef struct pp_contact_anchor {
     pp_mat3 R_WA;     // and the attitude of a
 } pp_contact_anchor;
 
+// A constraint that can carry a force: its kind and owner, its mode, and for
+// contacts where it was last seen.
 typedef struct pp_hold {
     pp_hold_kind kind;
     int joint;         // -1: contact
@@ -61,8 +64,8 @@ typedef struct pp_holds {
     pp_hold *hold;
 } pp_holds;
 
-// Equations (loops, targets, rates) that follow from others: the rows of equations by Cholesky's method with the
-// largest remainder first, s A s = L L^T over their scales.                              theory (J10)
+// Redundant equations (loops, targets, rates): a pivoted Cholesky factorisation s A s = L L^T of
+// the rows of all equations in their scales s.                                         theory (J10)
 typedef struct pp_dependent_rows {
     int count, rank;
     int *row;             // count: independent ones first, in the order of their pivots
@@ -71,34 +74,37 @@ typedef struct pp_dependent_rows {
     double *work;         // count
 } pp_dependent_rows;
 
-// Right-hand sides of equations that follow from others, in place, from those of the others: places may be
-// apart by what a file's digits leave, and no force can close that. size: of what b is made of; equations that
-// disagree by more than the angle at which they count as tied contradict each other, and are left so.
+// Replaces the right-hand sides b of redundant equations by those that follow from the independent
+// ones. Poses of a file have a limited number of digits, so redundant equations disagree a little,
+// and no force can remove that. size: of the terms that b is the sum of. Equations that disagree by
+// more than 1e-5 of it contradict each other and are left as they are.
 void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double *b);
 
-// Rows of all holds, in their order, and everything that accelerations and impulses follow from.
+// The machine at one configuration and time: rows of all holds, in their order, and all that
+// accelerations and impulses are computed from.                                         theory (H1)
 typedef struct pp_instant {
     double t;
     const double *q, *qd;
     pp_tree_pass pass;
     int nv, rows;
-    double *L;     // H = L^T D L
-    double *free;  // H^-1 (B u - C)
-    pp_row *row;   // rows in the velocities of bodies; times sign
-    double *sign;
+    double *L;                     // H = L^T D L
+    double *free;                  // H^-1 (B u - C)
+    pp_row *row;                   // rows in the velocities of bodies, without sign
+    double *sign;                  // rows: of upper limits -1
     double *J, *G;                 // nv x rows: J^T and H^-1 J^T
     double *A;                     // rows x rows: J H^-1 J^T
     double *value, *rate, *drift;  // rows: phi (0 of rates), J qd + rate, J_dot qd
     double *scale;                 // rows: 1/sqrt(J M^-1 J^T) of the bodies by themselves
-    double rate_scale,
-        acceleration_scale;  // rates and accelerations that equations are the sums of
+    double rate_scale;             // size of the terms that rates of equations are sums of
+    double acceleration_scale;     // the same for their accelerations
     pp_dependent_rows ties;
     int *at, *size;       // holds: their rows
     pp_contact *contact;  // holds: geometry of contacts
     bool lost;            // a contact is not where it was: the feature has gone
 } pp_instant;
 
-// forces: false: velocities only, `free` and drift are not filled.                theory (H2), (H6)
+// Makes the instant of (t, q, qd) in the arena; q and qd are not copied. forces: false where
+// velocities are enough, `free` and `drift` are then not filled.                  theory (H2), (H6)
 perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t, const double *q,
                             const double *qd, const pp_holds *holds, bool forces, pp_arena *arena);
 // Fills instant->ties, the dependent equations, once A is known.
@@ -108,26 +114,45 @@ perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena);
 // The laws of all holds for accelerations, b = J free + drift + stabilisation, in their modes.
 perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
                             const pp_holds *holds, pp_arena *arena);
-// Accelerations in the modes that the holds have, and forces of all rows, in the arena. Where the equations leave forces
-// undetermined: any will do, or they have to keep the laws. The motion is the same.            (H5), (H19)
+// Accelerations qdd in the modes of the holds, and forces r of all rows, in the arena.
+// wanted: whether any forces will do where the equations leave them undetermined, or only
+// lawful ones. The motion is the same.                                           theory (H5), (H19)
 typedef enum pp_loads_wanted { PP_LOADS_ANY, PP_LOADS_LAWFUL } pp_loads_wanted;
 perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, pp_loads_wanted wanted, double *qdd, double **r,
                           pp_law_info *info, pp_arena *arena);
-// Slip of a contact at a moment in (t, o), and its speed.
+// Rates of all rows after an impact at this instant: u+ = u- + A r.
+void pp_instant_rates_after(const pp_instant *instant, const double *impulse, double *after);
+// Slip of a contact at an instant in (t, o), and its speed.
 double pp_instant_slip(const pp_instant *instant, int hold, double slip[2]);
-// The same of turning: about n, or t and o, times the length of the machine.
+// Rates of spin (about n) or rolling (about t and o) times the length of the
+// machine, and their norm [m/s].
 double pp_instant_spin(const pp_instant *instant, int hold, double turn[2]);
-// All holds that are equations, then motors and dry friction (held).
+// Makes the list of all equations, motors and dry friction, held.
 perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *arena);
-// One more; the list grows in the arena. NULL: out of memory.
+// Makes room for one more element of a list of `count` elements: returns the list itself
+// while count < *room, else a copy with more than twice the room. The arena keeps the old
+// list. NULL: out of memory.
+void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena);
+// Appends a hold; the list grows in the arena. NULL: out of memory.
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
-// A contact, or the friction of its turning.
+// A limit or the normal of a contact: 0 <= r _|_ u >= 0.
+static inline bool pp_hold_is_unilateral(const pp_hold *hold)
+{
+    return hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_CONTACT;
+}
+// Torsional or rolling friction of a contact.
+static inline bool pp_hold_is_turning(const pp_hold *hold)
+{
+    return hold->kind == PP_HOLD_SPIN || hold->kind == PP_HOLD_ROLL;
+}
+// A contact, or its torsional or rolling friction.
 static inline bool pp_hold_touches(const pp_hold *hold)
 {
     return hold->kind >= PP_HOLD_CONTACT;
 }
-// The contact that a hold of turning belongs to; of any other hold itself.
+// The index of the contact that turning friction belongs to, which stands before it; of
+// any other hold i itself.
 static inline int pp_hold_base(const pp_holds *holds, int i)
 {
     while (holds->hold[i].kind > PP_HOLD_CONTACT) {
@@ -135,14 +160,19 @@ static inline int pp_hold_base(const pp_holds *holds, int i)
     }
     return i;
 }
-// Torsional and rolling friction of a contact after it; false: out of memory.
+// Adds the torsional and rolling friction of the contact that was added last; false: out of memory.
 bool pp_holds_add_turning(pp_holds *holds, const pp_machine *machine, const pp_contact *c,
                           pp_arena *arena);
-// Rates of turning about n, or t and o, times the length of the machine: as the frames move, and as a row.
+// The same rates as the frames move, and their k-th one as a row.
 void pp_turn_rates(const pp_machine *machine, const pp_frame *body, const pp_contact *c,
                    pp_hold_kind kind, double rate[2]);
 void pp_turn_row(const pp_machine *machine, const pp_frame *body, const pp_contact *c,
                  pp_hold_kind kind, int k, pp_row *row);
+// A hold of a joint, which has no shapes; held.
+static inline pp_hold pp_hold_of_joint(pp_hold_kind kind, int joint)
+{
+    return (pp_hold){.kind = kind, .joint = joint, .a = -1, .b = -1, .listed = -1, .mode = PP_HELD};
+}
 // A contact as a hold that is closed.
 static inline pp_hold pp_hold_contact(const pp_contact *c)
 {
@@ -155,30 +185,35 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
                      .mode = PP_HELD};
 }
 
-// The contact points of the holds among those of an instant: which[i] is an index in gaps, -1: none (the
-// feature has gone, or the hold is no contact). place: where each was last seen.
+// Finds the contact points of the holds among the detected ones: which[i] is an index in gaps, -1:
+// none (the feature has gone, or the hold is no contact). place: where each was last seen.
 perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
+// Contact points of the pairs of the holds, up to a gap of margin [m].
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_poses *kin, double margin, pp_arena *arena);
+// The place of a contact at t.
 pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
                                        const pp_contact *c);
-// Whether a contact can have come from a place to where it is now, t. A point that has jumped (from a corner of the
-// polygon that stands for a rim to the lowest point of the rim) is another one.
+// Whether a contact point can have moved from a place to where it is at t. A point that
+// has jumped (from a corner of the polygon that represents a rim to the lowest point of
+// the rim) is another one.
 bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
                       const pp_frame *body, double t, const pp_contact *c);
-// The contact of a place as if its feature went on: the point fixed to b, the normal to a.
+// The contact of a place beyond the end of its feature: the point is fixed to b, the normal to a.
 pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
                            const pp_frame *body);
+// Copies of the last places of all holds.
 pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
-// Gives the search the normals that the contacts of the holds had, turned to the poses.
+// Gives the search the last normals of the holds' contacts, turned to the poses, and the rim
+// points of the machine.
 perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, const pp_poses *kin,
                           pp_gap_search *search, pp_arena *arena);
 
-// Friction that differs along t and o is a disc in coordinates that are scaled: forces grow with an axis and
-// rates along with them, so that the power stays (constraint/contact.c does the same). The larger coefficient
-// is the radius.
+// Anisotropic friction, mu along t and mu_2 along o, is a disc in scaled coordinates: axes are
+// multiplied by mu/max and mu_2/max, and so are the rates along them, which preserves the power (as
+// in constraint/contact.c). The larger coefficient is the radius.
 static inline double pp_contact_mu(const pp_contact *c)
 {
     return c->mu_2 > c->mu ? c->mu_2 : c->mu;
@@ -191,7 +226,8 @@ static inline void pp_contact_axes(const pp_contact *c, perp_vec3 d[3])
     d[2] = pp_scale(mu > 0.0 ? across / mu : 1.0, pp_cross(c->n, c->t));
 }
 
-// Rows of torsional and rolling friction are rates times a length, forces in N: their coefficients in [m] over that.
+// The friction coefficient of hold i. Rows of torsional and rolling friction are rates times a
+// length with forces in N, so their coefficients [m] are divided by that length.
 static inline double pp_hold_mu(const pp_machine *machine, const pp_instant *instant,
                                 const pp_holds *holds, int i)
 {
@@ -210,18 +246,19 @@ static inline double pp_hold_mu(const pp_machine *machine, const pp_instant *ins
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
-// What gives back in an impact.
+// Restitution in an impact: which contacts bounce.
 typedef struct pp_bounces {
     double rest;       // slower than this nothing does [m/s]
     const bool *ends;  // holds: bounces that end here; NULL: none
     bool in_short;     // in a short step
 } pp_bounces;
 
-// Velocities after an impact of all holds that touch: limits and contacts of the list, equations held.
-// impulse: instant->rows numbers.                                                  theory (H9), (H10)
+// Rates qd after an impact of all limits and contacts of the list, with equations held throughout,
+// and the impulses (rows).                                                       theory (H9), (H10)
 perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
                           const pp_holds *holds, const pp_bounces *bounces, double *qd,
                           double *impulse, pp_law_info *info, pp_arena *arena);
-// Impulses that end a wedged sliding: the limit of short pushes by the forces.         theory (H11)
+// The same for impulses that end a wedged sliding: the limit of the forces
+// acting over a short time.                                                            theory (H11)
 perp_status pp_impact_wedged(const pp_machine *machine, const pp_instant *instant,
                              const pp_holds *holds, double *qd, double *impulse, pp_arena *arena);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CVODE: Adams' methods by fixed points, backward differences with a dense Jacobian where those fail.
-// SUNDIALS takes its memory from malloc.
+// CVODE: Adams methods with fixed-point iteration; backward differentiation formulas with a dense
+// Jacobian where those fail. SUNDIALS takes its memory from malloc.
 #include "hybrid/ode.h"
 
 #ifdef PERP_WITH_SUNDIALS
@@ -27,22 +27,27 @@ struct pp_ode {
     SUNMatrix jacobian;
     SUNLinearSolver linear;
     bool stiff;
-    double t, stop, longest;
+    double t, stop;      // [s] end of the last step, end of the integration
+    double longest;      // [s] longest step, 0: no limit
     int64_t steps;       // since the start
     perp_status status;  // of the last failed evaluation
     const perp_env *env;
 };
 
+// Returns 1 for a recoverable failure, after which CVODE tries a shorter step, and
+// -1 where no step can help.
 static int rhs_callback(realtype t, N_Vector y, N_Vector y_dot, void *user)
 {
     pp_ode *ode = user;
     perp_status status = ode->rate(ode->user, t, N_VGetArrayPointer(y), N_VGetArrayPointer(y_dot));
-    if (status < 0) {
-        ode->status = status;
+    if (status >= 0) {
+        return 0;
     }
-    return status >= 0 ? 0 : status == PERP_ERR_MEMORY ? -1 : 1;
+    ode->status = status;
+    return status == PERP_ERR_MEMORY ? -1 : 1;
 }
 
+// The library never prints: SUNDIALS' messages are dropped.
 static void silent(int code, const char *module, const char *function, char *message, void *user)
 {
     (void)code;
@@ -52,6 +57,7 @@ static void silent(int code, const char *module, const char *function, char *mes
     (void)user;
 }
 
+// All that belongs to one method; vectors and context stay.
 static void free_cvode(pp_ode *ode)
 {
     CVodeFree(&ode->mem);
@@ -70,18 +76,21 @@ static void free_cvode(pp_ode *ode)
     ode->jacobian = NULL;
 }
 
+// The nonlinear solver of Adams methods, or the linear one of BDF.
 static bool attach(pp_ode *ode)
 {
     if (!ode->stiff) {
         ode->fixed = SUNNonlinSol_FixedPoint(ode->y, 0, ode->context);
         return ode->fixed && CVodeSetNonlinearSolver(ode->mem, ode->fixed) == CV_SUCCESS;
     }
+    // CVODE's default is Newton's method with a Jacobian by differences.
     ode->jacobian = SUNDenseMatrix(ode->n, ode->n, ode->context);
     ode->linear = ode->jacobian ? SUNLinSol_Dense(ode->y, ode->jacobian, ode->context) : NULL;
     return ode->linear && CVodeSetLinearSolver(ode->mem, ode->linear, ode->jacobian) == CV_SUCCESS;
 }
 
-// A CVODE memory for the method in use, at the present y and t.
+// A CVODE memory for the method in use, at the present y and t. 40 failures in a step, in place of
+// CVODE's 10 and 7, let steps shrink far enough at a jump of the accelerations.
 static perp_status create_cvode(pp_ode *ode)
 {
     free_cvode(ode);
@@ -106,6 +115,7 @@ perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, dou
     }
     *ode = (pp_ode){
         .n = n, .rate = rate, .user = user, .relative = relative, .absolute = absolute, .env = env};
+    // The CVODE memory is made at the first start, when t and y are known.
     if (SUNContext_Create(NULL, &ode->context) != 0 || !(ode->y = N_VNew_Serial(n, ode->context)) ||
         !(ode->out = N_VNew_Serial(n, ode->context))) {
         pp_ode_destroy(ode);
@@ -132,6 +142,7 @@ void pp_ode_destroy(pp_ode *ode)
 
 perp_status pp_ode_limit(pp_ode *ode, double longest)
 {
+    // CVODE takes 0 for no limit; the bound survives a switch of the method.
     ode->longest = longest < 1e300 ? longest : 0.0;  // 0: no limit
     return CVodeSetMaxStep(ode->mem, ode->longest) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
@@ -142,6 +153,8 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     ode->t = t;
     ode->stop = stop;
     ode->steps = 0;
+    // The memory of CVODE is made at the first start and used again after events, with
+    // the method that was in use.
     if (!ode->mem) {
         perp_status status = create_cvode(ode);
         if (status < 0) {
@@ -153,7 +166,7 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
     return CVodeSetStopTime(ode->mem, stop) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
-// Adams' methods are held back by stability where most of their iterations fail.
+// Adams methods are limited by stability where the iteration fails in more than one of six steps.
 static bool looks_stiff(pp_ode *ode)
 {
     long int failures[1] = {0};
@@ -164,14 +177,16 @@ static bool looks_stiff(pp_ode *ode)
     return failures[0] > ode->steps / 6;
 }
 
+// Goes on with backward differences from the present y and t.
 static perp_status go_stiff(pp_ode *ode)
 {
     ode->stiff = true;
     ode->steps = 0;
     perp_status status = create_cvode(ode);
-    return status < 0                                            ? status
-           : CVodeSetStopTime(ode->mem, ode->stop) == CV_SUCCESS ? PERP_OK
-                                                                 : PERP_ERR_NUMERIC;
+    if (status < 0) {
+        return status;
+    }
+    return CVodeSetStopTime(ode->mem, ode->stop) == CV_SUCCESS ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
 perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
@@ -179,21 +194,26 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
     double t = ode->t;
     *t0 = ode->t;
     ode->status = PERP_OK;
+    // The switch to backward differences is final: a machine that was stiff once will be again.
     if (looks_stiff(ode)) {
         perp_status status = go_stiff(ode);
         if (status < 0) {
             return status;
         }
     }
+    // CVODE fails after many convergence or error test failures; backward
+    // differences are then tried once.
     int code = CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
     if (code < 0 && !ode->stiff && ode->status != PERP_ERR_MEMORY && code != CV_MEM_FAIL) {
         perp_status status = go_stiff(ode);
         code = status < 0 ? CV_MEM_FAIL : CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
     }
+    if (code == CV_MEM_FAIL) {
+        return PERP_ERR_MEMORY;
+    }
     if (code < 0) {
-        return code == CV_MEM_FAIL ? PERP_ERR_MEMORY
-               : ode->status < 0   ? ode->status
-                                   : PERP_ERR_LIMIT;
+        // The reason of the right-hand side, where that failed.
+        return ode->status < 0 ? ode->status : PERP_ERR_LIMIT;
     }
     ode->steps++;
     ode->t = t;
@@ -204,6 +224,8 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
 perp_status pp_ode_at(pp_ode *ode, double t, double *y)
 {
     const double *from = N_VGetArrayPointer(ode->y);
+    // At the end of the step y itself is exact; within the step the interpolating polynomial of
+    // the method is evaluated.
     if (t != ode->t) {
         if (CVodeGetDky(ode->mem, t, 0, ode->out) != CV_SUCCESS) {
             return PERP_ERR_NUMERIC;
@@ -216,6 +238,7 @@ perp_status pp_ode_at(pp_ode *ode, double t, double *y)
 
 double pp_ode_error(pp_ode *ode, int n, const double *weight)
 {
+    // Before the first step there is no estimate.
     if (CVodeGetEstLocalErrors(ode->mem, ode->out) != CV_SUCCESS) {
         return PP_INF;
     }

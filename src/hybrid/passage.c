@@ -1,23 +1,28 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step as a sequence of passages, smooth motion and impacts, with what every contact did in each. Nothing
-// is summed over an impact, nor along a normal that turns.                              theory (H15)
+// A step as a sequence of passages, each of them smooth motion or an impact, with the impulses of
+// every contact in it. Sums never extend over an impact, nor along a normal that turns.
+//                                                                                      theory (H15)
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
-// [rad]: a contact whose normal has turned by more goes on in another sum. Over so small an angle impulses along the
-// normals add up to a length that is short of the sum of theirs by a ten-millionth.
+// [rad] A contact whose normal has turned by more starts another sum. Over this angle the length of
+// the summed normal impulses differs from the sum of their lengths by 1e-7 at most.
 static const double TURN = 1e-3;
 
+// Whether an impulse of this contact belongs to the sum s: same pair and feature, and a
+// normal that has hardly turned.
 static bool continues(const pp_contact_sum *s, const pp_hold *hold, const pp_contact *c)
 {
     return s->a == hold->a && s->b == hold->b && s->feature == hold->feature &&
            s->listed == hold->listed && pp_length(pp_sub(s->first.n, c->n)) <= TURN;
 }
 
+// The sum of a contact in the passage under way, which is made where there is none
+// yet. NULL: out of memory.
 static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold, const pp_contact *c)
 {
     pp_hybrid_result *out = flight->result;
@@ -26,18 +31,13 @@ static pp_contact_sum *contact_sum(pp_flight *flight, const pp_hold *hold, const
             return &out->contact[i];
         }
     }
-    if (out->contacts == out->contact_room) {
-        int room = 2 * out->contact_room + 8;
-        pp_contact_sum *more = PP_ARRAY(flight->keep, pp_contact_sum, room);
-        if (!more) {
-            return NULL;
-        }
-        if (out->contacts > 0) {
-            memcpy(more, out->contact, (size_t)out->contacts * sizeof *more);
-        }
-        out->contact = more;
-        out->contact_room = room;
+    // Only sums of this passage are looked at: a contact has a new one in each.
+    pp_contact_sum *list =
+        pp_list_grow(out->contact, out->contacts, &out->contact_room, sizeof *list, flight->keep);
+    if (!list) {
+        return NULL;
     }
+    out->contact = list;
     pp_contact_sum *s = &out->contact[out->contacts++];
     *s = (pp_contact_sum){
         .a = hold->a, .b = hold->b, .feature = hold->feature, .listed = hold->listed, .first = *c};
@@ -55,12 +55,14 @@ bool pp_flight_add_contact(pp_flight *flight, const pp_instant *instant, const p
     if (!s) {
         return false;
     }
+    // The force on b in world axes: rows are n and the scaled friction axes of pp_contact_axes.
     const double *f = r + instant->at[i];
     perp_vec3 p = pp_scale(f[0], c->n), axis[3];
     pp_contact_axes(c, axis);
     for (int k = 1; k < instant->size[i]; k++) {
         p = pp_along(p, f[k], axis[k]);
     }
+    // pn_W is the sum along the normals as they turn; load is the sum of their magnitudes.
     s->last = *c;
     s->mode = hold->mode == PP_SLIDES ? PERP_CONTACT_SLIP : PERP_CONTACT_STICK;
     s->load += w * f[0];
@@ -79,6 +81,7 @@ void pp_flight_add_turn(pp_flight *flight, const pp_instant *instant, const pp_h
     if (!s) {
         return;  // its contact has made one, or there is none
     }
+    // Rows are rates times the length of the machine, so forces times the length are moments [N m].
     const double *f = r + instant->at[i];
     perp_vec3 m = pp_scale(f[0], hold->kind == PP_HOLD_SPIN ? c->n : c->t);
     if (hold->kind == PP_HOLD_ROLL) {
@@ -95,29 +98,13 @@ perp_status pp_flight_open(pp_flight *flight)
     const perp_model *m = flight->machine->model;
     flight->now = (pp_passage){.joint = PP_ZEROS(flight->keep, pp_joint_sum, m->joints),
                                .element = PP_ZEROS(flight->keep, perp_wrench, m->bodies)};
+    // Contacts from here on belong to the new passage.
     flight->first = flight->result->contacts;
     flight->empty = true;
     return flight->now.joint && flight->now.element ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-static pp_passage *next_passage(pp_flight *flight)
-{
-    pp_hybrid_result *out = flight->result;
-    if (out->passages == out->passage_room) {
-        int room = 2 * out->passage_room + 4;
-        pp_passage *more = PP_ARRAY(flight->keep, pp_passage, room);
-        if (!more) {
-            return NULL;
-        }
-        if (out->passages > 0) {
-            memcpy(more, out->passage, (size_t)out->passages * sizeof *more);
-        }
-        out->passage = more;
-        out->passage_room = room;
-    }
-    return &out->passage[out->passages];
-}
-
+// Sums over the whole step are the sums of its passages.
 static void add_joints(pp_hybrid_result *out, const pp_joint_sum *joint, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -134,7 +121,10 @@ static void add_joints(pp_hybrid_result *out, const pp_joint_sum *joint, int cou
 static pp_contact_sum *last_sum(pp_flight *flight, const pp_hold *hold)
 {
     pp_hybrid_result *out = flight->result;
-    for (int k = out->contacts - 1; hold->kind == PP_HOLD_CONTACT && k >= flight->first; k--) {
+    if (hold->kind != PP_HOLD_CONTACT) {
+        return NULL;
+    }
+    for (int k = out->contacts - 1; k >= flight->first; k--) {
         pp_contact_sum *s = &out->contact[k];
         if (s->a == hold->a && s->b == hold->b && s->listed == hold->listed &&
             s->feature == hold->feature) {
@@ -154,7 +144,7 @@ void pp_flight_see_contacts(pp_flight *flight, const pp_instant *instant, const 
     }
 }
 
-// Contacts that are closed where smooth motion ends.
+// Marks the contacts that are closed where smooth motion ends, with their modes there.
 static void mark_closed(pp_flight *flight)
 {
     for (int i = 0; i < flight->holds.count; i++) {
@@ -172,21 +162,30 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
     pp_hybrid_result *out = flight->result;
-    pp_passage *to = next_passage(flight);
+    pp_passage *list =
+        pp_list_grow(out->passage, out->passages, &out->passage_room, sizeof *list, flight->keep);
+    if (!list) {
+        return PERP_ERR_MEMORY;
+    }
+    out->passage = list;
     size_t n = (size_t)m->nq + (size_t)m->nv + (size_t)m->joints;
     double *state = PP_ARRAY(flight->keep, double, n);
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, m->bodies);
-    if (!to || !state || !body) {
+    if (!state || !body) {
+        pp_arena_release(flight->scratch, mark);
         return PERP_ERR_MEMORY;
     }
+    // After a short step the holds are those before it and say nothing about the contacts now.
     if (jump == PP_JUMP_NONE && !flight->stale) {
         mark_closed(flight);
     }
+    pp_passage *to = &out->passage[out->passages++];
     *to = flight->now;
     to->t = flight->t;
     to->jump = jump;
     to->contacts = out->contacts;
+    // The state of the bodies, as the certificate reads it.                            theory (H16)
     to->q = state;
     to->nu = state + m->nq;
     to->turn = to->nu + m->nv;
@@ -195,17 +194,18 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     if (m->joints > 0) {
         memcpy(to->turn, machine->turn, (size_t)m->joints * sizeof *to->turn);
     }
+    // The sums of the whole step grow with each passage.
     add_joints(out, to->joint, m->joints);
-    out->passages++;
     pp_arena_release(flight->scratch, mark);
     return pp_flight_open(flight);
 }
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
-// What acted at the contacts of an impact: restitution where bodies met fast enough, and whether they slide.
-static void describe_impact(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
-                            const double *after, pp_bounce bounce)
+// Adds to the sums of an impact the restitution that acted (none where bodies met slowly, or a Zeno
+// sequence ends) and the mode after it. after: rates of all rows after the impact.
+static void describe_impact_sums(pp_flight *flight, const pp_instant *instant,
+                                 const pp_holds *holds, const double *after, pp_bounce bounce)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
@@ -214,13 +214,14 @@ static void describe_impact(pp_flight *flight, const pp_instant *instant, const 
             continue;
         }
         pp_contact_sum *s = contact_sum(flight, hold, &instant->contact[i]);
+        if (!s) {
+            continue;  // cannot happen: pp_flight_sum_impact has just made it
+        }
         double slip = 0.0, before = instant->rate[at];
-        for (int k = 1; s && k < instant->size[i]; k++) {
+        for (int k = 1; k < instant->size[i]; k++) {
             slip = hypot(slip, after[at + k]);
         }
-        if (!s) {
-            continue;  // it was there a moment ago
-        }
+        // Without friction there is no sticking.
         bool rough = instant->size[i] > 1;
         s->mode = rough && slip <= flight->tol_rate ? PERP_CONTACT_STICK : PERP_CONTACT_SLIP;
         s->closed = s->load > 0.0;
@@ -233,19 +234,26 @@ perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const p
                            const double *impulse, const double *qd, pp_bounce bounce)
 {
     double *after = PP_ARRAY(flight->scratch, double, instant->rows);
+    if (!after) {
+        return PERP_ERR_MEMORY;
+    }
+    // Impacts that follow each other at one instant need no passage of smooth motion between them.
     bool since = !flight->empty || flight->result->passages == 0 ||
                  flight->result->passage[flight->result->passages - 1].t < flight->t;
+    // Contacts of the smooth motion before end where they are now.
     pp_flight_see_contacts(flight, instant, holds);
-    perp_status status = !after  ? PERP_ERR_MEMORY
-                         : since ? pp_flight_close(flight, PP_JUMP_NONE)
-                                 : PERP_OK;
-    status = status < 0 ? status : pp_flight_sum_impact(flight, instant, holds, impulse);
+    if (since) {
+        perp_status status = pp_flight_close(flight, PP_JUMP_NONE);
+        if (status < 0) {
+            return status;
+        }
+    }
+    perp_status status = pp_flight_sum_impact(flight, instant, holds, impulse);
     if (status < 0) {
         return status;
     }
-    memcpy(after, instant->rate, (size_t)instant->rows * sizeof *after);
-    pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, impulse, after);
-    describe_impact(flight, instant, holds, after, bounce);
+    pp_instant_rates_after(instant, impulse, after);
+    describe_impact_sums(flight, instant, holds, after, bounce);
     memcpy(flight->qd, qd, (size_t)instant->nv * sizeof *qd);
     return pp_flight_close(flight, bounce.other_law ? PP_JUMP_OTHER : PP_JUMP_LAW);
 }

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Consistent states: Newton's method on loops and targets, then rates.                  theory (H12)
+// Consistent states: Newton's method on the positions of loops and targets, then
+// one step on their rates.                                                             theory (H12)
 //
 //   dq = -H^-1 J^T (J H^-1 J^T)^+ phi,   dqd = -H^-1 J^T (J H^-1 J^T)^+ psi
 //
-// Limits and contacts that are broken by more than a motion could leave are among the phi.
+// Limits and contacts that are violated by more than a motion could leave are among the phi.
+// Smaller violations are left to stabilisation (H4), which removes them smoothly.
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -13,7 +15,9 @@
 
 enum { ROUNDS = 20 };
 
-// H^-1 J^T (J H^-1 J^T)^+ x over the rows that are positions, or all of them.
+// step = -H^-1 J^T (J H^-1 J^T)^+ x, the least motion in the metric of H that changes the rows by
+// -x. positions: over loops, targets, and the normal rows of violated limits and contacts; else
+// over loops, targets and rates.
 static perp_status least_motion(const pp_instant *instant, const pp_holds *holds, bool positions,
                                 const double *x, double *step, pp_arena *arena)
 {
@@ -24,14 +28,19 @@ static perp_status least_motion(const pp_instant *instant, const pp_holds *holds
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
+        // Motors and dry friction have finite efforts and are no conditions on the state.
         pp_hold_kind kind = holds->hold[i].kind;
-        bool one_way = kind == PP_HOLD_LIMIT || kind == PP_HOLD_CONTACT;
+        bool unilateral = pp_hold_is_unilateral(&holds->hold[i]);
         bool in = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET ||
-                  (!positions && kind == PP_HOLD_RATE) || (positions && one_way);
-        for (int k = 0; in && k < (one_way ? 1 : instant->size[i]) && k < instant->size[i]; k++) {
+                  (!positions && kind == PP_HOLD_RATE) || (positions && unilateral);
+        if (!in) {
+            continue;
+        }
+        for (int k = 0; k < instant->size[i] && !(unilateral && k > 0); k++) {
             row[n++] = instant->at[i] + k;
         }
     }
+    // Rows may be redundant: the pseudo-inverse at the rank of the scaled matrix.       theory (H3)
     double *b = A + n * n, *y = b + n, *scale = y + n;
     for (int j = 0; j < n; j++) {
         b[j] = -x[row[j]];
@@ -50,15 +59,11 @@ static perp_status least_motion(const pp_instant *instant, const pp_holds *holds
     return PERP_OK;
 }
 
-static double worst_position(const pp_instant *instant)
-{
-    return pp_norm_inf(instant->rows, instant->value);
-}
+// ── Violated limits and contacts ─────────────────────────────────────────────────────────────────
 
-// ── What is broken ───────────────────────────────────────────────────────────────────────────────
+static const double DEEP = 1e-6;  // [rad], or of the length: a violation that no motion leaves
 
-static const double DEEP = 1e-6;  // [rad], and of the length
-
+// Adds the limits that are exceeded.
 static perp_status add_limits(const pp_machine *machine, const pp_poses *kin, pp_holds *holds,
                               pp_arena *arena)
 {
@@ -70,15 +75,11 @@ static perp_status add_limits(const pp_machine *machine, const pp_poses *kin, pp
         }
         pp_row row;
         pp_joint_coordinate(m, kin, i, &row);
+        // The row is signed so that its value is negative beyond either bound.
         double sign = row.value < j->lower ? 1.0 : -1.0;
         double beyond = fmax(j->lower - row.value, row.value - j->upper);
-        pp_hold hold = {.kind = PP_HOLD_LIMIT,
-                        .joint = i,
-                        .sign = sign,
-                        .a = -1,
-                        .b = -1,
-                        .listed = -1,
-                        .mode = PP_HELD};
+        pp_hold hold = pp_hold_of_joint(PP_HOLD_LIMIT, i);
+        hold.sign = sign;
         if (beyond > DEEP && !pp_holds_add(holds, hold, arena)) {
             return PERP_ERR_MEMORY;
         }
@@ -86,8 +87,9 @@ static perp_status add_limits(const pp_machine *machine, const pp_poses *kin, pp
     return PERP_OK;
 }
 
-static perp_status add_broken(const pp_machine *machine, double t, const double *q,
-                              const double *qd, pp_holds *holds, pp_arena *arena)
+// Adds the limits and contacts that the given state violates.
+static perp_status add_violated(const pp_machine *machine, double t, const double *q,
+                                const double *qd, pp_holds *holds, pp_arena *arena)
 {
     const perp_model *m = machine->model;
     pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
@@ -98,17 +100,25 @@ static perp_status add_broken(const pp_machine *machine, double t, const double 
     pp_tree_frames(machine->tree, t, q, qd, body);
     pp_poses kin = {.t = t, .body = body, .turn = machine->turn};
     perp_status status = add_limits(machine, &kin, holds, arena);
-    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, (pp_gap_search){0}, arena);
-    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+    if (status < 0) {
+        return status;
+    }
+    // Detection at zero margin finds overlaps only.
+    status = pp_gaps_run(&gaps, m, &kin, (pp_gap_search){0}, arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
-        pp_hold hold = pp_hold_contact(c);
-        if (c->gap < -DEEP * machine->length && !pp_holds_add(holds, hold, arena)) {
-            status = PERP_ERR_MEMORY;
+        if (c->gap < -DEEP * machine->length && !pp_holds_add(holds, pp_hold_contact(c), arena)) {
+            return PERP_ERR_MEMORY;
         }
     }
-    return status;
+    return PERP_OK;
 }
 
+// Newton's method on all positions; moved: the largest change of a coordinate.
+// Leaves its work in the arena.
 static perp_status project_positions(const pp_machine *machine, const pp_holds *holds, double t,
                                      double *q, double *moved, pp_arena *arena)
 {
@@ -122,8 +132,13 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
         pp_mark mark = pp_arena_mark(arena);
         pp_instant instant;
         perp_status status = pp_instant_make(&instant, machine, t, q, still, holds, false, arena);
-        double worst = status < 0 ? 0.0 : worst_position(&instant);
-        if (status < 0 || !(worst > 1e-14 * machine->length) || !(worst < 0.5 * last)) {
+        if (status < 0) {
+            return status;
+        }
+        // Ends at rounding, or where the error no longer halves: equations
+        // may contradict each other.
+        double worst = pp_norm_inf(instant.rows, instant.value);
+        if (!(worst > 1e-14 * machine->length) || !(worst < 0.5 * last)) {
             return status;
         }
         last = worst;
@@ -131,6 +146,7 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
         if (status < 0) {
             return status;
         }
+        // Quaternions are moved on the sphere: q (+) step.
         pp_tree_move(tree, q, step, 1.0, next);
         memcpy(q, next, (size_t)tree->nq * sizeof *q);
         *moved = fmax(*moved, pp_norm_inf(tree->nv, step));
@@ -139,27 +155,51 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
     return PERP_OK;
 }
 
-perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
-                              double *moved, double *moved_rate, pp_arena *arena)
+// pp_hybrid_project; leaves its work in the arena.
+static perp_status project_state(const pp_machine *machine, double t, double *q, double *qd,
+                                 double *moved, double *moved_rate, pp_arena *arena)
 {
-    pp_mark mark = pp_arena_mark(arena);
     pp_holds holds;
     pp_instant instant;
     double *step = PP_ARRAY(arena, double, machine->tree->nv);
     *moved = *moved_rate = 0.0;
-    perp_status status = step ? pp_holds_start(&holds, machine, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : add_broken(machine, t, q, qd, &holds, arena);
-    if (status >= 0 && holds.count > 0) {
-        status = project_positions(machine, &holds, t, q, moved, arena);
-        status = status < 0 ? status
-                            : pp_instant_make(&instant, machine, t, q, qd, &holds, false, arena);
-        status =
-            status < 0 ? status : least_motion(&instant, &holds, false, instant.rate, step, arena);
-        for (int k = 0; status >= 0 && k < machine->tree->nv; k++) {
-            qd[k] += step[k];
-            *moved_rate = fmax(*moved_rate, fabs(step[k]));
-        }
+    if (!step) {
+        return PERP_ERR_MEMORY;
     }
+    perp_status status = pp_holds_start(&holds, machine, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = add_violated(machine, t, q, qd, &holds, arena);
+    if (status < 0 || holds.count == 0) {
+        return status;
+    }
+    // Positions first: rates depend on them.
+    status = project_positions(machine, &holds, t, q, moved, arena);
+    if (status < 0) {
+        return status;
+    }
+    // Rates are linear in qd: one step is exact.
+    status = pp_instant_make(&instant, machine, t, q, qd, &holds, false, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = least_motion(&instant, &holds, false, instant.rate, step, arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int k = 0; k < machine->tree->nv; k++) {
+        qd[k] += step[k];
+        *moved_rate = fmax(*moved_rate, fabs(step[k]));
+    }
+    return PERP_OK;
+}
+
+perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
+                              double *moved, double *moved_rate, pp_arena *arena)
+{
+    pp_mark mark = pp_arena_mark(arena);
+    perp_status status = project_state(machine, t, q, qd, moved, moved_rate, arena);
     pp_arena_release(arena, mark);
     return status;
 }

@@ -1,41 +1,44 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Round faces: a semi-infinite complementarity problem by exchange of points.            theory (H18)
+// Round faces: a semi-infinite complementarity problem, solved by exchange of points.  theory (H18)
 //
-// A disc that lies on a face touches it in infinitely many points; a manifold has eight of its rim. What holds at those
-// (normal rates and accelerations are not negative) need not hold between them: a cylinder that tips would do so about
-// the chord between two of them, and its rim would go into the floor. While faces lie flat on each other their normal
-// rates and accelerations are affine in the place. So their least value over the region that the faces share, and where
-// it is taken, follow from those of three points; where it is negative that place becomes a point of the manifold, and
-// the problem is solved again.
+// A disc that lies on a face touches it in infinitely many points; its manifold has eight points of
+// the rim. Normal rates and accelerations that are not negative at these points may be negative
+// between them: a tipping cylinder would turn about the chord between two points and its rim would
+// penetrate the floor. While the faces lie flat on each other, normal rates and accelerations are
+// affine in the position. Their minimum over the common region of the faces therefore follows from
+// the values at three points. Where it is negative, the minimiser becomes a point of the manifold
+// and the problem is solved again.
 #include "hybrid/flight.h"
 
 #include <math.h>
-#include <string.h>
 
-// u(x) = at + g . (x - centre) over the points of a pair.
+// u(x) = at + g . (x - centre) over the points of a pair; g is tangential.
 typedef struct field {
     perp_vec3 centre, n, g;
     double at, least;  // least: at the points themselves
     bool known;
 } field;
 
-static bool is_of(const pp_instant *instant, const pp_holds *holds, int i, int a, int b)
+// Whether hold i is a closed point of the contact of shapes a and b.
+static bool is_point_of(const pp_instant *instant, const pp_holds *holds, int i, int a, int b)
 {
     const pp_hold *h = &holds->hold[i];
     return h->kind == PP_HOLD_CONTACT && h->listed < 0 && instant->size[i] > 0 && h->a == a &&
            h->b == b;
 }
 
-// By least squares. Fewer than three points, or points on a line, are no face.
+// Fits the affine field u to the points of a pair by least squares. Fewer than three points, or
+// points on a line, are no face: the field is then not known.
 static field field_of(const pp_instant *instant, const pp_holds *holds, int a, int b,
                       const double *u)
 {
     field f = {.least = PP_INF};
     int count = 0;
     for (int i = 0; i < holds->count; i++) {
-        if (is_of(instant, holds, i, a, b)) {
+        // The mean of places and values.
+        if (is_point_of(instant, holds, i, a, b)) {
             const pp_contact *c = &instant->contact[i];
             f.centre = pp_add(f.centre, c->point);
             f.at += u[instant->at[i]];
@@ -50,9 +53,11 @@ static field field_of(const pp_instant *instant, const pp_holds *holds, int a, i
     f.centre = pp_scale(1.0 / count, f.centre);
     f.at /= count;
     perp_vec3 e1 = pp_across(f.n), e2 = pp_cross(f.n, e1);
+    // Normal equations of the fit in the tangent axes e1, e2: [xx xy; xy yy] g = [xu; yu]. The
+    // determinant relative to the squared trace is small for points on a line.
     double xx = 0.0, xy = 0.0, yy = 0.0, xu = 0.0, yu = 0.0;
     for (int i = 0; i < holds->count; i++) {
-        if (is_of(instant, holds, i, a, b)) {
+        if (is_point_of(instant, holds, i, a, b)) {
             perp_vec3 d = pp_sub(instant->contact[i].point, f.centre);
             double x = pp_dot3(e1, d), y = pp_dot3(e2, d), v = u[instant->at[i]] - f.at;
             xx += x * x;
@@ -70,6 +75,7 @@ static field field_of(const pp_instant *instant, const pp_holds *holds, int a, i
     return f;
 }
 
+// Cylinders and cones have round faces.
 static bool is_round(const perp_model *m, int shape)
 {
     return m->shape[shape].kind == PERP_SHAPE_CYLINDER || m->shape[shape].kind == PERP_SHAPE_CONE;
@@ -81,11 +87,13 @@ static bool is_on_rim(const perp_model *m, const pp_frame *body, int shape, perp
     const pp_shape *s = &m->shape[shape];
     pp_pose X = {body[s->body].p, body[s->body].R};
     X = pp_pose_mul(&X, &s->X_BS);
+    // In the frame of the solid the axis is z.
     perp_vec3 local = pp_mul_t(&X.R, pp_sub(x, X.p));
     return is_round(m, shape) &&
            fabs(hypot(local.x, local.y) - s->solid.radius) < 1e-9 * s->solid.radius;
 }
 
+// Makes x (world) the rim point of a pair, in place of the one it had.
 static perp_status put_rim(pp_flight *flight, const pp_frame *body, int a, int b, perp_vec3 x)
 {
     const perp_model *m = flight->machine->model;
@@ -95,19 +103,16 @@ static perp_status put_rim(pp_flight *flight, const pp_frame *body, int a, int b
     while (at < rims->count && (rims->rim[at].a != a || rims->rim[at].b != b)) {
         at++;
     }
-    if (at == rims->room) {
-        int room = 2 * rims->room + 4;
-        pp_rim *more = PP_ARRAY(flight->keep, pp_rim, room);
-        if (!more) {
+    if (at == rims->count) {
+        pp_rim *list =
+            pp_list_grow(rims->rim, rims->count, &rims->room, sizeof *list, flight->keep);
+        if (!list) {
             return PERP_ERR_MEMORY;
         }
-        if (rims->count > 0) {
-            memcpy(more, rims->rim, (size_t)rims->count * sizeof *more);
-        }
-        rims->rim = more;
-        rims->room = room;
+        rims->rim = list;
+        rims->count++;
     }
-    rims->count = at == rims->count ? at + 1 : rims->count;
+    // The point is kept in the frames of both bodies; the one with the round face carries it on.
     rims->rim[at] =
         (pp_rim){.a = a,
                  .b = b,
@@ -116,16 +121,16 @@ static perp_status put_rim(pp_flight *flight, const pp_frame *body, int a, int b
     return PERP_OK;
 }
 
-// The first contact of a pair with a round face, which stands for the pair.
+// Whether hold i is the first contact of a pair with a round face; it represents the pair.
 static bool is_first(const perp_model *m, const pp_instant *instant, const pp_holds *holds, int i)
 {
     const pp_hold *h = &holds->hold[i];
-    if (!is_of(instant, holds, i, h->a, h->b) || h->a > h->b ||
+    if (!is_point_of(instant, holds, i, h->a, h->b) || h->a > h->b ||
         !(is_round(m, h->a) || is_round(m, h->b))) {
         return false;
     }
     for (int k = 0; k < i; k++) {
-        if (is_of(instant, holds, k, h->a, h->b)) {
+        if (is_point_of(instant, holds, k, h->a, h->b)) {
             return false;
         }
     }
@@ -138,32 +143,41 @@ perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
 {
     const perp_model *m = flight->machine->model;
     const pp_frame *body = instant->pass.body;
-    perp_status status = PERP_OK;
-    for (int i = 0; status >= 0 && m->spatial && i < holds->count; i++) {
+    if (!m->spatial) {
+        return PERP_OK;
+    }
+    for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
         if (!is_first(m, instant, holds, i)) {
             continue;
         }
+        // The minimiser of u over the common region is its extreme point along -g.
         field f = field_of(instant, holds, h->a, h->b, u);
         perp_vec3 x;
         if (!f.known || !pp_gap_rim(m, body, h->a, h->b, f.n, false, pp_scale(-1.0, f.g), &x)) {
             continue;
         }
+        // Worse than at the points that are there by more than the tolerance: otherwise
+        // the exchange has converged.
         double there = f.at + pp_dot3(f.g, pp_sub(x, f.centre));
         if (there < fmin(0.0, f.least) - tolerance) {
             *again = true;
-            status = put_rim(flight, body, h->a, h->b, x);
+            perp_status status = put_rim(flight, body, h->a, h->b, x);
+            if (status < 0) {
+                return status;
+            }
         }
     }
-    return status;
+    return PERP_OK;
 }
 
-// Whether a pair has its point of the rim there already.
+// Whether the rim point of a pair is at x already.
 static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b, perp_vec3 x)
 {
     const perp_model *m = flight->machine->model;
     for (int i = 0; i < flight->rims.count; i++) {
         const pp_rim *rim = &flight->rims.rim[i];
+        // The point as it has moved with the body of the round face.
         perp_vec3 at = pp_point(&body[m->shape[rim->of_b ? b : a].body], rim->on[rim->of_b]);
         if (rim->a == a && rim->b == b) {
             return pp_length(pp_sub(at, x)) < 1e-10 * flight->machine->length;
@@ -172,27 +186,45 @@ static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b,
     return false;
 }
 
-static const double EDGE = 1e-6;  // of the length: a load as near the edge of a manifold is on it
+static const double EDGE = 1e-6;  // of the length: a load this close to the edge is on it
 
-// How far a place is inside the convex hull of the points of a pair [m]; negative: outside. slack: of rounding [m].
+// Whether all points of a pair are on one side of the line through `from`
+// along which `in` is constant.
+static bool is_hull_edge(const pp_instant *instant, const pp_holds *holds, int a, int b,
+                         perp_vec3 from, perp_vec3 in, double slack)
+{
+    for (int j = 0; j < holds->count; j++) {
+        if (is_point_of(instant, holds, j, a, b) &&
+            !(pp_dot3(in, pp_sub(instant->contact[j].point, from)) >= -slack)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// How far x is inside the convex hull of the points of a pair [m]; negative: outside. slack:
+// rounding [m]. Every ordered pair of points is tried as an edge of the hull, which is cheap for
+// manifolds of at most a few points.
 static double inside_of(const pp_instant *instant, const pp_holds *holds, int a, int b, perp_vec3 x,
                         double slack)
 {
     double inside = PP_INF;
     for (int i = 0; i < holds->count; i++) {
-        for (int k = 0; k < holds->count && is_of(instant, holds, i, a, b); k++) {
-            if (k == i || !is_of(instant, holds, k, a, b)) {
+        if (!is_point_of(instant, holds, i, a, b)) {
+            continue;
+        }
+        perp_vec3 from = instant->contact[i].point;
+        for (int k = 0; k < holds->count; k++) {
+            if (k == i || !is_point_of(instant, holds, k, a, b)) {
                 continue;
             }
-            perp_vec3 from = instant->contact[i].point,
-                      side = pp_sub(instant->contact[k].point, from);
+            // n x side points to the left of the edge, into a hull that is traversed
+            // counterclockwise about n.
+            perp_vec3 side = pp_sub(instant->contact[k].point, from);
             perp_vec3 in = pp_unit(pp_cross(instant->contact[i].n, side), side);
-            bool edge = true;
-            for (int j = 0; j < holds->count && edge; j++) {
-                edge = !is_of(instant, holds, j, a, b) ||
-                       pp_dot3(in, pp_sub(instant->contact[j].point, from)) >= -slack;
+            if (is_hull_edge(instant, holds, a, b, from, in, slack)) {
+                inside = fmin(inside, pp_dot3(in, pp_sub(x, from)));
             }
-            inside = edge ? fmin(inside, pp_dot3(in, pp_sub(x, from))) : inside;
         }
     }
     return inside;
@@ -204,8 +236,10 @@ perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
     const perp_model *m = flight->machine->model;
     const pp_frame *body = instant->pass.body;
     double length = flight->machine->length;
-    perp_status status = PERP_OK;
-    for (int i = 0; status >= 0 && m->spatial && i < holds->count; i++) {
+    if (!m->spatial) {
+        return PERP_OK;
+    }
+    for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
         perp_vec3 load = {0.0, 0.0, 0.0}, x;
         double sum = 0.0;
@@ -213,23 +247,28 @@ perp_status pp_flight_follow_rims(pp_flight *flight, const pp_instant *instant,
             continue;
         }
         for (int k = i; k < holds->count; k++) {
-            if (is_of(instant, holds, k, h->a, h->b)) {
+            if (is_point_of(instant, holds, k, h->a, h->b)) {
                 load = pp_along(load, r[instant->at[k]], instant->contact[k].point);
                 sum += r[instant->at[k]];
             }
         }
-        // the centre of pressure
+        // The centre of pressure. Well inside the manifold it needs no further point.
         perp_vec3 at = pp_scale(sum > 0.0 ? 1.0 / sum : 0.0, load);
         if (!(sum > 0.0) ||
             inside_of(instant, holds, h->a, h->b, at, 1e-12 * length) > EDGE * length ||
             !pp_gap_rim(m, body, h->a, h->b, instant->contact[i].n, true, at, &x)) {
             continue;
         }
+        // The point next to the load may also be a corner of a polygon, which
+        // the manifold has already.
         bool on_rim = is_on_rim(m, body, h->a, x) || is_on_rim(m, body, h->b, x);
         if (on_rim && !has_rim(flight, body, h->a, h->b, x)) {
             *again = true;
-            status = put_rim(flight, body, h->a, h->b, x);
+            perp_status status = put_rim(flight, body, h->a, h->b, x);
+            if (status < 0) {
+                return status;
+            }
         }
     }
-    return status;
+    return PERP_OK;
 }

@@ -1,26 +1,30 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forces that the equations of given modes do not determine: of those that keep the laws, the least.  theory (H19)
+// Forces that the equations of given modes do not determine: the lawful ones of least norm.
+//                                                                                      theory (H19)
 //
-// For given modes the forces x of a motion are those with M x = b. Where M is singular (a box on four corners, a face
-// that slides on five) the shortest of them may pull, or ask for more friction than there is, although others do not.
-// Where contacts slide, another choice is another motion, so the choice has to be a continuous function of the state:
-// an integrator follows it. The forces of least norm in the convex set {M x = b} and K, the cones of friction and bounds,
-// are one. With x = x_0 + N z, x_0 the shortest solution, N an orthonormal basis of the null space of M,
+// For given modes the forces x of a motion solve M x = b. Where M is singular (a box on four
+// corners, a face that slides on five) the shortest solution may pull, or need more friction than
+// there is, although others do not. Where contacts slide, another choice is another motion, so
+// the choice has to be a continuous function of the state for the integrator to follow. The
+// forces of least norm in the intersection of {M x = b} with K, the cones of friction and the
+// bounds, are such a choice. With x = x_0 + N z, x_0 the shortest solution and N an orthonormal
+// basis of the null space of M,
 //
-//     min  delta/2 |x|^2 + 1/2 sum |x + w - P_K(x + w)|^2       w <- x + w - P_K(x + w)
+//     min over z  delta/2 |x|^2 + 1/2 sum |x + w - P_K(x + w)|^2,       w <- x + w - P_K(x + w)
 //
-// is strongly convex in z, and is solved by Newton's method with halved steps; the multipliers w (method of multipliers)
-// take what is left of the distance to K to rounding in a few rounds, a factor of delta each. Where no x is in K the
-// result is near the one that is closest to it, without a jump. A jump would stop the integrator at the very place
-// where the modes end.
+// is strongly convex and is solved by Newton's method with step halving. The multipliers w (method
+// of multipliers) reduce the remaining distance to K by a factor of delta in each round. Where no x
+// is in K, the result is close to the nearest one and still continuous. A jump would stop the
+// integrator at the very point where the modes end.
 #include "hybrid/law.h"
 
 #include <math.h>
 #include <string.h>
 
-// One condition: x[tangent..] within mu times x[normal], which is not negative; or within +-bound.
+// One condition: |x[tangent..]| <= mu x[normal] and x[normal] >= 0; without a normal
+// |x[tangent..]| <= bound.
 typedef struct cone {
     int normal;  // -1: none
     int tangent[2], tangents;
@@ -28,6 +32,7 @@ typedef struct cone {
     double w[3];  // multipliers of the normal and the tangents
 } cone;
 
+// The problem and its work space. n: number of unknown forces, e.n.
 typedef struct share {
     pp_equations e;
     int cones, free;  // free: the columns of N
@@ -42,7 +47,7 @@ typedef struct share {
 
 // ── Conditions ───────────────────────────────────────────────────────────────────────────────────
 
-// The first unknown of a law, -1: it has none.
+// The first unknown of a law, which is the normal of a contact; -1: it has none.
 static int first_of(const pp_equations *e, int law)
 {
     for (int j = 0; j < e->n; j++) {
@@ -53,6 +58,9 @@ static int first_of(const pp_equations *e, int law)
     return -1;
 }
 
+// Adds the condition of law i, if it has unknowns: cones of sticking contacts, half-lines of
+// sliding ones (their friction is part of the column), bounds of efforts, discs of turning friction
+// on the normal of its contact.
 static void add_cone(const pp_laws *laws, int i, share *s)
 {
     const pp_law *law = &laws->law[i];
@@ -61,6 +69,7 @@ static void add_cone(const pp_laws *laws, int i, share *s)
     if (at < 0 || law->kind == PP_LAW_EQUAL) {
         return;
     }
+    // A contact that sticks has its tangents after the normal; the others have tangents only.
     int from = at + 1, tangents = law->mode == PP_HELD ? law->size - 1 : 0;
     if (law->kind == PP_LAW_BOX || pp_law_is_turning(law)) {
         c.normal = pp_law_is_turning(law) ? first_of(&s->e, law->on) : -1;
@@ -74,7 +83,9 @@ static void add_cone(const pp_laws *laws, int i, share *s)
     s->cone[s->cones++] = c;
 }
 
-// The point P of a cone nearest to own = (normal, t), outside of it, and its derivative D.
+// The nearest point P of a cone to own = (normal, t, o), which is outside of it, and the derivative
+// D of P. With a = (own_n + mu |own_t|) / (1 + mu^2), P = a (1, mu d); for a <= 0 it is the tip. P
+// and D are zero on entry.
 static void project(const cone *c, const double own[3], double P[3], double D[3][3])
 {
     double mu = c->mu, normal = own[0], size = hypot(own[1], own[2]);
@@ -102,8 +113,9 @@ static void project(const cone *c, const double own[3], double P[3], double D[3]
     }
 }
 
-// Half the squared distance of x + w from a cone. What is beyond it, x + w - P, goes into beyond (NULL: not wanted), is
-// added to g, and its derivative to H (NULL: not wanted).
+// Half the squared distance of x + w from a cone. The difference x + w - P goes into
+// `beyond` (NULL: not wanted) and is added to the gradient g; its derivative I - D is added
+// to H (NULL: not wanted).
 static double outside_cone(const cone *c, const double *x, int n, double *beyond, double *g,
                            double *H)
 {
@@ -113,6 +125,7 @@ static double outside_cone(const cone *c, const double *x, int n, double *beyond
     for (int k = 0; k < 3; k++) {
         own[k] = index[k] < 0 ? 0.0 : x[index[k]] + c->w[k];
     }
+    // Components without an unknown are zero: planar friction has one tangent, sliding none.
     double most = c->normal < 0 ? c->bound : c->mu * own[0];
     bool inside = hypot(own[1], own[2]) <= most && own[0] >= 0.0;
     if (!inside) {
@@ -126,9 +139,13 @@ static double outside_cone(const cone *c, const double *x, int n, double *beyond
         if (index[i] < 0 || inside) {
             continue;
         }
+        // The gradient of half the squared distance is the difference itself.
         g[index[i]] += out;
         sum += 0.5 * out * out;
-        for (int k = 0; H && k < 3; k++) {
+        if (!H) {
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
             if (index[k] >= 0) {
                 H[index[i] + index[k] * n] += (i == k ? 1.0 : 0.0) - D[i][k];
             }
@@ -137,7 +154,7 @@ static double outside_cone(const cone *c, const double *x, int n, double *beyond
     return sum;
 }
 
-static const double DELTA = 1e-6;  // what the norm counts beside the distance from the cones
+static const double DELTA = 1e-6;  // weight of the norm relative to the distance from the cones
 
 // The objective, its gradient g in x, and with H the derivative of that.
 static double objective(const share *s, const double *x, double *g, double *H)
@@ -147,6 +164,7 @@ static double objective(const share *s, const double *x, double *g, double *H)
     for (int i = 0; i < n; i++) {
         g[i] = DELTA * x[i];
     }
+    // The term DELTA of the Hessian is added in the null space (direction).
     if (H) {
         memset(H, 0, (size_t)n * (size_t)n * sizeof *H);
     }
@@ -156,13 +174,14 @@ static double objective(const share *s, const double *x, double *g, double *H)
     return sum;
 }
 
-// New multipliers; the largest change of one, which is how far x is from the cones.
+// New multipliers. Returns the largest change of one, which is how far x is from the cones.
 static double renew_multipliers(share *s)
 {
     double most = 0.0;
     for (int i = 0; i < s->cones; i++) {
         cone *c = &s->cone[i];
         double beyond[3];
+        // g is work space here.
         outside_cone(c, s->x, s->e.n, beyond, s->g, NULL);
         for (int k = 0; k < 3; k++) {
             most = fmax(most, fabs(beyond[k] - c->w[k]));
@@ -174,6 +193,7 @@ static double renew_multipliers(share *s)
 
 // ── The null space ───────────────────────────────────────────────────────────────────────────────
 
+// Makes v orthogonal to `count` orthonormal vectors. Twice is enough (Kahan and Parlett).
 static void clear_of(int n, int count, const double *Q, double *v)
 {
     for (int twice = 0; twice < 2; twice++) {
@@ -184,7 +204,8 @@ static void clear_of(int n, int count, const double *Q, double *v)
     }
 }
 
-// Of n vectors (columns of V, overwritten) `count` orthonormal ones: the longest remainder first, by Gram and Schmidt.
+// Makes `count` orthonormal vectors of n given ones (columns of V, overwritten), columns first.. of
+// Q, orthogonal to those before: Gram-Schmidt with the longest remainder first.
 static void orthonormal(int n, int count, double *V, double *Q, int first)
 {
     for (int k = 0; k < count; k++) {
@@ -199,6 +220,7 @@ static void orthonormal(int n, int count, double *V, double *Q, int first)
         }
         double *q = Q + (size_t)(first + k) * (size_t)n;
         memcpy(q, V + (size_t)best * (size_t)n, (size_t)n * sizeof *q);
+        // Orthogonal once more to all before: V has lost digits in the subtractions below.
         clear_of(n, first + k, Q, q);
         double length = sqrt(pp_dot(n, q, q));
         for (int i = 0; i < n; i++) {
@@ -211,7 +233,8 @@ static void orthonormal(int n, int count, double *V, double *Q, int first)
     }
 }
 
-// rank: of M, as the solution of the equations found it.
+// An orthonormal basis N of the null space of M: unit vectors made orthogonal to the rows of M, of
+// which `rank` are independent as the solution of the equations found.
 static perp_status find_null(share *s, int rank, pp_arena *arena)
 {
     int n = s->e.n;
@@ -220,6 +243,7 @@ static perp_status find_null(share *s, int rank, pp_arena *arena)
     if (!V) {
         return PERP_ERR_MEMORY;
     }
+    // Rows of M as columns of V, each of length 1, so that no row wins by its unit.
     for (int i = 0; i < n; i++) {
         double size = 0.0;
         for (int j = 0; j < n; j++) {
@@ -230,6 +254,7 @@ static perp_status find_null(share *s, int rank, pp_arena *arena)
         }
     }
     orthonormal(n, rank, V, Q, 0);
+    // The complement of the row space.
     memset(V, 0, square * sizeof *V);
     for (int j = 0; j < n; j++) {
         V[j + j * n] = 1.0;
@@ -243,9 +268,9 @@ static perp_status find_null(share *s, int rank, pp_arena *arena)
 
 // ── Newton's method ──────────────────────────────────────────────────────────────────────────────
 
-enum { STEPS = 60, HALVINGS = 30, MULTIPLIERS = 4 };
+enum { STEPS = 60, HALVINGS = 30, MULTIPLIERS = 4 };  // most Newton steps, halvings, rounds
 
-// A direction dx in the null space; false: the gradient there is rounding.
+// Newton's direction dx = N dz, (N^T H N + delta I) dz = -N^T g. False: the gradient is rounding.
 static bool direction(share *s, double size)
 {
     int n = s->e.n, m = s->free;
@@ -263,6 +288,7 @@ static bool direction(share *s, double size)
     for (int i = 0; i < m; i++) {
         s->B[i + i * m] += DELTA;
     }
+    // Positive definite by DELTA, so a failure of Cholesky is rounding.
     if (most <= 1e-16 * size || pp_chol_factor(m, s->B, m, 0.0) != 0) {
         return false;
     }
@@ -272,12 +298,15 @@ static bool direction(share *s, double size)
     return true;
 }
 
+// Newton's method with step halving, to sufficient decrease (Armijo) or to where the
+// objective no longer falls.
 static void minimise(share *s, double size)
 {
     int n = s->e.n;
     double f = objective(s, s->x, s->g, s->H);
     for (int k = 0; k < STEPS && direction(s, size); k++) {
         double slope = pp_dot(n, s->g, s->dx), step = 1.0, next = f;
+        // Halve the step until the objective falls by a part of what the slope promises.
         for (int halving = 0; halving < HALVINGS; halving++, step *= 0.5) {
             for (int i = 0; i < n; i++) {
                 s->trial[i] = s->x[i] + step * s->dx[i];
@@ -295,6 +324,7 @@ static void minimise(share *s, double size)
     }
 }
 
+// Poses the equations and the cones, and allocates the work space. known: forces that are known.
 static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena *arena)
 {
     perp_status status = pp_law_equations(laws, &s->e, known, arena);
@@ -307,6 +337,7 @@ static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena 
     if (!s->cone || !s->x) {
         return PERP_ERR_MEMORY;
     }
+    // One block for all vectors and matrices.
     s->g = s->x + n;
     s->dz = s->g + n;
     s->dx = s->dz + n;
@@ -319,7 +350,7 @@ static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena 
     return PERP_OK;
 }
 
-// x becomes the shortest solution of the equations; the rank of M.
+// x becomes the shortest solution of the equations. Returns the rank of M, -1: out of memory.
 static int shortest(share *s, pp_arena *arena)
 {
     int n = s->e.n;
@@ -337,13 +368,16 @@ static perp_status move_into_cones(share *s, int rank, pp_arena *arena)
 {
     double size = pp_norm_inf(s->e.n, s->x);
     perp_status status = find_null(s, rank, arena);
-    for (int k = 0; k < MULTIPLIERS && status >= 0; k++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int k = 0; k < MULTIPLIERS; k++) {
         minimise(s, size);
         if (renew_multipliers(s) <= 1e-15 * size) {
             break;
         }
     }
-    return status;
+    return PERP_OK;
 }
 
 perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
@@ -358,6 +392,7 @@ perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_
     }
     info->rank = rank;
     info->equations = s.e.n;
+    // The shortest solution is the answer where it is the only one, or within the cones.
     double small = 1e-13 * pp_norm_inf(s.e.n, s.x), squares = 0.0;
     for (int i = 0; i < s.cones; i++) {
         squares += 2.0 * outside_cone(&s.cone[i], s.x, s.e.n, NULL, s.g, NULL);
@@ -365,6 +400,7 @@ perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_
     if (rank < s.e.n && squares > small * small) {
         status = move_into_cones(&s, rank, arena);
     }
+    // r holds the known forces: those of the unknowns are added in their directions.
     for (int j = 0; j < s.e.n; j++) {
         pp_push_add(&s.e.acts[j], s.x[j], r);
     }

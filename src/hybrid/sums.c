@@ -1,44 +1,60 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is exchanged: impulses of contacts and joints, and energy, by Gauss' rule over the dense output of each
-// internal step.                                                                         theory (H15)
+// Impulses of contacts and joints, and energies, integrated by the Gauss rule over the dense
+// output of each internal step.                                                        theory (H15)
 //
-// The wrench in a joint of the tree is what its subtree opposes to moving as it does, less all that
-// pushes the subtree from outside.
+// The wrench in a joint of the tree is the rate of change of the momentum of its subtree, less all
+// external forces on the subtree ("opposed" less "load" below).
 //
-// Energy comes in by drives and dry friction of joints, effort times the rate of the coordinate; by driven bodies,
-// what they hold times their velocity; by belts; by forces without a potential. It is lost to friction of contacts,
-// dampers and impacts. Springs and gravity keep theirs. Time steppers book the same way.     theory (K4)
+// Energy is supplied by drives and dry friction of joints, effort times the rate of the coordinate;
+// by bodies that are not dynamic, the wrench on them times their velocity; by belts; and by forces
+// without a potential. It is lost to friction of contacts, dampers and impacts. Springs and gravity
+// store it. The time steppers use the same ledger.                                      theory (K4)
 #include "hybrid/flight.h"
 
 #include <math.h>
 #include <string.h>
 
-// Forces of rows on the bodies, in their velocities; tree: rows of tree joints are left out.
+// Whether a joint is not in the tree.
+static bool is_loop(const pp_tree *tree, int joint)
+{
+    for (int k = 0; k < tree->loops; k++) {
+        if (tree->loop[k] == joint) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Adds the forces r of contacts and loops to f, in the velocities of bodies. Rows of tree
+// joints are internal to it.
 static void push_bodies(const pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                         const double *r, double *f)
 {
     const pp_machine *machine = flight->machine;
-    const pp_tree *tree = machine->tree;
     for (int i = 0; i < holds->count; i++) {
-        bool in_tree = holds->hold[i].joint >= 0;
-        for (int k = 0; in_tree && k < tree->loops; k++) {
-            in_tree = tree->loop[k] != holds->hold[i].joint;
+        int joint = holds->hold[i].joint;
+        if (joint >= 0 && !is_loop(machine->tree, joint)) {
+            continue;
         }
-        for (int k = 0; !in_tree && k < instant->size[i]; k++) {
+        for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
             pp_row_add(machine->model, &instant->row[at], instant->sign[at] * r[at], NULL, f);
         }
     }
 }
 
+// The wrench on one body of a force p in a row, about the centre of mass of the body.
 static perp_wrench wrench_on(const perp_model *m, const pp_row *row, double p, int body)
 {
     double part[6] = {0.0};
     for (int k = 0; k < row->count; k++) {
-        const pp_body *b = &m->body[row->body[k]];
-        for (int v = 0; row->body[k] == body && v < b->nv; v++) {
+        if (row->body[k] != body) {
+            continue;
+        }
+        const pp_body *b = &m->body[body];
+        for (int v = 0; v < b->nv; v++) {
             part[b->axis[v]] += p * row->J[k][v];
         }
     }
@@ -52,38 +68,36 @@ static perp_wrench reaction_wrench(const pp_frame *body, perp_wrench w, int from
     return (perp_wrench){pp_scale(-1.0, w.f_W), pp_scale(-1.0, tau)};
 }
 
+// sum += w x
 static void accumulate_wrench(perp_wrench *sum, double w, perp_wrench x)
 {
     sum->f_W = pp_along(sum->f_W, w, x.f_W);
     sum->tau_W = pp_along(sum->tau_W, w, x.tau_W);
 }
 
-static bool is_loop(const pp_tree *tree, int joint)
-{
-    for (int k = 0; k < tree->loops; k++) {
-        if (tree->loop[k] == joint) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// A row of a joint that is a loop: its wrench on b, and of a gear the forces on all of its bodies.
+// A row of a joint that is a loop, with impulse p: its wrench on b and, for a gear, the
+// forces on all of its bodies.
 static void add_loop(pp_flight *flight, const pp_instant *instant, int joint, const pp_row *row,
                      double p)
 {
     const perp_model *m = flight->machine->model;
     const pp_joint *j = &m->joint[joint];
     bool gear = j->kind == PERP_JOINT_GEAR, from_a = m->body[j->b].nv == 0 && !gear;
+    // A body that is not dynamic has no velocities in the row: its wrench is the
+    // reaction of the other's.
     perp_wrench w = wrench_on(m, row, p, from_a ? j->a : j->b);
     accumulate_wrench(&flight->now.joint[joint].on_b, 1.0,
                       from_a ? reaction_wrench(instant->pass.body, w, j->a, j->b) : w);
-    for (int k = 0; gear && k < row->count; k++) {
+    if (!gear) {
+        return;
+    }
+    for (int k = 0; k < row->count; k++) {
         accumulate_wrench(&flight->now.element[row->body[k]], 1.0,
                           wrench_on(m, row, p, row->body[k]));
     }
 }
 
+// Adds the impulses w r of all rows to the sums of contacts and joints. False: out of memory.
 static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                              const double *r, double w)
 {
@@ -96,7 +110,7 @@ static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const
             }
             continue;
         }
-        if (hold->kind > PP_HOLD_CONTACT) {
+        if (pp_hold_is_turning(hold)) {
             pp_flight_add_turn(flight, instant, hold, i, r, w);
             continue;
         }
@@ -104,10 +118,12 @@ static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const
         for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
             if (hold->kind == PP_HOLD_LIMIT) {
+                // Along the signed row: >= 0 at both ends.
                 sum->limit += w * r[at];
             } else if (hold->kind != PP_HOLD_LOOP) {
                 sum->drive += w * r[at];
             }
+            // Wrenches of tree joints come from their subtrees (add_tree).
             if (is_loop(flight->machine->tree, hold->joint)) {
                 add_loop(flight, instant, hold->joint, &instant->row[at],
                          instant->sign[at] * w * r[at]);
@@ -119,7 +135,7 @@ static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
-// The rate that a drive aims at.
+// The rate that a drive should follow.
 static double aim(const perp_model *m, const pp_hold *hold, double t)
 {
     const pp_joint *j = &m->joint[hold->joint];
@@ -133,8 +149,11 @@ static double aim(const perp_model *m, const pp_hold *hold, double t)
     return rate;
 }
 
-// Rows: p = w r each, at rates `mean`. What a row's other side moves by (driven bodies, belts) is in the rate of its own;
-// of joints in the tree it comes in through their wrenches.
+// Energy of all rows: impulses p = w r at the rates `mean`. Contacts and limits lose p times their
+// rate, of which the known part of the rate (driven bodies, belts) is work supplied. Drives and dry
+// friction of tree joints supply p times the rate of the coordinate, which is the rate of the row
+// plus its aim; those of loops what acts on dynamic bodies. What driven bodies supply through
+// joints of the tree is accounted for by add_tree.
 static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       const double *r, double w, const double *mean)
 {
@@ -145,6 +164,7 @@ static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_hol
         bool loop = contact || is_loop(flight->machine->tree, hold->joint);
         for (int k = 0; k < instant->size[i]; k++) {
             int at = instant->at[i] + k;
+            // given: the known part of the row's rate.
             double p = w * r[at], given = instant->sign[at] * instant->row[at].rate;
             if (contact || hold->kind == PP_HOLD_LIMIT || hold->kind == PP_HOLD_LOOP) {
                 flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
@@ -156,7 +176,7 @@ static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_hol
     }
 }
 
-// Power that dampers and drag take.
+// Power that dampers and drag dissipate [W].
 static double damped(const perp_model *m, const pp_frame *body)
 {
     double sum = 0.0;
@@ -168,6 +188,7 @@ static double damped(const perp_model *m, const pp_frame *body)
         } else if (f->kind == PERP_FORCE_TORSION_SPRING) {
             sum += f->damping * (b->w.z - a->w.z) * (b->w.z - a->w.z);
         } else if (f->kind == PERP_FORCE_SPRING) {
+            // A spring damps along its length, an isotropic one in all directions.
             perp_vec3 pa = pp_point(a, f->r_A), pb = pp_point(b, f->r_B), d = pp_sub(pb, pa);
             perp_vec3 v = pp_sub(pp_point_velocity(b, pb), pp_point_velocity(a, pa));
             double along = pp_dot3(v, d), square = pp_dot3(d, d);
@@ -178,8 +199,8 @@ static double damped(const perp_model *m, const pp_frame *body)
     return sum;
 }
 
-// Force elements and wrenches from the caller, per unit of time, in loads; an end that is not free is moved by
-// what holds it there.
+// Force elements and wrenches from the caller over a time w; loads holds them per unit of time. The
+// end of an element at a body that is not dynamic is moved by what holds that body: work -held.
 static void book_forces(pp_flight *flight, const pp_frame *body, const pp_loads *loads, double w)
 {
     const perp_model *m = flight->machine->model;
@@ -195,11 +216,13 @@ static void book_forces(pp_flight *flight, const pp_frame *body, const pp_loads 
         accumulate_wrench(&flight->now.element[i], w,
                           (perp_wrench){{part[0], part[1], part[2]}, {part[3], part[4], part[5]}});
     }
+    // work_rate counts dampers as negative power; that is a loss here, and no work.
     flight->now.work += w * (loads->work_rate + lost - held);
     flight->now.lost += w * lost;
 }
 
-// Springs and dampers of joint coordinates; those of loops push bodies, f, and are in the joint's wrench.
+// Springs and dampers of joint coordinates over a time w. Those of loops push bodies, f, and are
+// part of the joint's wrench; those of tree joints are contained in the wrench that add_tree finds.
 static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_poses *at, double w,
                          double *f)
 {
@@ -223,8 +246,9 @@ static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_
 
 // ── Joints of the tree ───────────────────────────────────────────────────────────────────────────
 
-// Wrenches in the joints of the tree: loads are what links oppose (or how their momentum jumps) less
-// what pushes them; both gathered from the leaves. A carrier that is driven works through them.
+// Wrenches in the joints of the tree over a time w: what the links of the subtree oppose (or how
+// their momentum jumps) less the external forces on them, both gathered from the leaves. A carrier
+// that is not dynamic works through them.
 static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wrench *opposed,
                      double w)
 {
@@ -238,6 +262,7 @@ static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wr
         perp_wrench on = opposed[i];
         on.f_W = pp_sub(on.f_W, instant->pass.load[i].f_W);
         on.tau_W = pp_sub(on.tau_W, instant->pass.load[i].tau_W);
+        // A link that the tree traverses from b to a has the reaction on its carrier, which is b.
         accumulate_wrench(&flight->now.joint[l->joint].on_b, w,
                           l->turned ? reaction_wrench(body, on, l->body, l->carrier) : on);
         if (flight->machine->model->body[l->carrier].nv == 0) {
@@ -248,6 +273,7 @@ static void add_tree(pp_flight *flight, const pp_instant *instant, const perp_wr
     }
 }
 
+// Whether the tree has a joint: free bodies are links without one.
 static bool has_joints(const pp_tree *tree)
 {
     for (int i = 0; i < tree->links; i++) {
@@ -258,7 +284,8 @@ static bool has_joints(const pp_tree *tree)
     return false;
 }
 
-// Forces r of one instant for a time w, at rates `mean`. opposed: by links, what they oppose to moving as they do.
+// Forces r of one instant over a time w, at the rates `mean`: impulses, wrenches and energies.
+// opposed (links): gathered inertial wrenches.
 static perp_status add_forces(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                               const double *r, const double *mean, const perp_wrench *opposed,
                               double w)
@@ -273,6 +300,7 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     if (!tau || !f || !loads.held) {
         return PERP_ERR_MEMORY;
     }
+    // Impulses over a unit of time are forces. f collects what pushes the bodies from outside.
     pp_forces_add(&loads, m, &at, 1.0, machine->applied);
     book_forces(flight, at.body, &loads, w);
     book_springs(flight, instant, &at, w, f);
@@ -281,6 +309,7 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
         return PERP_ERR_MEMORY;
     }
     flight->empty = false;
+    // f is complete: gathered from the leaves it is what pushes each subtree.
     if (has_joints(tree)) {
         push_bodies(flight, instant, holds, r, f);
         pp_tree_gather(&instant->pass, f, tau);
@@ -291,13 +320,14 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
 
 // ── Smooth motion ────────────────────────────────────────────────────────────────────────────────
 
-// Forces at one time.
+// Forces and accelerations at one node of the rule.
 typedef struct node {
     pp_instant moment;
     pp_law_info info;
     double *r, *qdd;
 } node;
 
+// In the present modes, on the dense output at t. In the scratch arena.
 static perp_status load_node(pp_flight *flight, double t, node *out)
 {
     const pp_machine *machine = flight->machine;
@@ -309,15 +339,23 @@ static perp_status load_node(pp_flight *flight, double t, node *out)
     if (!y || !out->qdd) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = flight->ode ? pp_ode_at(flight->ode, t, y) : PERP_OK;
-    status = status < 0 ? status
-                        : pp_instant_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds,
-                                          true, arena);
-    return status < 0 ? status
-                      : pp_accelerate(machine, &out->moment, &flight->holds, PP_LOADS_LAWFUL,
-                                      out->qdd, &out->r, &out->info, arena);
+    // Without an integrator nothing can move, and y has no numbers.
+    if (flight->ode) {
+        perp_status status = pp_ode_at(flight->ode, t, y);
+        if (status < 0) {
+            return status;
+        }
+    }
+    perp_status status =
+        pp_instant_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds, true, arena);
+    if (status < 0) {
+        return status;
+    }
+    return pp_accelerate(machine, &out->moment, &flight->holds, PP_LOADS_LAWFUL, out->qdd, &out->r,
+                         &out->info, arena);
 }
 
+// Adds a node with the weight w [s].
 static perp_status add_node(pp_flight *flight, const node *at, double w)
 {
     pp_hybrid_result *out = flight->result;
@@ -329,24 +367,26 @@ static perp_status add_node(pp_flight *flight, const node *at, double w)
     if (!tau || !opposed) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = has_joints(tree)
-                             ? pp_tree_inverse(&at->moment.pass, at->qdd, tau, flight->scratch)
-                             : PERP_OK;
+    // Inverse dynamics leaves the gathered inertial wrenches in pass.load.
     if (has_joints(tree)) {
+        perp_status status = pp_tree_inverse(&at->moment.pass, at->qdd, tau, flight->scratch);
+        if (status < 0) {
+            return status;
+        }
         memcpy(opposed, at->moment.pass.load, (size_t)tree->links * sizeof *opposed);
     }
-    return status < 0 ? status
-                      : add_forces(flight, &at->moment, &flight->holds, at->r, at->moment.rate,
-                                   opposed, w);
+    return add_forces(flight, &at->moment, &flight->holds, at->r, at->moment.rate, opposed, w);
 }
 
-static const double STEADY = 0.02;  // part by which forces may change between the places of a rule
+static const double STEADY = 0.02;  // relative change of forces that is allowed between the nodes
 
+// Whether forces change little between the three nodes.
 static bool is_steady(const node *at)
 {
     double most = 0.0, change = 0.0;
     for (int i = 0; i < at[1].moment.rows; i++) {
         most = fmax(most, fabs(at[1].r[i]));
+        // Compared up to the first node with other rows: a feature has gone there.
         for (int k = 0; k < 3 && at[k].moment.rows == at[1].moment.rows; k++) {
             change = fmax(change, fabs(at[k].r[i] - at[1].r[i]));
         }
@@ -354,46 +394,63 @@ static bool is_steady(const node *at)
     return change <= STEADY * most;
 }
 
-static const double EXACT =
-    2e-12;  // of the fastest rate: what a rule may miss of a change of rates
+static const double EXACT = 2e-12;  // of the fastest rate: allowed error of a change of rates
 
-// What the accelerations of the rule miss of what the rates did, which the integrator knows.
+// out (nv): the change of the rates over [t0, t1], which the integrator knows, less the integral of
+// the accelerations by the rule. exact: it is rounding.
 static perp_status missed(pp_flight *flight, double t0, double t1, const node *at,
                           const double *weight, double **out, bool *exact)
 {
     const pp_tree *tree = flight->machine->tree;
-    size_t n = (size_t)tree->nq + (size_t)tree->nv;
-    double *y0 = PP_ARRAY(flight->scratch, double, 2 * n), *y1 = y0 + n, fast = 0.0;
-    *out = PP_ZEROS(flight->scratch, double, tree->nv);
+    *out = NULL;
     *exact = true;
     if (!flight->ode) {
         return PERP_OK;
     }
-    perp_status status = y0 && *out ? pp_ode_at(flight->ode, t0, y0) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_ode_at(flight->ode, t1, y1);
-    for (int i = 0; status >= 0 && i < tree->nv; i++) {
+    // Without an integrator nothing moves, and nothing is missed.
+    size_t n = (size_t)tree->nq + (size_t)tree->nv;
+    double *y0 = PP_ARRAY(flight->scratch, double, 2 * n), *y1 = y0 + n, fast = 0.0;
+    *out = PP_ZEROS(flight->scratch, double, tree->nv);
+    if (!y0 || !*out) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_ode_at(flight->ode, t0, y0);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_ode_at(flight->ode, t1, y1);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < tree->nv; i++) {
         double before = y0[tree->nq + i], after = y1[tree->nq + i];
         fast = fmax(fast, fmax(fabs(before), fabs(after)));
+        // qd(t1) - qd(t0) - (t1 - t0) sum w_k qdd_k
         (*out)[i] = after - before;
         for (int k = 0; k < 3; k++) {
             (*out)[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
         }
     }
-    *exact = status < 0 || pp_norm_inf(tree->nv, *out) <= EXACT * fast;
-    return status;
+    *exact = pp_norm_inf(tree->nv, *out) <= EXACT * fast;
+    return PERP_OK;
 }
 
-// Impulses for what a rule missed where directions of friction turn faster than any rule follows: those of the
-// least norm that change the rates so. What no impulse of the holds does is an error of the motion, and stays.
+// Adds the impulses of least norm that make up for what a rule missed where directions of friction
+// turn faster than any rule follows: J H^-1 J^T r = J miss. A change that no impulse of the holds
+// causes is an error of the motion, and stays.
 static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant,
                                     const double *miss)
 {
     int n = instant->rows, nv = instant->nv;
+    if (n == 0) {
+        return PERP_OK;
+    }
     double *A = PP_ARRAY(flight->scratch, double, (size_t)n *(size_t)n + 3 * (size_t)n);
-    if (!A || n == 0) {
-        return A ? PERP_OK : PERP_ERR_MEMORY;
+    if (!A) {
+        return PERP_ERR_MEMORY;
     }
     double *b = A + n * n, *r = b + n, *scale = r + n;
+    // Rows of holds may be redundant: least norm.
     memcpy(A, instant->A, (size_t)n * (size_t)n * sizeof *A);
     memcpy(scale, instant->scale, (size_t)n * sizeof *scale);
     for (int i = 0; i < n; i++) {
@@ -407,54 +464,89 @@ static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant
     return PERP_OK;
 }
 
-enum { HALVINGS = 3 };
+enum { HALVINGS = 3 };  // down to eighths of an internal step
 
-// Gauss' rule; where forces change much, of halves, quarters, eighths.
-static perp_status sum_stretch(pp_flight *flight, double t0, double t1, int part, int parts)
+// The three-point Gauss rule over [from, from + h]. fails: the rule is too coarse and added
+// nothing; last: it is taken nevertheless. In the scratch arena.
+static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool last, bool *fails)
 {
     static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
                         weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    double h = (t1 - t0) / parts, from = t0 + h * part, *miss = NULL;
+    // Gauss-Legendre nodes on [-1, 1] and weights for an interval of length 1: exact for
+    // polynomials of degree 5.
+    double *miss = NULL;
     node at[3];
     bool exact = true;
-    perp_status status = PERP_OK;
-    for (int k = 0; k < 3 && status >= 0; k++) {
-        status = load_node(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
+    for (int k = 0; k < 3; k++) {
+        perp_status status = load_node(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
+        if (status < 0) {
+            return status;
+        }
     }
-    status = status < 0 ? status : missed(flight, from, from + h, at, weight, &miss, &exact);
-    bool halve = status >= 0 && parts < (1 << HALVINGS) && !(exact && is_steady(at));
-    for (int k = 0; k < 3 && status >= 0 && !halve; k++) {
+    perp_status status = missed(flight, from, from + h, at, weight, &miss, &exact);
+    if (status < 0) {
+        return status;
+    }
+    // Nothing has been added so far: the caller may repeat the interval in halves.
+    *fails = !last && !(exact && is_steady(at));
+    if (*fails) {
+        return PERP_OK;
+    }
+    for (int k = 0; k < 3; k++) {
         status = add_node(flight, &at[k], weight[k] * h);
+        if (status < 0) {
+            return status;
+        }
     }
-    if (status >= 0 && !halve && !exact) {
-        status = correct_impulses(flight, &at[1].moment, miss);
-    }
-    pp_arena_release(flight->scratch, mark);
-    for (int k = 0; k < 2 && status >= 0 && halve; k++) {
-        status = sum_stretch(flight, t0, t1, 2 * part + k, 2 * parts);
-    }
-    return status;
+    return exact ? PERP_OK : correct_impulses(flight, &at[1].moment, miss);
 }
 
+// Part `part` of `parts` of [t0, t1]; where forces change much the rule is applied to its halves.
+static perp_status sum_part(pp_flight *flight, double t0, double t1, int part, int parts)
+{
+    double h = (t1 - t0) / parts;
+    bool fails = false;
+    // Nodes of a rule that was too coarse are dropped before its halves are evaluated.
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    perp_status status = sum_by_rule(flight, t0 + h * part, h, parts >= (1 << HALVINGS), &fails);
+    pp_arena_release(flight->scratch, mark);
+    if (status < 0 || !fails) {
+        return status;
+    }
+    status = sum_part(flight, t0, t1, 2 * part, 2 * parts);
+    if (status < 0) {
+        return status;
+    }
+    return sum_part(flight, t0, t1, 2 * part + 1, 2 * parts);
+}
+
+// Whether force elements or wrenches from the caller act.
 static bool is_pushed(const pp_machine *machine)
 {
-    bool pushed = machine->model->forces > 0;
-    for (int i = 0; machine->applied && i < machine->model->bodies; i++) {
-        const perp_wrench *w = &machine->applied[i];
-        pushed = pushed || pp_length(w->f_W) > 0.0 || pp_length(w->tau_W) > 0.0;
+    if (machine->model->forces > 0) {
+        return true;
     }
-    return pushed;
+    if (!machine->applied) {
+        return false;
+    }
+    for (int i = 0; i < machine->model->bodies; i++) {
+        const perp_wrench *w = &machine->applied[i];
+        if (pp_length(w->f_W) > 0.0 || pp_length(w->tau_W) > 0.0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
 {
     const pp_machine *machine = flight->machine;
     bool any = flight->holds.count > 0 || machine->model->joints > 0 || is_pushed(machine);
-    return any ? sum_stretch(flight, t0, t1, 0, 1) : PERP_OK;
+    return any ? sum_part(flight, t0, t1, 0, 1) : PERP_OK;
 }
 
-// What links oppose on average in a short step: the change of their momentum, with what turns themselves, less gravity.
+// Mean inertial forces of all bodies in a short step: m (dv/dt - g) and I dw/dt + w x I w, with w
+// of the middle. end: frames at the end of the step, then those at its start.
 static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_frame *end,
                    double dt, double *f)
 {
@@ -463,6 +555,7 @@ static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_
         const pp_body *b = &m->body[i];
         const pp_frame *mid = &instant->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
         const pp_inertia *mass = &instant->pass.mass[i];
+        // Differences of the velocities at both ends; the gyroscopic term belongs to the middle.
         perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), m->gravity);
         perp_vec3 w = pp_scale(1.0 / dt, pp_sub(to->w, from->w));
         perp_vec3 push = pp_scale(b->mass, a);
@@ -487,10 +580,11 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short_step *step)
     pp_frame *end = PP_ARRAY(arena, pp_frame, 2 * (size_t)m->bodies);
     perp_wrench *opposed = PP_ARRAY(arena, perp_wrench, tree->links);
     if (!r || !tau || !f || !end || !opposed) {
+        pp_arena_release(arena, mark);
         return PERP_ERR_MEMORY;
     }
-    // Velocities of the moment are those of a guess. What impulses do to the energy is theirs times the mean of the
-    // velocities before and after.
+    // The velocities of the instant are those of a guess. The energy change due to impulses is the
+    // impulses times the mean of the rates before and after.                           theory (H17)
     for (int k = 0; k < tree->nv; k++) {
         late[k] = 0.5 * (flight->qd[k] + step->qd[k]) - instant->qd[k];
     }
@@ -511,7 +605,7 @@ perp_status pp_flight_sum_short(pp_flight *flight, const pp_short_step *step)
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
-// Momentum jumps by H^-1 J^T impulse: each link opposes with its own share.
+// Momentum jumps by M S H^-1 J^T impulse: each link opposes with its own part of it.
 static perp_status sum_tree_impact(pp_flight *flight, const pp_instant *instant,
                                    const pp_holds *holds, const double *impulse)
 {
@@ -531,6 +625,8 @@ static perp_status sum_tree_impact(pp_flight *flight, const pp_instant *instant,
     pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, impulse, jump);
     pp_tree_velocities(&instant->pass, jump, true, nu);
     pp_masses_mul(m, instant->pass.mass, nu, f);
+    // pp_tree_gather leaves the gathered wrenches in pass.load: first of the jump, then
+    // of the external impulses.
     pp_tree_gather(&instant->pass, f, tau);
     memcpy(opposed, instant->pass.load, (size_t)tree->links * sizeof *opposed);
     memset(f, 0, (size_t)m->nv * sizeof *f);
@@ -547,10 +643,12 @@ perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,
     if (!mean) {
         return PERP_ERR_MEMORY;
     }
+    // The mean of the rates before and after: u- + A r / 2.                            theory (H10)
     memcpy(mean, instant->rate, (size_t)instant->rows * sizeof *mean);
     pp_gemv(instant->rows, instant->rows, 0.5, instant->A, instant->rows, impulse, mean);
     book_rows(flight, instant, holds, impulse, 1.0, mean);
-    return sum_row_impulses(flight, instant, holds, impulse, 1.0)
-               ? sum_tree_impact(flight, instant, holds, impulse)
-               : PERP_ERR_MEMORY;
+    if (!sum_row_impulses(flight, instant, holds, impulse, 1.0)) {
+        return PERP_ERR_MEMORY;
+    }
+    return sum_tree_impact(flight, instant, holds, impulse);
 }

@@ -1,23 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equations that follow from others, found on the whole set with one scale.             theory (J10)
+// Redundant equations, found on the whole set of equations with one scale.             theory (J10)
 //
-// s_i^-2 = J_i M^-1 J_i^T is what an impulse along row i does to bodies that nothing joins. The tree takes from
-// that and never adds, S H^-1 S^T <= M^-1, so that the diagonal of s A s is between 0, of a row that the tree
-// implies, and 1. It has no unit: a pivot is the square of the sine of an angle between a row and the rows
-// before it, in the metric of the masses.
+// s_i^-2 = J_i M^-1 J_i^T is the mobility of row i for bodies that nothing joins. The tree can only
+// reduce it, S H^-1 S^T <= M^-1, so the diagonal of s A s lies between 0, for a row that the tree
+// implies, and 1. It has no unit: a pivot is the squared sine of the angle between a row and the
+// rows before it, in the metric of the masses.
 #include "hybrid/moment.h"
 
 #include <math.h>
 
-static const double INDEPENDENT = 1e-10;
+static const double INDEPENDENT = 1e-10;  // squared sine of the angle of an independent row
 
-static bool is_equation_hold(pp_hold_kind kind)
-{
-    return kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET || kind == PP_HOLD_RATE;
-}
-
+// Exchanges rows i and k of the factor and of what is left of the diagonal.
 static void swap_rows(pp_dependent_rows *ties, double *rest, int i, int k)
 {
     int row = ties->row[i];
@@ -33,6 +29,8 @@ static void swap_rows(pp_dependent_rows *ties, double *rest, int i, int k)
     }
 }
 
+// Cholesky's method with the largest remaining pivot first: s A s = L L^T up to `rank`.
+// rest: the remaining diagonal.
 static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, double *rest)
 {
     int n = ties->count;
@@ -41,11 +39,13 @@ static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, doub
         for (int i = k + 1; i < n; i++) {
             best = rest[i] > rest[best] ? i : best;
         }
+        // All that is left follows from the pivots.
         if (!(rest[best] > INDEPENDENT)) {
             return;
         }
         swap_rows(ties, rest, k, best);
         double pivot = sqrt(rest[k]), *to = ties->L + (size_t)k * (size_t)n;
+        // Column k of L, and the remaining diagonal.
         for (int i = k; i < n; i++) {
             int a = ties->row[i], b = ties->row[k];
             double sum = ties->scale[a] * ties->scale[b] * A[a + b * rows];
@@ -58,7 +58,8 @@ static void factor_rows(pp_dependent_rows *ties, const double *A, int rows, doub
     }
 }
 
-// Rates of bodies as they add up to that of a row, without their signs.
+// Size of the terms that the rate of a row is the sum of: their absolute values.
+// Rounding is relative to it.
 static double row_size(const perp_model *model, const pp_row *row, const perp_twist *V)
 {
     double sum = fabs(row->rate);
@@ -73,6 +74,7 @@ static double row_size(const perp_model *model, const pp_row *row, const perp_tw
     return sum;
 }
 
+// The largest of these sizes over all equations.
 static double largest_speed(const pp_instant *instant, const perp_twist *V)
 {
     double most = 0.0;
@@ -89,8 +91,15 @@ perp_status pp_instant_find_dependent(pp_instant *instant, const pp_holds *holds
     int bodies = instant->pass.tree->model->bodies;
     pp_dependent_rows *ties = &instant->ties;
     *ties = (pp_dependent_rows){.row = PP_ARRAY(arena, int, rows), .scale = instant->scale};
-    for (int i = 0; ties->row && i < holds->count; i++) {
-        for (int k = 0; is_equation_hold(holds->hold[i].kind) && k < instant->size[i]; k++) {
+    if (!ties->row) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < holds->count; i++) {
+        pp_hold_kind kind = holds->hold[i].kind;
+        if (kind != PP_HOLD_LOOP && kind != PP_HOLD_TARGET && kind != PP_HOLD_RATE) {
+            continue;
+        }
+        for (int k = 0; k < instant->size[i]; k++) {
             ties->row[ties->count++] = instant->at[i] + k;
         }
     }
@@ -98,14 +107,16 @@ perp_status pp_instant_find_dependent(pp_instant *instant, const pp_holds *holds
     ties->L = PP_ZEROS(arena, double, n *n);
     double *rest = ties->work = PP_ARRAY(arena, double, n);
     perp_twist *V = PP_ARRAY(arena, perp_twist, bodies);
-    if (!ties->row || !ties->L || !rest || !V) {
+    if (!ties->L || !rest || !V) {
         return PERP_ERR_MEMORY;
     }
+    // The factorisation starts from the diagonal of s A s.
     for (size_t i = 0; i < n; i++) {
         double s = instant->scale[ties->row[i]];
         rest[i] = s * s * instant->A[(size_t)ties->row[i] * (rows + 1)];
     }
     factor_rows(ties, instant->A, instant->rows, rest);
+    // Velocities of the bodies give the size of the rates that equations are sums of.
     for (int i = 0; i < bodies; i++) {
         V[i] = (perp_twist){instant->pass.body[i].v, instant->pass.body[i].w};
     }
@@ -121,6 +132,7 @@ perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena)
     if (!nu || !V) {
         return PERP_ERR_MEMORY;
     }
+    // Accelerations of the bodies without the forces of rows: |sigma| with qdd = 0, plus |S free|.
     pp_tree_velocities(&instant->pass, instant->free, true, nu);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
@@ -136,7 +148,8 @@ perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena)
     return PERP_OK;
 }
 
-// Row i of s A s is L_i times the inverse of the independent rows of L, and so is s b.
+// The rows of s A s beyond the rank are L_i times the inverse of the leading block of L, times the
+// independent rows. The same combination of s b is what b has to be for the equations to agree.
 void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double *b)
 {
     int n = ties->count, rank = ties->rank;
@@ -147,6 +160,7 @@ void pp_dependent_rows_agree(const pp_dependent_rows *ties, double size, double 
         for (int j = 0; j < (i < rank ? i : rank); j++) {
             known += ties->L[i + j * n] * y[j];
         }
+        // Forward substitution for the independent rows, y = L^-1 s b; the others have to be L_i y.
         if (i < rank) {
             y[i] = (ties->scale[row] * b[row] - known) / ties->L[i + i * n];
         } else if (fabs(known / ties->scale[row] - b[row]) <= sqrt(INDEPENDENT) * size) {

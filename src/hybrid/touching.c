@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What touches at an instant: contacts and limits at zero.                              theory (H14)
+// Limits and contacts that touch at an instant, and when two holds are the same.       theory (H14)
 #include "hybrid/flight.h"
 
 #include <math.h>
 
-static const double LOOSE = 1e-6;  // of the length: closed contacts may have drifted so far
+static const double LOOSE = 1e-6;  // of the length: drift of a hold that was closed before
 
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold)
 {
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *h = &holds->hold[i];
+        // Torsional and rolling friction differ from their contact by their kind.
         if (h->kind == hold->kind && h->joint == hold->joint && h->sign == hold->sign &&
             h->a == hold->a && h->b == hold->b && h->listed == hold->listed &&
             h->feature == hold->feature) {
@@ -36,13 +37,10 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
         pp_joint_coordinate(m, &kin, i, &row);
         for (int side = 0; side < 2; side++) {
             double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
-            pp_hold hold = {.kind = PP_HOLD_LIMIT,
-                            .joint = i,
-                            .sign = sign,
-                            .a = -1,
-                            .b = -1,
-                            .listed = -1,
-                            .mode = PP_HELD};
+            // Both sides of a limit are holds of their own; sign makes their value a gap.
+            pp_hold hold = pp_hold_of_joint(PP_HOLD_LIMIT, i);
+            hold.sign = sign;
+            // Bounds are compared relative to their size, but no more closely than to 1.
             double room = pp_holds_same(&flight->holds, &hold) ? LOOSE : flight->tol_limit;
             room = fmax(reach, room * fmax(1.0, fabs(bound)));
             if (isfinite(bound) && sign * (row.value - bound) <= room &&
@@ -54,6 +52,8 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
     return PERP_OK;
 }
 
+// Contacts that were closed before may have drifted; others have to touch within the tolerance. In
+// the scratch arena; the holds are in `keep`.
 static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_holds *out)
 {
     const pp_machine *machine = flight->machine;
@@ -61,41 +61,56 @@ static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_hold
     pp_gaps gaps;
     pp_gap_search search = {.margin = LOOSE * machine->length};
     perp_status status = pp_holds_hint(machine, &flight->holds, &kin, &search, flight->scratch);
-    status =
-        status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, search, flight->scratch);
-    for (int i = 0; status >= 0 && i < gaps.count; i++) {
+    if (status < 0) {
+        return status;
+    }
+    status = pp_gaps_run(&gaps, machine->model, &kin, search, flight->scratch);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         pp_hold hold = pp_hold_contact(c);
         hold.place = pp_contact_anchor_of(machine->model, body, flight->t, c);
         bool was = pp_holds_same(&flight->holds, &hold) != NULL;
-        if (c->gap <= (was ? LOOSE * machine->length : flight->tol_gap) &&
-            (!pp_holds_add(out, hold, flight->keep) ||
-             !pp_holds_add_turning(out, machine, c, flight->keep))) {
+        // A hold that was closed stays so within its drift: otherwise rounding
+        // would open and close it.
+        double room = was ? LOOSE * machine->length : flight->tol_gap;
+        if (!(c->gap <= room)) {
+            continue;
+        }
+        if (!pp_holds_add(out, hold, flight->keep) ||
+            !pp_holds_add_turning(out, machine, c, flight->keep)) {
             return PERP_ERR_MEMORY;
         }
     }
-    return status;
+    return PERP_OK;
 }
 
-// Equations, motors and dry friction as they are, then all limits and contacts at zero.
 perp_status pp_flight_touching(pp_flight *flight, pp_holds *out)
 {
     const pp_machine *machine = flight->machine;
-    pp_mark mark = pp_arena_mark(flight->scratch);
-    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
-    perp_status status = body ? pp_holds_start(out, machine, flight->keep) : PERP_ERR_MEMORY;
+    perp_status status = pp_holds_start(out, machine, flight->keep);
     if (status < 0) {
         return status;
     }
+    // Frames are needed only here; the holds refer to none of them.
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_frame *body = PP_ARRAY(flight->scratch, pp_frame, machine->model->bodies);
+    if (!body) {
+        pp_arena_release(flight->scratch, mark);
+        return PERP_ERR_MEMORY;
+    }
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
-    flight->fixed = out->count;
     status = pp_flight_limits(flight, flight->t, body, 0.0, out);
-    status = status < 0 ? status : add_contacts(flight, body, out);
+    if (status >= 0) {
+        status = add_contacts(flight, body, out);
+    }
     pp_arena_release(flight->scratch, mark);
     return status;
 }
 
-// A speed whose bounce is not worth following: contacts whose impacts end here stay closed below it.
+// A thousandth of the speed of a fall through half the length of the machine, sqrt(g length).
 double pp_flight_rest_speed(const pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
