@@ -93,10 +93,11 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     status = pp_impact_wedged(flight->machine, &instant, holds, qd, impulse, flight->scratch);
     if (status < 0) {
         if (status != PERP_ERR_MEMORY) {
-            pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "no acceleration obeys all laws at t = %.12g, and no impulse ends that: "
-                     "joints, rates and limits contradict each other, or sliding is jammed",
-                     flight->t);
+            pp_print(
+                flight->result->remark, sizeof flight->result->remark,
+                "no acceleration satisfies all laws at t = %.12g, and no impulse resolves this: "
+                "joints, rates and limits contradict each other, or sliding is jammed",
+                flight->t);
         }
         return status;
     }
