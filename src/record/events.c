@@ -16,7 +16,6 @@
 // impulses and the state before and after.
 #include "record/writer.h"
 
-#include <string.h>
 
 // ── Memory ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -46,18 +45,18 @@ static bool reserve_contacts(perp_record *r, int count)
         return true;
     }
     int room = 2 * count;
-    pp_known_contact *before = pp_alloc(&r->env, (size_t)room * sizeof *before);
-    pp_known_contact *now = pp_alloc(&r->env, (size_t)room * sizeof *now);
-    if (!before || !now) {
-        pp_free(&r->env, before, (size_t)room * sizeof *before);
-        pp_free(&r->env, now, (size_t)room * sizeof *now);
+    size_t old_size = (size_t)m->room * sizeof *m->now, size = (size_t)room * sizeof *m->now;
+    pp_known_contact *now = pp_alloc(&r->env, size);
+    if (!now) {
         return false;
     }
-    if (m->before_count > 0) {
-        memcpy(before, m->before, (size_t)m->before_count * sizeof *before);
+    pp_known_contact *before =
+        pp_block_move(&r->env, m->before, old_size, (size_t)m->before_count * sizeof *before, size);
+    if (!before) {
+        pp_free(&r->env, now, size);
+        return false;
     }
-    pp_free(&r->env, m->before, (size_t)m->room * sizeof *before);
-    pp_free(&r->env, m->now, (size_t)m->room * sizeof *now);
+    pp_free(&r->env, m->now, old_size);
     m->before = before;
     m->now = now;
     m->room = room;

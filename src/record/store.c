@@ -164,14 +164,11 @@ void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
     size_t bytes = buffer->width * pp_h5_cell_bytes(pp_column_at(column)->cell);
     if (buffer->count + count > buffer->room) {
         size_t room = 2 * (buffer->count + count) + FIRST_ROWS;
-        char *rows = pp_alloc(&store->env, room * bytes);
+        char *rows = pp_block_move(&store->env, buffer->rows, buffer->room * bytes,
+                                   buffer->count * bytes, room * bytes);
         if (!rows) {
             return NULL;
         }
-        if (buffer->count > 0) {
-            memcpy(rows, buffer->rows, buffer->count * bytes);
-        }
-        pp_free(&store->env, buffer->rows, buffer->room * bytes);
         buffer->rows = rows;
         buffer->room = room;
     }

@@ -41,15 +41,14 @@ static bool text_reserve(pp_text *text, size_t more)
     }
     size_t room = 2 * (text->size + more + 1);
     room = room < FIRST_ROOM ? FIRST_ROOM : room;
-    char *data = text->failed ? NULL : pp_alloc(&text->env, room);
+    char *data = NULL;
+    if (!text->failed) {
+        data = pp_block_move(&text->env, text->data, text->room, text->size, room);
+    }
     if (!data) {
         text->failed = true;
         return false;
     }
-    if (text->size > 0) {
-        memcpy(data, text->data, text->size);
-    }
-    pp_free(&text->env, text->data, text->room);
     text->data = data;
     text->room = room;
     return true;
