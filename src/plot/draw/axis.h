@@ -16,6 +16,7 @@ pp_range pp_range_none(void);
 void pp_range_add(pp_range *range, double value);  // NaN and infinities are left out
 void pp_range_join(pp_range *range, const pp_range *other);
 
+// A scale: from data to places on the page. y axes run from bottom to top, so that from > to.
 typedef struct pp_ruler {
     bool log;
     double low, high;  // data, low < high; of a logarithmic scale powers of ten

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// index.html: what was run, and the figures with their captions. No scripts, nothing from the network.
+// index.html: what was run, and the figures with their captions. No scripts, nothing from the
+// network.
 #pragma once
 
 #include "plot/figures/pair.h"

@@ -1,10 +1,17 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Scripts and data for gnuplot 5.4 or later.
+//
+// A script sets margins, ranges, labels and pens of each panel as the SVG has them, and plots the
+// blocks of its data file by their index. Data is in SI units: the script divides by ux and uy, the
+// units of the axes, so that the data can be used for other purposes as well.
 #include "plot/draw/script.h"
 
 #include <math.h>
 #include <string.h>
 
+// env: for the memory of all texts.
 void pp_script_init(pp_script *script, const char *name, const perp_env *env)
 {
     *script = (pp_script){.name = name,
@@ -27,26 +34,33 @@ void pp_script_free(pp_script *script)
 
 // ── Blocks ───────────────────────────────────────────────────────────────────────────────────────
 
+// Colours and dashes may be NULL.
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+// Width and opacity do not matter: blocks are joined by colour.
 static bool same_pen(const pp_pen *a, const pp_pen *b)
 {
     return same_text(a->stroke, b->stroke) && same_text(a->fill, b->fill) &&
            same_text(a->dash, b->dash);
 }
 
+// More blocks than PP_BLOCKS are left out of the script; the SVG has them.
 pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_pen pen, bool joined)
 {
-    for (int k = 0; script && joined && k < script->blocks; k++) {
+    if (!script) {
+        return NULL;
+    }
+    int known = joined ? script->blocks : 0;
+    for (int k = 0; k < known; k++) {
         pp_script_data *b = &script->block[k];
         if (b->panel == panel && b->style == style && same_pen(&b->pen, &pen)) {
             return &b->text;
         }
     }
-    if (!script || script->blocks == PP_BLOCKS) {
+    if (script->blocks == PP_BLOCKS) {
         return NULL;
     }
     pp_script_data *b = &script->block[script->blocks++];
@@ -54,6 +68,7 @@ pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_p
     return &b->text;
 }
 
+// The shortest digits that read back as the same double.
 static void put_number(pp_svg *text, double value)
 {
     char number[PP_NUMBER];
@@ -63,12 +78,16 @@ static void put_number(pp_svg *text, double value)
 
 void pp_script_row(pp_svg *text, int count, const double *values)
 {
-    for (int k = 0; text && k < count; k++) {
+    if (!text) {
+        return;
+    }
+    for (int k = 0; k < count; k++) {
         put_number(text, values[k]);
         pp_svg_put(text, k + 1 < count ? " " : "\n");
     }
 }
 
+// One empty line breaks a line in gnuplot; two would begin another block.
 void pp_script_gap(pp_svg *text)
 {
     bool begun = text && text->used > 0 && text->text[text->used - 1] == '\n';
@@ -77,13 +96,16 @@ void pp_script_gap(pp_svg *text)
     }
 }
 
-// The samples that the curve is drawn with.
-static void put_lane(pp_svg *text, const pp_trace *trace, const double *side)
+// The samples that the curve is drawn with; side: a third column, side times y.
+static void put_trace_rows(pp_svg *text, const pp_trace *trace, const double *side)
 {
-    for (int k = 0; text && k < trace->cells; k++) {
+    if (!text) {
+        return;
+    }
+    for (int k = 0; k < trace->bins; k++) {
         pp_sample sample[4];
-        int count = pp_trace_cell_samples(&trace->cell[k], sample);
-        if (count > 0 && trace->cell[k].broken) {
+        int count = pp_trace_bin_samples(&trace->bin[k], sample);
+        if (count > 0 && trace->bin[k].broken) {
             pp_script_gap(text);
         }
         for (int i = 0; i < count; i++) {
@@ -95,12 +117,12 @@ static void put_lane(pp_svg *text, const pp_trace *trace, const double *side)
 
 void pp_script_trace(pp_script *script, int panel, const pp_trace *trace, pp_pen pen)
 {
-    put_lane(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), trace, NULL);
+    put_trace_rows(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), trace, NULL);
 }
 
 void pp_script_area(pp_script *script, int panel, const pp_trace *trace, double side, pp_pen pen)
 {
-    put_lane(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), trace, &side);
+    put_trace_rows(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), trace, &side);
 }
 
 void pp_script_segment(pp_script *script, int panel, pp_pen pen, const double from[2],
@@ -124,8 +146,9 @@ void pp_script_box(pp_script *script, int panel, const char *colour, const doubl
 
 // ── Text of the script ───────────────────────────────────────────────────────────────────────────
 
-// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so is a
-// percent sign where the text is a format. What is not printable is left out, what is long is cut.
+// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so
+// is a percent sign where the text is a format. What is not printable is left out, what is long is
+// cut.
 static void put_name(pp_svg *gp, const char *name, bool format)
 {
     enum { LETTERS = 36 };
@@ -134,6 +157,7 @@ static void put_name(pp_svg *gp, const char *name, bool format)
     for (const char *c = name; *c; c++) {
         char one[3] = {*c, *c, '\0'};
         bool twice = *c == '\'' || (*c == '%' && format);
+        // Letters of UTF-8 are counted, not bytes.
         letters += ((unsigned char)*c & 0xc0) != 0x80;  // the first byte of a letter
         if (letters > LETTERS) {
             pp_svg_put(gp, "\xe2\x80\xa6");
@@ -161,6 +185,7 @@ static void put_markup(pp_svg *gp, const char *markup)
     }
 }
 
+// A name at the height y of a strip, as a tic.
 void pp_script_tick(pp_script *script, double y, const char *name)
 {
     if (script) {
@@ -171,6 +196,7 @@ void pp_script_tick(pp_script *script, double y, const char *name)
     }
 }
 
+// A label beside a curve, right-aligned.
 void pp_script_mark(pp_script *script, double x, double y, const char *markup)
 {
     if (script) {
@@ -185,6 +211,7 @@ void pp_script_mark(pp_script *script, double x, double y, const char *markup)
     }
 }
 
+// "name value" on a line.
 static void put_setting(pp_svg *gp, const char *name, double value)
 {
     pp_svg_put(gp, name);
@@ -192,6 +219,7 @@ static void put_setting(pp_svg *gp, const char *name, double value)
     pp_svg_put(gp, "\n");
 }
 
+// set xrange [low:high], in the numbers that are shown.
 static void put_range(pp_svg *gp, const char *axis, double low, double high, double unit)
 {
     pp_svg_put(gp, "set ");
@@ -203,6 +231,7 @@ static void put_range(pp_svg *gp, const char *axis, double low, double high, dou
     pp_svg_put(gp, "]\n");
 }
 
+// The label of an axis in quotes.
 static void put_label(pp_svg *gp, const char *label, const char *unit, pp_prefix by)
 {
     char text[96];
@@ -222,6 +251,7 @@ static void put_side_label(pp_svg *gp, const char *label, const char *unit, pp_p
     pp_svg_put(gp, ", graph 0.5 center rotate by 90\n");
 }
 
+// SVG's dashes, in gnuplot's units of line width.
 static void put_dash(pp_svg *gp, const char *dash)
 {
     double on = 0.0, off = 0.0;
@@ -236,6 +266,7 @@ static void put_dash(pp_svg *gp, const char *dash)
     }
 }
 
+// Colour, width and dashes of a line.
 static void put_line_pen(pp_svg *gp, const pp_pen *pen)
 {
     pp_svg_put(gp, " lc rgb '");
@@ -245,6 +276,7 @@ static void put_line_pen(pp_svg *gp, const pp_pen *pen)
     put_dash(gp, pen->dash);
 }
 
+// Colour and opacity of an area.
 static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 {
     pp_svg_put(gp, " fs transparent solid ");
@@ -256,6 +288,7 @@ static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 
 // ── Panels ───────────────────────────────────────────────────────────────────────────────────────
 
+// One block as an item of the plot command; index: of the block in the data file.
 static void put_block(pp_svg *gp, const pp_script_data *block, int index)
 {
     static const char *const using[] = {
@@ -279,6 +312,7 @@ static void put_block(pp_svg *gp, const pp_script_data *block, int index)
     pp_svg_put(gp, " notitle");
 }
 
+// An entry of the legend without data.
 static void put_key(pp_svg *gp, const pp_key *key)
 {
     pp_svg_put(gp, ", \\\n     keyentry with ");
@@ -304,14 +338,7 @@ static void put_key(pp_svg *gp, const pp_key *key)
     }
 }
 
-static void put_margins(pp_svg *gp, const pp_chart *chart, const pp_panel *p)
-{
-    put_setting(gp, "set lmargin at screen ", chart->from / chart->width);
-    put_setting(gp, "set rmargin at screen ", chart->to / chart->width);
-    put_setting(gp, "set tmargin at screen ", 1.0 - p->top / chart->height);
-    put_setting(gp, "set bmargin at screen ", 1.0 - (p->top + p->height) / chart->height);
-}
-
+// A strip has names of rows in place of numbers. A second scale on the right has its own range.
 static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, double unit)
 {
     pp_svg_put(gp, p->sy.log ? "set logscale y\nset format y '10^{%L}'\n"
@@ -334,19 +361,25 @@ static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, d
     }
 }
 
+// Settings and the plot command of one panel.
 static void put_panel(pp_script *script, const pp_chart *chart, int k, bool picture)
 {
     const pp_panel *p = &chart->panel[k];
     pp_svg *gp = &script->gp;
     pp_prefix x = pp_unit_for(p->sx.low, p->sx.high);
+    // Logarithmic axes show powers of ten, and need no prefix.
     pp_prefix y = p->sy.log || p->y.bare ? (pp_prefix){.factor = 1.0, .prefix = ""}
                                          : pp_unit_for(p->sy.low, p->sy.high);
     if (picture) {
         x = y = (pp_prefix){.factor = 1.0, .prefix = ""};
         pp_svg_put(gp, "set size ratio -1\n");
-    } else {
-        put_margins(gp, chart, p);
+    } else {  // gnuplot counts places on the page from below, as parts of its size
+        put_setting(gp, "set lmargin at screen ", chart->from / chart->width);
+        put_setting(gp, "set rmargin at screen ", chart->to / chart->width);
+        put_setting(gp, "set tmargin at screen ", 1.0 - p->top / chart->height);
+        put_setting(gp, "set bmargin at screen ", 1.0 - (p->top + p->height) / chart->height);
     }
+    // The data is in SI units; ux and uy are what the numbers of the axes are divided by.
     put_setting(gp, "ux = ", x.factor);
     put_setting(gp, "uy = ", y.factor);
     put_range(gp, "x", p->sx.low, p->sx.high, x.factor);
@@ -368,11 +401,15 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
     if (k == 0 && script->marks.text) {
         pp_svg_put(gp, script->marks.text);
     }
+    // One plot command with everything in it: NaN gives a panel without data its axes. The legend
+    // belongs to the figure, and is written with its first panel.
     pp_svg_put(gp, "plot NaN notitle");
-    for (int i = 0; i < chart->keys && k == 0; i++) {
+    int keys = k == 0 ? chart->keys : 0;
+    for (int i = 0; i < keys; i++) {
         put_key(gp, &chart->key[i]);
     }
     for (int i = 0, index = 0; i < script->blocks; i++) {
+        // Blocks without lines are not in the data file, and not counted.
         bool there = script->block[i].text.used > 0;
         if (there && script->block[i].panel == k) {
             put_block(gp, &script->block[i], index);
@@ -382,6 +419,7 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
     pp_svg_put(gp, "\nunset label\n");
 }
 
+// All blocks that hold something, numbered from 0 as gnuplot counts them.
 static void put_data(pp_script *script)
 {
     pp_svg *dat = &script->dat;
@@ -403,6 +441,7 @@ static void put_data(pp_script *script)
     }
 }
 
+// Memory that ran out in a part is remembered in the text that is written.
 void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
 {
     if (!script) {
@@ -417,6 +456,8 @@ void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
     pp_svg_put(gp, "-gnuplot.svg'\ndata = '");
     pp_svg_put(gp, script->name);
     pp_svg_put(gp, ".dat'\nset encoding utf8\nset terminal svg size ");
+    // Twice the size of the SVG in points, since gnuplot has no fractions of a pixel; type is twice
+    // 7 pt.
     put_number(gp, ceil(2.0 * chart->width));
     pp_svg_put(gp, ",");
     put_number(gp, ceil(2.0 * chart->height));

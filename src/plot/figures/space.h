@@ -22,10 +22,10 @@ pp_view pp_space_view(const pp_run_data *data, const pp_camera *camera, double w
 void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_run_data *data);
 void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_run_data *data, int shot);
+                     const pp_run_data *data, int snapshot);
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_run_data *data, int shot);
+                     const pp_run_data *data, int snapshot);
 void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                      const pp_run_data *data, int shot);
+                      const pp_run_data *data, int snapshot);
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                     const pp_run_data *data);
