@@ -16,7 +16,6 @@
 // impulses and the state before and after.
 #include "record/writer.h"
 
-
 // ── Memory ───────────────────────────────────────────────────────────────────────────────────────
 
 // Frame 0 has no contacts: the lists start empty.

@@ -138,8 +138,8 @@ size_t pp_column_width(pp_h5_column column, pp_h5_sizes sizes);
 // Dimensions of a row (at most 2): returns how many, 0 for a plain number.
 int pp_column_shape(pp_h5_column column, pp_h5_sizes sizes, hsize_t shape[2]);
 
-// HDF5 prints its errors by itself unless it is told not to. Its handler is global to the process,
-// so it is put back where the calls end.
+// HDF5 prints its errors by itself unless that is switched off. Its handler is global to the
+// process, so it is put back where the calls end.
 typedef struct pp_hdf5_silence {
     H5E_auto2_t print;
     void *context;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What run.h5 tells once: how the run was made, the scene's text, and the model to draw and judge
+// What run.h5 holds once: how the run was made, the scene's text, and the model to draw and judge
 // it by.
 //
 // Attributes of / have the settings, model/ has one array for each property of bodies, shapes,

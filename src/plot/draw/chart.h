@@ -77,7 +77,7 @@ typedef struct pp_chart {
     int keys;
     const char *empty;  // what to say when there is nothing to draw, or NULL
     double from, to;    // where the panels are, set by pp_chart_begin
-    double height;      // of the figure, too
+    double height;      // of the figure, set by pp_chart_begin
 } pp_chart;
 
 // "*p*_{n} [mN s]", with the prefix or power that the numbers of the axis are divided by.

@@ -161,7 +161,7 @@ void pp_page_write(const pp_run_data *data, const bool *shown, pp_svg *html)
 
 // ── Two runs ─────────────────────────────────────────────────────────────────────────────────────
 
-// One line for each run: enough to tell which is which.
+// One line for each run: enough to distinguish them.
 static void put_run_fact(pp_svg *html, const char *letter, const pp_run_data *data)
 {
     const perp_recording_info *info = data->source->info;

@@ -15,7 +15,7 @@ typedef struct pp_script pp_script;
 // A text that grows: SVG, HTML, and the scripts and data for gnuplot.
 typedef struct pp_svg {
     const perp_env *env;
-    pp_script *script;  // what is drawn is written for gnuplot, too; NULL: not
+    pp_script *script;  // receives the same figure for gnuplot; NULL: none
     char *text;         // always terminated; NULL before the first character
     size_t used, size;
     bool failed;

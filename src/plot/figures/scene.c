@@ -508,7 +508,7 @@ void pp_scene_ground(pp_svg *svg, const pp_view *view, const pp_run_data *data)
 
 // ── Paths and joints ─────────────────────────────────────────────────────────────────────────────
 
-// A polyline. Points that the pen could not tell from the line are left out; places that are not
+// A polyline. Points nearer to each other than the pen is wide are left out; places that are not
 // finite break it.
 static void draw_path(pp_svg *svg, const pp_view *view, const pp_run_data *data,
                       const perp_vec3 *point)

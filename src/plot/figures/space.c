@@ -54,7 +54,7 @@ static pp_pose shape_pose(const pp_plot_snapshot *snapshot, const perp_recorded_
     return pp_pose_mul(&X_WB, &X_BS);
 }
 
-// Places on the page [pt]; z is the depth [m], larger towards who looks.
+// Places on the page [pt]; z is the depth [m], larger towards the viewer.
 static perp_vec3 on_page(const pp_view *view, const pp_camera *camera, perp_vec3 p)
 {
     return pp_vec(pp_view_x(view, pp_dot3(p, camera->right)),
@@ -284,7 +284,7 @@ void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 
 // ── Solids ───────────────────────────────────────────────────────────────────────────────────────
 
-// Lighter the more a face looks up and to who looks: 0.1 to 0.9.
+// Strength of the colour of a face, 0.1 to 0.9: less the more it faces up and towards the viewer.
 static double shade(perp_vec3 normal, const pp_camera *camera)
 {
     return 0.5 - 0.25 * normal.z - 0.15 * pp_dot3(normal, camera->toward);

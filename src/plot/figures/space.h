@@ -6,7 +6,7 @@
 
 #include "plot/figures/scene.h"
 
-// Page axes in the world: right and up, unit; toward points to who looks.
+// Page axes in the world: right and up, unit; toward points to the viewer.
 typedef struct pp_camera {
     perp_vec3 right, up, toward;
 } pp_camera;

@@ -219,7 +219,7 @@ static double along_coordinate(const pp_recheck *c, int index)
 }
 
 // How far the coordinate is within the limit that acts, at the start of the step; sign +1: lower.
-// The impulse tells which one it is; where it does not, the nearer.
+// The impulse shows which one it is; where there is none, the nearer limit counts.
 static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static const double SAME = 1e-9;  // the same number reckoned twice, relative to its size
+static const double SAME = 1e-9;  // the same number computed twice, relative to its size
 
 enum { REACHES = 24 };  // tried, each twice the one before
 
