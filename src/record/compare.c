@@ -128,6 +128,7 @@ static state state_of(const perp_snapshot *f, int body)
 // does not need it.
 static perp_quat mix_turn(perp_quat a, perp_quat b, double s)
 {
+    // A quaternion and its negative are the same rotation: the nearer one is taken.
     double sign = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0.0 ? -s : s;
     return (perp_quat){(1.0 - s) * a.w + sign * b.w, (1.0 - s) * a.x + sign * b.x,
                        (1.0 - s) * a.y + sign * b.y, (1.0 - s) * a.z + sign * b.z};

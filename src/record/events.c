@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events: what is otherwise than in the step before, one JSON object a line.
+// Events: changes since the step before, one JSON object a line.
 //
 //   impact, separation             a contact point begins or ends to carry load
 //   stick-to-slip, slip-to-stick   while it carries load
@@ -208,6 +208,7 @@ static void look_at_joints(perp_record *r, const perp_sim *sim)
             continue;
         }
         perp_joint_state state = perp_sim_joint(sim, (perp_joint){i});
+        // An impulse, not a place: a coordinate at its limit need not press.
         bool reached = state.limit > 0.0;
         if (reached != r->memory.at_limit[i]) {
             pp_text *text = begin_line(r, sim, reached ? "limit-reached" : "limit-left");
@@ -254,6 +255,7 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
     if (!info->certificate.passed && !m->violated) {
         put_violation(r, sim);
     }
+    // Either of the two has a second answer.
     bool many =
         info->motion == PERP_UNIQUENESS_DISPROVED || info->impulses == PERP_UNIQUENESS_DISPROVED;
     if (many && !m->many_answers) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
+// Loops over facets must end soon, also with numbers of a broken file.
 enum { FACETS_MOST = 256 };  // of a friction polygon, as models and sims allow
 
 // First contact of a row, among those of the whole table.
@@ -29,6 +30,7 @@ static int block_length(const perp_recording *r, const pp_h5_table_in *in, int f
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
         const pp_column_card *card = pp_column_at((pp_h5_column)k);
         if (card->growth == PP_BY_FRAME) {
+            // Contacts are counted apart: their number differs from frame to frame.
             bytes += pp_column_width((pp_h5_column)k, r->sizes) * pp_h5_cell_bytes(card->cell);
         }
     }
@@ -95,6 +97,7 @@ static void place_spatial(perp_recording *r, const pp_h5_table_in *in, int row)
     for (int i = 0; i < r->info.bodies; i++) {
         const pp_body_row *body = &r->body[i];
         const double zero[6] = {0.0};
+        // x: position; turn: quaternion; v and w: velocities.
         const double *x = body->start, *v = zero, *turn = body->start + 3, *w = zero + 3;
         if (body->driven >= 0) {
             x = driven + PP_DRIVEN_SPACE * (size_t)body->driven;
@@ -280,6 +283,7 @@ static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_s
     const pp_h5_table_in *in = &r->table[table];
     perp_status status = PERP_OK;
     if (at < in->first || at >= in->first + in->count) {
+        // Only reading from the file calls HDF5.
         pp_hdf5_silence quiet = pp_hdf5_silence_begin();
         status = load_block(r, table, at, error);
         pp_hdf5_silence_end(&quiet);
@@ -372,6 +376,7 @@ perp_status perp_recording_read_part(perp_recording *recording, int frame, int p
     if (!r || !out) {
         return no_place(error);
     }
+    // A frame that is out of range has no parts.
     int64_t from = 0, count = 0;
     if (frame >= 0 && frame < r->info.frames) {
         from = parts_before(r, frame);

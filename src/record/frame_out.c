@@ -103,6 +103,7 @@ static bool put_state(perp_record *r, const pp_stored_part *at)
 // always have a polygon.
 static int facets_of(const perp_record *r, const pp_stored_part *at, const perp_contact *c)
 {
+    // Contacts without a number of their own have that of the run.
     bool polygons = at->info.form == PERP_FORM_MCP || at->info.form == PERP_FORM_LCP;
     return c->facets == 0 && polygons ? r->facets : c->facets;
 }
@@ -119,6 +120,7 @@ static bool put_contact(perp_record *r, const pp_stored_part *at, const perp_con
     shapes[0] = c->a.i;
     shapes[1] = c->b.i;
     *feature = c->feature;
+    // The plane has no columns for these.
     bool good = !r->model->spatial || (put_vector(store, PP_COL_TANGENT, c->tangent_W) &&
                                        put_vector(store, PP_COL_SLIP_VECTOR, c->slip_W) &&
                                        put_vector(store, PP_COL_MOMENT, c->moment_W) &&
@@ -268,6 +270,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_applied(r, at) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
+    // Events are added between frames.
     store->table = PP_FRAMES;
     return good ? PERP_OK
                 : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
@@ -285,6 +288,7 @@ void pp_csv_heads(perp_record *r, bool parts)
         "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,pfy,rate_n,slip,mode\n",
         "t,body_a,shape_a,body_b,shape_b,feature,x,y,z,nx,ny,nz,gap,pn,pfx,pfy,pfz,mx,my,mz,rate_n,"
         "slip,ux,uy,uz,mode\n"};
+    // Parts have four more cells at the front.
     const char *more = parts ? "step,part,kind,h," : "";
     pp_csv first = parts ? PP_CSV_PART_BODIES : PP_CSV_BODIES;
     pp_csv second = parts ? PP_CSV_PART_CONTACTS : PP_CSV_CONTACTS;
@@ -387,6 +391,7 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
                             .applied = start ? NULL : sim->pushed,
                             .info = sim->info};
     now->contact = perp_sim_contacts(sim, &now->contacts);
+    // Contacts that were found at the start have no impulses yet.
     now->contacts = start ? 0 : now->contacts;
     for (int i = 0; i < m->joints; i++) {
         r->joint[i] = perp_sim_joint(sim, (perp_joint){i});

@@ -19,6 +19,7 @@ const pp_column_card *pp_column_at(pp_h5_column column)
 // Rows of parts have no parts, no events and no wrenches of their own.
 bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
 {
+    // Columns of one of the tables only.
     bool of_parts = column == PP_COL_PART_KIND || column == PP_COL_LENGTH;
     bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
                      column == PP_COL_EVENTS || column == PP_COL_APPLIED_END ||

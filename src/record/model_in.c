@@ -103,6 +103,7 @@ static bool kind_sizes(int kind, bool spatial, int *nq, int *nv)
 // In the plane q is as long as nu.
 static perp_status load_sizes(perp_recording *r, perp_error *error)
 {
+    // Recordings of the plane do not store it.
     double nq = r->sizes.nv;
     perp_status status = r->sizes.spatial ? pp_load_number(r, "model", "nq", &nq, error) : PERP_OK;
     if (status == PERP_OK && !(nq >= 0.0 && nq <= 1e8)) {
@@ -176,6 +177,7 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
+// The arrays as they are in the file; `end` is outline_end.
 typedef struct shape_columns {
     const char **name;
     const void *mu, *restitution, *radius, *body, *kind, *end, *outline;
@@ -214,6 +216,7 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
     int faces = ((const int32_t *)c->face_end)[i];
     shape->X_BS = (perp_pose){{x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]}};
     shape->half = (perp_vec3){half[0], half[1], half[2]};
+    // Ends must not fall, and not exceed what there is.
     if (faces < *face || faces > c->faces) {
         return false;
     }
@@ -226,6 +229,7 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
             return false;
         }
         for (; *corner < ends[*face]; ++*corner) {
+            // Corners number the vertices of their own shape.
             if (corners[*corner] < 0 || corners[*corner] >= shape->outline_count) {
                 return false;
             }
@@ -353,6 +357,7 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
                                             .a = {on_a},
                                             .b = {on_b},
                                             .anchor_A = {x[0], x[1], spatial ? x[2] : 0.0}};
+        // The anchor on b follows that on a.
         const double *y = x + (spatial ? 3 : 2);
         r->joint[i].anchor_B = (perp_vec3){y[0], y[1], spatial ? y[2] : 0.0};
         if (spatial) {
@@ -371,6 +376,7 @@ static perp_status load_springs(perp_recording *r, perp_error *error)
     int n = -1;
     const char **name = NULL;
     const void *a = NULL, *b = NULL, *anchors = NULL;
+    // Springs came later than the format's version.
     if (H5Lexists(r->file, "model/springs", H5P_DEFAULT) <= 0) {
         return PERP_OK;  // older than springs
     }

@@ -39,7 +39,7 @@ static void put_array(group_writer *w, const char *name, pp_h5_cell cell, int ra
     hid_t space = H5Screate_simple(rank, dims, NULL);
     hid_t dataset = H5Dcreate2(w->at, name, pp_h5_cell_file(cell), space, H5P_DEFAULT, H5P_DEFAULT,
                                H5P_DEFAULT);
-    // HDF5 refuses to write no elements at all.
+    // An empty dataset is created, and nothing is written to it.
     hsize_t count = 1;
     for (int k = 0; k < rank; k++) {
         count *= dims[k];
@@ -257,6 +257,7 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
 // and segments, centre of a disc; of a half-plane a point and its outward normal.
 static int outline_points(const pp_shape *s, pp_vec2 *out)
 {
+    // From the middle to an end.
     pp_vec2 d = {s->half * s->axis_B.x, s->half * s->axis_B.y};
     switch (s->kind) {
     case PERP_SHAPE_BOX:
@@ -270,6 +271,7 @@ static int outline_points(const pp_shape *s, pp_vec2 *out)
         return 2;
     case PERP_SHAPE_HALFPLANE:
         out[0] = s->p_BS;
+        // The normal: the axis of the line turned by 90 degrees.
         out[1] = (pp_vec2){-s->axis_B.y, s->axis_B.x};
         return 2;
     default:
@@ -501,6 +503,7 @@ static void put_springs(group_writer *w, const perp_model *m, pp_arena *arena)
 static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
+    // Groups are closed in the reverse order: a failure inside reaches the root.
     group_writer model = open_group(w, "model");
     group_writer bodies = open_group(&model, "bodies");
     put_bodies(&bodies, sim, arena);
@@ -534,6 +537,7 @@ static void put_files(group_writer *w, const perp_record_def *def, pp_arena *are
         longest = length > longest ? length : longest;
         w->good = w->good && def->file[k].size <= INT32_MAX;
     }
+    // Padded with zeros, not terminated.
     char *names = PP_ZEROS(arena, char, longest *(size_t)(def->files > 0 ? def->files : 1));
     if (!have(w, names) || def->files < 1) {
         return;
@@ -570,6 +574,7 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
     }
     const char *scene = def->scene ? def->scene : "";
     group_writer root = {store->file, true, false};
+    // The columns that follow depend on them.
     store->sizes = sizes_of(sim->model);
     errno = 0;
     // All of it is written before the file goes into SWMR mode.

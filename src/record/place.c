@@ -121,6 +121,7 @@ static perp_status lock_directory(pp_directory_lock *place, const char *dir, per
         if (place->lock < 0) {
             return cannot_use(dir, error);
         }
+        // Not waiting: a second run into the same directory is a mistake.
         int fault = flock(place->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (fault == EWOULDBLOCK) {
             perp_status status = busy(dir, place->lock, error);

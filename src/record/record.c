@@ -106,6 +106,7 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
 // early leaves a recording that can be opened.
 static perp_status begin_recording(perp_record *r, const perp_sim *sim, const char *dir)
 {
+    // prepared: what is in the directory from here on is this run's, and may be removed.
     perp_status status = pp_directory_take_lock(&r->place, dir, &r->error);
     r->prepared = status == PERP_OK;
     if (status == PERP_OK) {
@@ -140,6 +141,7 @@ static perp_status check_def(const perp_record_def *def, perp_error *error)
             return pp_fail(error, PERP_ERR_ARGUMENT, "record: a file of the scene is missing");
         }
     }
+    // 0: steps of different lengths.
     if (!(def->h >= 0.0) || !isfinite(def->h)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "record: h must be positive, or 0: not known");
     }
@@ -186,6 +188,7 @@ static void close_files(perp_record *r)
 {
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     if (r->store.progress >= 0 && !r->store.failed) {
+        // The error that stopped the recording is the one to report.
         perp_error ignored;
         (void)!pp_store_flush(&r->store, false, &ignored);
     }
@@ -253,6 +256,7 @@ static void count_step(perp_record *r, const perp_sim *sim)
         info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
     r->sum.violations += !info->certificate.passed;
     r->sum.unique += info->unique;
+    // Of the motion, or of impulses for the same motion.
     r->sum.not_unique +=
         info->motion == PERP_UNIQUENESS_DISPROVED || info->impulses == PERP_UNIQUENESS_DISPROVED;
     r->sum.motion[info->motion]++;
@@ -294,11 +298,13 @@ perp_status perp_record_step(perp_record *record, const perp_sim *sim)
     if (!makes_sense(r, sim)) {
         return PERP_ERR_ARGUMENT;
     }
+    // The first error stays.
     if (r->error.status < 0) {
         return r->error.status;
     }
     // Where the lines of this step begin.
     size_t from = r->lines[PP_CSV_EVENTS].size;
+    // Of the last step: a run may end with one that failed.
     r->sum.status = sim->info.status;
     perp_status status = PERP_OK;
     if (sim->info.status < 0) {

@@ -159,6 +159,7 @@ static perp_status load_head(perp_recording *r, perp_error *error)
 // Frames that the last flush has finished; rows after them may be half written.
 static perp_status load_progress(perp_recording *r, perp_error *error)
 {
+    // Frames that are good, and whether the run came to its end.
     int two = 2;
     const void *data = NULL;
     perp_status status = pp_load_array(r, "progress", PP_I64, 1, &two, &data, error);
@@ -238,19 +239,24 @@ static perp_status load_columns(perp_recording *r, perp_error *error)
     int frames = r->info.frames;
     r->table[PP_FRAMES].rows = frames;
     perp_status status = load_ends(r, PP_FRAMES, PP_COL_PART_END, PARTS_MOST, &r->part_end, error);
+    if (status != PERP_OK) {
+        return status;
+    }
     // The last end is the number of rows.
-    int64_t parts = status == PERP_OK ? r->part_end[frames - 1] : 0;
-    if (status == PERP_OK && parts > INT32_MAX) {
-        status = pp_load_fail(r, error, "part_end", "does not grow as it should");
+    int64_t parts = r->part_end[frames - 1];
+    if (parts > INT32_MAX) {
+        return pp_load_fail(r, error, "part_end", "does not grow as it should");
     }
-    if (status == PERP_OK) {
-        status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
+    status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
+    if (status != PERP_OK) {
+        return status;
     }
-    if (status == PERP_OK) {
-        status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], error);
+    status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], error);
+    if (status != PERP_OK || parts == 0) {
+        return status;
     }
     r->table[PP_PARTS].rows = (int)parts;
-    return status == PERP_OK && parts > 0 ? load_table(r, PP_PARTS, 0, error) : status;
+    return load_table(r, PP_PARTS, 0, error);
 }
 
 // The scene and the events, as texts that end with a zero.
@@ -374,31 +380,30 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
     if (stat(path, &about) != 0) {
         return pp_fail(error, PERP_ERR_IO, "%.150s: cannot open: %s", path, strerror(errno));
     }
-    perp_status status = PERP_OK;
+    pp_print(r->path, sizeof r->path, "%s", path);
+    // The usual case: the directory of a run.
     if (S_ISDIR(about.st_mode)) {
-        status = pp_path_join(r->path, path, "run.h5", error);
-        if (status == PERP_OK && stat(r->path, &about) != 0) {
+        perp_status status = pp_path_join(r->path, path, "run.h5", error);
+        if (status != PERP_OK) {
+            return status;
+        }
+        if (stat(r->path, &about) != 0) {
             return pp_fail(error, PERP_ERR_IO, "%.150s: holds no recording (run.h5)", path);
         }
-    } else {
-        pp_print(r->path, sizeof r->path, "%s", path);
     }
-    if (status == PERP_OK && !S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
-        status = pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
+    if (!S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
+        return pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
     }
-    if (status == PERP_OK) {
-        // The usual way works with files that were closed; one that is being written, or whose
-        // writer was killed, opens in SWMR mode only.
-        r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-        if (r->file < 0) {
-            r->file = open_growing(r->path);
-        }
-        if (r->file < 0) {
-            status =
-                pp_fail(error, PERP_ERR_FORMAT, "%.150s: is no HDF5 file, or damaged", r->path);
-        }
+    // The usual way works with files that were closed; one that is being written, or whose writer was
+    // killed, opens in SWMR mode only.
+    r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (r->file < 0) {
+        r->file = open_growing(r->path);
     }
-    return status;
+    if (r->file < 0) {
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is no HDF5 file, or damaged", r->path);
+    }
+    return PERP_OK;
 }
 
 // The order matters: sizes of the model decide about the columns.
@@ -472,6 +477,7 @@ void perp_recording_close(perp_recording *recording)
     }
     perp_env env = recording->env;
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
+    // Columns first: HDF5 keeps a file open as long as an object in it is.
     for (int k = 0; k < PP_TABLES * PP_COLUMN_COUNT; k++) {
         hid_t column = recording->table[k / PP_COLUMN_COUNT].column[k % PP_COLUMN_COUNT];
         if (column >= 0) {

@@ -223,6 +223,7 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     }
     pp_text *text = &record->summary;
     perp_summary sum = perp_record_summary(record);
+    // Hexadecimal: JSON numbers are doubles, which do not hold 64 bits.
     char hash[24];
     pp_text_clear(text);
     put_head(text, record, sim);
@@ -235,5 +236,6 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_sim_state_hash(sim));
     pp_text_named(text, "hash", hash);
     pp_text_add(text, "}\n");
+    // NULL: memory is out.
     return text->failed ? NULL : text->data;
 }

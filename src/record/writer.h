@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run being recorded: the files, and what is remembered from step to step.
+// A run being recorded: the files, and the memory from step to step.
 #pragma once
 
 #include "record/store.h"

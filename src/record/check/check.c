@@ -370,10 +370,12 @@ static perp_status judge_frame(pp_recheck *c)
 // rounding is taken for h itself.
 static void take_step(pp_recheck *c, bool at_end)
 {
+    // As doubles: numbers of a broken file may be any.
     double h = c->info->h, t = c->now->t, steps = (double)c->now->step - (double)c->step0;
     c->at_end = at_end;
     c->part = -1;
     c->h = t - c->t0;
+    // Without a fixed step nothing is known about the steps in between.
     c->last = h > 0.0 && steps > 1.0 ? c->h - (steps - 1.0) * h : c->h;
     if (fabs(c->last - h) < 1e-9 * h + 1e-12 * fabs(t)) {
         c->last = h;
@@ -408,6 +410,7 @@ static void add_totals(totals *sum, const perp_snapshot *frame)
 {
     for (int i = 0; i < frame->contacts; i++) {
         sum->pn += frame->contact[i].pn;
+        // World axes: normals and tangents may turn from part to part.
         sum->pf = pp_add(sum->pf, frame->contact[i].pf_W);
         sum->size += fabs(frame->contact[i].pn) + pp_length(frame->contact[i].pf_W);
     }
@@ -532,6 +535,7 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     if (!r->info.scene[0]) {
         return PERP_OK;
     }
+    // Files that the scene names are in the recording, or not at all.
     perp_scene_load_options reading = perp_scene_load_options_default();
     reading.max_mb = PP_INF;  // it is in memory already
     reading.given_only = true;

@@ -131,7 +131,8 @@ static void judge_motion(pp_recheck *c, bool impact, const bool *held)
         bool turns = body->kind == PERP_BODY_SPATIAL;  // by a quaternion
         int flying = turns ? 3 : body->nq, judged = impact ? body->nq : flying;
         judged = held[i] && !impact ? 0 : judged;
-        for (int k = 0; k < judged && body->nv > 0; k++) {
+        judged = body->nv > 0 ? judged : 0;
+        for (int k = 0; k < judged; k++) {
             int at = body->at_q + k;
             double mean = impact ? 0.0 : 0.5 * (c->nu0[body->at + k] + c->nu[body->at + k]);
             double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + body->reach;

@@ -33,9 +33,9 @@ perp_status pp_check_places(pp_recheck *c)
     return PERP_OK;
 }
 
-// A rebound within the step leaves e^2 of the energy of the parabola through its points: with the
-// pull a = -push/h that is E = u^2/2 + a gap - a h u/2, before it at the gap and after it at gap +
-// h u.
+// The rate after an impact within the step, which leaves e^2 of the energy of the parabola through
+// the points of its steps: with the pull a = -push/h that is E = u^2/2 + a gap - a h u/2, before it
+// at the gap and after it at gap + h u.                                                theory (P14)
 static double rebound(double gap, double before, double restitution, double push, double h)
 {
     double a = -push / h, plain = -restitution * before;
@@ -43,6 +43,7 @@ static double rebound(double gap, double before, double restitution, double push
     double kept = restitution * restitution * (before * (before - a * h) + 2.0 * a * gap);
     double left = kept - 2.0 * a * gap + 0.25 * a * a * h * h;
     double u = sqrt(fmax(0.0, left)) - 0.5 * a * h;
+    // Without a pull towards the contact: Newton's law as it is.
     return a > 0.0 && left > 0.0 && u > 0.0 ? u : plain;
 }
 
@@ -54,6 +55,7 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
     bool by_place = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
                     c->info->stepper == PERP_STEPPER_QUASISTATIC;
     double h = c->last;
+    // A NaN counts as bouncing, and makes the result NaN.
     bool bounces = restitution != 0.0 && !(before >= -rest);
     // Whether the step would close the gap without an impact.
     bool arrives = !(value + h * (before + fmin(push, 0.0)) > 0.0);
@@ -117,13 +119,17 @@ static double normal_rate_beside(const pp_recheck *c, const perp_contact *contac
 // stopped.
 static bool has_phases(const pp_recheck *c)
 {
-    bool phases = false;
-    for (int i = 0; i < c->now->contacts && c->info->impact == PERP_IMPACT_POISSON; i++) {
-        const perp_contact *contact = &c->now->contact[i];
-        phases = phases || (contact->restitution != 0.0 && isfinite(contact->gap) &&
-                            isfinite(contact->rate_n) && isnan(normal_rate_beside(c, contact)));
+    if (c->info->impact != PERP_IMPACT_POISSON) {
+        return false;
     }
-    return phases;
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *contact = &c->now->contact[i];
+        if (contact->restitution != 0.0 && isfinite(contact->gap) && isfinite(contact->rate_n) &&
+            isnan(normal_rate_beside(c, contact))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Of the two bodies of a contact; without a model both are the ground.

@@ -44,6 +44,7 @@ typedef struct recorded_anchors {
     perp_vec3 couple;  // that goes with the angle: its rate is couple . (w_b - w_a)
 } recorded_anchors;
 
+// Where the joint acts: at the start of the step, or in its middle.
 static recorded_anchors anchors_of(const pp_recheck *c, const pp_joint *joint)
 {
     const pp_frame *a = &c->acting[joint->a], *b = &c->acting[joint->b];
@@ -218,8 +219,9 @@ static double along_coordinate(const pp_recheck *c, int index)
     }
 }
 
-// How far the coordinate is within the limit that acts, at the start of the step; sign +1: lower.
-// The impulse shows which one it is; where there is none, the nearer limit counts.
+// How far the coordinate is within the limit that acts, at the start of the step [m, rad]; *sign
+// +1: the lower limit. The impulse shows which one it is; where there is none, the nearer limit
+// counts.
 static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];

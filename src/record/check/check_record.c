@@ -114,7 +114,8 @@ static double error_within(const pp_recheck *c, const perp_contact *recorded, bo
     return least;
 }
 
-// The least gap of the points that a pair has along one axis.
+// The least gap of the points that a pair has along the same axis: a contact whose axis was chosen
+// has that one as its separation.
 static double least_gap(const pp_recheck *c, const perp_contact *recorded)
 {
     double least = recorded->gap;
@@ -192,7 +193,8 @@ static double coefficient_error(const perp_contact *recorded, const pp_pair_rule
     return pp_check_worse(relative_difference(recorded->mu, law->mu), restitution);
 }
 
-// Velocity of the point of a body, after the step; *size: of the numbers it is made of.
+// Velocity of the point `at` of a body after the step [m/s]; *size grows by the sizes of the
+// numbers that it is made of.
 static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, double *size)
 {
     perp_twist v = pp_check_velocity(c, body);
@@ -201,7 +203,7 @@ static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, dou
     return pp_add(v.v_W, pp_cross(v.w_W, arm));
 }
 
-// Whether sliding friction acts at all.
+// Whether sliding friction acts at all: some coefficient is positive, and the run has friction.
 static bool rubs_at(const pp_recheck *c, const perp_contact *recorded)
 {
     bool listed;
