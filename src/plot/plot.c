@@ -100,6 +100,7 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
             return PERP_OK;
         }
     }
+    // A name that differs by a letter or two.
     const char *near = pp_nearest(word, length, names, FIGURES);
     if (near) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "no figure is called '%.*s': did you mean '%s'?",
@@ -132,6 +133,7 @@ static perp_status select_figures(const char *only, bool wanted[FIGURES], perp_e
 static perp_status write_figure(const pp_run_data *data, const char *dir, int k,
                                 const perp_env *env, perp_error *error)
 {
+    // The script is written while the figure is drawn.
     pp_script script;
     pp_script_init(&script, figures[k].name, env);
     pp_svg svg = {.env = env, .script = &script};

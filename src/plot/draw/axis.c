@@ -166,8 +166,10 @@ pp_ticks pp_ticks_log_minor(double low, double high, const pp_ticks *major)
     pp_ticks ticks = {0};
     int first = exponent(low), last = exponent(high);
     if (last - first > 4) {
-        for (int k = first; major->count < last - first + 1 && k <= last; k++) {
-            add_tick(&ticks, pow(10.0, k));
+        bool labelled = major->count > last - first;  // every decade
+        int decades = labelled ? 0 : last - first + 1;
+        for (int k = 0; k < decades; k++) {
+            add_tick(&ticks, pow(10.0, first + k));
         }
         return ticks;
     }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From numbers to places on the page: ranges, linear and logarithmic scales, ticks, SI prefixes.
+//
+// Axes end at ticks or halfway between them, and numbers are short: a prefix of the unit, or a
+// power of ten, takes the rest.
 #pragma once
 
 #include "plot/draw/svg.h"

@@ -31,6 +31,7 @@ const char *pp_colour(int k)
 // From 1.6 pt for the first curve to 0.9 pt for the last.
 pp_pen pp_curve_pen(int k, int count)
 {
+    // Widths in points.
     double thick = 1.6 - 0.7 * k / (count > 1 ? count - 1 : 1);
     return (pp_pen){
         .stroke = pp_colour(k), .width = count == 1 ? 1.1 : thick, .dash = k >= 7 ? "3 1.5" : NULL};
@@ -59,6 +60,7 @@ static void draw_key(pp_chart *chart, const pp_key *key, double x, double y)
 {
     pp_svg *svg = chart->svg;
     if (key->kind == PP_KEY_LINE) {
+        // At the middle of the lower-case letters.
         pp_svg_line(svg, x, y - 2.5, x + swatch, y - 2.5, key->pen);
     } else if (key->kind == PP_KEY_BOX) {
         pp_svg_rect(svg, x + 3.0, y - 5.6, swatch - 5.0, 6.2, key->pen);
@@ -89,6 +91,7 @@ double pp_chart_legend(pp_chart *chart, bool draw)
         }
         x += width;
     }
+    // Without keys there is room for half a number at the top of the axis.
     return chart->keys ? y + 6.0 : 8.0;
 }
 
@@ -204,6 +207,7 @@ static void draw_axis_y(pp_chart *chart, const pp_panel *panel)
 static void draw_axis_right(pp_chart *chart, const pp_panel *panel)
 {
     pp_svg *svg = chart->svg;
+    // The same places on the page, other numbers.
     pp_ruler scale = panel->sy;
     scale.low *= panel->right;
     scale.high *= panel->right;
@@ -228,6 +232,7 @@ static void draw_axis_x(pp_chart *chart, const pp_panel *panel)
 {
     pp_svg *svg = chart->svg;
     double y = panel->top + panel->height;
+    // A figure over both columns has room for more.
     marks m = axis_marks(&panel->sx, chart->width > 300.0 ? 10 : TICKS_X);
     char text[96];
     pp_svg_group(svg, (pp_pen){.stroke = PP_RULE, .width = 0.5});
@@ -275,6 +280,7 @@ static double numbers_width(pp_chart *chart, bool right)
     for (int k = 0; k < chart->panels; k++) {
         pp_panel *p = &chart->panel[k];
         make_scales(chart, p);
+        // Of the right axis, where that is asked for.
         pp_ruler scale = p->sy;
         if (right) {
             scale.low *= p->right;
@@ -291,6 +297,7 @@ static double numbers_width(pp_chart *chart, bool right)
 // and the numbers that give the widths do not depend on them.
 static double layout_panels(pp_chart *chart)
 {
+    // All panels begin and end at the same places, so that times can be compared.
     chart->from = fmax(chart->left, numbers_width(chart, false));
     chart->to = chart->width - fmax(8.0, numbers_width(chart, true));
     double y = pp_chart_legend(chart, false);
@@ -361,6 +368,7 @@ void pp_chart_begin(pp_chart *chart)
     for (int k = 0; k < chart->panels; k++) {
         draw_axes(chart, k);
     }
+    // In the middle of the first panel.
     if (chart->empty) {
         const pp_panel *panel = &chart->panel[0];
         pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,

@@ -90,6 +90,7 @@ void pp_script_row(pp_svg *text, int count, const double *values)
 // One empty line breaks a line in gnuplot; two would begin another block.
 void pp_script_gap(pp_svg *text)
 {
+    // Nothing to break at the start of a block, or after a break.
     bool begun = text && text->used > 0 && text->text[text->used - 1] == '\n';
     if (begun && !(text->used > 1 && text->text[text->used - 2] == '\n')) {
         pp_svg_put(text, "\n");
@@ -156,6 +157,7 @@ static void put_name(pp_svg *gp, const char *name, bool format)
     pp_svg_put(gp, "'");
     for (const char *c = name; *c; c++) {
         char one[3] = {*c, *c, '\0'};
+        // Doubling is how gnuplot escapes both.
         bool twice = *c == '\'' || (*c == '%' && format);
         // Letters of UTF-8 are counted, not bytes.
         letters += ((unsigned char)*c & 0xc0) != 0x80;  // the first byte of a letter
@@ -259,6 +261,7 @@ static void put_dash(pp_svg *gp, const char *dash)
     if (dash && dash[length] && pp_number_parse(dash, length, &on) == PP_NUMBER_FINITE &&
         pp_number_parse(dash + length + 1, strlen(dash + length + 1), &off) == PP_NUMBER_FINITE) {
         pp_svg_put(gp, " dt (");
+        // SVG counts in points, gnuplot in widths of the line.
         put_number(gp, 3.0 * on);
         pp_svg_put(gp, ",");
         put_number(gp, 3.0 * off);
@@ -291,6 +294,7 @@ static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 // One block as an item of the plot command; index: of the block in the data file.
 static void put_block(pp_svg *gp, const pp_script_data *block, int index)
 {
+    // In the order of pp_block_style.
     static const char *const using[] = {
         "using ($1/ux):($2/uy) with lines", "using ($1/ux):($2/uy):($3/uy) with filledcurves",
         "using ($1/ux):($2/uy) with filledcurves closed",
@@ -350,11 +354,13 @@ static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, d
         pp_svg_put(gp, ") scale 0 noenhanced\nset border 1\n");
         return;
     }
+    // Border 11: left, bottom and right.
     if (p->right > 0.0) {
         pp_ruler right = p->sy;
         right.low *= p->right;
         right.high *= p->right;
         pp_prefix by = pp_unit_for(right.low, right.high);
+        // At the right edge of the page.
         put_side_label(gp, p->right_label, p->right_unit, by, 0.98);
         put_range(gp, "y2", right.low, right.high, by.factor);
         pp_svg_put(gp, "set y2tics nomirror\nset border 11\n");
@@ -398,6 +404,7 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
         put_side_label(gp, p->y.label, p->y.unit, y, 6.0 / chart->width);
     }
     put_axis_y(gp, script, p, y.factor);
+    // Labels inside are of panel 0 only.
     if (k == 0 && script->marks.text) {
         pp_svg_put(gp, script->marks.text);
     }
@@ -429,6 +436,7 @@ static void put_data(pp_script *script)
         if (text->used == 0) {
             continue;
         }
+        // Two empty lines separate blocks.
         pp_svg_put(dat, index > 0 ? "\n\n# block " : "# SI units, angles in rad\n# block ");
         pp_svg_integer(dat, index++);
         pp_svg_put(dat, ", panel ");
@@ -470,6 +478,7 @@ void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
                ", screen 0.995 left top horizontal samplen 1.2 width -3 Left reverse font ',12'\n"
                "set clip two\nset xlabel offset 0,1\n"
                "set xtics offset 0,0.4\nset multiplot");
+    // Two projections side by side.
     if (picture && chart->panels > 1) {
         pp_svg_put(gp, " layout 1,2");
     }

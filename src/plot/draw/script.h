@@ -6,6 +6,9 @@
 // What a chart draws goes into blocks of numbers in SI units (NAME.dat, blocks apart by two empty
 // lines); NAME.gp plots each block into its panel with the pens, ranges, labels and legend of the
 // SVG.
+//
+// Drawing functions of chart.h call these as well, so that a figure is described once. A figure
+// that draws into the SVG by itself has to add the same to the script.
 #pragma once
 
 #include "plot/draw/chart.h"

@@ -43,6 +43,7 @@ static void put_corner(pp_svg *text, const pp_plot_snapshot *snapshot,
     double from = n > 1 ? atan2(-(v.x - u.x), v.y - u.y) : 0.0;
     double to = n > 1 ? atan2(-(w.x - v.x), w.y - v.y) : full;
     to += to < from ? full : 0.0;
+    // Short arcs have few pieces.
     int pieces = (int)ceil((to - from) / full * 4.0 * ARC) + 1;
     for (int i = 0; i <= pieces; i++) {
         double a = from + (to - from) * i / pieces;
@@ -74,6 +75,7 @@ static void put_line(pp_script *script, const pp_plot_snapshot *snapshot,
     perp_vec3 tip = {shape->outline[0].x + shape->outline[1].x,
                      shape->outline[0].y + shape->outline[1].y, 0.0};
     perp_vec3 n = to_world(snapshot, shape->body.i, tip);
+    // Longer than the diagonal, from wherever the given point is.
     double far = hypot(view->high.x - view->low.x, view->high.y - view->low.y) + hypot(p.x, p.y);
     double tx = n.y - p.y, ty = p.x - n.x;
     pp_script_segment(script, 0, (pp_pen){.stroke = PP_INK, .width = 1.0},

@@ -104,6 +104,7 @@ static size_t utf8_length(const char *text)
     }
     // A form longer than needed; two-byte ones were refused above.
     bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    // Surrogates, non-characters, and codes past the end of Unicode.
     bool outside =
         (code >= 0xd800 && code < 0xe000) || (code & 0xfffeU) == 0xfffe || code > 0x10ffff;
     return overlong || outside ? 0 : length;
@@ -155,6 +156,7 @@ void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim
     uint64_t whole = (uint64_t)scaled;
     // What rounds to zero has no sign.
     const char *sign = value < 0.0 && whole > 0 ? minus : "";
+    // 1.50 becomes 1.5.
     while (trim && decimals > 0 && whole % 10 == 0) {
         whole /= 10;
         decimals--;
@@ -201,6 +203,7 @@ void pp_value_text(char text[PP_NUMBER], double value, const char *open, const c
 
 // ── The file ─────────────────────────────────────────────────────────────────────────────────────
 
+// Coordinates and sizes have two decimals.
 void pp_svg_attribute(pp_svg *svg, const char *name, double value)
 {
     pp_svg_put(svg, " ");
@@ -267,6 +270,7 @@ void pp_svg_pen(pp_svg *svg, pp_pen pen)
     }
 }
 
+// What is in a group inherits its pen.
 void pp_svg_group(pp_svg *svg, pp_pen pen)
 {
     pp_svg_put(svg, "<g");
@@ -329,6 +333,7 @@ void pp_svg_circle(pp_svg *svg, double x, double y, double radius, pp_pen pen)
     finish_element(svg, pen);
 }
 
+// The pen is an attribute of the whole path.
 void pp_svg_path(pp_svg *svg, pp_pen pen)
 {
     pp_svg_put(svg, "<path");
@@ -369,6 +374,7 @@ void pp_svg_arc(pp_svg *svg, double radius, bool sweep, double x, double y)
     put_point(svg, sweep ? " 0 0 1 " : " 0 0 0 ", x, y);
 }
 
+// Closes the outline, with a proper corner.
 void pp_svg_shut(pp_svg *svg)
 {
     pp_svg_put(svg, "Z");
@@ -426,6 +432,7 @@ void pp_svg_name(pp_svg *svg, double x, double y, pp_anchor anchor, double size,
                  const char *text)
 {
     open_text(svg, x, y, anchor, size, false);
+    // Room for the ellipsis is kept free.
     if (most > 0.0 && pp_text_width(text, size) > most) {
         escape_bytes(svg, text, fitting_bytes(text, size, most - size));
         pp_svg_put(svg, "\xe2\x80\xa6");
@@ -448,6 +455,7 @@ typedef struct typing {
 static void put_text_part(pp_svg *svg, typing *at, const char *text, size_t bytes, double height,
                           double size)
 {
+    // Spaces at both ends of a part become a shift of the next.
     const double space = 0.278 * at->size;  // Helvetica's
     for (; bytes > 0 && text[0] == ' '; bytes--, text++) {
         at->space += space;
@@ -491,10 +499,12 @@ void pp_svg_label(pp_svg *svg, double x, double y, pp_anchor anchor, double size
             c++;
         } else if ((*c == '_' || *c == '^') && c[1] == '{') {
             size_t length = strcspn(c, "}");
+            // Below or above the baseline by a part of the size.
             put_text_part(svg, &at, c + 2, length - 2, *c == '_' ? 0.22 * size : -0.36 * size,
                           0.72 * size);
             c += length + (c[length] == '}');
         } else {
+            // A mark that opens nothing is text.
             size_t length = 1 + strcspn(c + 1, "*_^");
             put_text_part(svg, &at, c, length, 0.0, size);
             c += length;
@@ -518,6 +528,7 @@ double pp_text_width(const char *text, double size)
     for (const char *c = text; *c; c++) {
         unsigned char byte = (unsigned char)*c;
         if (byte >= ' ' && byte <= '~') {
+            // ASCII by the table of Helvetica.
             width += advances[byte - ' '];
         } else if ((byte & 0xc0U) != 0x80) {  // the first byte of something else
             width += byte >= 0xe3 ? 1000.0 : 584.0;

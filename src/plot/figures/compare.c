@@ -32,6 +32,7 @@ static void add_moment(pp_trace_bundle *bundle, int bodies, const double *value,
 {
     double most = 0.0;
     for (int k = 0; k < bodies; k++) {
+        // A body that left for infinity does not hide the others.
         most = isnan(value[k]) ? most : fmax(most, value[k]);
         if (!bundle->many) {
             pp_trace_add(&bundle->trace[k], bin, t, value[k]);

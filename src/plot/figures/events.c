@@ -38,6 +38,7 @@ static pp_event *find_event(pp_run_data *s, const char *name, size_t length)
     }
     pp_event *event = &s->event[s->events++];
     memcpy(event->name, name, length);
+    // NULL is seen by the caller: memory is out.
     event->mark = PP_ZEROS(s->arena, unsigned char, PP_BINS_MOST);
     return event;
 }
@@ -61,6 +62,7 @@ static bool note_line(pp_run_data *s, const char *line, size_t length)
     if (!event->mark) {
         return false;
     }
+    // Of the run, from 0 to 1; events of a step that failed are after its end.
     double part = s->t.high > s->t.low ? (t - s->t.low) / (s->t.high - s->t.low) : 0.0;
     event->mark[(int)(fmax(0.0, fmin(part, 1.0)) * (PP_BINS_MOST - 1))] = 1;
     event->count++;
@@ -71,11 +73,12 @@ static bool note_line(pp_run_data *s, const char *line, size_t length)
 bool pp_run_data_events(pp_run_data *data)
 {
     const char *line = data->source->info->events;
-    bool ready = true;
-    while (line && *line && ready) {
+    while (line && *line) {
         size_t length = strcspn(line, "\n");
-        ready = note_line(data, line, length);
+        if (!note_line(data, line, length)) {
+            return false;
+        }
         line += length + (line[length] == '\n');
     }
-    return ready;
+    return true;
 }

@@ -43,6 +43,7 @@ static void draw_contacts(pp_chart *chart, int at, const pp_run_data *data, int 
     }
 }
 
+// Names of contacts come from the scene, and are escaped.
 static void contact_keys(pp_chart *chart, const pp_run_data *data)
 {
     for (int k = 0; k < data->contacts; k++) {
@@ -136,6 +137,7 @@ static void draw_many_forces(pp_chart *chart, const pp_run_data *data)
 {
     const pp_contact_totals *totals = &data->totals;
     pp_pen sum = {.stroke = PP_BLUE, .width = 1.3}, most = {.stroke = PP_RED, .width = 0.9};
+    // Directions of many contacts cannot be added.
     chart->panel[1].y.label = "max |*p*_{f}|";
     pp_range_join(&chart->panel[0].y.range, &totals->pn_sum.range);
     pp_range_join(&chart->panel[1].y.range, &totals->pf_most.range);
@@ -256,6 +258,7 @@ static void draw_points(pp_chart *chart, const pp_run_data *data, int slip)
     const pp_panel *p = &chart->panel[0];
     pp_svg *dots = pp_script_block(svg->script, 0, PP_BLOCK_POINTS,
                                    (pp_pen){.fill = slip ? SLIP : STICK}, false);
+    // One path of dots with round caps: shorter than a circle for each point.
     pp_svg_put(svg, "<g stroke-linecap=\"round\">");
     pp_svg_path(svg, (pp_pen){.stroke = slip ? SLIP : STICK, .width = 2.2});
     for (int j = 0; j < PP_CONE_Y; j++) {
@@ -278,6 +281,7 @@ static void draw_points(pp_chart *chart, const pp_run_data *data, int slip)
 static void set_cone_panels(pp_chart *chart, const pp_run_data *data)
 {
     double mu = largest_mu(data), high = mu * data->pn_most;
+    // high: where the widest cone is at the largest p_n.
     double seen = fmin(high, fmax(3.0 * data->pf_most, 0.1 * high));
     pp_panel *cone = &chart->panel[0];
     *cone = (pp_panel){.height = 120.0,
@@ -326,7 +330,8 @@ void pp_draw_cones(const pp_run_data *data, pp_svg *svg)
     }
     pp_chart_begin(&chart);
     // Cones below, points on top of them; points that slip cover those that stick.
-    for (int k = 0; k < data->mus && data->pn_most > 0.0; k++) {
+    int cones = data->pn_most > 0.0 ? data->mus : 0;
+    for (int k = 0; k < cones; k++) {
         draw_wedge(&chart, data->mu[k], 0.85 - 0.2 * k, data->source->info->spatial);
     }
     draw_points(&chart, data, 0);
@@ -340,6 +345,7 @@ void pp_draw_cones(const pp_run_data *data, pp_svg *svg)
     pp_chart_end(&chart);
 }
 
+// What is shaded and what the dashed lines mean.
 void pp_caption_cones(const pp_run_data *data, pp_svg *html)
 {
     (void)data;
@@ -373,6 +379,7 @@ void pp_mode_row(pp_chart *chart, const pp_run_data *data, const pp_contact_trac
     static const char *const colours[] = {NULL, OPEN, STICK, SLIP};
     const pp_ruler *sx = &chart->panel[0].sx;
     for (int k = 0, next; k < data->bins; k = next) {
+        // next: the first bin of another mode.
         for (next = k + 1; next < data->bins && contact->mode[next] == contact->mode[k];) {
             next++;
         }
@@ -406,6 +413,7 @@ static void draw_mode_strip(pp_chart *chart, const pp_run_data *data)
     for (int k = 0; k < data->contacts; k++) {
         widest = fmax(widest, pp_text_width(data->contact[k].name, PP_SMALL));
     }
+    // Longer names are cut.
     widest = fmin(widest, 0.4 * chart->width);
     chart->left = widest + 10.0;
     chart->panel[0] = make_panel(data, false, "", "");
@@ -450,6 +458,7 @@ void pp_draw_modes(const pp_run_data *data, pp_svg *svg)
     pp_chart_end(&chart);
 }
 
+// What the bars mean, or the areas.
 void pp_caption_modes(const pp_run_data *data, pp_svg *html)
 {
     pp_svg_put(
@@ -469,6 +478,7 @@ static void draw_event_row(pp_chart *chart, const pp_event *event, double y, con
     pp_svg_path(chart->svg, (pp_pen){.stroke = colour, .width = 0.7});
     for (int k = 0; k < PP_BINS_MOST; k++) {
         if (event->mark[k]) {
+            // The middle of the part.
             double t = p->sx.low + (p->sx.high - p->sx.low) * (k + 0.5) / PP_BINS_MOST;
             double x = pp_scale_at(&p->sx, t), low = y + 0.34 * PP_ROW_HEIGHT,
                    high = y - 0.34 * PP_ROW_HEIGHT;

@@ -88,6 +88,7 @@ static void overlay_space(const pp_run_pair *pair, pp_svg *svg, const pp_view *v
     pp_svg_clip(svg, number, view->left, view->top, view->width, view->height);
     pp_space_ground(svg, view, camera, pair->a);
     for (int k = 0; k < 2; k++) {
+        // Solids have no outline that could be dashed.
         pp_svg_group(svg, (pp_pen){.opacity = k == 0 ? 1.0 : 0.55});
         pp_space_springs(svg, view, camera, runs[k], runs[k]->snapshots - 1);
         pp_space_bodies(svg, view, camera, runs[k], runs[k]->snapshots - 1);
@@ -116,6 +117,7 @@ static void draw_overlay(const pp_run_pair *pair, pp_svg *svg)
     pp_chart chart = {.svg = svg, .title = "Overlay", .width = PP_PAGE, .from = 4.0};
     pp_view view[2];
     int views = space ? 2 : 1;
+    // On the page [pt].
     double tall = 0.0, wide = space ? 0.5 * (PP_PAGE - 14.0) : PP_PAGE - 8.0;
     for (int k = 0; k < views; k++) {
         pp_view a = space ? pp_space_view(pair->a, &camera[k], wide, 190.0) : pp_view_of(pair->a);
@@ -142,6 +144,7 @@ static void draw_overlay(const pp_run_pair *pair, pp_svg *svg)
         pp_script_paths(svg->script, k, pair->a, NULL);
         pp_script_paths(svg->script, k, pair->b, pen_b.dash);
     }
+    // gnuplot gets outlines of planar bodies only.
     if (!space) {
         pp_script_outlines(svg->script, pair->a, &view[0], pair->a->snapshots - 1);
         pp_script_outlines(svg->script, pair->b, &view[0], pair->b->snapshots - 1);
@@ -155,6 +158,7 @@ static void draw_overlay(const pp_run_pair *pair, pp_svg *svg)
 // Energy, contacts that carry load, and residual of both.
 static void draw_curves(const pp_run_pair *pair, pp_svg *svg)
 {
+    // By panel, and by run.
     const pp_trace *trace[3][2] = {{&pair->a->total, &pair->b->total},
                                    {&pair->a->totals.closed, &pair->b->totals.closed},
                                    {&pair->a->residual, &pair->b->residual}};
@@ -200,7 +204,10 @@ static void add_row(pair_row *row, int *rows, const pp_run_data *run,
 // By name: numbers of shapes may differ between the runs.
 static const pp_contact_trace *find_contact_trace(const pp_run_data *run, const char *name)
 {
-    for (int k = 0; k < run->contacts && run->contacts <= PP_ROWS; k++) {
+    if (run->contacts > PP_ROWS) {
+        return NULL;
+    }
+    for (int k = 0; k < run->contacts; k++) {
         if (strcmp(run->contact[k].name, name) == 0) {
             return &run->contact[k];
         }

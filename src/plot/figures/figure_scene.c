@@ -11,7 +11,10 @@
 // Of many bodies none: they have no colours of their own.
 static void body_keys(pp_chart *chart, const pp_run_data *data)
 {
-    for (int b = 0; b < data->source->info->bodies && pp_moving_bodies(data) <= PP_FEW - 1; b++) {
+    if (pp_moving_bodies(data) > PP_FEW - 1) {
+        return;
+    }
+    for (int b = 0; b < data->source->info->bodies; b++) {
         if (data->path[b]) {
             const char *colour = pp_body_colour(data, b);
             pp_chart_key(chart, data->source->body[b].name, false, PP_KEY_BOX,
@@ -72,6 +75,7 @@ static void put_snapshot(pp_svg *svg, const pp_view *view, const pp_run_data *da
 static void put_projection(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                            const pp_run_data *data, int number)
 {
+    // Numbers of clip paths follow those of the snapshots.
     static const char *const words[2] = {"from above: *x*, *y*", "from the front: *x*, *z*"};
     pp_svg_label(svg, view->left + 2.0, view->top - 3.0, PP_START, PP_SMALL, false, words[number]);
     pp_svg_clip(svg, PP_SNAPSHOTS + number, view->left, view->top, view->width, view->height);
@@ -94,6 +98,7 @@ static void draw_space(const pp_run_data *data, pp_svg *svg)
     double third = (PP_PAGE - 8.0 - between * (columns - 1)) / columns;
     double half = 0.5 * (PP_PAGE - 8.0 - between);
     pp_view snapshot = pp_space_view(data, &camera[0], third, 150.0);
+    // Projections keep their own scale: a bar shows it.
     pp_view side[2] = {pp_space_view(data, &camera[1], half, 170.0),
                        pp_space_view(data, &camera[2], half, 170.0)};
     body_keys(&chart, data);

@@ -18,6 +18,7 @@ pp_chart_axis pp_value_axis(const char *label, const char *unit, bool log)
     return (pp_chart_axis){.label = label, .unit = unit, .log = log, .range = pp_range_none()};
 }
 
+// Three digits, and a space before the unit that no line breaks at.
 void pp_put_value(pp_svg *html, double value, const char *unit)
 {
     char text[PP_NUMBER];
@@ -176,6 +177,7 @@ void pp_draw_joints(const pp_run_data *data, pp_svg *svg)
     include_bundle(&chart.panel[0], &data->joint_error);
     include_bundle(&chart.panel[1], &data->joint_force);
     bundle_keys(&chart, &data->joint_error, "largest of all joints");
+    // Drawn only when asked for by name.
     chart.empty = data->joint_error.count ? NULL : "no joints";
     pp_chart_begin(&chart);
     draw_bundle(&chart, 0, &data->joint_error, &data->joint_error);
@@ -212,6 +214,7 @@ void pp_draw_velocities(const pp_run_data *data, pp_svg *svg)
     bool many = data->vx.many, turns = data->spin.count > 0, space = data->source->info->spatial;
     pp_chart chart = {
         .svg = svg, .title = "Velocities", .width = PP_COLUMN, .panels = turns ? 3 : 2};
+    // Plane or space; single curves or the largest; panel.
     static const char *const label[2][2][3] = {
         {{"*v*_{x}", "*v*_{y}", "*\xcf\x89*"},
          {"max |*v*_{x}|", "max |*v*_{y}|", "max |*\xcf\x89*|"}},

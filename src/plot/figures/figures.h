@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One function a figure, and one for the words below it.
+//
+// pp_draw_NAME writes a whole SVG, and with it the script and the data for gnuplot. pp_caption_NAME
+// writes the HTML that follows the title of the figure on the page. Which figures a run has is in
+// plot.c.
 #pragma once
 
 #include "plot/draw/chart.h"

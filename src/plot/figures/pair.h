@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Figures of two runs over each other: the first in blue, the second in vermilion and dashed.
+//
+// Each run is collected by itself, as for its own figures. The distances of bodies come from a
+// comparison (perp/compare.h), at the times of the frames of run A.
 #pragma once
 
 #include "plot/figures/figures.h"

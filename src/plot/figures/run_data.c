@@ -152,6 +152,7 @@ static bool init(pp_run_data *s)
     s->bin_to = PP_ZEROS(s->arena, double, s->bins);
     s->motion = PP_ZEROS(s->arena, double, s->bins);
     bool ready = s->bin_from && s->bin_to && s->motion;
+    // Points that stick, and points that slip.
     for (int k = 0; k < 2; k++) {
         s->cone[k] = PP_ZEROS(s->arena, unsigned char, PP_CONE_X *PP_CONE_Y);
         ready = ready && s->cone[k];
@@ -223,6 +224,7 @@ static void scan_bodies(pp_run_data *s, int frame, int bin, const perp_snapshot 
         if (!s->path[b]) {
             continue;
         }
+        // x, y, angle, z.
         double *pose = s->pose + 4 * (size_t)b;
         if (on_path) {
             s->path[b][frame / s->path_stride] = f->position_W[b];
@@ -231,6 +233,7 @@ static void scan_bodies(pp_run_data *s, int frame, int bin, const perp_snapshot 
         double way = pp_length(pp_vec(p.x - pose[0], p.y - pose[1], p.z - pose[3]));
         double turn = s->source->info->spatial ? rotation_angle(&s->turned[b], f->rotation_WB[b])
                                                : fabs(f->angle[b] - pose[2]);
+        // A turn moves the farthest point by turn times reach.
         way += turn > 1e-9 ? turn * s->arm[b] : 0.0;
         moved = isfinite(way) ? fmax(moved, way) : moved;
         pose[0] = f->position_W[b].x;
@@ -323,6 +326,7 @@ static double gap_time(const pp_run_data *s, const perp_snapshot *f)
 // -1: it is not followed.
 static int find_contact_trace(const pp_run_data *s, const perp_contact *c)
 {
+    // Of too many the first PP_ROWS are stored, but not shown.
     int known = s->contacts < PP_ROWS ? s->contacts : PP_ROWS;
     for (int k = 0; k < known; k++) {
         const pp_contact_trace *t = &s->contact[k];
@@ -345,6 +349,7 @@ static void note_contact(pp_run_data *s, const perp_contact *c)
         s->contacts++;
     }
     for (int k = 0; k < s->mus; k++) {
+        // A cone of this coefficient is drawn already.
         if (fabs(s->mu[k] - c->mu) <= 1e-9 * c->mu) {
             return;
         }
@@ -418,6 +423,7 @@ static const char *shape_title(const pp_plot_source *source, perp_shape shape)
     for (int k = 0; k < source->info->shapes; k++) {
         shapes += source->shape[k].body.i == own->body.i;
     }
+    // "shape3" and the like are names that the program gave.
     bool given = own->name[0] && strncmp(own->name, "shape", 5) != 0;
     return given && (shapes > 1 || own->body.i == 0) ? own->name : source->body[own->body.i].name;
 }
@@ -437,6 +443,7 @@ static void name_contact(pp_run_data *s, int k)
     pp_contact_trace *contact = &s->contact[k];
     int nth = 0, all = 0;
     for (int j = 0; j < s->contacts; j++) {
+        // nth: which of the points with the same names this one is.
         bool same = same_pair(s, j, k);
         all += same;
         nth += same && j <= k;

@@ -3,6 +3,11 @@
 //
 // What the figures show of a recording, in memory that does not grow with its length.
 //
+// The source is a recording, or a test's made-up run. What is kept of it here is all that the
+// figures see: curves of at most PP_BINS_MOST bins, a few snapshots of the bodies, and a grid of
+// points in the friction cone. So figures of a run of a million steps are as small as those of a
+// run of a thousand.
+//
 // The frames are read twice. The first reading finds out what there is (contacts, ranges, how long
 // things move) and fills the curves that every recording has; the second fills those of single
 // contacts, the points in the friction cone, and the snapshots. Frame k falls into bin k * bins /
@@ -92,6 +97,9 @@ typedef struct pp_contact_totals {
     pp_trace slip, closed, all;  // how many contacts slip; slip or stick; there are
 } pp_contact_totals;
 
+// Everything that the figures of one run need. "Many" contacts, bodies or joints have no curve
+// each, but the extremes and sums of all: contacts from PP_FEW + 1 on, which still have rows in the
+// strip of modes up to PP_ROWS.
 typedef struct pp_run_data {
     const pp_plot_source *source;
     const perp_env *env;

@@ -60,6 +60,7 @@ const char *pp_body_colour(const pp_run_data *data, int body)
     if (pp_moving_bodies(data) > PP_FEW - 1) {
         return data->source->body[body].motion == PERP_MOTION_KINEMATIC ? PP_RED : PP_BLUE;
     }
+    // Colours are given to moving bodies in their order.
     int at = 0;
     for (int b = 0; b < body; b++) {
         at += data->source->body[b].motion != PERP_MOTION_STATIC;
@@ -220,6 +221,7 @@ pp_view pp_view_of(const pp_run_data *data)
 {
     extent all = moving_box(data);
     add_still(data, &all);
+    // Nothing to see at all: a square metre.
     if (!(all.x.low <= all.x.high)) {
         all = (extent){{-0.5, 0.5, 0.5}, {-0.5, 0.5, 0.5}};
     }
@@ -402,8 +404,10 @@ static void hatch_under(pp_svg *svg, perp_vec3 a, perp_vec3 b)
     double length = hypot(b.x - a.x, b.y - a.y);
     double ux = (b.x - a.x) / length, uy = (b.y - a.y) / length;
     pp_svg_path(svg, (pp_pen){.stroke = PP_GREY, .width = 0.5});
+    // A line that leaves the page by far has strokes on its first part only.
     int strokes = (int)(fmin(length, 4000.0) / hatch + 0.5);
     for (int k = 0; k < strokes; k++) {
+        // Strokes go back and away from the normal.
         double d = (k + 0.5) * hatch, x = a.x + d * ux, y = a.y + d * uy;
         pp_svg_move(svg, x, y);
         pp_svg_to(svg, x - 4.0 * ux - 4.0 * uy, y - 4.0 * uy + 4.0 * ux);
@@ -434,6 +438,7 @@ static void draw_half_plane(pp_svg *svg, const pp_view *view, const pp_plot_snap
 static bool crossing(perp_vec3 v, perp_vec3 w, double c, perp_vec3 *out)
 {
     double a = v.x + v.y - c, b = w.x + w.y - c;
+    // Both ends on the same side.
     if ((a < 0.0) == (b < 0.0)) {
         return false;
     }
@@ -460,6 +465,7 @@ static void hatch_inside(pp_svg *svg, const pp_view *view, const pp_plot_snapsho
         perp_vec3 p = on_page(view, snapshot, shape, k);
         pp_range_add(&c, p.x + p.y);
     }
+    // x + y at the corners of the view: only what is seen is hatched.
     double from = fmax(c.low, view->left + view->top);
     double to = fmin(c.high, view->left + view->width + view->top + view->height);
     pp_svg_path(svg, (pp_pen){.stroke = PP_GREY, .width = 0.5});
@@ -563,7 +569,10 @@ void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_run_data *data)
 {
     const pp_plot_snapshot *last = &data->snapshot[data->snapshots - 1];
     int joints = data->source->info->joints;
-    for (int j = 0; j < joints && joints <= 20; j++) {
+    if (joints > 20) {
+        return;
+    }
+    for (int j = 0; j < joints; j++) {
         const perp_recorded_joint *joint = &data->source->joint[j];
         bool pin = joint->kind == PERP_JOINT_REVOLUTE || joint->kind == PERP_JOINT_DISTANCE ||
                    joint->kind == PERP_JOINT_POINT_ON_LINE;
@@ -590,6 +599,7 @@ void pp_scene_coil(pp_svg *svg, perp_vec3 from, perp_vec3 to, double width)
 {
     enum { TURNS = 11 };
     double x = to.x - from.x, y = to.y - from.y, length = hypot(x, y);
+    // Half the width of the zigzag, as a part of its length.
     double wide = length > 0.0 ? fmin(2.6, 0.2 * length) / length : 0.0;
     pp_svg_path(svg, (pp_pen){.stroke = PP_RULE, .fill = "none", .width = width});
     pp_svg_move(svg, from.x, from.y);
@@ -608,7 +618,8 @@ void pp_scene_springs(pp_svg *svg, const pp_view *view, const pp_run_data *data,
 {
     pp_svg_group(svg, (pp_pen){.opacity = pp_plot_snapshot_opacity(data, snapshot)});
     int springs = data->source->info->springs;
-    for (int k = 0; k < springs && springs <= 40; k++) {
+    springs = springs <= 40 ? springs : 0;
+    for (int k = 0; k < springs; k++) {
         const perp_recorded_spring *spring = &data->source->spring[k];
         perp_vec3 a = to_world(&data->snapshot[snapshot], spring->a.i, spring->anchor_A);
         perp_vec3 b = to_world(&data->snapshot[snapshot], spring->b.i, spring->anchor_B);
@@ -624,6 +635,7 @@ void pp_scene_springs(pp_svg *svg, const pp_view *view, const pp_run_data *data,
 void pp_scene_bar(pp_svg *svg, const pp_view *view, double y)
 {
     pp_ticks ticks = pp_ticks_linear(0.0, 0.4 * view->width / view->scale, 4);
+    // The first tick after 0.
     double length = ticks.value[ticks.count > 1 ? 1 : 0];
     pp_prefix unit = pp_unit_for(0.0, length);
     double x = view->left + 2.0, end = x + length * view->scale;

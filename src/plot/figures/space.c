@@ -268,6 +268,7 @@ void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
             continue;
         }
         pp_pose X = shape_pose(&data->snapshot[0], shape);
+        // The cosine between the normal and the direction to the viewer.
         double facing = pp_dot3(pp_mat3_column(&X.R, 2), camera->toward);
         if (facing < -0.02 || facing > 0.98) {
             continue;  // seen from behind it would hide what is in front; from above it is the page
@@ -374,6 +375,7 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 {
     perp_vec3 page[AROUND];
     for (int k = 0; k < AROUND; k++) {
+        // Off the axes, where supports of cylinders jump.
         double a = TWO_PI * (k + 0.25) / AROUND;
         perp_vec3 d = pp_along(pp_scale(cos(a), camera->right), sin(a), camera->up);
         page[k] = on_page(view, camera, pp_pose_point(X, shape_support(shape, pp_mul_t(&X->R, d))));
@@ -449,6 +451,7 @@ void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_run_data *data, int snapshot)
 {
     int shapes = data->source->info->shapes, n = 0;
+    // Keys, and memory for sorting them.
     size_t bytes = 2 * (size_t)shapes * sizeof(uint64_t) + 1;
     const pp_plot_snapshot *at = &data->snapshot[snapshot];
     uint64_t *line = pp_alloc(data->env, bytes);
@@ -500,7 +503,10 @@ void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_run_data *data, int snapshot)
 {
     int joints = data->source->info->joints;
-    for (int j = 0; j < joints && joints <= 40; j++) {
+    if (joints > 40) {
+        return;
+    }
+    for (int j = 0; j < joints; j++) {
         const perp_recorded_joint *joint = &data->source->joint[j];
         put_link(svg, view, camera, data, snapshot, joint->a.i, joint->anchor_A);
         put_link(svg, view, camera, data, snapshot, joint->b.i, joint->anchor_B);
@@ -525,7 +531,10 @@ void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                       const pp_run_data *data, int snapshot)
 {
     int springs = data->source->info->springs;
-    for (int k = 0; k < springs && springs <= 40; k++) {
+    if (springs > 40) {
+        return;
+    }
+    for (int k = 0; k < springs; k++) {
         const perp_recorded_spring *spring = &data->source->spring[k];
         pp_pose A = body_pose(&data->snapshot[snapshot], spring->a.i);
         pp_pose B = body_pose(&data->snapshot[snapshot], spring->b.i);

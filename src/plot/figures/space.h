@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Drawing solids: seen along a direction, without perspective; nearer ones hide those behind.
+//
+// A camera has no place, only a direction: the page shows the projection along it, at one scale. z
+// of the world is up in the oblique and the front view.
 #pragma once
 
 #include "plot/figures/scene.h"
