@@ -241,6 +241,7 @@ static void put_method(const pp_replay_data *data, pp_bytes *out)
 void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_bytes *out)
 {
     const perp_recording_info *info = data->info;
+    // snaps: frames with contacts; points: moments of the series.
     pp_bytes_text(out, "{\"format\":1");
     put_word(out, "perp", perp_version());
     put_word(out, "name", info->name);

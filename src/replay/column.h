@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns of numbers: what the page holds of a run, and how many bytes that takes.
+//
+// A column is a table of numbers of one type, row by row. Its word, type, width, rows and first
+// byte are in the JSON of the page; the bytes of all columns follow each other without gaps.
 #pragma once
 
 #include "replay/bytes.h"

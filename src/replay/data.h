@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is known of a recording while its page is made.
+//
+// The frames are read twice. The first reading finds the ranges of positions, counts contacts, and
+// fills the series of energy and certificate. Then the plan is made: the bytes that are left decide
+// which frames are kept. The second reading fills poses, joints and contacts of these.
 #pragma once
 
 #include "replay/column.h"
@@ -64,6 +68,8 @@ pp_decimation pp_decimation_make(int stride, int frames);
 pp_plan pp_plan_make(const pp_replay_data *data, double bytes);
 size_t pp_pose_bytes(const pp_replay_data *data, bool coarse, bool speeds);
 size_t pp_contact_bytes(const pp_replay_data *data, bool coarse);
+
+perp_status pp_replay_no_memory(perp_error *error);
 
 // model.c: columns that do not depend on time, and sizes.
 perp_status pp_replay_data_model(pp_replay_data *data, perp_error *error);

@@ -8,12 +8,7 @@
 
 #include <math.h>
 
-// The same text for every column.
-static perp_status no_memory(perp_error *error)
-{
-    return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
-}
-
+// As an array, to be indexed by axis.
 static void vector_of(const perp_vec3 *v, double out[3])
 {
     out[0] = v->x;
@@ -21,8 +16,7 @@ static void vector_of(const perp_vec3 *v, double out[3])
     out[2] = v->z;
 }
 
-// Appends a row.
-static void set_row(pp_page_column *column, const double *value, int count)
+static void append_row(pp_page_column *column, const double *value, int count)
 {
     for (int i = 0; i < count; i++) {
         pp_page_column_set(column, column->count, i, value[i]);
@@ -32,7 +26,9 @@ static void set_row(pp_page_column *column, const double *value, int count)
 
 // ── The first reading ────────────────────────────────────────────────────────────────────────────
 
-typedef struct merged {  // of the frames since the last that was kept
+// Of the frames since the last that was kept: worst certificate, flags; work and dissipated energy
+// since the start [J].
+typedef struct merged {
     double certificate[PP_CERTIFICATE_WIDTH];
     bool passed, unique;
     double work, dissipated;  // since the start
@@ -99,12 +95,12 @@ static void put_series(pp_replay_data *data, const perp_snapshot *frame, const m
                               frame->step_seconds};
     // Of all frames since the last row.
     const double flags = (m->passed ? 1 : 0) + (m->unique ? 2 : 0), step = (double)frame->step;
-    set_row(&data->column[PP_S_T], &frame->t, 1);
-    set_row(&data->column[PP_S_STEP], &step, 1);
-    set_row(&data->column[PP_S_ENERGY], energy, 4);
-    set_row(&data->column[PP_S_CERTIFICATE], m->certificate, PP_CERTIFICATE_WIDTH);
-    set_row(&data->column[PP_S_FLAGS], &flags, 1);
-    set_row(&data->column[PP_S_SOLVER], solver, 4);
+    append_row(&data->column[PP_S_T], &frame->t, 1);
+    append_row(&data->column[PP_S_STEP], &step, 1);
+    append_row(&data->column[PP_S_ENERGY], energy, 4);
+    append_row(&data->column[PP_S_CERTIFICATE], m->certificate, PP_CERTIFICATE_WIDTH);
+    append_row(&data->column[PP_S_FLAGS], &flags, 1);
+    append_row(&data->column[PP_S_SOLVER], solver, 4);
 }
 
 static bool make_series_columns(pp_replay_data *data)
@@ -124,7 +120,7 @@ perp_status pp_replay_data_scan(pp_replay_data *data, perp_error *error)
     int frames = data->info->frames;
     data->plan.series = pp_decimation_make((frames - 1) / PP_SERIES_MOST + 1, frames);
     if (!make_series_columns(data)) {
-        return no_memory(error);
+        return pp_replay_no_memory(error);
     }
     merged m = {.passed = true, .unique = true};
     for (int k = 0; k < frames; k++) {
@@ -176,9 +172,10 @@ static bool make_range_columns(pp_replay_data *data, pp_page_column_name low_nam
         return false;
     }
     for (int k = 0; k < n; k++) {
+        // A body that never had a finite place has no range.
         double step = step_between(low[k], high[k]), from = high[k] >= low[k] ? low[k] : 0.0;
-        set_row(&data->column[low_name], &from, 1);
-        set_row(&data->column[step_name], &step, 1);
+        append_row(&data->column[low_name], &from, 1);
+        append_row(&data->column[step_name], &step, 1);
     }
     return true;
 }
@@ -208,6 +205,7 @@ static bool make_contact_columns(pp_replay_data *data)
 {
     const pp_plan *plan = &data->plan;
     int frames = plan->contacts.count;
+    // Rows of contacts in all frames that are kept.
     int64_t rows = plan->contact_rows;
     pp_cell_type real = plan->coarse ? PP_B16 : PP_F32;
     return pp_replay_data_column(data, PP_K_T, PP_F64, 1, frames) &&
@@ -292,8 +290,8 @@ static void put_poses(pp_replay_data *data, const perp_snapshot *frame, double h
     data->column[PP_P_ROTATION].count++;
     data->column[PP_P_VELOCITY].count += data->plan.speeds;
     data->column[PP_P_OMEGA].count += data->plan.speeds;
-    set_row(&data->column[PP_P_T], &frame->t, 1);
-    set_row(&data->column[PP_P_H], &h, 1);
+    append_row(&data->column[PP_P_T], &frame->t, 1);
+    append_row(&data->column[PP_P_H], &h, 1);
 }
 
 // A row for each contact, and the end of the frame's rows.
@@ -317,17 +315,17 @@ static bool put_contacts(pp_replay_data *data, const perp_snapshot *frame, doubl
         // Gap [m], normal impulse [N s], normal rate and slip [m/s].
         const double values[4] = {c->gap, c->pn, c->rate_n, c->slip}, number = id,
                      mode = (double)c->mode;
-        set_row(&data->column[PP_K_CONTACT], &number, 1);
-        set_row(point, cell, data->axes);
-        set_row(&data->column[PP_K_NORMAL], n, data->axes);
-        set_row(&data->column[PP_K_VALUES], values, 4);
-        set_row(&data->column[PP_K_FRICTION], f, data->axes);
-        set_row(&data->column[PP_K_MODE], &mode, 1);
+        append_row(&data->column[PP_K_CONTACT], &number, 1);
+        append_row(point, cell, data->axes);
+        append_row(&data->column[PP_K_NORMAL], n, data->axes);
+        append_row(&data->column[PP_K_VALUES], values, 4);
+        append_row(&data->column[PP_K_FRICTION], f, data->axes);
+        append_row(&data->column[PP_K_MODE], &mode, 1);
     }
     double end = (double)point->count;
-    set_row(&data->column[PP_K_END], &end, 1);
-    set_row(&data->column[PP_K_T], &frame->t, 1);
-    set_row(&data->column[PP_K_H], &h, 1);
+    append_row(&data->column[PP_K_END], &end, 1);
+    append_row(&data->column[PP_K_T], &frame->t, 1);
+    append_row(&data->column[PP_K_H], &h, 1);
     return true;
 }
 
@@ -342,9 +340,9 @@ static bool put_contact_ids(pp_replay_data *data)
     }
     for (int k = 0; k < t->count; k++) {
         const double shapes[2] = {t->shapes[k][0], t->shapes[k][1]}, feature = t->feature[k];
-        set_row(&data->column[PP_T_SHAPES], shapes, 2);
-        set_row(&data->column[PP_T_FEATURE], &feature, 1);
-        set_row(&data->column[PP_T_MU], &t->mu[k], 1);
+        append_row(&data->column[PP_T_SHAPES], shapes, 2);
+        append_row(&data->column[PP_T_FEATURE], &feature, 1);
+        append_row(&data->column[PP_T_MU], &t->mu[k], 1);
     }
     return true;
 }
@@ -358,6 +356,7 @@ static double step_of(const pp_replay_data *data, const perp_snapshot *frame, do
     if (steps >= 1.0) {
         // All steps between two frames have the length h but the last one.
         double last = frame->t - *t - (steps - 1.0) * h;
+        // Times are sums: h but for rounding is h.
         bool same = fabs(last - h) <= 1e-6 * h;
         if (!(h > 0.0)) {
             h = (frame->t - *t) / steps;
@@ -377,7 +376,7 @@ perp_status pp_replay_data_fill(pp_replay_data *data, perp_error *error)
     double t = 0.0;
     int64_t step = 0;
     if (!make_pose_columns(data) || !make_contact_columns(data)) {
-        return no_memory(error);
+        return pp_replay_no_memory(error);
     }
     for (int k = 0; k < frames; k++) {
         perp_snapshot frame;
@@ -395,8 +394,8 @@ perp_status pp_replay_data_fill(pp_replay_data *data, perp_error *error)
             put_poses(data, &frame, h);
         }
         if (pp_decimation_keeps(data->plan.contacts, k, frames) && !put_contacts(data, &frame, h)) {
-            return no_memory(error);
+            return pp_replay_no_memory(error);
         }
     }
-    return put_contact_ids(data) ? PERP_OK : no_memory(error);
+    return put_contact_ids(data) ? PERP_OK : pp_replay_no_memory(error);
 }

@@ -18,7 +18,7 @@ bool pp_replay_data_column(pp_replay_data *data, pp_page_column_name name, pp_ce
     return column->data != NULL;
 }
 
-static perp_status no_memory(perp_error *error)
+perp_status pp_replay_no_memory(perp_error *error)
 {
     return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
 }
@@ -127,7 +127,7 @@ perp_status pp_replay_data_model(pp_replay_data *data, perp_error *error)
     data->spins = info->spatial ? 3 : 1;
     data->row = PP_ARRAY(data->arena, int, info->bodies);
     if (!data->row) {
-        return no_memory(error);
+        return pp_replay_no_memory(error);
     }
     for (int k = 0; k < info->bodies; k++) {
         // Fixed bodies have no row: their place is that of the start.
@@ -142,7 +142,7 @@ perp_status pp_replay_data_model(pp_replay_data *data, perp_error *error)
     data->contacts_of = PP_ZEROS(data->arena, int, info->frames);
     if (!data->low || !data->high || !data->contacts_of || !put_shapes(data) || !put_events(data) ||
         !pp_replay_data_column(data, PP_C_START, PP_F64, 7, info->bodies)) {
-        return no_memory(error);
+        return pp_replay_no_memory(error);
     }
     for (size_t k = 0; k < n; k++) {
         data->low[k] = PP_INF;

@@ -76,6 +76,7 @@ static pp_plan plan_thinned(const pp_replay_data *data, double bytes)
     plan.speeds = false;
     double contacts = (double)plan.contact_rows * (double)pp_contact_bytes(data, true);
     double share = fmax(bytes * 2.0 / 3.0, bytes - contacts);
+    // 16: a frame of contacts without any.
     double poses = (double)frames * (double)(pp_pose_bytes(data, true, false) + 16);
     double stride = fmin(ceil(poses / fmax(share, 1.0)), frames);
     plan.poses = pp_decimation_make(stride > 1.0 ? (int)stride : 1, frames);

@@ -74,7 +74,7 @@ static perp_status write_page(const pp_replay_data *data, const perp_replay_def 
     pp_bytes_text(out, "</script>");
     pp_bytes_put(out, rest, (size_t)(end - rest));
     if (!whole || out->failed) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+        return pp_replay_no_memory(error);
     }
     replay->kept = data->plan.poses.count;
     replay->recorded = data->info->frames;
@@ -99,7 +99,7 @@ static perp_status make_replay(pp_replay_data *data, const perp_replay_def *def,
     data->plan = pp_plan_make(data, bytes_left(data, def, about.used));
     pp_bytes_free(&about);
     if (!whole) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+        return pp_replay_no_memory(error);
     }
     status = pp_replay_data_fill(data, error);
     if (status == PERP_OK) {
@@ -157,7 +157,7 @@ perp_status perp_replay_create(perp_recording *recording, const perp_replay_def 
     perp_replay *r = data ? pp_alloc(env, sizeof *r) : NULL;
     if (!r) {
         pp_arena_destroy(arena);
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+        return pp_replay_no_memory(error);
     }
     *r = (perp_replay){.env = env ? *env : (perp_env){0}};
     r->text.env = &r->env;
@@ -174,6 +174,7 @@ perp_status perp_replay_create(perp_recording *recording, const perp_replay_def 
     return PERP_OK;
 }
 
+// NULL is fine.
 void perp_replay_destroy(perp_replay *replay)
 {
     if (replay) {
