@@ -1,26 +1,32 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp check: a recorded run judged again, from its recording alone.
+// perp check: verifies a recorded run from its recording alone.
 #include "cli.h"
 
 #include <string.h>
 
-static void print_item(const perp_check_result *item)
+// Labels of the text output; items not listed here are printed under their names, which are the keys of --json.
+static const char *const label[PERP_CHECK_COUNT] = {
+    [PERP_CHECK_PULL] = "pulling contact",      [PERP_CHECK_PUSH] = "force at an open gap",
+    [PERP_CHECK_CLOSE] = "unresolved approach", [PERP_CHECK_CONTACT] = "recorded contacts",
+    [PERP_CHECK_RECORD] = "recorded data",
+};
+
+static void print_item(const perp_check_result *item, const char *name)
 {
     if (!item->done) {
-        printf("  %-22s %10s       not judged: %s\n", item->name, "-", item->why);
+        printf("  %-22s %10s       not judged: %s\n", name, "-", item->why);
         return;
     }
-    printf("  %-22s %10.2e %-4s %9.2e of its limit", item->name, item->worst, item->unit,
-           item->over);
+    printf("  %-22s %10.2e %-4s %9.2e of limit", name, item->worst, item->unit, item->over);
     if (item->worst > 0.0) {
         printf("  at t = %.9g s%s%s", item->t, item->where[0] ? ", " : "", cli_plain(item->where));
     }
     printf("%s\n", item->over <= 1.0 ? "" : "  VIOLATED");
 }
 
-// What could not be judged is said: a run is passed only where all of it was.
+// A run passes only if all of it was judged.
 static const char *verdict_of(const perp_check *check)
 {
     if (!check->passed) {
@@ -29,7 +35,7 @@ static const char *verdict_of(const perp_check *check)
     return check->partly ? "partly judged" : "passed";
 }
 
-// The run's own end: a step that nobody solved leaves no frame, only an event.
+// An unsolved step leaves no frame, only an event.
 static bool ended_unsolved(const perp_recording_info *info)
 {
     return strstr(info->events, "\"event\": \"unsolved\"") ||
@@ -42,18 +48,18 @@ static void print_text(const perp_recording_info *info, const perp_check *check)
     printf("method      %s, form %s, solver %s, h = %g s\n", perp_stepper_word((int)info->stepper),
            perp_form_word((int)info->form), cli_plain(info->solver), info->h);
     printf("frames      %d%s\n", info->frames,
-           info->complete ? "" : "; the recording is incomplete: its run did not end");
+           info->complete ? "" : "; the recording is incomplete: the run did not finish");
     if (ended_unsolved(info)) {
-        printf("remark      the run ended with a step that was not solved\n");
+        printf("note        the run ended with an unsolved step\n");
     }
     printf("verdict     %s%s\n", verdict_of(check),
            info->frames > 1 ? "" : ": there is no step to judge");
     if (check->divided > 0) {
-        printf("divided     %d steps were taken in parts: of these only places are judged\n",
-               check->divided);
+        printf("divided     %d step%s taken in parts: only positions are judged\n", check->divided,
+               check->divided == 1 ? " was" : "s were");
     }
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
-        print_item(&check->item[k]);
+        print_item(&check->item[k], label[k] ? label[k] : check->item[k].name);
     }
 }
 
@@ -90,7 +96,7 @@ static void print_json(const perp_recording_info *info, const perp_check *check)
     printf("}}\n");
 }
 
-// Whose limits judge: those of this program, or those that the file brings along.
+// Which limits apply: those of this program, or those in the recording.
 enum { LIMITS_PROGRAM, LIMITS_RECORDED };
 
 static const char *limits_word(int k)

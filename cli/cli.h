@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of cli/: what the verbs of the perp command share.
+// Door of cli/: declarations shared by the verbs of the perp command.
 #pragma once
 
 #include <perp/io.h>
@@ -9,41 +9,41 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-// What perp tells the shell.
+// Exit codes.
 typedef enum cli_exit {
     CLI_FINE = 0,
-    CLI_OUTPUT = 1,  // what was computed could not be written
-    CLI_INPUT = 2,   // bad command line or bad file
+    CLI_OUTPUT = 1,  // the output could not be written
+    CLI_INPUT = 2,   // bad command line or file
     CLI_UNSOLVED = 3,
     CLI_VIOLATED = 4,       // solved, but the certificate does not hold
-    CLI_INTERRUPTED = 130,  // by a signal; what was done is recorded
-    CLI_LISTED = -1,        // of a verb that was asked what can follow: it has told
+    CLI_INTERRUPTED = 130,  // by a signal; recorded up to that point
+    CLI_LISTED = -1,        // completions were printed
 } cli_exit;
 
-// A verb gets what follows it on the command line.
+// A verb gets the words that follow it on the command line.
 typedef cli_exit cli_verb(int count, char **words);
 cli_verb cli_view, cli_run, cli_explain, cli_check, cli_plot, cli_compare, cli_scene;
 cli_verb cli_solve, cli_info, cli_info_scene, cli_help, cli_complete, cli_doctor;
 const char *cli_verb_name(int k);  // NULL past the last
 cli_exit cli_verb_run(const char *name, int count, char **words);
 
-// "perp: …" on stderr, in one line whatever is in it; returns CLI_INPUT.
+// Prints "perp: …" on stderr, escaped to a single line; returns CLI_INPUT.
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
 cli_exit
 cli_complain(const char *format, ...);
 
-// A name as a terminal may see it: what would command the terminal is escaped. Valid for a few more calls.
+// The name with control characters escaped, safe for a terminal. Valid for a few more calls.
 const char *cli_plain(const char *name);
 
-// Has `handle` called for the signals that end a program, except those that it was told to ignore (nohup).
+// Installs `handle` for the signals that end a program, except ignored ones (nohup).
 void cli_catch(void (*handle)(int number));
 
-// The candidate nearest to word (few typing errors away), or NULL.
+// The candidate closest to word (within a few typing errors), or NULL.
 const char *cli_suggest(const char *word, const char *const *candidates, int count);
 
-// ── Options of a verb, read strictly (options.c) ─────────────────────────────────────────────────
+// ── Options of a verb (options.c) ─────────────────────────────────────────────────
 
 typedef enum cli_option_kind {
     CLI_FLAG,      // bool
@@ -62,10 +62,10 @@ typedef struct cli_option {
     const char *(*word)(int);  // CLI_WORD: NULL past the last
 } cli_option;
 
-// The files among the words go to file, exactly `files` of them. CLI_FINE, or CLI_INPUT after a complaint.
+// Stores the file names among the words, exactly `files` of them. CLI_FINE, or CLI_INPUT after an error message.
 cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_option *options,
                            int option_count, const char **file, int files);
-// The same with any number of words up to a most. name: what words after the first can be, or NULL.
+// The same with up to `most` words. name: completions of the words after the first, or NULL.
 typedef struct cli_words {
     const char **word;
     int most;
@@ -75,22 +75,22 @@ typedef struct cli_words {
 cli_exit cli_options_parse_words(const char *verb, int count, char **words,
                                  const cli_option *options, int option_count,
                                  const cli_words *room);
-// The first word asks for help: it has been given.
+// Prints the help page if the first word asks for it.
 bool cli_wants_help(const char *verb, int count, char **words);
-// The solver that can be asked for by this name; NULL: there is none.
+// The selectable solver of this name; NULL: none.
 const perp_solver_card *cli_solver_by_name(const char *name);
 cli_exit cli_solver_check(const char *option, const char *name, const char *also);
 
-// ── What can follow (complete.c) ─────────────────────────────────────────────────────────────────
+// ── Completion (complete.c) ─────────────────────────────────────────────────────────────────
 
-bool cli_completes(int count, char **words);  // the first word asks for it
+bool cli_completes(int count, char **words);  // the first word requests completion
 cli_exit cli_complete_options(int count, char **words, const cli_option *options, int n,
                               const char *(*name)(int));
 void cli_complete_solvers(void);
 
-// ── Scenes and recordings (open.c): complaints name file, line, column ───────────────────────────
+// ── Scenes and recordings (open.c): error messages name file, line and column ───────────────────────────
 
-// What may be read, for the options of every verb that takes a scene.
+// The reading options of every verb that takes a scene.
 #define CLI_READING(reading)                                                                       \
     {"--max-mb", CLI_POSITIVE, &(reading).max_mb, NULL},                                           \
     {                                                                                              \
@@ -102,39 +102,39 @@ cli_exit cli_recording_open(const char *path, perp_recording **recording);
 
 // ── The viewer (page.c) ──────────────────────────────────────────────────────────────────────────
 
-const char *cli_page(size_t *size);  // NULL: this perp was built without it
+const char *cli_page(size_t *size);  // NULL: built without the viewer
 cli_exit cli_no_page(const char *verb);
-// DIR/replay.html.
+// Writes DIR/replay.html.
 cli_exit cli_replay_write(const char *verb, perp_recording *recording, const char *dir,
                           double megabytes, bool quiet);
-// The directory of a recording that was given by the path of its run.h5, or by its own.
+// The directory of a recording given by its directory or by the path of its run.h5.
 void cli_recording_dir(const char *path, char *dir, size_t size);
 
-// The folder that has docs/, scenes/ and examples/: beside the installed program, in the tree it was built
-// from, or where it was to be installed. false: it is not there (place.c).
+// The directory with docs/, scenes/ and examples/: relative to the installed program, in the source tree, or at the
+// configured install path. false: not found (place.c).
 bool cli_data_folder(char *folder, size_t size);
 
-// Which pairs of shapes are left out, as a line on the standard output (left_out.c).
+// Prints the number of excluded pairs of shapes (left_out.c).
 void cli_left_out(const perp_model *model);
 
 // ── JSON on stdout (json.c) ──────────────────────────────────────────────────────────────────────
 
 void cli_json_string(FILE *out, const char *text);
-void cli_json_number(FILE *out, double value);  // what is not finite is null
+void cli_json_number(FILE *out, double value);  // null if not finite
 
-// ── run: the line on the terminal (progress.c) ───────────────────────────────────────────────────
+// ── run: the progress line (progress.c) ───────────────────────────────────────────────────
 
 typedef struct progress {
-    bool shown;  // stderr is a terminal, and nobody said -q
+    bool shown;  // stderr is a terminal, and -q was not given
     double began, next;
-    double start, end;  // of the simulated time
+    double start, end;  // simulated time
 } progress;
 
 progress progress_begin(bool wanted, double start, double end);
 void progress_step(progress *p, const perp_sim *sim, double residual);
 void progress_end(progress *p);
 
-// ── explain: three ways to show a problem (explain_*.c) ──────────────────────────────────────────
+// ── explain: a problem as text, JSON or LaTeX (explain_*.c) ──────────────────────────────────────────
 
 typedef struct explained {
     const char *scene;
@@ -145,7 +145,7 @@ typedef struct explained {
     const perp_step_info *info;
 } explained;
 
-// The matrices in the order of the paper; *count of them. W_m only when there are motors.
+// The matrices in the order of the literature; returns how many. W_m only if there are motors.
 typedef struct shown_matrix {
     const char *key, *symbol, *unit, *what;
     int rows, cols;
@@ -168,10 +168,10 @@ void explain_matrix(FILE *out, const shown_matrix *m);
 void explain_text(FILE *out, const explained *e);
 void explain_json(FILE *out, const explained *e);
 void explain_latex(FILE *out, const explained *e);
-// Loads of the contacts in the last step; false: out of memory, or too many contacts.
-// The equations of motion in joint coordinates where the sim is.
+// The equations of motion in joint coordinates at the state of the sim.
 cli_exit explain_tree(FILE *out, const char *scene, const perp_sim *sim, const perp_sim_def *def,
                       bool as_json);
+// The contact loads of the last step; false: out of memory, or too many contacts.
 bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 
 // ── solve: options (solve_options.c) ─────────────────────────────────────────────────────────────
@@ -179,25 +179,25 @@ bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 typedef struct solve_options {
     char **files;  // borrowed from the command line, in order
     int file_count;
-    const char *solver;  // "all": every one that takes the problem
+    const char *solver;  // "all": every one that accepts the problem
     perp_comp_options comp;
-    int facets;  // 0: the law of the file
+    int facets;  // 0: the friction law of the file
     bool as_lcp;
     bool json, quiet;
     const char *output;  // CSV of z, or NULL
 } solve_options;
 
-// Reorders words so that the files stand together. CLI_FINE, or CLI_INPUT after a complaint.
+// Moves the file names to the front of words. CLI_FINE, or CLI_INPUT after an error message.
 cli_exit solve_options_parse(int count, char **words, solve_options *options);
 
 // ── solve: one problem, one solver (solve_task.c) ────────────────────────────────────────────────
 
-// A problem as it is going to be solved: the file's, or what --facets and --form make of it.
+// The problem to solve: that of the file, changed by --facets and --form.
 typedef struct task {
     perp_problem *problem;
     perp_pyramid *pyramid;
     int *nd;
-    const perp_mcp *mcp;  // one of both
+    const perp_mcp *mcp;  // exactly one of mcp and fcp is set
     const perp_fcp *fcp;
     perp_fcp faceted;
     const char *name, *kind;
@@ -206,18 +206,18 @@ typedef struct task {
 
 typedef struct result {
     const char *name, *kind;
-    bool contact;  // residuals are those of a contact problem
+    bool contact;  // residuals of a contact problem
     int n, contacts;
-    const char *solver;  // as asked for; info.solver gave the answer
+    const char *solver;  // as requested; info.solver found the answer
     perp_comp_info info;
     const double *z;  // n values, or NULL
 } result;
 
-// Reads the file and applies the options; complains with file, line and column.
+// Reads the file and applies the options; error messages name file, line and column.
 cli_exit task_open(const char *path, const solve_options *options, task *task);
 void task_close(task *task);
 bool task_takes(const task *task, const perp_solver_card *card);
-// z has room for task->n values.
+// z must have room for task->n values.
 result task_run(const task *task, const char *solver, const solve_options *options, double *z);
 bool result_solved(const result *result);
 
@@ -231,7 +231,7 @@ int table_name_width(const solve_options *options);
 void json_print(FILE *out, const result *result);
 void json_print_unreadable(FILE *out, const char *path);
 
-// One value a line, or for several results one line each: name, solver, values.
+// One value per line; for several results one line each: name, solver, values.
 typedef struct csv_file {
     FILE *file;
     const char *path;
@@ -243,13 +243,13 @@ cli_exit csv_close(csv_file *csv);
 
 // ── run --profile (profile.c) ────────────────────────────────────────────────────────────────────
 
-// Sums over the steps of a run; starts as zeros.
+// Sums over the steps of a run; zero-initialised.
 typedef struct cli_profile {
     double seconds[PERP_STAGE_COUNT], longest;
-    perp_effort effort;  // sums of seconds; the largest fill and flops
+    perp_effort effort;  // seconds summed; fill and flops of the largest
     int64_t steps, touching, unfactored, contacts, guessed, islands, solvers, factorisations;
-    int most, apart;       // factorisations, islands in one step
-    double work, hardest;  // in factorisations: of all steps, of one
+    int most, apart;       // most factorisations and islands in one step
+    double work, hardest;  // in factorisations: total, and most in one step
 } cli_profile;
 
 void cli_profile_step(cli_profile *profile, const perp_step_info *info);

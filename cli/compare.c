@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp compare: two recordings side by side; where they part, and how far.
+// perp compare: where two recordings diverge, and by how much.
 #include "compare.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static bool reserve(comparison *c, const perp_comparison *pairs)
     return c->body && c->row;
 }
 
-// ── Moments ──────────────────────────────────────────────────────────────────────────────────────
+// ── Instants ──────────────────────────────────────────────────────────────────────────────────────
 
 static void see_bodies(comparison *c, const perp_compared_instant *m)
 {
@@ -53,7 +53,7 @@ static void see_bodies(comparison *c, const perp_compared_instant *m)
     }
 }
 
-// The first moment at or after each tenth of the common time.
+// The first instant at or after each tenth of the common time span.
 static void see_row(comparison *c, const perp_compared_instant *m, double start)
 {
     double end = fmin(c->end_a, c->end_b);
@@ -75,7 +75,7 @@ static int order(const perp_compared_mode *u, const perp_compared_mode *v)
     return u->second.i < v->second.i ? -1 : u->second.i > v->second.i;
 }
 
-// Where the two shapes are in the sorted list, or should be.
+// Position of the pair of shapes in the sorted list, or where to insert it.
 static int place_of(const comparison *c, const perp_compared_mode *mode)
 {
     int low = 0, high = c->modes;

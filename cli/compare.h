@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// compare: what is found in two recordings (compare.c), and how it is told (compare_tell.c).
+// compare: comparison of two recordings (compare.c) and its output (compare_tell.c).
 #pragma once
 
 #include "cli.h"
@@ -9,16 +9,16 @@
 typedef struct body_apart {
     perp_compared_body body;
     double place, turn, speed;  // largest: [m], [rad], [m/s]
-    double when;                // of the largest place [s]
+    double when;                // time of the largest place [s]
 } body_apart;
 
 typedef struct mode_apart {
-    perp_compared_mode mode;  // when it was seen first
-    double when;              // [s]
+    perp_compared_mode mode;  // at the first difference
+    double when;              // of the first difference [s]
     int moments;
 } mode_apart;
 
-enum { COMPARE_ROWS = 11 };  // of the distances over time
+enum { COMPARE_ROWS = 11 };  // rows of the table of distances over time
 
 typedef struct comparison {
     perp_recording *a, *b;
@@ -27,13 +27,13 @@ typedef struct comparison {
     double tolerance;
     int moments;
     double end_a, end_b;  // [s]
-    bool part;            // the first time a body is farther apart than the tolerance
-    double part_time;
+    bool part;            // some body differs by more than the tolerance
+    double part_time;     // the first time it does [s]
     const char *part_name;
     double row_t[COMPARE_ROWS];
-    double *row;  // COMPARE_ROWS times bodies: places
+    double *row;  // distances, COMPARE_ROWS x bodies
     int rows;
-    mode_apart *mode;  // by shapes
+    mode_apart *mode;  // sorted by shapes
     int modes, mode_room;
 } comparison;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// compare: text for people, JSON for programs.
+// compare: output as text and JSON.
 #include "compare.h"
 
 #include <math.h>
@@ -29,17 +29,17 @@ static bool same_end(const comparison *c)
 static void print_verdict(const comparison *c)
 {
     if (c->part) {
-        printf("they part at t = %.9g s: '%s' differs by more than %g\n", c->part_time,
+        printf("the runs diverge at t = %.9g s: '%s' differs by more than %g\n", c->part_time,
                cli_plain(c->part_name), c->tolerance);
     } else {
-        printf("they agree within %g at %d moments\n", c->tolerance, c->moments);
+        printf("the runs agree within %g in %d frames\n", c->tolerance, c->moments);
     }
     if (!same_end(c)) {
-        printf("not compared: one ends at t = %.9g s, the other at %.9g s\n",
-               fmin(c->end_a, c->end_b), fmax(c->end_a, c->end_b));
+        printf("note: one run ends at t = %.9g s, the other at %.9g s\n", fmin(c->end_a, c->end_b),
+               fmax(c->end_a, c->end_b));
     }
     if (c->only_a + c->only_b > 0) {
-        printf("not compared: %d bodies only in A, %d only in B\n", c->only_a, c->only_b);
+        printf("note: bodies in one run only: %d in A, %d in B\n", c->only_a, c->only_b);
     }
 }
 
@@ -50,7 +50,7 @@ static void print_bodies(const comparison *c)
         int length = (int)strlen(c->body[k].body.name);
         width = length > width ? length : width;
     }
-    printf("\n%-*s %12s %12s %12s %12s\n", width, "body", "place [m]", "at t [s]", "angle [rad]",
+    printf("\n%-*s %12s %12s %12s %12s\n", width, "body", "position [m]", "at t [s]", "angle [rad]",
            "speed [m/s]");
     for (int k = 0; k < c->bodies; k++) {
         const body_apart *d = &c->body[k];
@@ -59,7 +59,7 @@ static void print_bodies(const comparison *c)
     }
 }
 
-// A column a body, or the largest of all.
+// One column per body, or the largest of all bodies.
 static void print_rows(const comparison *c)
 {
     bool each = c->bodies <= COLUMNS_MOST;
@@ -67,7 +67,7 @@ static void print_rows(const comparison *c)
     for (int k = 0; k < c->bodies && each; k++) {
         printf(" %12.12s", cli_plain(c->body[k].body.name));
     }
-    puts(each ? "" : "      largest  of");
+    puts(each ? "" : "      largest  body");
     for (int r = 0; r < c->rows; r++) {
         const double *row = c->row + (size_t)r * (size_t)c->bodies;
         int most = 0;
@@ -86,7 +86,7 @@ static void print_rows(const comparison *c)
     }
 }
 
-// "block / floor": the body's name, or that of a shape that was given one.
+// "block / floor": the name of the shape if it has one, else of its body.
 static void name_shape(char *text, size_t size, const perp_recording *r, perp_shape shape)
 {
     perp_recorded_shape s = perp_recording_shape(r, shape);
@@ -108,8 +108,8 @@ static void print_modes(const comparison *c)
     if (c->modes == 0) {
         return;
     }
-    printf("\n%-32s %12s %6s %6s %9s\n", "contacts in other modes", "first at [s]", "A", "B",
-           "moments");
+    printf("\n%-32s %12s %6s %6s %9s\n", "contacts in different modes", "first at [s]", "A", "B",
+           "frames");
     for (int k = 0; k < c->modes && k < MODES_MOST; k++) {
         const mode_apart *m = &c->mode[k];
         name_pair(name, c, m);

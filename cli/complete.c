@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp complete: what can stand at the place of the last word, for the shells' completion (cli/completion).
+// perp complete: possible completions of the last word, for shell completion (cli/completion).
 //
-// A verb is called with "--complete" before its words. Where it would read them by its table of options it
-// lists what fits instead: completion knows exactly the options that the command knows. A line ":files"
-// stands for the names of files.
+// A verb is called with "--complete" before its words. Instead of parsing them by its option table, it lists the
+// possible completions, so completion always matches the options. A line ":files" stands for file names.
 #include "cli.h"
 
 #include <string.h>
@@ -48,7 +47,7 @@ void cli_complete_solvers(void)
     }
 }
 
-// The option that the word before the last one is, when it takes a value.
+// The option named by the word before the last one, if it takes a value.
 static const cli_option *awaited(int count, char **words, const cli_option *options, int n)
 {
     for (int k = 0; count > 1 && k < n; k++) {
@@ -82,7 +81,7 @@ cli_exit cli_complete_options(int count, char **words, const cli_option *options
     return CLI_LISTED;
 }
 
-// words: "--complete" and what follows the verb, in the place of the verb.
+// Replaces the verb in words by "--complete".
 cli_exit cli_complete(int count, char **words)
 {
     if (cli_wants_help("complete", count, words)) {

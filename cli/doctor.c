@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp doctor: what is built in, what is installed, what is missing and what that disables.
+// perp doctor: checks the build, the installation, and what missing parts disable.
 #include "cli.h"
 
 #include <SuiteSparse_config.h>
@@ -16,9 +16,9 @@
 typedef struct finding {
     const char *name;
     bool fine;
-    char what[160];       // version or place; where it is missing, what is disabled
-    const char *without;  // what is disabled
-    const char *how;      // to get it
+    char what[160];       // version or path
+    const char *without;  // what its absence disables
+    const char *how;      // how to install or fix it
 } finding;
 
 enum { FINDINGS_MOST = 32 };
@@ -43,14 +43,14 @@ static void built_in(report *r)
     unsigned h[3] = {0};
     H5get_libversion(&h[0], &h[1], &h[2]);
     finding *f = add(r, "perp", strcmp(PERP_VERSION, perp_version()) == 0,
-                     "the command and the library are of different versions", "install both anew");
+                     "all commands: command and library have different versions", "reinstall both");
     snprintf(f->what, sizeof f->what, "%s, library %s, %d solvers", PERP_VERSION, perp_version(),
              perp_solver_count());
     f = add(r, "SuiteSparse", true, "", "");
     snprintf(f->what, sizeof f->what, "%d.%d.%d (KLU, AMD): sparse factorisations",
              SUITESPARSE_MAIN_VERSION, SUITESPARSE_SUB_VERSION, SUITESPARSE_SUBSUB_VERSION);
     f = add(r, "HDF5", h[0] == H5_VERS_MAJOR && h[1] == H5_VERS_MINOR,
-            "recordings: library and headers differ", "build perp anew");
+            "recordings: library and headers have different versions", "rebuild perp");
     snprintf(f->what, sizeof f->what, "%u.%u.%u: recordings, FCLIB problems", h[0], h[1], h[2]);
     f = add(r, "jansson", true, "", "");
     snprintf(f->what, sizeof f->what, "%s: scenes and problems as JSON", jansson_version_str());
@@ -60,31 +60,31 @@ static void built_in(report *r)
     bool hulls = false;
 #endif
     f = add(r, "qhull", hulls, "convex hulls of points in space (shape kind 'hull')",
-            "install libqhull-dev, build with -DPERP_WITH_QHULL=ON");
+            "install libqhull-dev and rebuild with -DPERP_WITH_QHULL=ON");
     snprintf(f->what, sizeof f->what, "convex hulls of points");
 #if defined(PERP_WITH_SUNDIALS)
     bool events = true;
 #else
     bool events = false;
 #endif
-    f = add(r, "SUNDIALS", events, "motion through located events (--stepper event)",
-            "install libsundials-dev, build with -DPERP_WITH_SUNDIALS=ON");
-    snprintf(f->what, sizeof f->what, "CVODE: motion through located events");
+    f = add(r, "SUNDIALS", events, "event-driven integration (--stepper event)",
+            "install libsundials-dev and rebuild with -DPERP_WITH_SUNDIALS=ON");
+    snprintf(f->what, sizeof f->what, "CVODE: event-driven integration");
 #if defined(PERP_WITH_OPENMP)
     bool threads = true;
 #else
     bool threads = false;
 #endif
-    f = add(r, "OpenMP", threads, "several threads (--threads): runs are the same, but not quicker",
-            "gcc has it, for clang install libomp-dev; build with -DPERP_WITH_OPENMP=ON");
-    snprintf(f->what, sizeof f->what, "several threads");
+    f = add(r, "OpenMP", threads, "multithreading (--threads has no effect)",
+            "rebuild with -DPERP_WITH_OPENMP=ON (clang also needs libomp-dev)");
+    snprintf(f->what, sizeof f->what, "multithreading");
     size_t page;
     f = add(r, "viewer", cli_page(&page) != NULL, "replay.html and the live view in a browser",
-            "install Node.js and npm, build with -DPERP_BUILD_VIEWER=ON");
+            "install Node.js and npm and rebuild with -DPERP_BUILD_VIEWER=ON");
     snprintf(f->what, sizeof f->what, "replay.html and the live view");
 }
 
-// ── It works ─────────────────────────────────────────────────────────────────────────────────────
+// ── Self-test ─────────────────────────────────────────────────────────────────────────────────────
 
 // A box slides 0.1 s on a floor: v = 1 - mu g t with mu = 0.5, judged at every step.
 static bool slides(double *residual)
@@ -121,10 +121,9 @@ static void self_test(report *r)
 {
     double residual = 0.0;
     r->works = slides(&residual);
-    finding *f =
-        add(r, "self-test", r->works, "everything: a sliding box does not slide as it should",
-            "report it, with the output of 'perp doctor --json'");
-    snprintf(f->what, sizeof f->what, "a box slides as it should, residual %.1e m/s", residual);
+    finding *f = add(r, "self-test", r->works, "all commands: the motion of a sliding box is wrong",
+                     "report a bug, with the output of 'perp doctor --json'");
+    snprintf(f->what, sizeof f->what, "sliding box correct, residual %.1e m/s", residual);
 }
 
 // ── Installed ────────────────────────────────────────────────────────────────────────────────────
@@ -156,15 +155,14 @@ static void installed(report *r)
         const char *name, *programs, *without, *how;
     } wanted[] = {
         {"browser", "xdg-open|chromium|firefox|google-chrome|open",
-         "looking at index.html and replay.html on this machine (the files can be copied)",
-         "apt-get install firefox-esr"},
-        {"gnuplot", "gnuplot", "drawing figures again from their .gp and .dat",
+         "viewing index.html and replay.html on this machine", "apt-get install firefox-esr"},
+        {"gnuplot", "gnuplot", "redrawing figures from their .gp and .dat files",
          "apt-get install gnuplot-nox"},
         {"LaTeX", "pdflatex|lualatex|tectonic", "typesetting 'perp explain --latex'",
          "apt-get install texlive-latex-base"},
-        {"python3", "python3", "make lint, make docs; reading run.h5 with h5py",
+        {"python3", "python3", "make lint, make docs, reading run.h5 with h5py",
          "apt-get install python3"},
-        {"pandoc", "pandoc", "make docs: the documentation as HTML", "apt-get install pandoc"},
+        {"pandoc", "pandoc", "make docs (HTML documentation)", "apt-get install pandoc"},
         {"node", "node|nodejs", "building the viewer", "apt-get install nodejs npm"},
     };
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
@@ -175,16 +173,16 @@ static void installed(report *r)
     }
 }
 
-// ── Telling ──────────────────────────────────────────────────────────────────────────────────────
+// ── Output ──────────────────────────────────────────────────────────────────────────────────────
 
 static void tell(const report *r)
 {
     for (int k = 0; k < r->count; k++) {
         const finding *f = &r->found[k];
-        printf("%-12s %-8s %s\n", f->name, f->fine ? "ok" : "missing",
+        printf("%-12s %-8s %s%s\n", f->name, f->fine ? "ok" : "missing", f->fine ? "" : "disables ",
                f->fine ? f->what : f->without);
         if (!f->fine) {
-            printf("%-21s get it: %s\n", "", f->how);
+            printf("%-21s to fix: %s\n", "", f->how);
         }
     }
 }

@@ -1,23 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp explain: the problem of one step, with everything in it named as in the papers.
+// perp explain: the problem of one step, in the notation of the literature.
 #include "cli.h"
 
 #include <math.h>
 
-// ── What is shown ────────────────────────────────────────────────────────────────────────────────
+// ── Blocks and matrices ────────────────────────────────────────────────────────────────────────────────
 
 void explained_blocks(const explained *e, shown_block out[SHOWN_BLOCKS])
 {
     const perp_step_problem *p = e->problem;
     const shown_block blocks[SHOWN_BLOCKS] = {
-        {"nu", "\\nu", "m/s", "N s", "velocities (rad/s for spins)", p->n_nu},
-        {"p_b", "p_b", "N s", "m/s", "impulses of joints (N m s for torques)", p->n_b},
-        {"p_m", "p_m", "N s", "m/s", "impulses of motors and dry joint friction", p->n_m},
+        {"nu", "\\nu", "m/s", "N s", "velocities (rad/s for angular)", p->n_nu},
+        {"p_b", "p_b", "N s", "m/s", "joint impulses (N m s for torques)", p->n_b},
+        {"p_m", "p_m", "N s", "m/s", "motor and dry joint friction impulses", p->n_m},
         {"p_n", "p_n", "N s", "m/s", "normal impulses of contacts and joint limits", p->n_n},
         {"p_f", "p_f", "N s", "m/s",
-         e->spatial ? "friction impulses along directions and (N m s) about axes"
+         e->spatial ? "friction impulses along directions, and about axes (N m s)"
                     : "friction impulses along +t and -t",
          p->n_f},
         {"sigma", "\\sigma", "m/s", "N s", "sliding speeds", p->n_sigma},
@@ -43,16 +43,16 @@ int explained_matrices(const explained *e, shown_matrix out[SHOWN_MOST])
 #define DENSE(x, rows, cols) rows, cols, perp_matrix_dense(rows, cols, x)
     const shown_matrix all[SHOWN_MOST] = {
         {"M", "M", "kg, kg m^2", "mass matrix", DENSE(p->M, nv, nv), nu, nu},
-        {"W_b", "W_b", "1, m", "wrenches of the joints", DENSE(p->Wb, nv, p->nb), nu, b},
-        {"W_m", "W_m", "1, m", "wrenches of motors and joint friction", DENSE(p->Wm, nv, p->n_m),
-         nu, m},
-        {"W_n", "W_n", "1, m", "wrenches of the normals", DENSE(p->Wn, nv, p->n_n), nu, n},
-        {"W_f", "W_f", "1, m", "wrenches of friction", DENSE(p->Wf, nv, p->n_f), nu, f},
+        {"W_b", "W_b", "1, m", "joint wrenches", DENSE(p->Wb, nv, p->nb), nu, b},
+        {"W_m", "W_m", "1, m", "motor and joint friction wrenches", DENSE(p->Wm, nv, p->n_m), nu,
+         m},
+        {"W_n", "W_n", "1, m", "contact normal wrenches", DENSE(p->Wn, nv, p->n_n), nu, n},
+        {"W_f", "W_f", "1, m", "friction wrenches", DENSE(p->Wf, nv, p->n_f), nu, f},
         {"U", "U", "1", "friction coefficients", DENSE(p->U, p->n_sigma, p->n_n), sigma, n},
-        {"E", "E", "1", "which directions belong to which contact", DENSE(p->E, p->n_f, p->n_sigma),
-         f, sigma},
-        {"A", "A", "mixed", "matrix of the problem w = A z + b", size, size, p->mcp.A, z, z},
-        {"b", "b", "as w", "vector of the problem", DENSE(p->mcp.b, size, 1), z, NULL},
+        {"E", "E", "1", "maps friction directions to contacts", DENSE(p->E, p->n_f, p->n_sigma), f,
+         sigma},
+        {"A", "A", "mixed", "problem matrix: w = A z + b", size, size, p->mcp.A, z, z},
+        {"b", "b", "as w", "problem vector", DENSE(p->mcp.b, size, 1), z, NULL},
     };
 #undef DENSE
     int count = 0;
@@ -78,7 +78,7 @@ double shown_entry(const shown_matrix *m, int row, int col)
     return 0.0;
 }
 
-// ── Getting there ────────────────────────────────────────────────────────────────────────────────
+// ── The command ────────────────────────────────────────────────────────────────────────────────
 
 typedef struct explain_options {
     const char *file, *solver;
@@ -88,7 +88,7 @@ typedef struct explain_options {
     perp_scene_load_options reading;
 } explain_options;
 
-// Equations of motion in place of a step.
+// Equations of motion instead of a step.
 static bool of_motion(const explain_options *o)
 {
     return o->coordinates == (int)PERP_COORDINATES_JOINT;
@@ -119,16 +119,17 @@ static cli_exit read_options(int count, char **words, explain_options *o)
     cli_exit code = cli_options_parse("explain", count, words, options,
                                       sizeof options / sizeof options[0], &o->file, 1);
     if (code == CLI_FINE && o->latex && (o->json || o->loads)) {
-        return cli_complain("explain: either %s or --latex", o->json ? "--json" : "--loads");
+        return cli_complain("explain: %s and --latex cannot be combined",
+                            o->json ? "--json" : "--loads");
     }
     if (code == CLI_FINE && of_motion(o) && (o->latex || o->loads)) {
-        return cli_complain("explain: --coordinates joint goes with --json only, not with %s",
+        return cli_complain("explain: --coordinates joint and %s cannot be combined",
                             o->latex ? "--latex" : "--loads");
     }
     return code;
 }
 
-// The step that begins at `at`, or the one that fails before it.
+// Steps to time `at`; stops at a step that fails.
 static perp_status walk_to(perp_sim *sim, double at, double h)
 {
     double before = floor((at - perp_sim_time(sim)) / h + 1e-6);
@@ -174,9 +175,9 @@ static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim
         return status < 0 ? CLI_UNSOLVED
                           : cli_complain(posed == PERP_ERR_MEMORY
                                              ? "explain: not enough memory"
-                                             : "explain: a step of the stepper event is not one "
-                                               "problem; take --coordinates joint, or another "
-                                               "--stepper");
+                                             : "explain: a step of the stepper event is not a "
+                                               "single problem; use --coordinates joint, or "
+                                               "another --stepper");
     }
     explained e = {perp_scene_name(scene),
                    fabs(t) < 1e-9 * h ? 0.0 : t,
@@ -217,7 +218,7 @@ cli_exit cli_explain(int count, char **words)
     def.solver = o.solver ? o.solver : def.solver;
     def.stepper = o.stepper >= 0 ? (perp_stepper)o.stepper : def.stepper;
     if (!(o.at / h < 1e9)) {
-        code = cli_complain("explain: %g s in steps of %g s are too many", o.at, h);
+        code = cli_complain("explain: too many steps: %g s in steps of %g s", o.at, h);
     } else if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
         code = cli_complain("%s: %s", o.file, error.text);
     } else {

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp explain as a LaTeX document that compiles as it is: amsmath and graphicx are all it takes.
+// perp explain as a complete LaTeX document; needs only amsmath and graphicx.
 #include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Wider matrices are made to fit the page.
+// Matrices with more columns are scaled to the page width.
 enum { FITTING = 7 };
 
-// LaTeX with T1 fonts has the letters of Latin-1; of other characters it gets the number.
+// LaTeX with T1 fonts has the letters of Latin-1; other characters are written as U+XXXX.
 static const char *put_character(FILE *out, const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;
@@ -18,7 +18,7 @@ static const char *put_character(FILE *out, const char *at)
     unsigned code = c[0] & (more == 3 ? 0x07u : more == 2 ? 0x0fu : 0x1fu);
     for (int k = 1; k <= more; k++) {
         if ((c[k] & 0xc0u) != 0x80u) {
-            putc('?', out);  // no UTF-8
+            putc('?', out);  // not UTF-8
             return at;
         }
         code = code << 6 | (c[k] & 0x3fu);
@@ -125,7 +125,7 @@ static void put_line(FILE *out, const explained *e, const shown_block *block, in
     fprintf(out, "$ & %s \\\\\n", block->slack_unit);
 }
 
-// A longtable would need a package more: tables of one page's length, one after the other.
+// One table per page, because longtable would need another package.
 static void put_solution(FILE *out, const explained *e)
 {
     enum { PAGE = 35 };
@@ -183,7 +183,7 @@ void explain_latex(FILE *out, const explained *e)
           "\\section*{",
           out);
     put_name(out, e->scene);
-    fprintf(out, "}\nThe step from $t = %g$\\,s to $%g$\\,s, form %s.\n", e->t, e->t + e->h,
+    fprintf(out, "}\nStep from $t = %g$\\,s to $%g$\\,s, form %s.\n", e->t, e->t + e->h,
             perp_form_word((int)e->problem->form));
     put_blocks(out, e);
     fputs(equations, out);

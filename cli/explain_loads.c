@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp explain --loads: what each contact carries, and could carry with the same motion.
+// perp explain --loads: the load of each contact, and its range for the same motion.
 #include "cli.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static void put_number(FILE *out, double value)
     if (isfinite(value)) {
         fprintf(out, "%.9g", value);
     } else {
-        fputs("null", out);  // nothing bounds it
+        fputs("null", out);  // unbounded
     }
 }
 
@@ -67,12 +67,10 @@ bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json)
     if (json) {
         fprintf(out, "{\"columns\": %d, \"rank\": %d, \"loads\": [", columns, rank);
     } else {
-        fprintf(out,
-                "%d impulses of joints, touching contacts and sticking friction, rank %d: %s\n",
-                columns, rank,
-                rank < columns ? "they are not unique" : "they are determined by the motion");
-        fprintf(out, "  %-20s %-20s %12s %12s %12s\n", "shape", "shape", "force [N]", "least [N]",
-                "most [N]");
+        fprintf(out, "%d impulses (joints, closed contacts, sticking friction), rank %d: %s\n",
+                columns, rank, rank < columns ? "not unique" : "determined by the motion");
+        fprintf(out, "  %-20s %-20s %12s %12s %12s\n", "shape", "shape", "force [N]", "min [N]",
+                "max [N]");
     }
     for (int i = 0; i < count; i++) {
         if (!load_of(sim, i, h, &l)) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp explain for people and for programs: tables with names, and JSON.
+// perp explain as text (tables with names) and JSON.
 #include "cli.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static int widest(const char *const *names, int count)
 
 enum { PLACES = 11 };
 
-// 5 digits; zeros as dots, so that the structure shows.
+// 5 digits; zeros as dots, to show the structure.
 static void put_entry(FILE *out, double value, int width)
 {
     if (value == 0.0) {
@@ -90,20 +90,20 @@ static void put_solution(FILE *out, const explained *e)
     }
 }
 
-// Of a step that was solved: whether its motion and its impulses are the only ones.
+// For a solved step: whether its motion and impulses are unique.
 static void put_answers(FILE *out, const explained *e)
 {
     const perp_step_info *info = e->info;
     if (info->status < 0) {
         return;
     }
-    fprintf(out, "\nanswers: the motion is %s", perp_uniqueness_word((int)info->motion));
+    fprintf(out, "\nuniqueness: motion %s", perp_uniqueness_word((int)info->motion));
     if (info->motion == PERP_UNIQUENESS_DISPROVED) {
-        fprintf(out, " (a second one is %.3g m/s apart)", info->motion_apart);
+        fprintf(out, " (solutions differ by %.3g m/s)", info->motion_apart);
     }
-    fprintf(out, ", the impulses are %s", perp_uniqueness_word((int)info->impulses));
+    fprintf(out, ", impulses %s", perp_uniqueness_word((int)info->impulses));
     if (info->impulses == PERP_UNIQUENESS_DISPROVED) {
-        fprintf(out, " (others are %.3g N s apart)", info->impulses_apart);
+        fprintf(out, " (solutions differ by %.3g N s)", info->impulses_apart);
     }
     putc('\n', out);
 }
@@ -115,8 +115,8 @@ void explain_text(FILE *out, const explained *e)
     shown_block blocks[SHOWN_BLOCKS];
     int count = explained_matrices(e, matrix);
     explained_blocks(e, blocks);
-    fprintf(out, "%s: the step from t = %g s to %g s, form %s, size %d\n", cli_plain(e->scene),
-            e->t, e->t + e->h, perp_form_word((int)p->form), p->mcp.n);
+    fprintf(out, "%s: step from t = %g s to %g s, form %s, size %d\n", cli_plain(e->scene), e->t,
+            e->t + e->h, perp_form_word((int)p->form), p->mcp.n);
     for (int k = 0; k < SHOWN_BLOCKS; k++) {
         if (blocks[k].size > 0) {
             fprintf(out, "  %-6s %3d  %s\n", blocks[k].key, blocks[k].size, blocks[k].what);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp explain --coordinates joint: the equations of motion in joint coordinates at one moment,
-// H q'' + C = B u + J^T lambda, with what holds them.
+// perp explain --coordinates joint: the equations of motion in joint coordinates at one instant,
+// H q'' + C = B u + J^T lambda, and their constraints.
 #include "cli.h"
 
 #include <stdlib.h>
@@ -72,11 +72,11 @@ static void text_matrices(FILE *out, const moment *m)
     const shown_matrix all[] = {
         {"H", "H", "kg, kg m^2", "mass matrix", nv, nv, perp_matrix_dense(nv, nv, m->H), name,
          name},
-        {"C", "C", "N, N m", "what holds q'' = 0 against gravity and gyroscopic forces", nv, 1,
+        {"C", "C", "N, N m", "bias forces: gravity, Coriolis and gyroscopic terms", nv, 1,
          perp_matrix_dense(nv, 1, m->C), name, NULL},
         {"Bu", "Bu", "N, N m", "forces, springs and dampers", nv, 1,
          perp_matrix_dense(nv, 1, m->Bu), name, NULL},
-        {"J", "J", "1, m", "rates of what holds", rows, nv, perp_matrix_dense(rows, nv, m->held.J),
+        {"J", "J", "1, m", "constraint Jacobian", rows, nv, perp_matrix_dense(rows, nv, m->held.J),
          m->held.name, name},
     };
     for (int k = 0; k < 4; k++) {
@@ -89,8 +89,8 @@ static void text(FILE *out, const moment *m)
     int rows = m->held.rows;
     fprintf(out, "%s: H q'' + C = B u + J^T lambda at t = %g s, %d velocities, %d constraints",
             cli_plain(m->scene), m->t, m->nv, rows - m->held.limits);
-    fprintf(out, " and %d limits reached, rank %d\n", m->held.limits, m->rank);
-    fputs("Contacts, motors of limited effort and dry friction are not in it.\n", out);
+    fprintf(out, " and %d active limits, rank %d\n", m->held.limits, m->rank);
+    fputs("Contacts, effort-limited motors and dry friction are not included.\n", out);
     text_matrices(out, m);
     fprintf(out, "\nq [m, rad]\n");
     for (int k = 0; k < m->nq; k++) {
@@ -178,9 +178,9 @@ static void json(FILE *out, const moment *m)
     fputs("}\n", out);
 }
 
-// ── Getting there ────────────────────────────────────────────────────────────────────────────────
+// ── The command ────────────────────────────────────────────────────────────────────────────────
 
-// The tree at the state of the sim.
+// Sets the tree to the state of the sim.
 static perp_status follow(perp_tree *tree, const perp_sim *sim)
 {
     int nq, nv;

@@ -18,18 +18,18 @@ static const struct {
     {PERP_CLASS_FCP_GLOBAL, "gfc"},
     {PERP_CLASS_FCP_ROLLING, "rolling"},
     {PERP_CLASS_FCP_PYRAMID, "pyramid"},
-    {PERP_CLASS_STEP, "steps (chosen by a sim, not by name)"},
+    {PERP_CLASS_STEP, "steps (used internally, not selectable)"},
 };
 
 static void print_solver(const perp_solver_card *card)
 {
-    printf("\n%s\n  takes      ", card->name);
+    printf("\n%s\n  accepts   ", card->name);
     for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
         if (card->classes & classes[k].bit) {
-            printf("%s ", classes[k].word);
+            printf(" %s", classes[k].word);
         }
     }
-    printf("\n  proven     %s\n  reference  %s\n  cost       %s\n  fails by   %s\n", card->proven,
+    printf("\n  proof      %s\n  reference  %s\n  cost       %s\n  failure    %s\n", card->proven,
            card->reference, card->cost, card->failure);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp info SCENE: what a scene holds, and what its constraints leave free.
+// perp info SCENE: the contents of a scene and its degrees of freedom.
 #include "cli.h"
 
 #include <stdlib.h>
 
-// What one step of the scene shows; a step that fails leaves zeros and its reason.
+// Results of one trial step; if it fails, zeros and the status.
 typedef struct insight {
     const perp_scene *scene;
     const perp_model *model;
@@ -24,7 +24,7 @@ static const char *body_kind(const insight *in, perp_body body)
     if (perp_model_mass(in->model, body) > 0.0) {
         return perp_model_inertia(in->model, body) > 0.0 ? "rigid body" : "particle";
     }
-    return "not free";  // fixed, or moved as a function of time
+    return perp_model_motion(in->model, body) == PERP_MOTION_STATIC ? "static" : "kinematic";
 }
 
 static int freedoms(const insight *in)
@@ -93,16 +93,18 @@ static void print_text(const insight *in)
            perp_form_word((int)def.form), def.solver ? def.solver : "auto");
     printf("time        %g s in steps of %g s\n", perp_scene_until(in->scene),
            perp_scene_step(in->scene));
-    printf("model       %d bodies, %d shapes, %d joints\n", perp_model_bodies(in->model) - 1,
-           perp_model_shapes(in->model), perp_model_joints(in->model));
+    int bodies = perp_model_bodies(in->model) - 1, shapes = perp_model_shapes(in->model);
+    int joints = perp_model_joints(in->model);
+    printf("model       %d %s, %d shape%s, %d joint%s\n", bodies, bodies == 1 ? "body" : "bodies",
+           shapes, shapes == 1 ? "" : "s", joints, joints == 1 ? "" : "s");
     cli_left_out(in->model);
-    printf("freedom     %d velocities - %d joint rows", in->nv, info->joint_rows);
+    printf("freedom     %d velocities - %d joint equations", in->nv, info->joint_rows);
     if (info->redundant_rows > 0) {
         printf(" (%d redundant)", info->redundant_rows);
     }
     printf(" = %d\n", freedoms(in));
-    printf("first step  %d contacts, problem of size %d, %s\n", info->contacts, info->problem_size,
-           perp_status_word(in->status));
+    printf("first step  %d contact%s, problem size %d, %s\n", info->contacts,
+           info->contacts == 1 ? "" : "s", info->problem_size, perp_status_word(in->status));
     if (perp_model_is_spatial(in->model)) {
         print_solids(in);
     } else {
@@ -137,7 +139,7 @@ static void print_json(const insight *in)
            (long long)out.ignored, (long long)out.joined);
 }
 
-// One step, whose contacts and redundancy are told, and back to the start.
+// Takes one step to find contacts and redundancy, then restores the start.
 static bool try_step(insight *in)
 {
     size_t size = perp_sim_state_save_size(in->sim);

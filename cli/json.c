@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strings and numbers as JSON has them.
+// JSON strings and numbers.
 #include "cli.h"
 
 #include <math.h>
 
-// Bytes of the UTF-8 character at text: 1 to 4, or 0 when there is none. Stops before the final 0.
+// Length of the UTF-8 character at text: 1 to 4 bytes, or 0 if it is invalid. Never reads past the final 0.
 static int character_length(const unsigned char *text)
 {
     static const struct {
@@ -29,7 +29,7 @@ static int character_length(const unsigned char *text)
     return 0;
 }
 
-// Bytes that are no UTF-8 (names of files may be anything) become U+FFFD.
+// Bytes that are not UTF-8 (file names can be anything) become U+FFFD.
 void cli_json_string(FILE *out, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -52,7 +52,7 @@ void cli_json_string(FILE *out, const char *text)
     putc('"', out);
 }
 
-// JSON has no infinity: what no number tells is null.
+// JSON has no infinity or NaN: they become null.
 void cli_json_number(FILE *out, double value)
 {
     if (isfinite(value)) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line that says which pairs of shapes no contact is looked for between.
+// The line that counts the pairs of shapes excluded from contact detection.
 #include "cli.h"
 
 void cli_left_out(const perp_model *model)
@@ -10,16 +10,16 @@ void cli_left_out(const perp_model *model)
     const struct {
         const char *why;
         int64_t count;
-    } part[] = {{"of bodies that are not free", out.not_dynamic},
+    } part[] = {{"without a dynamic body", out.not_dynamic},
                 {"not listed", out.listed_only},
-                {"not to be detected", out.not_detected},
-                {"by rules", out.ignored},
-                {"by joints", out.joined}};
+                {"with detection off", out.not_detected},
+                {"ignored by rule", out.ignored},
+                {"connected by joints", out.joined}};
     long long all = 0;
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         all += part[k].count;
     }
-    printf("left out    %lld pairs of shapes", all);
+    printf("excluded    %lld shape pair%s", all, all == 1 ? "" : "s");
     const char *before = ": ";
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         if (part[k].count > 0) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp view SCENE: a sim that pages in browsers see and command.
+// perp view SCENE: a simulation shown and controlled by pages in browsers.
 //
-// Two kinds of threads. The one that called steps the sim and publishes frames; it never waits for a page. Each page
-// has a thread of the server that waits for the page's requests: a page gets the newest frame when it asks for one,
-// so a slow page misses frames, and nothing piles up. Between them stands live_board, under one lock.
+// The calling thread steps the sim and publishes frames; it never waits for a page. Each page has a server thread that
+// waits for its requests: a page gets the newest frame when it asks for one, so a slow page skips frames and no queue
+// grows. The threads share a live_board, protected by one lock.
 #pragma once
 
 #include "cli.h"
@@ -19,8 +19,8 @@ enum { LIVE_COMMANDS = 64, LIVE_COMMAND_BYTES = 2048, LIVE_PAGES = 8 };
 
 typedef struct live_board {
     pthread_mutex_t lock;
-    pthread_cond_t fresh;  // a frame, or another status
-    pthread_cond_t work;   // a command, or a page that left
+    pthread_cond_t fresh;  // new frame or status
+    pthread_cond_t work;   // new command, or a page closed
     unsigned char *frame;
     size_t frame_size, frame_room;
     uint64_t frame_number;
@@ -29,22 +29,22 @@ typedef struct live_board {
     char command[LIVE_COMMANDS][LIVE_COMMAND_BYTES];
     int commands;
     int pages;
-    bool seen;         // there has been a page
-    double last_left;  // when the last page left [s]
+    bool seen;         // some page has connected
+    double last_left;  // when the last page closed [s]
     bool stop;
 } live_board;
 
 bool live_board_start(live_board *board);
 void live_board_end(live_board *board);
-// Copies; false: memory is out.
+// Copies; false: out of memory.
 bool live_board_publish(live_board *board, const void *frame, size_t size);
 bool live_board_tell(live_board *board, const char *status);
-// A command that does not fit is dropped; a drag replaces the drag before it.
+// Drops a command that does not fit; a drag replaces a preceding drag.
 void live_board_command(live_board *board, const char *text, size_t size);
-// The oldest command, after at most `seconds`; false: there is none.
+// Takes the oldest command, waiting at most `seconds`; false: none.
 bool live_board_take(live_board *board, char command[LIVE_COMMAND_BYTES], double seconds);
 void live_board_page(live_board *board, int change);
-// The last page has been gone for a while, or somebody asked for the end.
+// The last page closed a while ago, or a page requested a stop.
 bool live_board_over(live_board *board);
 double live_seconds(void);
 
@@ -61,20 +61,20 @@ typedef struct live_sim {
     perp_record *record;
     perp_sim_def def;
     char solver[32];
-    double h, mu;       // mu: negative: as the scene has it
+    double h, mu;       // mu < 0: from the scene
     char base[2048];    // saved runs: base-1, base-2, ...
-    char work[2100];    // the recording as it grows; "": none
-    char message[512];  // for the page
+    char work[2100];    // directory of the current recording; "": none
+    char message[512];  // shown by the page
     double recorded_from;
     int saved;
     int64_t steps;
-    uint32_t generation;            // pages forget what they have when it changes
+    uint32_t generation;            // pages discard their frames when it changes
     perp_certificate since, worst;  // since the last frame; since the reset
     double work_sum, dissipated_sum;
     bool running, failed, full;
-    bool stepped;        // since the sim was made: before that energies are not known
-    double speed, rate;  // asked for, reached: simulated over real time
-    int pending;         // single steps asked for
+    bool stepped;        // since the sim was created; before that energies are unknown
+    double speed, rate;  // simulated over real time: requested, reached
+    int pending;         // single steps requested
     live_drag drag;
     live_board *board;
     unsigned char *frame;
@@ -84,18 +84,18 @@ typedef struct live_sim {
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
                        const char *base, live_board *board);
 void live_sim_close(live_sim *live);
-// The page for this scene, to be freed by the caller; NULL after a complaint.
+// The page for this scene, freed by the caller; NULL after an error message.
 char *live_sim_page(live_sim *live, size_t *size);
-// Until the board says that it is over.
+// Runs until live_board_over.
 void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted);
 bool live_sim_publish(live_sim *live);
 bool live_sim_tell(live_sim *live);
-// A command of a page, as JSON.
+// Executes a command of a page (JSON).
 void live_sim_obey(live_sim *live, const char *command);
 void live_record_begin(live_sim *live);
 void live_record_drop(live_sim *live);
 void live_record_save(live_sim *live);
-// live_change.c: a new sim in the state of the old; false: the old one stays, the message tells why.
+// live_change.c: replace the sim by one in the same state; false: the sim is unchanged, the message says why.
 bool live_change_mu(live_sim *live, double mu);
 bool live_change_def(live_sim *live, const perp_sim_def *def);
 bool live_reset(live_sim *live);

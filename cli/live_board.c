@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sim and the pages tell each other.
+// Data exchange between the sim and the pages.
 #include "live.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static const double GRACE = 2.0;  // a page that is loaded again is gone that long at most [s]
+static const double GRACE = 2.0;  // longest time that a page takes to reload [s]
 
 double live_seconds(void)
 {

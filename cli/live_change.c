@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes while running. A model is frozen, so that other friction means another model: the scene's text with
-// other numbers, read anew; the new sim goes on from the state of the old one.
+// Changes while running. A model is immutable, so a change of friction needs a new one: the scene is parsed again with
+// other coefficients, and the new sim continues from the state of the old one.
 #include "live.h"
 
 #include <jansson.h>
@@ -15,7 +15,7 @@ static void say(live_sim *live, const char *what, const char *why)
     snprintf(live->message, sizeof live->message, "%s: %s", what, why);
 }
 
-// ── Another sim in the same state ────────────────────────────────────────────────────────────────
+// ── A new sim in the same state ────────────────────────────────────────────────────────────────
 
 static bool same_state(const perp_sim *from, perp_sim *to)
 {
@@ -41,11 +41,11 @@ static bool replace(live_sim *live, perp_scene *scene, const perp_sim_def *def, 
         return false;
     }
     if (keep_state && !same_state(live->sim, sim)) {
-        say(live, "not changed", "the state does not fit");
+        say(live, "not changed", "the state does not match");
         perp_sim_destroy(sim);
         return false;
     }
-    live_record_drop(live);  // what was recorded is of the sim before
+    live_record_drop(live);  // it belongs to the old sim
     perp_sim_destroy(live->sim);
     live->sim = sim;
     if (scene) {
@@ -78,9 +78,9 @@ bool live_reset(live_sim *live)
     return true;
 }
 
-// ── Other friction ───────────────────────────────────────────────────────────────────────────────
+// ── Friction ───────────────────────────────────────────────────────────────────────────────
 
-// Comments are perp's, not JSON's.
+// Comments are an extension of perp, not JSON.
 static void strip_comments(char *text)
 {
     bool inside = false;
@@ -144,13 +144,13 @@ bool live_change_mu(live_sim *live, double mu)
     perp_error error = {0};
     char *text = text_with_mu(live->scene, mu);
     perp_scene_load_options reading = perp_scene_load_options_default();
-    reading.max_mb = HUGE_VAL;  // it has been read before
+    reading.max_mb = HUGE_VAL;  // already checked
     reading.given_only = true;
     reading.file = perp_scene_files(live->scene, &reading.files);
     bool done = text && perp_scene_parse_with(perp_scene_name(live->scene), text, strlen(text),
                                               &reading, NULL, &scene, &error) >= 0;
     if (!done) {
-        say(live, "friction not changed", text ? error.text : "no memory");
+        say(live, "friction not changed", text ? error.text : "not enough memory");
     } else if (!replace(live, scene, &live->def, true)) {
         perp_scene_destroy(scene);
         done = false;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A frame as pages read it (viewer/src/live.js), little-endian as browsers are:
+// Encodes a frame for the pages (viewer/src/live.js), little-endian like browsers:
 //
-//   40 doubles    what HEAD below names
-//   floats        of bodies that are not fixed: positions, rotations, velocities, spins; joints, 11 each
+//   40 doubles    see put_head
+//   floats        of bodies that are not static: positions, rotations, velocities, spins; joints, 11 each
 //   contacts      a, b, feature, mode as 32-bit integers; mu, gap, p_n, rate, slip; point, normal, friction
 #include "live.h"
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recording of a live run: of what happened since the last reset or change, under a name that nobody looks
-// for, until somebody saves it.
+// The recording of a live run since the last reset or change, under a temporary name until it is saved.
 #include "live.h"
 
 #include <dirent.h>
@@ -24,7 +23,8 @@ void live_record_begin(live_sim *live)
     snprintf(live->work, sizeof live->work, "%.2000s.part-XXXXXX", live->base);
     if (!mkdtemp(live->work)) {
         live->work[0] = '\0';
-        snprintf(live->message, sizeof live->message, "not recorded: no folder can be made here");
+        snprintf(live->message, sizeof live->message,
+                 "not recorded: cannot create a directory here");
     } else if (perp_record_create(live->work, live->sim, &def, NULL, &live->record, &error) < 0) {
         rmdir(live->work);
         live->work[0] = '\0';
@@ -32,7 +32,7 @@ void live_record_begin(live_sim *live)
     }
 }
 
-// The files of a recording; the folder holds nothing else.
+// Removes a recording; the directory contains nothing else.
 static void remove_folder(const char *dir)
 {
     char path[4400];
@@ -73,7 +73,7 @@ void live_record_save(live_sim *live)
     char name[2100];
     perp_recording *recording = NULL;
     if (!live->record) {
-        snprintf(live->message, sizeof live->message, "nothing is recorded");
+        snprintf(live->message, sizeof live->message, "nothing has been recorded");
         return;
     }
     bool whole = perp_record_finish(live->record, live->sim) >= 0;

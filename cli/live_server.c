@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server of a live view (civetweb): one page and one websocket, for programs of this machine that know a
-// random word. Listens on the loopback address only. A page of another site cannot talk to it: a request must name
-// this server as its Host, a websocket must come from it (Origin), and both must bring the word.
+// The server of a live view (civetweb): one page and one websocket, for local clients that know a random key. It
+// listens on the loopback address only. Pages of other sites cannot use it: a request must have the right Host, a
+// websocket the right Origin, and both the key.
 #include "live.h"
 
 #include <civetweb.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-// A connection holds a worker until its request is there, or the time for that is over; pages hold one each. Programs
-// that connect and say nothing are to leave some for those who do: with these numbers a hundred a second can.
+// A connection occupies a worker until its request arrives or times out; each page occupies one. This number leaves
+// workers free even if a hundred silent connections arrive per second.
 #define WORKERS "240"
 
 enum { KEY_BYTES = 16, OPCODE = 0x0f, FINAL = 0x80 };
@@ -27,14 +27,14 @@ struct live_server {
     char url[128];
 };
 
-// What a page has got.
+// The last frame and status sent to a page.
 typedef struct reader {
     uint64_t frame, status;
     unsigned char *copy;
     size_t room;
 } reader;
 
-// ── Who may ──────────────────────────────────────────────────────────────────────────────────────
+// ── Access control ──────────────────────────────────────────────────────────────────────────────────────
 
 static bool make_key(char key[2 * KEY_BYTES + 1])
 {
@@ -48,7 +48,7 @@ static bool make_key(char key[2 * KEY_BYTES + 1])
     return true;
 }
 
-// Takes the same time wherever they differ.
+// Comparison in constant time.
 static bool same_key(const char *given, const char key[2 * KEY_BYTES + 1])
 {
     unsigned differ = strlen(given) != 2 * KEY_BYTES;
@@ -155,7 +155,7 @@ static bool copied(reader *r, const void *data, size_t size)
     return true;
 }
 
-// What the page has not seen: the status, else the newest frame, else after a while nothing.
+// Sends the status if it is new, else the newest frame, else {} after a timeout.
 static int answer(live_server *s, struct mg_connection *c, reader *r)
 {
     live_board *b = s->board;

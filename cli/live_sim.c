@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sim of a live view: stepped in real time times `speed`, as far as it keeps up; commands between steps.
+// The sim of a live view: stepped at `speed` times real time if it keeps up, with commands executed between steps.
 #include "live.h"
 
 #include <jansson.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double FRAME = 1.0 / 60.0;  // between frames that pages can see [s]
-static const double RECORD_MOST = 1e9;   // doubles that a recording that nobody saves may hold
+static const double FRAME = 1.0 / 60.0;  // interval between frames [s]
+static const double RECORD_MOST = 1e9;   // size limit of an unsaved recording [doubles]
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -39,7 +39,7 @@ static perp_vec3 turned(perp_quat q, perp_vec3 v)
     return (perp_vec3){v.x + q.w * t.x + s.x, v.y + q.w * t.y + s.y, v.z + q.w * t.z + s.z};
 }
 
-// A spring and damper from the point that was taken to the pointer, as stiff as the step allows:
+// A spring and damper from the grabbed point to the pointer, as stiff as the step size allows:
 //   F = k (to - p) - c v_p,   k = m w^2,   w h <= 0.4
 static void pull(live_sim *live)
 {
@@ -67,7 +67,7 @@ static void keep(live_sim *live)
     if (frames * (nq + nv + 40.0) > RECORD_MOST) {
         live->full = true;
     } else if (perp_record_step(live->record, live->sim) < 0) {
-        snprintf(live->message, sizeof live->message, "not recorded any more: %s",
+        snprintf(live->message, sizeof live->message, "recording stopped: %s",
                  perp_record_error(live->record)->text);
         live->full = true;
         (void)!live_sim_tell(live);
@@ -189,7 +189,7 @@ void live_sim_obey(live_sim *live, const char *command)
     if (json_object_get(root, "drag")) {
         obey_drag(live, json_object_get(root, "drag"));
         json_decref(root);
-        return;  // often, and nothing that a status tells
+        return;  // frequent, and does not change the status
     }
     if (run) {
         live->running = json_is_true(run) && !live->failed;
@@ -245,13 +245,13 @@ bool live_sim_tell(live_sim *live)
 
 // ── The loop ─────────────────────────────────────────────────────────────────────────────────────
 
-// Steps until the sim is where the clock is, or until pages want a frame.
+// Steps until the sim catches up with the clock, or a frame is due.
 static void advance(live_sim *live, double *clock)
 {
     double began = live_seconds(), from = perp_sim_time(live->sim);
     double due = (began - *clock) * live->speed;
     *clock = began;
-    double until = from + fmin(due, 0.1 * live->speed);  // what is lost by more is not made up for
+    double until = from + fmin(due, 0.1 * live->speed);  // a longer delay is not caught up
     while (live->running && perp_sim_time(live->sim) + 0.5 * live->h <= until &&
            live_seconds() - began < FRAME) {
         step(live);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The perp command: one file a verb.
+// The perp command: one file per verb.
 #include "cli.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ cli_exit cli_complain(const char *format, ...)
     return CLI_INPUT;
 }
 
-// Levenshtein distance, cut at 64 letters.
+// Levenshtein distance, limited to 64 characters.
 static int distance(const char *a, const char *b)
 {
     int row[66];
@@ -117,12 +117,12 @@ static cli_exit run(int count, char **words)
 int main(int count, char **words)
 {
 #if defined(SIGPIPE)
-    signal(SIGPIPE, SIG_IGN);  // a reader that goes away is a write error, reported below
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes a write error, reported below
 #endif
 #if defined(SIGXFSZ)
-    signal(SIGXFSZ, SIG_IGN);  // so is a limit on the size of files
+    signal(SIGXFSZ, SIG_IGN);  // so does a file size limit
 #endif
-    H5dont_atexit();  // a file that could not be written is not tried again at the end
+    H5dont_atexit();  // do not retry failed writes at exit
     cli_exit code = run(count, words);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_complain("cannot write the output: %s", strerror(errno));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenes and recordings for the verbs, with complaints as compilers make them.
+// Opens scenes and recordings; error messages have the format of compilers.
 #include "cli.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ cli_exit cli_scene_open(const char *path, const perp_scene_load_options *reading
         fprintf(stderr, "%s: %s\n", path, error.text);
     }
     if (error.status == PERP_ERR_FORMAT && strncmp(error.text, "larger than", 11) == 0) {
-        cli_complain("--max-mb N allows N million bytes");
+        cli_complain("use --max-mb N to read up to N million bytes");
     }
     return CLI_INPUT;
 }

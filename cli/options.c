@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Command lines by table: what is not understood is refused, with the nearest that would be.
+// Table-driven option parsing: unknown input is rejected, with a suggestion.
 #include "cli.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static cli_exit read_real(const cli_option *option, const char *text)
     if (end == text || *end || !isfinite(value) || text[0] == ' ' || value < 0.0 ||
         (option->kind == CLI_POSITIVE && value <= 0.0)) {
         return cli_complain("%s: '%s' is not a number %s 0", option->name, text,
-                            option->kind == CLI_POSITIVE ? "larger than" : "from");
+                            option->kind == CLI_POSITIVE ? ">" : ">=");
     }
     *(double *)option->value = value;
     return CLI_FINE;
@@ -59,14 +59,14 @@ static cli_exit read_word(const cli_option *option, const char *text)
     }
     const char *near = cli_suggest(text, words, count);
     if (near) {
-        return cli_complain("%s: '%s' is unknown: did you mean '%s'?", option->name, text, near);
+        return cli_complain("%s: unknown value '%s': did you mean '%s'?", option->name, text, near);
     }
     char list[256] = "";
     for (int k = 0; k < count; k++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", words[k]);
     }
-    return cli_complain("%s: '%s' is unknown: there are %s", option->name, text, list);
+    return cli_complain("%s: unknown value '%s': expected one of %s", option->name, text, list);
 }
 
 const perp_solver_card *cli_solver_by_name(const char *name)
@@ -88,14 +88,14 @@ cli_exit cli_solver_check(const char *option, const char *name, const char *also
         return CLI_FINE;
     }
     if (perp_solver_find(name)) {
-        return cli_complain("%s: '%s' cannot be asked for: steps choose it themselves", option,
+        return cli_complain("%s: '%s' cannot be selected: perp chooses it internally", option,
                             name);
     }
     const char *near = cli_suggest(name, names, count);
     if (near) {
-        return cli_complain("%s: no solver is called '%s': did you mean '%s'?", option, name, near);
+        return cli_complain("%s: unknown solver '%s': did you mean '%s'?", option, name, near);
     }
-    return cli_complain("%s: no solver is called '%s': see 'perp info'", option, name);
+    return cli_complain("%s: unknown solver '%s': see 'perp info'", option, name);
 }
 
 static cli_exit read_value(const cli_option *option, const char *text)
@@ -113,7 +113,7 @@ static cli_exit read_value(const cli_option *option, const char *text)
         return cli_solver_check(option->name, text, NULL);
     default:
         *(const char **)option->value = text;
-        return text[0] ? CLI_FINE : cli_complain("%s: a value is missing", option->name);
+        return text[0] ? CLI_FINE : cli_complain("%s: missing value", option->name);
     }
 }
 
@@ -133,7 +133,7 @@ static cli_exit unknown(const line *l, const char *word)
     return cli_complain("%s: unknown option '%s': see 'perp help %s'", l->verb, word, l->verb);
 }
 
-// Handles words[*k], alone or as in --step=0.01; moves *k when the value is the next word.
+// Handles words[*k], with its value attached (--step=0.01) or in the next word, which advances *k.
 static cli_exit read_option(const line *l, int count, char **words, int *k)
 {
     for (int i = 0; i < l->options; i++) {
@@ -145,10 +145,10 @@ static cli_exit read_option(const line *l, int count, char **words, int *k)
         }
         if (option->kind == CLI_FLAG) {
             *(bool *)option->value = true;
-            return word[n] ? cli_complain("%s: takes no value", option->name) : CLI_FINE;
+            return word[n] ? cli_complain("%s takes no value", option->name) : CLI_FINE;
         }
         if (!word[n] && *k + 1 >= count) {
-            return cli_complain("%s: a value is missing", option->name);
+            return cli_complain("%s: missing value", option->name);
         }
         return read_value(option, word[n] ? word + n + 1 : words[++*k]);
     }
@@ -163,7 +163,7 @@ cli_exit cli_options_parse(const char *verb, int count, char **words, const cli_
     cli_exit code = cli_options_parse_words(verb, count, words, options, option_count, &room);
     if (code == CLI_FINE && found < files) {
         return cli_complain("%s: %s: see 'perp help %s'", verb,
-                            files == 1 ? "a file is missing" : "two recordings are needed", verb);
+                            files == 1 ? "missing file name" : "two recordings are needed", verb);
     }
     return code;
 }
@@ -181,7 +181,7 @@ cli_exit cli_options_parse_words(const char *verb, int count, char **words,
         cli_exit code = CLI_FINE;
         if (only_files || words[k][0] != '-' || words[k][1] == '\0') {
             if (*found == room->most) {
-                return cli_complain("%s: '%s' is one word too many: see 'perp help %s'", verb,
+                return cli_complain("%s: unexpected argument '%s': see 'perp help %s'", verb,
                                     words[k], verb);
             }
             room->word[(*found)++] = words[k];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The viewer that the build made from viewer/, and the replay of a recording with it.
+// The built-in viewer (from viewer/), and replays of recordings.
 #include "cli.h"
 
 #if defined(PERP_WITH_VIEWER)
@@ -23,10 +23,9 @@ const char *cli_page(size_t *size)
 
 cli_exit cli_no_page(const char *verb)
 {
-    return cli_complain(
-        "%s: this perp was built without the viewer: build it where Node.js (>= 18) "
-        "and npm are installed ('make demo' installs them)",
-        verb);
+    return cli_complain("%s: perp was built without the viewer: install Node.js (>= 18) and npm "
+                        "('make demo' does) and rebuild",
+                        verb);
 }
 
 cli_exit cli_replay_write(const char *verb, perp_recording *recording, const char *dir,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the documentation, scenes and examples of this perp are.
+// Finds the documentation, scenes and examples of this installation.
 #include "cli.h"
 
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The folder of the running program, without a slash at its end.
+// The directory of the running program, without a trailing slash.
 static bool program_folder(char *folder, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", folder, size - 1);
@@ -24,7 +24,7 @@ static bool program_folder(char *folder, size_t size)
     return slash != NULL;
 }
 
-// The schema of scenes is in the project's own tree and in an installed one, and nowhere else.
+// The scene schema is found only in a source tree and in an installation.
 static bool holds_data(const char *folder)
 {
     char path[PATH_MAX + 64];
@@ -36,7 +36,7 @@ bool cli_data_folder(char *folder, size_t size)
 {
     char program[PATH_MAX], real[PATH_MAX];
     if (program_folder(program, sizeof program)) {
-        // Installed, also where the tree was moved after that.
+        // An installation, which may have been moved.
         snprintf(folder, size, "%s/" PERP_DATA_FROM_PROGRAM, program);
         if (holds_data(folder)) {
             if (realpath(folder, real)) {
@@ -44,7 +44,7 @@ bool cli_data_folder(char *folder, size_t size)
             }
             return true;
         }
-        // In a build folder of the project: build/<preset>/cli is three levels down.
+        // A build directory: build/<preset>/cli is three levels down.
         for (int up = 0; up < 4; up++) {
             char *slash = strrchr(program, '/');
             if (!slash) {

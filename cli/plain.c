@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text for terminals, and the signals that come from them.
+// Safe text output to terminals, and signal handling.
 #include "cli.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@ const char *cli_plain(const char *name)
     static int next;
     size_t needed = perp_text_escape(name, text[next], NAME_BYTES);
     if (needed == strlen(name)) {
-        return name;  // nothing to escape: as it is, however long
+        return name;  // nothing to escape: returned as is, whatever its length
     }
     const char *out = text[next];
     next = (next + 1) % NAMES;

@@ -16,7 +16,7 @@ static cli_exit draw(perp_recording *recording, const char *dir, const char *onl
         return status == PERP_ERR_IO || status == PERP_ERR_MEMORY ? CLI_OUTPUT : CLI_INPUT;
     }
     if (!perp_recording_about(recording)->complete && !quiet) {
-        fprintf(stderr, "perp: plot: the recording is incomplete: its run did not end\n");
+        fprintf(stderr, "perp: plot: the recording is incomplete: the run did not finish\n");
     }
     if (!quiet) {
         printf("figures     %s/index.html\n", cli_plain(dir));
@@ -24,7 +24,7 @@ static cli_exit draw(perp_recording *recording, const char *dir, const char *onl
     return CLI_FINE;
 }
 
-// "paths,energy" of --only and of words; false: too long.
+// Joins --only and the names given as words, as in "paths,energy"; false: too long.
 static bool join(const char *only, const char *const *name, int names, char *text, size_t size)
 {
     int used = snprintf(text, size, "%s", only ? only : "");
@@ -51,7 +51,7 @@ cli_exit cli_plot(int count, char **words)
     }
     cli_exit code = cli_options_parse_words("plot", count, words, options, 3, &room);
     if (code == CLI_FINE && found == 0) {
-        code = cli_complain("plot: a file is missing: see 'perp help plot'");
+        code = cli_complain("plot: missing file name: see 'perp help plot'");
     }
     if (code == CLI_FINE && !join(only, word + 1, found - 1, names, sizeof names)) {
         code = cli_complain("plot: the list of figures is too long");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp run --profile: where the time of a run went, by the stages of a step and by what the solver did.
+// perp run --profile: run time by stage of the step and phase of the solver.
 #include "cli.h"
 
 #include <math.h>
@@ -55,17 +55,17 @@ static void print_phases(const cli_profile *p, double whole, FILE *out)
         double seconds;
         const char *what;
     } line[] = {
-        {"joints", e->seconds_joints, "factoring the joints' system"},
-        {"modes", e->seconds_modes, "contacts from their last impulses"},
+        {"joints", e->seconds_joints, "factoring the joint system"},
+        {"modes", e->seconds_modes, "active-set solver, warm-started"},
         {"sweeps", e->seconds_sweeps, "first-order solvers"},
-        {"exact", e->seconds_exact - e->seconds_factor, "Newton and pivots but for the next line"},
+        {"exact", e->seconds_exact - e->seconds_factor, "Newton and pivoting, without factors"},
         {"factors", e->seconds_factor, "factoring and solving with the factors"},
-        {"judge", e->seconds_judge, "the residuals of what was found"},
-        {"spread", e->seconds_spread, "load over redundant contacts"},
-        {"pose", fmax(0.0, p->seconds[PERP_STAGE_SOLVE] - told), "posing and unpacking"},
+        {"judge", e->seconds_judge, "computing residuals"},
+        {"spread", e->seconds_spread, "distributing load over redundant contacts"},
+        {"pose", fmax(0.0, p->seconds[PERP_STAGE_SOLVE] - told), "assembling and unpacking"},
     };
     for (size_t k = 0; k < sizeof line / sizeof line[0]; k++) {
-        fprintf(out, "    %-14s %10.3f s  %5.1f %%  %10.4g us a step  %s\n", line[k].name,
+        fprintf(out, "    %-14s %10.3f s  %5.1f %%  %10.4g us per step  %s\n", line[k].name,
                 line[k].seconds, 100.0 * line[k].seconds / whole, 1e6 * line[k].seconds / steps,
                 line[k].what);
     }
@@ -78,32 +78,33 @@ void cli_profile_print(const cli_profile *p, FILE *out)
         all += p->seconds[k];
     }
     double whole = all > 0.0 ? all : 1.0;
-    fprintf(out, "profile     %.3f s in steps, %.4g us a step, the longest %.4g us\n", all,
+    fprintf(out, "profile     %.3f s in steps, %.4g us per step, longest step %.4g us\n", all,
             1e6 * all / steps, 1e6 * p->longest);
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
         if (stage_names[k]) {
-            fprintf(out, "  %-16s %10.3f s  %5.1f %%  %10.4g us a step\n", stage_names[k],
+            fprintf(out, "  %-16s %10.3f s  %5.1f %%  %10.4g us per step\n", stage_names[k],
                     p->seconds[k], 100.0 * p->seconds[k] / whole, 1e6 * p->seconds[k] / steps);
         }
         if (k == PERP_STAGE_SOLVE) {
             print_phases(p, whole, out);
         }
     }
-    fprintf(out, "  contacts         %.4g a step, %.1f %% start from the step before\n",
+    fprintf(out, "  contacts         %.4g per step, %.1f %% warm-started\n",
             (double)p->contacts / steps,
             p->contacts > 0 ? 100.0 * (double)p->guessed / (double)p->contacts : 0.0);
-    fprintf(out, "  islands          %.4g a step, at most %d\n", (double)p->islands / steps,
+    fprintf(out, "  islands          %.4g per step, at most %d\n", (double)p->islands / steps,
             p->apart);
-    fprintf(out, "  solvers          %.3g a step that touches\n",
+    fprintf(out, "  solvers          %.3g per step with contacts\n",
             p->touching > 0 ? (double)p->solvers / (double)p->touching : 0.0);
     fprintf(
         out,
-        "  factorisations   %.4g a step, at most %d; none in %lld of %lld steps with contacts\n",
+        "  factorisations   %.4g per step, at most %d; none in %lld of %lld steps with contacts\n",
         (double)p->factorisations / steps, p->most, (long long)p->unfactored,
         (long long)p->touching);
-    fprintf(out, "  work             %.4g factorisations a step, at most %.4g (--max-work)\n",
+    fprintf(out, "  work             %.4g factorisations per step, at most %.4g (--max-work)\n",
             p->work / steps, p->hardest);
-    fprintf(out,
-            "  fill             %.4g numbers in the largest factors, %.4g operations to make\n",
-            p->effort.fill, p->effort.flops);
+    fprintf(
+        out,
+        "  fill             %.4g nonzeros in the largest factors, computed in %.4g operations\n",
+        p->effort.fill, p->effort.flops);
 }

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line that tells how far a run is: on stderr, and only on a terminal.
+// The progress line of a run: on stderr, and only on a terminal.
 #include "cli.h"
 
 #include <time.h>
 #include <unistd.h>
 
-static const double INTERVAL = 0.2;  // between two lines [s]
+static const double INTERVAL = 0.2;  // between updates [s]
 
 static double now(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp run: a scene, stepped to its end and recorded.
+// perp run: simulates a scene and records the run.
 #include "cli.h"
 
 #include <float.h>
@@ -12,8 +12,8 @@
 
 typedef struct run_options {
     const char *file, *dir, *solver;
-    double until, step, tolerance, max_seconds, max_work;  // negative: as the scene has it
-    int stepper, form, every, max_iterations;              // likewise; 0: as the scene has it
+    double until, step, tolerance, max_seconds, max_work;  // negative: from the scene
+    int stepper, form, every, max_iterations;              // negative or 0: from the scene
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, profile;
@@ -26,7 +26,7 @@ typedef struct run {
     perp_sim *sim;
     perp_record *record;
     char dir[4096];
-    double h, last;  // a step, and the last one [s]
+    double h, last;  // step size, and that of the last step [s]
     double until;
     int64_t steps;
     cli_profile profile;
@@ -39,7 +39,7 @@ static void interrupt(int number)
     interrupted = number;
 }
 
-// ── Before ───────────────────────────────────────────────────────────────────────────────────────
+// ── Setup ───────────────────────────────────────────────────────────────────────────────────────
 
 static cli_exit read_options(int count, char **words, run_options *o)
 {
@@ -133,9 +133,8 @@ static perp_sim_def sim_def(const run *r)
     return def;
 }
 
-// As many steps as reach the end, the last as long as is left. What a step could be off by from rounding is no step
-// of its own, and an end that is a multiple of h to rounding leaves the last step as long as the others: times are
-// k h then.
+// The number of steps to the end time, and the size of the last one. A remainder within rounding error does not get a
+// step of its own; if the end time is a multiple of h up to rounding, all steps have size h and times are exactly k h.
 static cli_exit count_steps(run *r)
 {
     const run_options *o = &r->options;
@@ -144,7 +143,7 @@ static cli_exit count_steps(run *r)
     r->h = o->step > 0.0 ? o->step : perp_scene_step(r->scene);
     double left = r->until - start, count = ceil(left / r->h - 1e-6);
     if (!(count < 1e15)) {
-        return cli_complain("run: %g s in steps of %g s are too many", r->until, r->h);
+        return cli_complain("run: too many steps: %g s in steps of %g s", r->until, r->h);
     }
     if (left > 0.0) {
         r->steps = count > 1.0 ? (int64_t)count : 1;
@@ -166,7 +165,7 @@ static int frames_every(const run *r)
     return interval >= 1.5 && interval < 1e9 ? (int)(interval + 0.5) : 1;
 }
 
-// <name>-run beside where the command was given, when -o does not say otherwise.
+// Default: <name>-run in the current directory.
 static void choose_directory(run *r)
 {
     const char *name = perp_scene_name(r->scene);
@@ -183,7 +182,7 @@ static void choose_directory(run *r)
     }
 }
 
-// What the run that was in the directory before left besides its recording.
+// Removes the other files of a previous run in the directory.
 static void remove_leftovers(const run *r)
 {
     char path[4200];
@@ -231,7 +230,7 @@ static cli_exit begin(run *r)
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
 
-// What was mended before the first step.
+// Reports corrections made to the initial state.
 static void warn_of_start(const run *r)
 {
     const char *remark = perp_sim_info(r->sim)->remark;
@@ -242,12 +241,12 @@ static void warn_of_start(const run *r)
 
 static cli_exit lost_output(const run *r)
 {
-    cli_complain("%s; the recording in '%s' is incomplete", perp_record_error(r->record)->text,
+    cli_complain("%s: the recording in '%s' is incomplete", perp_record_error(r->record)->text,
                  r->dir);
     return CLI_OUTPUT;
 }
 
-// The problem nobody solved, for `perp solve` and for bug reports.
+// Writes the unsolved problem, for `perp solve` and for bug reports.
 static void dump_problem(const run *r)
 {
     char path[4200];
@@ -255,7 +254,7 @@ static void dump_problem(const run *r)
     snprintf(path, sizeof path, "%s/unsolved.json", r->dir);
     if (perp_sim_problem(r->sim, PERP_FORM_MCP, &problem) >= 0 &&
         perp_mcp_write(&problem->mcp, perp_scene_name(r->scene), path, NULL) >= 0) {
-        cli_complain("the problem of that step is in '%s'", path);
+        cli_complain("the problem of this step was written to '%s'", path);
     }
     perp_step_problem_destroy(problem);
 }
@@ -282,13 +281,13 @@ static cli_exit step_all(run *r)
     return code;
 }
 
-// ── After ────────────────────────────────────────────────────────────────────────────────────────
+// ── Results ────────────────────────────────────────────────────────────────────────────────────────
 
 static void print_line(const perp_certificate *c, perp_judged what, const char *name, double value,
                        const char *unit)
 {
     double over = c->relative[what];
-    printf("  %-16s %10.2e %-4s %9.2e of its limit%s\n", name, value, unit, over,
+    printf("  %-16s %10.2e %-4s %9.2e of limit%s\n", name, value, unit, over,
            over <= 1.0 ? "" : "  VIOLATED");
 }
 
@@ -296,10 +295,10 @@ static void print_certificate(const perp_summary *sum)
 {
     const perp_certificate *c = &sum->worst;
     if (sum->violations > 0) {
-        printf("certificate violated in %lld of %lld steps\n", (long long)sum->violations,
-               (long long)sum->steps);
+        printf("certificate violated in %lld of %lld steps; worst values:\n",
+               (long long)sum->violations, (long long)sum->steps);
     } else {
-        printf("certificate %s; the worst of all steps:\n", sum->steps > 0 ? "passed" : "empty");
+        printf("certificate %s; worst values of all steps:\n", sum->steps > 0 ? "passed" : "empty");
     }
     print_line(c, PERP_JUDGED_GAP, "gap", c->gap, "m");
     print_line(c, PERP_JUDGED_COMPLEMENTARITY, "complementarity", c->complementarity, "J");
@@ -313,31 +312,32 @@ static void print_certificate(const perp_summary *sum)
         print_line(c, PERP_JUDGED_PATH, "path", c->path, "m");
     } else {
         printf("  %-16s %s\n", "path",
-               c->path_clear ? "clear: nothing passed through anything"
+               c->path_clear ? "clear: no body passed through another"
                              : "not checked in every step");
     }
 }
 
-static void print_word(const char *name, const int64_t count[3], double apart, const char *unit)
+static void print_uniqueness(const char *name, const int64_t count[3], double apart,
+                             const char *unit)
 {
     printf("  %-16s unique in %lld steps, not unique in %lld, unknown in %lld", name,
            (long long)count[PERP_UNIQUENESS_PROVED], (long long)count[PERP_UNIQUENESS_DISPROVED],
            (long long)count[PERP_UNIQUENESS_UNKNOWN]);
     if (count[PERP_UNIQUENESS_DISPROVED] > 0) {
-        printf("; a second answer is up to %.2e %s apart", apart, unit);
+        printf("; solutions differ by up to %.2e %s", apart, unit);
     }
     printf("\n");
 }
 
-// Nothing to say where every step is proved to have one answer.
+// Omitted if every step is proved to have a unique solution.
 static void print_answers(const perp_summary *sum)
 {
     if (sum->unique == sum->steps) {
         return;
     }
-    printf("answers\n");
-    print_word("motion", sum->motion, sum->motion_apart, "m/s");
-    print_word("impulses", sum->impulses, sum->impulses_apart, "N s");
+    printf("uniqueness\n");
+    print_uniqueness("motion", sum->motion, sum->motion_apart, "m/s");
+    print_uniqueness("impulses", sum->impulses, sum->impulses_apart, "N s");
 }
 
 static void print_summary(const run *r, const perp_summary *sum)
@@ -351,21 +351,22 @@ static void print_summary(const run *r, const perp_summary *sum)
            def.solver ? def.solver : "auto");
     char last[48] = "";
     if (sum->steps == r->steps && r->last != r->h) {
-        snprintf(last, sizeof last, " (the last of %g s)", r->last);
+        snprintf(last, sizeof last, " (last step %g s)", r->last);
     }
     printf("steps       %lld of %g s%s, to t = %.9g s; %d frames\n", (long long)sum->steps, r->h,
            last, t, sum->frames);
-    printf("size        %d bodies, at most %d contacts\n",
-           perp_model_bodies(perp_scene_model(r->scene)) - 1, sum->contacts_max);
+    int bodies = perp_model_bodies(perp_scene_model(r->scene)) - 1;
+    printf("size        %d %s, up to %d contact%s\n", bodies, bodies == 1 ? "body" : "bodies",
+           sum->contacts_max, sum->contacts_max == 1 ? "" : "s");
     cli_left_out(perp_scene_model(r->scene));
-    printf("time        %.3f s (%.3g x real time), %.3g us a step\n", sum->seconds,
+    printf("time        %.3f s (%.3g x real time), %.3g us per step\n", sum->seconds,
            t / sum->seconds, 1e6 * sum->step_seconds);
     print_answers(sum);
     print_certificate(sum);
     printf("recording   %s\n", cli_plain(r->dir));
 }
 
-// Figures and the page that plays the run. Built without the viewer, perp says so and that is all.
+// Draws the figures and writes the replay page. Without the viewer built in, prints a note and succeeds.
 static bool draw(const run *r)
 {
     size_t size;
@@ -383,7 +384,7 @@ static bool draw(const run *r)
         bool quiet = o->quiet || o->json;
         drawn = cli_replay_write("run", recording, r->dir, o->replay_mb, quiet) == CLI_FINE;
     } else if (!o->no_replay && !o->quiet && !o->json) {
-        printf("replay      none: built without the viewer, which needs Node.js and npm\n");
+        printf("replay      none: perp was built without the viewer (needs Node.js and npm)\n");
     }
     perp_recording_close(recording);
     return drawn;
@@ -395,7 +396,7 @@ static cli_exit end(run *r, cli_exit code)
         cli_complain("%s: %s", perp_scene_name(r->scene), perp_sim_error(r->sim)->text);
         dump_problem(r);
     } else if (code == CLI_INTERRUPTED) {
-        cli_complain("interrupted at t = %g s; what was done is recorded", perp_sim_time(r->sim));
+        cli_complain("interrupted at t = %g s; recorded up to there", perp_sim_time(r->sim));
     }
     if (perp_record_finish(r->record, r->sim) < 0) {
         return lost_output(r);

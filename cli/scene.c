@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp scene: scenes made to measure, as JSON for `perp run`.
+// perp scene: scene generators; writes JSON for `perp run`.
 #include "cli.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static cli_exit list(void)
     return CLI_FINE;
 }
 
-// "--name value" pairs behind the scene's name; -o is the file.
+// "--name value" pairs after the name of the generator; -o is the output file.
 static cli_exit read_words(int count, char **words, perp_generator_option *option, int *options,
                            const char **output)
 {
@@ -27,7 +27,7 @@ static cli_exit read_words(int count, char **words, perp_generator_option *optio
             return cli_complain("scene: '%s' is not an option: see 'perp scene'", words[k]);
         }
         if (k + 1 == count) {
-            return cli_complain("scene: %s needs a value", words[k]);
+            return cli_complain("scene: %s: missing value", words[k]);
         }
         if (is_output) {
             *output = words[k + 1];
@@ -56,7 +56,7 @@ static cli_exit write_scene(const perp_scene *scene, const char *output)
     return written ? CLI_FINE : CLI_OUTPUT;
 }
 
-// Names of scenes; behind one its options, "blocks=20 …" as --blocks.
+// Names of generators; after one, its options: "blocks=20 …" as --blocks.
 static cli_exit complete(int count, char **words)
 {
     for (int i = 0; i < perp_generator_count(); i++) {

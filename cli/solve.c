@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp solve: every file, with one solver or with all that take it.
+// perp solve: every file, with one solver or with all that accept the problem.
 #include "cli.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { SOLVERS_MOST = 64 };
 
-// What has been seen so far.
+// Counts so far.
 typedef struct tally {
     int files, solved, unreadable;
     int printed;                               // results, for commas between them
@@ -70,7 +70,7 @@ static void end_output(session *s)
         return;
     }
     if (s->all) {
-        fputs("solved by ", stdout);
+        fputs("solved per solver: ", stdout);
         for (int k = 0, n = 0; k < perp_solver_count() && k < SOLVERS_MOST; k++) {
             if (t->ran[k] > 0) {
                 printf("%s%s %d / %d", n++ > 0 ? ", " : "", perp_solver_at(k)->name, t->won[k],
@@ -81,14 +81,14 @@ static void end_output(session *s)
     }
     printf("solved %d / %d", t->solved, t->files);
     if (t->unreadable > 0) {
-        printf(", %d not readable", t->unreadable);
+        printf(", %d unreadable", t->unreadable);
     }
     putchar('\n');
 }
 
 // ── Work ─────────────────────────────────────────────────────────────────────────────────────────
 
-// Every solver that takes the problem; those that refuse it on a closer look are left out.
+// Every solver that accepts the problem; those that refuse it when run are not listed.
 static bool run_all(session *s, const task *t, double *z)
 {
     bool solved = false;
@@ -139,7 +139,7 @@ static cli_exit solve_file(session *s, const char *path)
     return solved ? CLI_FINE : CLI_UNSOLVED;
 }
 
-// Bad input tells more than an unsolved problem; output that is lost tells most.
+// Bad input outranks an unsolved problem; lost output outranks both.
 static cli_exit worse(cli_exit a, cli_exit b)
 {
     static const cli_exit order[] = {CLI_OUTPUT, CLI_INPUT, CLI_UNSOLVED, CLI_FINE};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results for programs: JSON and CSV, 17 digits.
+// Results as JSON and CSV, with 17 digits.
 #include "cli.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ cli_exit csv_open(const solve_options *options, csv_file *csv)
     csv->single = options->file_count == 1 && strcmp(options->solver, "all") != 0;
     for (int k = 0; csv->path && k < options->file_count; k++) {
         if (strcmp(csv->path, options->files[k]) == 0) {
-            return cli_complain("-o: '%s' is also to be solved: it would be overwritten",
+            return cli_complain("-o: '%s' is also an input file and would be overwritten",
                                 csv->path);
         }
     }
@@ -73,7 +73,7 @@ cli_exit csv_open(const solve_options *options, csv_file *csv)
     return CLI_FINE;
 }
 
-// Quotes doubled, as in RFC 4180; formulas of spreadsheets marked, as in recordings.
+// Doubles quotes as in RFC 4180, and prefixes spreadsheet formulas with ' as recordings do.
 static void put_field(FILE *out, const char *text)
 {
     putc('"', out);

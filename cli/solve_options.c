@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of perp solve, read strictly: what is not understood is refused.
+// The command line of perp solve; unknown input is rejected.
 #include "cli.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static cli_exit parse_real(const char *option, const char *text, double low, dou
     errno = 0;
     *value = strtod(text, &end);
     if (end == text || *end || !isfinite(*value) || *value < low || text[0] == ' ') {
-        return cli_complain("%s: '%s' is not a number from %g", option, text, low);
+        return cli_complain("%s: '%s' is not a number >= %g", option, text, low);
     }
     return CLI_FINE;
 }
@@ -49,7 +49,7 @@ static cli_exit parse_tolerance(const char *text, double *value)
 {
     cli_exit code = parse_real("--tol", text, 0.0, value);
     if (code == CLI_FINE && *value <= 0.0) {
-        return cli_complain("--tol: '%s' must be larger than 0", text);
+        return cli_complain("--tol: '%s' is not a number > 0", text);
     }
     return code;
 }
@@ -64,7 +64,7 @@ static cli_exit parse_form(const char *text, bool *as_lcp)
 {
     *as_lcp = strcmp(text, "lcp") == 0;
     if (!*as_lcp && strcmp(text, "cone") != 0) {
-        return cli_complain("--form: '%s' is neither cone nor lcp", text);
+        return cli_complain("--form: unknown value '%s': expected cone or lcp", text);
     }
     return CLI_FINE;
 }
@@ -91,7 +91,7 @@ static cli_exit set_value(const char *option, const char *text, solve_options *o
         return parse_form(text, &options->as_lcp);
     }
     options->output = text;
-    return text[0] ? CLI_FINE : cli_complain("-o: a file name is missing");
+    return text[0] ? CLI_FINE : cli_complain("-o: missing file name");
 }
 
 // ── Words ────────────────────────────────────────────────────────────────────────────────────────
@@ -108,7 +108,7 @@ static cli_exit unknown_option(const char *word)
     return cli_complain("solve: unknown option '%s': see 'perp help solve'", word);
 }
 
-// The option that takes a value and is spelled by word, alone or as in --tol=1e-6; NULL: none.
+// The option with a value that word names, alone or as in --tol=1e-6; NULL: none.
 static const char *find_valued(const char *word, const char **attached)
 {
     for (int k = 0; k < VALUED_COUNT; k++) {
@@ -121,14 +121,14 @@ static const char *find_valued(const char *word, const char **attached)
     return NULL;
 }
 
-// Handles words[*k]; moves *k when the option's value is the next word.
+// Handles words[*k]; advances *k when the value is the next word.
 static cli_exit parse_word(int count, char **words, int *k, solve_options *options)
 {
     const char *word = words[*k], *attached = NULL;
     const char *option = find_valued(word, &attached);
     if (option) {
         if (!attached && *k + 1 >= count) {
-            return cli_complain("%s: a value is missing", option);
+            return cli_complain("%s: missing value", option);
         }
         return set_value(option, attached ? attached : words[++*k], options);
     }
@@ -148,7 +148,7 @@ static const char *form_word(int k)
     return k < 2 ? words[k] : NULL;
 }
 
-// As a table of options: what stands behind each.
+// The options as a table, for completion.
 static cli_exit complete(int count, char **words)
 {
     cli_option option[VALUED_COUNT + FLAG_COUNT] = {0};
@@ -192,7 +192,7 @@ cli_exit solve_options_parse(int count, char **words, solve_options *options)
         }
     }
     if (options->file_count == 0) {
-        return cli_complain("solve: no file is given: perp solve FILE...");
+        return cli_complain("solve: missing file name: see 'perp help solve'");
     }
     return CLI_FINE;
 }

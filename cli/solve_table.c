@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results for people: a block for one, a table for several.
+// Results as text: a block for one, a table for several.
 #include "cli.h"
 
 #include <math.h>
@@ -16,11 +16,11 @@ void block_print(FILE *out, const result *r)
     fprintf(out, "kind        %s\n", r->kind);
     fprintf(out, "size        %d", r->n);
     if (r->contacts > 0) {
-        fprintf(out, " (%d contacts)", r->contacts);
+        fprintf(out, " (%d contact%s)", r->contacts, r->contacts == 1 ? "" : "s");
     }
     fprintf(out, "\nsolver      %s", info->solver ? info->solver : r->solver);
     if (info->solver && strcmp(info->solver, r->solver) != 0) {
-        fprintf(out, " (%s, %d tried)", r->solver, info->rungs);
+        fprintf(out, " (chosen by %s, %d tried)", r->solver, info->rungs);
     }
     fprintf(out, "\nstatus      %s\n", perp_status_word(info->error.status));
     fprintf(out, "iterations  %d\n", info->iterations);
@@ -34,7 +34,7 @@ void block_print(FILE *out, const result *r)
     }
 }
 
-// Names come from the files' names in nearly all formats: good enough for a width.
+// Most formats take the problem's name from the file name, which is good enough for a column width.
 int table_name_width(const solve_options *options)
 {
     int width = NAME_LEAST;

@@ -55,13 +55,14 @@ static cli_exit add_facets(task *t, int facets)
     return CLI_FINE;
 }
 
-// The contact problem becomes the LCP it is equivalent to: from here on, that is the problem.
+// Replaces the contact problem by its equivalent LCP.
 static cli_exit pose_lcp(task *t, int facets)
 {
     perp_status status =
         perp_pyramid_create(t->fcp, facets ? facets : DEFAULT_FACETS, NULL, &t->pyramid);
     if (status < 0) {
-        return cli_complain("%s: cannot be posed as an LCP: %s", t->name, perp_status_text(status));
+        return cli_complain("%s: cannot pose the problem as an LCP: %s", t->name,
+                            perp_status_text(status));
     }
     t->mcp = perp_pyramid_mcp(t->pyramid);
     t->kind = t->fcp->nv > 0 ? "mlcp" : "lcp";
@@ -131,7 +132,7 @@ result task_run(const task *t, const char *solver, const solve_options *options,
                 .z = z};
     memset(z, 0, (size_t)t->n * sizeof *z);
     perp_comp_options comp = options->comp;
-    comp.comparable = t->pyramid != NULL;  // directions of a pyramid hold roundings of zero
+    comp.comparable = t->pyramid != NULL;  // pyramid directions contain rounded zeros
     perp_status status =
         t->fcp ? perp_fcp_solve(solver, t->fcp, &comp, NULL, z + t->fcp->nv, z, &r.info)
                : perp_mcp_solve(solver, t->mcp, &comp, NULL, z, &r.info);

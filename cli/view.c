@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp view: a scene, live in the browser; or the replay of a recording.
+// perp view: runs a scene live in the browser, or writes the replay of a recording.
 #include "live.h"
 
 #include <signal.h>
@@ -18,7 +18,7 @@ typedef struct view_options {
     perp_scene_load_options reading;
 } view_options;
 
-// The browser of the desktop, if there is one.
+// Opens the default browser, if there is one.
 static void open_browser(const char *what)
 {
     if (fork() == 0) {
@@ -71,13 +71,13 @@ static cli_exit serve(live_sim *live, const view_options *o)
     live_server *server = live_server_start(live->board, page, size, o->port);
     if (!server) {
         free(page);
-        cli_complain("view: no server on port %d of 127.0.0.1", o->port);
+        cli_complain("view: cannot listen on port %d of 127.0.0.1", o->port);
         return CLI_OUTPUT;
     }
     if (!o->quiet) {
         printf("scene       %s\nopen        %s\n", cli_plain(perp_scene_name(live->scene)),
                live_server_url(server));
-        printf("end         close the page, or Ctrl-C\n");
+        printf("stop        close the page, or press Ctrl-C\n");
     } else {
         printf("%s\n", live_server_url(server));
     }
@@ -100,7 +100,7 @@ static cli_exit view_scene(const view_options *o)
     live_sim live;
     if (!board || !live_board_start(board)) {
         free(board);
-        cli_complain("view: no memory");
+        cli_complain("view: not enough memory");
         return CLI_OUTPUT;
     }
     cli_catch(interrupt);
@@ -146,7 +146,7 @@ cli_exit cli_view(int count, char **words)
 #if defined(PERP_WITH_LIVE)
     return view_scene(&o);
 #else
-    return cli_complain("view: this perp was built without the live view, which needs civetweb "
-                        "(libcivetweb-dev); 'perp run' leaves a replay");
+    return cli_complain("view: perp was built without the live view, which needs civetweb "
+                        "(libcivetweb-dev); 'perp run' writes a replay");
 #endif
 }

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ball on the floor, pushed down with 3 N s and sideways with 1 N s: which impulses answer?
+// A ball on the floor, pushed down with 3 N s and sideways with 1 N s: find the contact impulses.
 //
 //   0 <= z _|_ A z + b >= 0,   z = (p_n, p_f+, p_f-, sigma)
 //
 // The mass is 1 kg and mu is 0.5, so A z + b is (normal velocity, slip + sigma, -slip + sigma,
-// what the cone has left). Friction can give 1.5 N s and needs 1: the ball sticks.
+// distance to the friction cone). Friction can supply up to 1.5 N s and needs 1: the ball sticks.
 #include <perp/comp.h>
 
 #include <stdio.h>
 
 int main(void)
 {
-    const double A[] = {1, 0, 0, 0.5, 0, 1, -1, -1, 0, -1, 1, -1, 0, 1, 1, 0};  // by columns
+    const double A[] = {1, 0, 0, 0.5, 0, 1, -1, -1, 0, -1, 1, -1, 0, 1, 1, 0};  // column-major
     const double b[] = {-3, 1, -1, 0};
     double z[4];
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A planar block slides on its two lower corners, is slowed by Coulomb friction, and comes to rest.
-// Each step of length h solves the Stewart–Trinkle problem for its impulses; an argument names an SVG
-// file for the picture.
+// Each step of size h solves the Stewart–Trinkle problem for its impulses. An optional argument names an
+// SVG file to write.
 //
 //   0 <= z _|_ A z + b >= 0,   z = (p_n, p_f, sigma),   A = [W' M^-1 W, E; U, -E', 0]
 #include <perp/comp.h>
@@ -28,7 +28,7 @@ static void pose(const double q[3], const double nu[3], double W[3 * NC][3], dou
         W[c][0] = 0.0, W[c][1] = 1.0, W[c][2] = r[0];
         W[f][0] = 1.0, W[f][1] = 0.0, W[f][2] = -r[1];
         W[f + 1][0] = -1.0, W[f + 1][1] = 0.0, W[f + 1][2] = r[1];
-        b[c] = (q[1] + r[1]) / h;  // the gap may close within this step, but no more
+        b[c] = (q[1] + r[1]) / h;  // the gap may close within this step, but not become negative
         A[sigma + c * N] = mu;
         A[f + sigma * N] = A[f + 1 + sigma * N] = 1.0;
         A[sigma + f * N] = A[sigma + (f + 1) * N] = -1.0;
@@ -61,7 +61,7 @@ static perp_status step(double q[3], double nu[3], double row[FIELDS])
     return status;
 }
 
-// A plot 350 x 160 at `left`, of the given field from low to high; a title means: draw the axes too.
+// A plot of 350 x 160 at `left`, of the given field from low to high; with a title, draws the axes.
 static void plot(FILE *svg, int left, double low, double high, const char *title,
                  double rows[][FIELDS], int field, const char *look)
 {

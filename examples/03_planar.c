@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A box slides down a ramp of 20 degrees, tips over at its foot, and comes to rest with its back on the
-// ramp. The model is built once; each step solves for the impulses of all contacts, and is judged.
+// ramp. The model is built once; each step solves for all contact impulses and is certified.
 #include <perp/perp.h>
 
 #include <math.h>

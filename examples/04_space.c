@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hammer falls about a hinge and knocks a ball off its centre line: the ball slides first, then rolls. The
-// friction of the floor is the exact cone, the hinge is held where the bodies end.
+// A hammer falls about a hinge and hits a ball off its centre line: the ball slides first, then rolls. The
+// friction cone of the floor is exact, and the hinge holds at the final positions of each step.
 #include <perp/perp.h>
 
 #include <math.h>
@@ -19,7 +19,7 @@ int main(void)
 
     perp_body_def body = perp_body_default();
     body.kind = PERP_BODY_SPATIAL;
-    body.name = "hammer";  // lies along x, its axis is z: turned by 90 degrees about y
+    body.name = "hammer";  // along x; the capsule axis is z, so it is rotated by 90 degrees about y
     body.position_W = (perp_vec3){0.5, 0.0, 1.2};
     body.rotation_WB = (perp_quat){sqrt(0.5), 0.0, sqrt(0.5), 0.0};
     perp_body hammer = perp_builder_add_body(builder, &body);

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An arm in joint coordinates: its mass matrix, what holds it against gravity, what moves its tip; then it is
-// let go, and a Runge-Kutta method of the fourth order follows q'' = H^-1 (B u - C).
+// An arm in joint coordinates: its mass matrix, the gravity torques, and the Jacobian of its tip. Then it is
+// released, and a fourth-order Runge-Kutta method integrates q'' = H^-1 (B u - C).
 #include <perp/perp.h>
 
 #include <stdio.h>
 
 enum { N = 3 };
 
-// q'' with nothing but gravity at (q, qd).
+// q'' under gravity alone at (q, qd).
 static perp_status accelerate(perp_tree *arm, const double *q, const double *qd, double *qdd)
 {
     static const double tau[N] = {0.0};

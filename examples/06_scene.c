@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A scene as text: a ball knocks a domino over. With a folder as its argument the program records the run
-// there, as `perp run` would: `perp view DIR` plays it.
+// A scene as text: a ball knocks a domino over. Given a directory as argument, the program records the run
+// there, like `perp run`; `perp view DIR` plays it.
 #include <perp/io.h>
 
 #include <stdio.h>

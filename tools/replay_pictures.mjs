@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pictures of replay.html in README.md, from the browser:
+// Makes the still pictures of replay.html, with Chromium:
 //
-//   PERP_CLI=build/dev/cli/perp PERP_MODULES=build/dev/viewer/node_modules node tools/replay_pictures.mjs docs/img
+//   PERP_CLI=$PWD/build/release/cli/perp PERP_MODULES=$PWD/build/release/viewer/node_modules \
+//   node tools/replay_pictures.mjs docs/img
 //
-// In the repository they have 250 colours, which halves them: convert NAME.png +dither -colors 250 PNG8:NAME.png
+// In the repository they have 250 colours, which halves their size: convert NAME.png +dither -colors 250 PNG8:NAME.png
 import path from "node:path";
 import { openPage, perp, settled, silent, withBrowser } from "../viewer/test/browser.mjs";
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the perp authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# bash completion of perp. The command tells what fits: nothing here knows its options.
+# bash completion of perp, using `perp complete`.
 _perp() {
     local line word=${COMP_WORDS[COMP_CWORD]}
     COMPREPLY=()

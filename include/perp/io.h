@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole public surface of perp: <perp/perp.h>, and what libperp_io adds to it, files in and out.
+// The complete public interface of perp: <perp/perp.h>, and the file input and output of libperp_io.
 #pragma once
 
 #include <perp/compare.h>

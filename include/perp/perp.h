@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator, libperp: models and their motion, and the solvers below (libperp_comp). Scene files,
+// The simulator, libperp: models and their simulation, with the solvers (libperp_comp). Scene files,
 // recordings, figures and problem files are in libperp_io: <perp/io.h>.
 #pragma once
 

@@ -15,12 +15,12 @@ typedef enum perp_problem_kind {
     PERP_PROBLEM_FCP,  // fc, gfc, rolling
 } perp_problem_kind;
 
-// Read a file; the format is told by its content, not its name (docs/file-format.md). On failure *problem
-// is NULL and error says file position, object and cure. What is odd but readable goes to env->log. HDF5
-// files: one thread at a time.
+// Reads a file; the format is detected by content, not by name (docs/file-format.md). On failure *problem is
+// NULL and error has the position, the object and the remedy. Warnings go to env->log. HDF5 files must be read
+// by one thread at a time.
 PERP_API PERP_MUST perp_status perp_problem_read(const char *path, const perp_env *env,
                                                  perp_problem **problem, perp_error *error);
-// The same from memory. A problem that does not say its name gets `name`, without folders and ending.
+// The same from memory. A problem without a name of its own gets `name`, without directory and extension.
 PERP_API PERP_MUST perp_status perp_problem_parse(const char *name, const char *text, size_t size,
                                                   const perp_env *env, perp_problem **problem,
                                                   perp_error *error);
@@ -31,10 +31,10 @@ PERP_API const char *perp_problem_name(const perp_problem *problem);
 PERP_API const char *
 perp_problem_word(const perp_problem *problem);  // lcp mlcp relay boxlcp fc gfc rfc grfc
 PERP_API const perp_mcp *
-perp_problem_mcp(const perp_problem *problem);  // NULL when it is a contact problem
-PERP_API const perp_fcp *perp_problem_fcp(const perp_problem *problem);  // NULL when it is an MCP
+perp_problem_mcp(const perp_problem *problem);  // NULL for contact problems
+PERP_API const perp_fcp *perp_problem_fcp(const perp_problem *problem);  // NULL for MCPs
 
-// Write in perp's JSON form, exact to the last bit; reading it back gives the same problem.
+// Write the problem in perp's JSON format, exact to the last bit.
 PERP_API PERP_MUST perp_status perp_mcp_write(const perp_mcp *mcp, const char *name,
                                               const char *path, perp_error *error);
 PERP_API PERP_MUST perp_status perp_fcp_write(const perp_fcp *fcp, const char *name,

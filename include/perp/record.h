@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings of runs: written while a sim steps, read back frame by frame, and judged again.
+// Recordings of runs: written while a sim steps, read back frame by frame, and verified.
 //
 // A recording is a directory: run.h5 (everything; docs/file-format.md), bodies.csv, contacts.csv,
-// events.jsonl and summary.json. run.h5 grows while the run goes on and can be read at any moment, also
-// after the program was killed: up to the last flush, and marked as incomplete. The other files bear the
-// ending .part until the run is finished, so that a file without it is whole.
+// events.jsonl and summary.json. run.h5 can be read at any time, during the run or after the program was
+// killed: up to the last flush, and marked as incomplete. The other files have the suffix .part until the run is
+// finished, so a file without it is complete.
 #pragma once
 
 #include <perp/base.h>
@@ -20,49 +20,49 @@ typedef struct perp_record perp_record;
 
 typedef struct perp_record_def {
     const char *name;   // of the scene
-    const char *scene;  // text of the scene file, kept in run.h5: perp_recording_check needs it
-    const perp_scene_file *file;  // and the files it names (perp_scene_files), kept likewise
+    const char *scene;  // text of the scene file, stored in run.h5 for perp_recording_check
+    const perp_scene_file *file;  // the files it names (perp_scene_files), also stored
     int files;
-    double h;              // the step [s]; 0: not the same for all
-    int every;             // a frame every so many steps, and the last; default 1
-    double flush_seconds;  // longest time that a kill can cost [s]; default 0.5
+    double h;              // step size [s]; 0: variable
+    int every;             // record a frame every so many steps, and the last; default 1
+    double flush_seconds;  // interval between flushes [s]; default 0.5
     uint32_t cookie;
 } perp_record_def;
 
 PERP_API perp_record_def perp_record_default(void);
-// Makes the directory and records the present state as frame 0. A recording that is in the directory
-// already is replaced; a directory that holds other things and no recording, or that another record is
-// writing to, in this process or another, is refused. The directory is locked until perp_record_destroy.
+// Creates the directory and records the current state as frame 0. An existing recording in the directory is
+// replaced. Fails if the directory contains other files and no recording, or if another record, in this process or
+// another, is writing to it. The directory is locked until perp_record_destroy.
 PERP_API PERP_MUST perp_status perp_record_create(const char *dir, const perp_sim *sim,
                                                   const perp_record_def *def, const perp_env *env,
                                                   perp_record **record, perp_error *error);
-// After every perp_sim_step, whatever its status: a failed step leaves an event, no frame. After an error
-// the recording stays marked as incomplete, and every further call returns the same error. A sim of
-// another model, and a recording that is finished, are refused: PERP_ERR_ARGUMENT.
+// Call after every perp_sim_step, whatever its status: a failed step leaves an event but no frame. After an error the
+// recording stays marked as incomplete, and every further call returns the same error. PERP_ERR_ARGUMENT if the sim
+// has another model, or the recording is finished.
 PERP_API PERP_MUST perp_status perp_record_step(perp_record *record, const perp_sim *sim);
-// Writes what is left, closes the files and gives them their names.
+// Writes remaining data, closes the files and gives them their final names.
 PERP_API PERP_MUST perp_status perp_record_finish(perp_record *record, const perp_sim *sim);
 PERP_API void perp_record_destroy(perp_record *record);  // unfinished: stays marked as incomplete
 PERP_API const perp_error *perp_record_error(const perp_record *record);
 
-// What has been seen so far, over all steps and not only those that became frames.
+// Summary so far, over all steps (not only those recorded as frames).
 typedef struct perp_summary {
-    int64_t steps;  // that succeeded
-    int frames;     // written
+    int64_t steps;  // successful steps
+    int frames;     // frames written
     int contacts_max;
-    int64_t violations;                   // steps past a limit of the certificate
-    int64_t unique;                       // steps proved to have one answer only
-    int64_t not_unique;                   // steps of which a second answer was found
+    int64_t violations;                   // steps that violate the certificate
+    int64_t unique;                       // steps with a proved unique solution
+    int64_t not_unique;                   // steps with a second solution found
     int64_t motion[3], impulses[3];       // steps by perp_uniqueness
-    double motion_apart, impulses_apart;  // largest of second answers [m/s, N s]
-    perp_certificate worst;               // each number the worst of all steps
-    double seconds;                       // wall, since perp_record_create
-    double step_seconds;                  // median of a step, to 1 %
+    double motion_apart, impulses_apart;  // largest difference of two solutions [m/s, N s]
+    perp_certificate worst;               // worst value of each item over all steps
+    double seconds;                       // wall time since perp_record_create
+    double step_seconds;                  // median wall time of a step, to 1 %
     perp_status status;                   // of the last step
 } perp_summary;
 
 PERP_API perp_summary perp_record_summary(const perp_record *record);
-// The text of summary.json, as of now; valid until the next call. NULL: out of memory.
+// The current text of summary.json; valid until the next call. NULL: out of memory.
 PERP_API const char *perp_record_summary_text(perp_record *record, const perp_sim *sim);
 
 // ── Reading ──────────────────────────────────────────────────────────────────────────────────────
@@ -70,24 +70,24 @@ PERP_API const char *perp_record_summary_text(perp_record *record, const perp_si
 typedef struct perp_recording perp_recording;
 
 typedef struct perp_recording_info {
-    const char *name, *scene;  // scene: the text, "" when there is none
-    const char *solver;        // as asked for
+    const char *name, *scene;  // scene: its text; "": none
+    const char *solver;        // as requested
     perp_stepper stepper;
     perp_form form;
     perp_friction_law friction;
     perp_impact_law impact;
-    perp_rotation_update rotation;  // in space
-    perp_gyroscopic gyroscopic;     // in space
-    int facets;                     // in space
+    perp_rotation_update rotation;  // spatial
+    perp_gyroscopic gyroscopic;     // spatial
+    int facets;                     // spatial
     perp_coordinates coordinates;
     bool spatial;
     double h, margin, theta, tolerance;
     perp_limits limits;
     int every;
-    bool complete;  // the run came to its end, and everything was written
-    int frames;     // at least 1: the start
+    bool complete;  // the run finished and everything was written
+    int frames;     // at least 1: the initial state
     int bodies, shapes, joints, nv, nq;
-    int springs;         // between points of bodies; 0 where the recording does not tell
+    int springs;         // between points of bodies; 0 if not recorded
     const char *events;  // JSON lines
 } perp_recording_info;
 
@@ -95,10 +95,10 @@ typedef struct perp_recorded_body {
     const char *name;
     perp_body_kind kind;
     perp_motion motion;
-    int at_nu;                // of its first value in nu, -1: not free
+    int at_nu;                // index of its first value in nu; -1: not dynamic
     int at_q;                 // the same in q
     double mass, inertia_zz;  // [kg], [kg m^2] about z
-    double inertia_B[6];      // space, in body axes: xx yy zz xy xz yz [kg m^2]
+    double inertia_B[6];      // spatial, in body axes: xx yy zz xy xz yz [kg m^2]
 } perp_recorded_body;
 
 typedef struct perp_recorded_shape {
@@ -106,15 +106,15 @@ typedef struct perp_recorded_shape {
     perp_body body;
     perp_shape_kind kind;
     double mu, restitution;    // [-]
-    double radius;             // the outline is rounded by this; of a solid [m]
-    const perp_vec3 *outline;  // in the body frame [m]: vertices; half-plane: a point, its normal
+    double radius;             // rounding radius of the outline, or radius of a solid [m]
+    const perp_vec3 *outline;  // in the body frame [m]: vertices; half-plane: point and normal
     int outline_count;
-    // In space; outline: the vertices of a hull, mesh or height field.
+    // Spatial; outline: the vertices of a hull, mesh or height field.
     perp_pose X_BS;         // of the shape frame in the body frame
     perp_vec3 half;         // half extents along its axes [m]
-    int faces;              // of a hull, mesh or height field,
-    const int *corner_end;  // each from where the one before ends (from corner_first) to here,
-    const int *corner;      // counter-clockwise by vertices of the outline
+    int faces;              // of a hull, mesh or height field;
+    const int *corner_end;  // end of each face in corner; the first face starts at corner_first
+    const int *corner;      // indices into outline, counter-clockwise
     int corner_first;
 } perp_recorded_shape;
 
@@ -123,46 +123,46 @@ typedef struct perp_recorded_joint {
     perp_joint_kind kind;
     perp_body a, b;
     perp_vec3 anchor_A, anchor_B;  // in the body frames [m]
-    perp_vec3 axis_A;              // space: in the frame of a
+    perp_vec3 axis_A;              // spatial: in the frame of a
 } perp_recorded_joint;
 
 typedef struct perp_recorded_spring {
     const char *name;
     perp_body a, b;
     perp_vec3 anchor_A, anchor_B;  // in the body frames [m]
-    double rest;                   // length without force [m]
+    double rest;                   // rest length [m]
 } perp_recorded_spring;
 
-// One moment; frame 0 is the start, without contacts. Valid until the next perp_recording_read.
+// One instant; frame 0 is the initial state, without contacts. Valid until the next perp_recording_read.
 typedef struct perp_snapshot {
     double t;                       // [s]
-    int64_t step;                   // how many have been done
-    const double *q, *nu;           // nq and nv
+    int64_t step;                   // number of steps taken
+    const double *q, *nu;           // nq and nv values
     const perp_vec3 *position_W;    // of each body [m]
-    const double *angle;            // in the plane [rad]
+    const double *angle;            // planar [rad]
     const perp_quat *rotation_WB;   // of each body
     const perp_vec3 *velocity_W;    // [m/s]
     const double *spin;             // about z [rad/s]
     const perp_vec3 *omega_W;       // [rad/s]
     int contacts;                   // of the last step before t
-    const perp_contact *contact;    // contacts of them
-    const perp_joint_state *joint;  // one a joint
-    const perp_wrench *applied;  // one a body: perp_sim_body_apply of the last step; of a part NULL
-    perp_certificate certificate;  // the worst of the steps since the frame before
-    perp_energy energy;            // work, dissipated: summed over the steps since then
+    const perp_contact *contact;    // array of them
+    const perp_joint_state *joint;  // one per joint
+    const perp_wrench *applied;    // one per body: perp_sim_body_apply of the last step; part: NULL
+    perp_certificate certificate;  // worst values of the steps since the previous frame
+    perp_energy energy;            // work, dissipated: summed over these steps
     perp_status status;            // of the last step
     int iterations, problem_size, redundant_rows;
-    int parts;            // of the last step; 1: it was not divided
-    int kept;             // parts of the last step that perp_recording_read_part reads
-    perp_part_kind part;  // of a part: what it is,
-    double h;             // and how long; 0 in frames [s]
+    int parts;            // parts of the last step; 1: not divided
+    int kept;             // parts that perp_recording_read_part can read
+    perp_part_kind part;  // for a part: its kind,
+    double h;             // and duration [s]; 0 for frames
     bool unique;
-    perp_uniqueness motion, impulses;  // recordings of before this was kept: unknown
+    perp_uniqueness motion, impulses;  // unknown in older recordings
     double step_seconds;               // of the last step
 } perp_snapshot;
 
-// path: the directory or its run.h5. A recording that is being written, or whose writer was killed, is
-// read up to its last flush.
+// path: the directory or its run.h5. A recording that is still being written, or whose writer was killed, is
+// read up to the last flush.
 PERP_API PERP_MUST perp_status perp_recording_open(const char *path, const perp_env *env,
                                                    perp_recording **recording, perp_error *error);
 PERP_API void perp_recording_close(perp_recording *recording);
@@ -173,56 +173,56 @@ PERP_API perp_recorded_shape perp_recording_shape(const perp_recording *recordin
 PERP_API perp_recorded_joint perp_recording_joint(const perp_recording *recording,
                                                   perp_joint joint);
 PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k);
-// Frames in order are read in blocks; jumping about costs a block each.
+// Frames are read in blocks: sequential access is fast, random access reads a block per call.
 PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
                                                    perp_snapshot *out, perp_error *error);
-// A part of the last step before a frame, 0 .. kept - 1: the state where it ends, with contacts, impulses and energies
-// of the part alone. The last one ends where the frame is. Replaces what perp_recording_read gave.
+// A part of the last step before a frame, 0 .. kept - 1: the state at its end, with the contacts, impulses and energies
+// of this part alone. The last part ends at the frame. Invalidates the result of perp_recording_read.
 PERP_API PERP_MUST perp_status perp_recording_read_part(perp_recording *recording, int frame,
                                                         int part, perp_snapshot *out,
                                                         perp_error *error);
 
-// ── Judging a recording again ────────────────────────────────────────────────────────────────────
+// ── Verifying a recording ────────────────────────────────────────────────────────────────────────
 
-// What is recomputed from the recorded states and impulses, and the model in the recording.
+// Items recomputed from the recorded states and impulses, and the model in the recording.
 typedef enum perp_check_item {
     PERP_CHECK_GAP,       // deepest penetration [m]
-    PERP_CHECK_PULL,      // contact that pulls: largest -p_n [N s]
-    PERP_CHECK_PUSH,      // contact that pushes from afar: |p_n rho_n| [J]
-    PERP_CHECK_CLOSE,     // contact that is let through: largest -rho_n [m/s]
+    PERP_CHECK_PULL,      // pulling contact: largest -p_n [N s]
+    PERP_CHECK_PUSH,      // force at an open gap: |p_n rho_n| [J]
+    PERP_CHECK_CLOSE,     // unresolved approach: largest -rho_n [m/s]
     PERP_CHECK_CONE,      // friction beyond mu p_n [N s]
-    PERP_CHECK_SLIP,      // what sliding friction should have taken and did not [J]
-    PERP_CHECK_JOINT,     // joint error, coordinates beyond their limits [m, rad]
-    PERP_CHECK_RATE,      // joint velocities beside their equations [m/s, rad/s]
-    PERP_CHECK_DRIVE,     // drives and dry friction of joints beyond what they can do [N s, N m s]
+    PERP_CHECK_SLIP,      // missing dissipation of sliding friction [J]
+    PERP_CHECK_JOINT,     // joint errors, coordinates beyond their limits [m, rad]
+    PERP_CHECK_RATE,      // violation of joint equations by the velocities [m/s, rad/s]
+    PERP_CHECK_DRIVE,     // drives and dry joint friction beyond their limits [N s, N m s]
     PERP_CHECK_MOMENTUM,  // |M dnu - p_ext - all recorded impulses| [N s, N m s]
-    PERP_CHECK_MOTION,    // |q - q^l - h nu| as the stepper has it [m, rad]
-    PERP_CHECK_ENERGY,    // energy that appears from nowhere in a step [J]
-    PERP_CHECK_CONTACT,  // gap, point, normal, rates, coefficients of contacts as recorded [m, m/s]
-    PERP_CHECK_RECORD,   // joints, driven bodies, energies, times as recorded [m, J, s]
+    PERP_CHECK_MOTION,    // |q - q^l - h nu|, by the rule of the stepper [m, rad]
+    PERP_CHECK_ENERGY,    // energy created in a step [J]
+    PERP_CHECK_CONTACT,   // recorded gap, point, normal, rates, coefficients of contacts [m, m/s]
+    PERP_CHECK_RECORD,    // recorded joints, kinematic bodies, energies, times [m, J, s]
     PERP_CHECK_COUNT,
 } perp_check_item;
 
 typedef struct perp_check_result {
     const char *name;   // "gap"
     const char *unit;   // "m"
-    bool done;          // false: the recording does not hold what it takes, see why
-    const char *why;    // "" when done
-    double worst;       // where it comes nearest to its limit; NaN in the recording: INFINITY
-    double limit;       // there; relative to the scene unless it was set
-    double over;        // worst over limit; above 1: a violation
-    double t;           // when the worst was seen [s]
-    const char *where;  // names of what it was seen at
+    bool done;          // false: the recording lacks the data, see why
+    const char *why;    // "" if done
+    double worst;       // value closest to its limit; INFINITY if the recording contains NaN
+    double limit;       // limit of this value; relative to the scene unless set
+    double over;        // worst / limit; above 1: violated
+    double t;           // time of the worst value [s]
+    const char *where;  // names of the objects concerned
 } perp_check_result;
 
 typedef struct perp_check {
     perp_check_result item[PERP_CHECK_COUNT];
-    int divided;  // frames of steps in parts that the recording does not have: places were judged
-    bool passed;  // nothing that was judged is past its limit
-    bool partly;  // something could not be judged
+    int divided;  // divided steps whose parts are not recorded: only positions are judged
+    bool passed;  // all items judged are within their limits
+    bool partly;  // some items could not be judged
 } perp_check;
 
-// limits: NULL, relative to the scene; never what the recording says of itself.
+// limits: NULL: relative to the scene; the limits stored in the recording are not used.
 PERP_API PERP_MUST perp_status perp_recording_check(perp_recording *recording,
                                                     const perp_limits *limits, perp_check *check,
                                                     perp_error *error);

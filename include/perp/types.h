@@ -15,7 +15,7 @@ typedef struct perp_quat {
     double w, x, y, z;
 } perp_quat;
 
-// X_AB: takes coordinates in B to coordinates in A.
+// X_AB: maps coordinates in B to coordinates in A.
 typedef struct perp_pose {
     perp_vec3 p;
     perp_quat rot;
@@ -31,7 +31,7 @@ typedef struct perp_wrench {
     perp_vec3 f_W, tau_W;
 } perp_wrench;
 
-// Handles. Body {0} is the ground; -1 is none.
+// Handles. Body {0} is the ground; {-1}: none.
 typedef struct perp_body {
     int32_t i;
 } perp_body;

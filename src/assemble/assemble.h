@@ -80,10 +80,12 @@ typedef struct pp_delassus {
     double *pb;  // nb: impulses at p = 0
 } pp_delassus;
 
+// Row i of the reduced problem.
 const pp_row *pp_base_row(const pp_rows *rows, int i);
 perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_kinematics *kin,
                             const double *nu, pp_arena *arena);
 
+// A posed problem and its blocks, by which answers are taken apart again. mcp for the forms MCP and LCP, fcp for the cone.
 typedef struct pp_posed {
     perp_form form;
     int nv, nb, nm, nn, nf, ns;  // block sizes; nv = nb = 0 in the LCP
@@ -108,10 +110,12 @@ typedef struct pp_step_equations {
     double *rate;    // nm + nn without bias, nt with it
 } pp_step_equations;
 
+// nu: velocities where the step starts.
 perp_status pp_step_equations_run(pp_step_equations *out, const perp_model *model,
                                   const pp_kinematics *kin, const pp_rows *rows,
                                   const pp_coordinates *in, const double *nu, pp_arena *arena);
 
+// The three forms of (P7). All arrays are in the arena.
 perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_step_equations *motion,
                         pp_arena *arena);
 // slack: ng numbers added to mu p_n - sum p_f (what an earlier impulse left), NULL: zero.

@@ -13,10 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-static const double RANK = 1e-11;
-static const double NOTHING = 1e-12;  // of an equation's shortfall
-enum { SPARSE_FROM = 12 };            // rows
+static const double RANK = 1e-11;  // pivot of a row scaled to 1 below which it is redundant
+static const double NOTHING =
+    1e-12;  // of an equation's shortfall: rounding, not worth a second round
+// Rows from which the sparse factorisations are tried. Fewer are as quick densely, and the rank is found on the way.
+enum { SPARSE_FROM = 12 };
 
+// Entry (i, j), column-major with n rows.
 static double *entry_at(double *A, int n, int i, int j)
 {
     return A + (size_t)j * (size_t)n + (size_t)i;
@@ -35,6 +38,7 @@ static void fill_schur(pp_closed *c, double *S)
     }
     for (int j = 0; j < n; j++) {
         const pp_row *row = pp_closed_row(c, j);
+        // in joint coordinates the diagonal of S itself may be rounding: of a row that the tree implies
         double diagonal = c->in.tree ? pp_row_mobility(c->model, c->mass, row) + row->gamma
                                      : *entry_at(S, n, j, j);
         c->d[j] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
@@ -80,6 +84,8 @@ static void factor_pivoted_cholesky(pp_closed *c, double *S)
         if (!(*entry_at(S, n, best, best) > RANK)) {
             break;
         }
+        // with a unit diagonal a pivot is the squared sine of the angle between a row and those before it, in the metric
+        // of the masses                                                                    theory (J10)
         if (*entry_at(S, n, k, k) < 1e-3 * *entry_at(S, n, best, best)) {
             swap_pair(S, n, k, best, c->order);
         }
@@ -88,6 +94,7 @@ static void factor_pivoted_cholesky(pp_closed *c, double *S)
         for (int i = k + 1; i < n; i++) {
             *entry_at(S, n, i, k) /= root;
         }
+        // rank-one update of what is left, lower part
         for (int j = k + 1; j < n; j++) {
             double s = *entry_at(S, n, j, k);
             if (s != 0.0) {
@@ -137,6 +144,7 @@ static bool set_tree_response(pp_closed *c, pp_arena *arena)
     }
     for (int i = 0; i < c->nb; i++) {
         double *Jq = c->Jq + (size_t)i * n, *HJ = c->HJ + (size_t)i * n;
+        // HJ = H^-1 Jq: the rates that a unit impulse along the row makes
         pp_tree_row(pass, pp_closed_row(c, i), Jq);
         memcpy(HJ, Jq, n * sizeof *HJ);
         pp_coordinates_solve(&c->in, HJ);
@@ -204,11 +212,13 @@ static void apply_row_impulses(const pp_closed *c, const double *step, double *n
     }
 }
 
+// Rows that are closed are all bilateral ones, or in joint coordinates those that the tree does not imply.
 const pp_row *pp_closed_row(const pp_closed *c, int i)
 {
     return &c->rows->b[c->row ? c->row[i] : i];
 }
 
+// Redundant rows take no degree of freedom away: the rank counts, not nb.
 int pp_closed_dof(const pp_closed *c)
 {
     return (c->in.tree ? c->in.tree->tree->nv : c->model->nv) - c->rank;
@@ -273,7 +283,8 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
     return out->rank < n ? factor_gram(out, arena) : PERP_OK;
 }
 
-// x = S^+ x
+// x = S^+ x: on entry the rates that the rows are short of, on return the impulses that supply them. The sparse factors
+// give redundant rows no impulse; the dense one shares it, with the least norm.
 static void apply_inverse(const pp_closed *c, double *x)
 {
     int n = c->nb, r = c->rank;
@@ -304,7 +315,8 @@ static void apply_inverse(const pp_closed *c, double *x)
     }
 }
 
-// What equation i is short of at velocities nu.
+// What equation i is short of at velocities nu: -(W_b^T nu + beta + gamma p_b). J nu alone is wanted of pp_row_rate, as
+// beta has the given rate in it.
 static double shortfall(const pp_closed *c, int i, const double *beta, const double *nu,
                         const double *pb)
 {
@@ -314,7 +326,7 @@ static double shortfall(const pp_closed *c, int i, const double *beta, const dou
     return -(beta ? beta[at] : 0.0) - row->gamma * pb[at] - moved;
 }
 
-// nu = S qd + nu_0
+// nu = S qd + nu_0; relative: a difference of velocities, in which nu_0 cancels.
 static void add_velocities(const pp_closed *c, bool relative, double *nu)
 {
     pp_tree_velocities(c->in.tree, c->qd, true, nu);
@@ -336,7 +348,7 @@ static void solve_tree(const pp_closed *c, bool relative, double *r)
     add_velocities(c, relative, r);
 }
 
-// nu follows impulses of the closed rows.
+// nu follows impulses of the closed rows: directly, or through the rates of the tree.
 static void apply_impulses(const pp_closed *c, const double *step, bool relative, double *nu)
 {
     if (!c->in.tree) {
@@ -354,6 +366,7 @@ static void apply_impulses(const pp_closed *c, const double *step, bool relative
 // equations worth the while.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
 {
+    // no beta: r is a change of momentum, and nu the change of velocities that it makes
     bool relative = !beta;
     if (closed->in.tree) {
         solve_tree(closed, relative, r);
@@ -385,6 +398,7 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
     }
 }
 
+// nu and p_b are linear in beta: p_b changes by -S^+ step, nu by M^-1 W_b of that.
 void pp_closed_change(const pp_closed *closed, double *step, double *nu, double *pb)
 {
     for (int i = 0; i < closed->nb; i++) {

@@ -6,13 +6,16 @@
 //
 //   X_k = A_k D_k^-1,   D_k+1 <- D_k+1 - X_k A_k^T          A_k: rows of joint k + 1, columns of joint k
 //
+// D_k starts as the block of joint k itself, W_k^T M^-1 W_k + Gamma_k. The pass is linear in the number of joints and
+// makes no fill, where a dense factorisation takes their cube.
+//
 // Rows that depend on others, and joints in any other order, are left to the general factorisation.
 #include "assemble/closed.h"
 
 #include <string.h>
 
-static const double RANK = 1e-11;
-enum { ROWS_MOST = 9 };  // of a joint with all that drives it
+static const double RANK = 1e-11;  // share of its diagonal that a pivot must leave, as in (P8)
+enum { ROWS_MOST = 9 };            // of a joint with all that drives it
 
 struct pp_chain {
     int count;
@@ -33,6 +36,7 @@ static int count_joints(const pp_rows *rows, int *first)
     int count = 0;
     for (int r = 0; r < rows->nb; r++) {
         const pp_row *row = &rows->b[r], *last = row - 1;
+        // springs and drags have no joint: their rows are told apart by the force
         if (r == 0 || row->joint != last->joint || row->force != last->force) {
             first[count++] = r;
         }
@@ -71,7 +75,8 @@ static bool in_a_row(const pp_closed *c, const pp_chain *chain, int *seen, int *
 
 // Entries of S between two joints, by the places of the bodies that both touch; of a joint with itself the
 // lower triangle.
-static void fill_block(const pp_closed *c, int row, int rows, int column, int columns, double *x)
+static void fill_joint_block(const pp_closed *c, int row, int rows, int column, int columns,
+                             double *x)
 {
     const pp_row *b = c->rows->b, *first = &b[row], *second = &b[column];
     memset(x, 0, (size_t)(rows * columns) * sizeof *x);
@@ -134,6 +139,7 @@ INLINE void solve_sized(int n, const double *A, double *x)
     }
 }
 
+// Joints of three rows, spherical ones, are the most frequent: with a constant size the loops are unrolled.
 static bool factor_block(int n, const double *diagonal, double *A)
 {
     return n == 3 ? factor_sized(3, diagonal, A) : factor_sized(n, diagonal, A);
@@ -153,6 +159,7 @@ INLINE void eliminate_sized(int s, int t, const double *D, double *A, double *ne
 {
     double row[ROWS_MOST], kept[ROWS_MOST * ROWS_MOST];
     memcpy(kept, A, (size_t)(s * t) * sizeof *A);
+    // row i of X solves D x = (row i of A)^T, as D is symmetric
     for (int i = 0; i < t; i++) {
         for (int j = 0; j < s; j++) {
             row[j] = kept[i + j * t];
@@ -210,7 +217,7 @@ static bool factor_chain(const pp_closed *c, pp_chain *chain)
         if (after) {
             memcpy(carried, D, (size_t)(s * s) * sizeof *D);
         }
-        fill_block(c, row, s, row, s, D);
+        fill_joint_block(c, row, s, row, s, D);
         for (int i = 0; i < s; i++) {
             D[i + i * s] += c->rows->b[row + i].gamma;
             diagonal[i] = D[i + i * s];
@@ -223,11 +230,13 @@ static bool factor_chain(const pp_closed *c, pp_chain *chain)
         if (!factor_block(s, diagonal, D)) {
             return false;
         }
+        // joints that share no body start a new chain: nothing is carried over
         chain->below[k] = -1;
         if (k + 1 < chain->count && coupled(c, chain, k)) {
             int t = chain->first[k + 2] - chain->first[k + 1];
             chain->below[k] = below;
-            fill_block(c, row + s, t, row, s, chain->X + below);
+            fill_joint_block(c, row + s, t, row, s, chain->X + below);
+            // the next block starts from -X A^T; the loop above adds its own entries to that
             memset(chain->D + used, 0, (size_t)(t * t) * sizeof *D);
             eliminate_block(s, t, D, chain->X + below, chain->D + used);
             below += s * t;
@@ -249,12 +258,14 @@ perp_status pp_closed_chain(pp_closed *c, pp_arena *arena)
     if (!chain->first) {
         return PERP_ERR_MEMORY;
     }
+    // one block of ints: first, at, below
     chain->count = count_joints(c->rows, chain->first);
     chain->at = chain->first + nb + 1;
     chain->below = chain->at + nb;
     if (!in_a_row(c, chain, seen, last)) {
         return PERP_OK;  // not a chain: c->chain stays NULL, for another factorisation
     }
+    // s^2 <= ROWS_MOST s for each block of s rows, and as much for the blocks below the diagonal
     chain->D = PP_ARRAY(arena, double, 2 * ROWS_MOST * (size_t)nb);
     c->work = PP_ARRAY(arena, double, 3 * (size_t)nb);
     if (!chain->D || !c->work) {
@@ -278,6 +289,7 @@ INLINE void forward_sized(int s, int t, const double *X, const double *x, double
     }
 }
 
+// The transposed product, for the way back.
 INLINE void back_sized(int s, int t, const double *X, const double *y, double *x)
 {
     for (int j = 0; j < s; j++) {

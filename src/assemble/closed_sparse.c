@@ -11,9 +11,10 @@
 
 #include <string.h>
 
-static const double RANK = 1e-11;
-enum { DENSE_MOST = 1200 };  // redundant rows up to here are given least-norm impulses
+static const double RANK = 1e-11;  // as in closed.c
+enum { DENSE_MOST = 1200 };        // redundant rows up to here are given least-norm impulses
 
+// The block pattern of S: a node is a joint or a spring, with all its rows.
 typedef struct nodes {
     int count;
     int *first;                      // count + 1: rows of each node
@@ -122,6 +123,7 @@ static int neighbours(const nodes *n, int k, int *seen, int *out)
             int other = n->of_body[at];
             if (other > k && seen[other] != k) {
                 seen[other] = k;
+                // the first pass only counts
                 if (out) {
                     out[count] = other;
                 }
@@ -183,7 +185,7 @@ static int shared(const pp_closed *c, const nodes *n, int a, int b, int at[][2])
 }
 
 // Block (a, b) of S, column-major, a and b nodes.
-static void fill_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
+static void fill_node_block(const pp_closed *c, const nodes *n, int a, int b, double *x)
 {
     int at[PP_ROW_BODIES * PP_ROW_BODIES][2], count = shared(c, n, a, b, at);
     const pp_row *rows = c->rows->b;
@@ -196,12 +198,13 @@ static void fill_block(const pp_closed *c, const nodes *n, int a, int b, double 
                 int nv = c->model->body[rows[row].body[at[k][0]]].nv;
                 sum += pp_closed_dot(nv, rows[row].J[at[k][0]], c->MJ[column][at[k][1]]);
             }
+            // rows of a node that touch different bodies share no list of places: entry by entry
             x[j * n->size[a] + i] = count < 0 ? sum + pp_closed_coupling(c, row, column) : sum;
         }
     }
 }
 
-// Rows in the order kept, left out.
+// The same split as dense pivoting gives: order[0 .. rank) are rows that hold, the others follow from them.
 static bool set_order(pp_closed *c, pp_arena *arena)
 {
     const double *pivot = pp_ldl_pivots(c->ldl);
@@ -224,6 +227,7 @@ perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
         !set_pattern(&n, arena)) {
         return PERP_ERR_MEMORY;
     }
+    // an equal pattern, as in most steps, keeps the order and the elimination tree of the step before
     pp_ldl_pattern pattern = {.nodes = n.count, .size = n.size, .p = n.p, .i = n.i};
     if (pp_ldl_analyse(ldl, &pattern) < 0) {
         return PERP_ERR_MEMORY;
@@ -234,9 +238,10 @@ perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
     if (!x || !c->work) {
         return PERP_ERR_MEMORY;
     }
+    // blocks of the lower triangle only: S is symmetric
     for (int k = 0; k < n.count; k++) {
         for (int e = n.p[k]; e < n.p[k + 1]; e++) {
-            fill_block(c, &n, n.i[e], k, x + place[e]);
+            fill_node_block(c, &n, n.i[e], k, x + place[e]);
         }
     }
     // Zero pivots are redundant rows, which get no impulse here. The dense factorisation shares the load instead; where

@@ -12,7 +12,9 @@
 
 #include <string.h>
 
-enum { ARTICULATED_FROM = 48 };  // velocities
+// Velocities from which H is not formed: it has their square of entries, while the two passes of the articulated-body
+// algorithm are linear in the number of links.                                           theory (J5)
+enum { ARTICULATED_FROM = 48 };
 
 // Equations of the tree's own joints hold for any q; drives and springs along their coordinates remain rows.
 static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *arena)
@@ -30,6 +32,7 @@ static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *are
     }
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
+        // a drive of a tree joint acts along its coordinate, which is free: it stays a row, and so does its spring
         implied[i] = row->joint >= 0 && of_tree[row->joint] && !row->drives && !row->spring;
     }
     out->implied = implied;
@@ -72,6 +75,7 @@ perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
     return factor_mass(out, arena);
 }
 
+// By the factors of H, or by two passes over the tree.
 void pp_coordinates_solve(const pp_coordinates *c, double *x)
 {
     if (c->H) {
@@ -81,6 +85,8 @@ void pp_coordinates_solve(const pp_coordinates *c, double *x)
     }
 }
 
+// qd = H^-1 S^T M (nu - nu_0): the projection in the metric of the masses, exact for velocities that the tree allows, and
+// the closest rates for others.
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd)
 {
     const perp_model *m = c->tree->tree->model;
@@ -112,6 +118,7 @@ static void add_body_wrench(const pp_body *body, perp_wrench w, double *f)
     }
 }
 
+// A joint holds six relative velocities at most.
 enum { ROWS_MOST = 6 };
 
 typedef struct joint_rows {
@@ -185,6 +192,7 @@ void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, 
     for (int i = 0; i < c->nb; i++) {
         pp_row_add(m, &c->rows->b[c->row[i]], -pb[c->row[i]], NULL, f);
     }
+    // links are numbered from the roots on: backwards, all that a link carries is done before it
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *link = &tree->link[i];
         const pp_body *body = &m->body[link->body], *carrier = &m->body[link->carrier];
@@ -196,6 +204,7 @@ void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, 
         if (carrier->nv > 0) {
             perp_wrench w = wrench_of(body, f + body->at);
             const pp_frame *frame = c->in.tree->body;
+            // the wrench is about the centre of mass of the link: moved to that of the carrier it gains arm x force
             perp_vec3 arm = pp_sub(frame[link->body].p, frame[link->carrier].p);
             w.tau_W = pp_add(w.tau_W, pp_cross(arm, w.f_W));
             add_body_wrench(carrier, w, f + carrier->at);

@@ -3,11 +3,17 @@
 //
 // The Delassus matrix D = W^T M^ W of the rows m, n, t, M^ being the inverse mass with the joints
 // closed; sparse when there are no joints, since a row then meets only rows of its own bodies.
+//
+// Entry (i, j) is the change of the rate of row i by a unit impulse along row j [1/kg for rows of lengths]. With the joints
+// closed (P8) the rates of all rows are u = D p + q, and nu and p_b are no unknowns any more: what is left of (P7) is
+// the LCP or the cone form. D is symmetric and positive semidefinite; it is singular where rows depend on each other, as
+// those of four contacts under a table do.
 #include "assemble/assemble.h"
 
 #include <math.h>
 #include <string.h>
 
+// Rows of the reduced problem are numbered boxed first, then normal, then tangential.
 const pp_row *pp_base_row(const pp_rows *rows, int i)
 {
     if (i < rows->nm) {
@@ -17,7 +23,8 @@ const pp_row *pp_base_row(const pp_rows *rows, int i)
     return i < rows->nn ? &rows->n[i] : &rows->t[i - rows->nn];
 }
 
-enum { DENSE_MAX_ROWS = 48 };  // rows up to which the matrix is dense
+// Rows up to which the matrix is dense. The lists of the sparse one cost more than the zeros they save up to about here.
+enum { DENSE_MAX_ROWS = 48 };
 
 // Rows that touch each body, as lists.
 typedef struct body_rows {
@@ -35,6 +42,7 @@ static perp_status list_touches(const perp_model *m, const pp_rows *rows, int co
     if (!out->first || !out->row || !next) {
         return PERP_ERR_MEMORY;
     }
+    // a counting sort by bodies: count, sum, place; rows ascend within each body
     for (int i = 0; i < count; i++) {
         const pp_row *row = pp_base_row(rows, i);
         for (int k = 0; k < row->count; k++) {
@@ -70,6 +78,7 @@ static int sparse_column(const pp_closed *c, const body_rows *touches, int j, do
         for (int e = touches->first[b]; e < touches->first[b + 1]; e++) {
             int i = touches->row[e];
             const pp_row *row = pp_base_row(c->rows, i);
+            // which block of J belongs to this body; the list holds only rows that have one
             int at = 0;
             while (row->body[at] != b) {
                 at++;
@@ -78,6 +87,7 @@ static int sparse_column(const pp_closed *c, const body_rows *touches, int j, do
             for (int v = 0; v < body->nv; v++) {
                 sum += moved[v] * row->J[at][v];
             }
+            // two bodies that rows i and j share add to the same entry, which may cancel on the way
             if (column[i] == 0.0 && sum != 0.0) {
                 hit[count++] = i;
             }
@@ -87,6 +97,8 @@ static int sparse_column(const pp_closed *c, const body_rows *touches, int j, do
     return count;
 }
 
+// Insertion sort: a row shares bodies with few others, and the lists of two bodies are each in order already. Columns of a
+// CSC matrix have ascending rows.
 static void sort_hits(int *hit, int count)
 {
     for (int i = 1; i < count; i++) {
@@ -110,6 +122,7 @@ static perp_status build_sparse(pp_delassus *out, const pp_closed *c, pp_arena *
     if (status < 0 || !column || !hit || !p) {
         return PERP_ERR_MEMORY;
     }
+    // room for the rows that share a body with each row, counted twice where they share two
     size_t most = 1;
     for (int j = 0; j < n; j++) {
         const pp_row *row = pp_base_row(c->rows, j);
@@ -143,7 +156,8 @@ static perp_status build_sparse(pp_delassus *out, const pp_closed *c, pp_arena *
     return PERP_OK;
 }
 
-// J_i . MJ over the bodies that both rows touch, MJ belonging to row j.
+// J_i . MJ over the bodies that both rows touch, MJ belonging to row j. Rows name free bodies only: the others have no
+// velocities among the unknowns.
 static double response(const perp_model *m, const pp_row *a, const pp_row *b,
                        double (*MJ)[PP_BODY_NV])
 {
@@ -170,6 +184,7 @@ static perp_status build_small(pp_delassus *out, const pp_closed *c, pp_arena *a
     if (!D) {
         return PERP_ERR_MEMORY;
     }
+    // M^-1 J^T of row j once, then its product with all rows from j on
     for (int j = 0; j < n; j++) {
         const pp_row *column = pp_base_row(c->rows, j);
         double MJ[PP_ROW_BODIES][PP_BODY_NV];
@@ -199,6 +214,7 @@ static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *a
     for (int j = 0; j < n; j++) {
         memset(nu, 0, (size_t)m->nv * sizeof *nu);
         pp_row_add(m, pp_base_row(c->rows, j), 1.0, NULL, nu);
+        // without beta the joints are closed for relative velocities: driven bodies stand still, as they do for a difference
         pp_closed_solve(c, NULL, nu, pb);
         for (int i = 0; i < n; i++) {
             const pp_row *row = pp_base_row(c->rows, i);
@@ -232,7 +248,7 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
     }
     // The velocity without contacts, M nu + p_ext with the joints closed, and the rates of the rows at it: q.
     pp_masses_mul(m, kin->mass, nu, out->nu);
-    pp_axpy(m->nv, 1.0, kin->p_ext, out->nu);
+    pp_axpy(m->nv, 1.0, kin->loads.p_ext, out->nu);
     for (int i = 0; i < rows->nb; i++) {
         beta[i] = rows->b[i].rate + rows->b[i].bias;
     }
@@ -245,6 +261,7 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
         out->D = perp_matrix_dense(0, 0, out->q);
         return PERP_OK;
     }
+    // joints couple rows of all bodies in a mechanism, so that zeros are few
     if (closed->nb > 0 || closed->in.tree) {
         return build_dense(out, closed, arena);
     }

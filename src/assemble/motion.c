@@ -3,6 +3,12 @@
 //
 // The step written out in its velocities: M, or H in joint coordinates, and the wrench matrix W, what unit
 // impulses along the rows do to them.
+//
+//   bodies              M nu = M nu_l + p_ext + W p                                       theory (P1)
+//   joint coordinates   H qd = S^T (M (nu_l - nu_0) + p_ext + W p)                        theory (J7)
+//
+// A column of W is J^T of a row, or S^T J^T. The given part of a row's rate is its rate at velocities 0, which in joint
+// coordinates are nu_0 of the bodies: what driven links impose.
 #include "assemble/pose.h"
 
 #include <string.h>
@@ -53,8 +59,10 @@ typedef struct wrenches {
     const double *nu_0;  // the same
 } wrenches;
 
+// Room for all columns. False: out of memory, or more entries than an int counts.
 static bool open_wrenches(wrenches *w, int columns, pp_arena *arena)
 {
+    // a row touches four bodies at most; in joint coordinates all that carry them
     size_t each = w->tree ? (size_t)w->nv : (size_t)PP_ROW_BODIES * PP_BODY_NV;
     size_t most = (size_t)columns * each;
     w->p = PP_ARRAY(arena, int, columns + 1);
@@ -72,6 +80,7 @@ static double put_wrench(wrenches *w, const pp_row *row)
         pp_wrench_column(w->model, row, &w->used, w->i, w->x);
         return row->rate;
     }
+    // S^T J^T: J of the row times the velocities of its bodies for each unit rate
     pp_tree_row(w->tree, row, w->Jq);
     for (int k = 0; k < w->nv; k++) {
         if (w->Jq[k] != 0.0) {
@@ -101,6 +110,7 @@ static bool put_wrenches(pp_step_equations *out, wrenches *w, const pp_rows *row
         out->rate[base + k] =
             (w->tree ? pp_row_rate(w->model, row, w->nu_0) : row->rate) + row->bias;
     }
+    // combined in the rows, not in the columns: in joint coordinates a direction costs one product
     for (int g = 0; g < rows->ng; g++) {
         for (int j = 0; j < rows->group[g].directions; j++) {
             pp_row row = direction_row(rows, &rows->group[g], j);
@@ -123,6 +133,7 @@ static bool put_masses(pp_step_equations *out, const perp_model *model, const pp
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *body = &model->body[i];
         for (int c = 0; c < body->nv; c++) {
+            // column c of the body's block, by applying it to a unit vector: pp_body_mul knows the kinds of bodies
             double e[PP_BODY_NV] = {0.0}, M[PP_BODY_NV];
             e[c] = 1.0;
             pp_body_mul(body, &kin->mass[i], e, M);
@@ -145,6 +156,7 @@ static bool put_tree_mass(pp_step_equations *out, const pp_tree_pass *pass, pp_a
     if (!H || !pp_writer_open(&w, n, (size_t)n * (size_t)n, arena)) {
         return false;
     }
+    // composite rigid bodies, O(n d) for n velocities and depth d
     pp_tree_mass(pass, H);
     for (int j = 0; j < n; j++) {
         pp_writer_column(&w);
@@ -161,11 +173,12 @@ static void put_push(pp_step_equations *out, const perp_model *model, const pp_k
                      const pp_coordinates *in, const double *nu)
 {
     double *sum = in->tree ? in->work : out->rhs;
+    // sum: velocities, then momenta of the bodies, in place
     for (int i = 0; i < model->nv; i++) {
         sum[i] = nu[i] - (in->tree ? in->nu_0[i] : 0.0);
     }
     pp_masses_mul(model, kin->mass, sum, sum);
-    pp_axpy(model->nv, 1.0, kin->p_ext, sum);
+    pp_axpy(model->nv, 1.0, kin->loads.p_ext, sum);
     if (in->tree) {
         pp_tree_gather(in->tree, sum, out->rhs);
     }

@@ -2,6 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mixed and the reduced problem: MCP and LCP.                                       theory (P7)
+//
+// Unknowns, in this order: velocities x and bilateral impulses p_b (free, MCP only), boxed impulses p_m, normal impulses
+// p_n >= 0, p_f >= 0 along the directions of each friction group, and a slip speed sigma >= 0 a group. The conditions of
+// friction are those of Stewart and Trinkle (1996):
+//
+//   0 <= p_f    complementary to   d . slip + sigma >= 0      for each direction d
+//   0 <= sigma  complementary to   mu p_n - sum p_f >= 0      for each group
+//
+// E has a 1 for each direction in the column of its group's sigma, U has mu in the row of a group's sigma, C = (U, -E^T).
 #include "assemble/pose.h"
 
 #include <math.h>
@@ -9,6 +18,8 @@
 
 // ── Writing ──────────────────────────────────────────────────────────────────────────────────────
 
+// A square CSC matrix with n columns and room for `most` entries; columns are begun and filled in order. False: out of
+// memory, or more entries than an int counts.
 bool pp_writer_open(pp_writer *w, int n, size_t most, pp_arena *arena)
 {
     *w = (pp_writer){.p = PP_ARRAY(arena, int, n + 1),
@@ -17,11 +28,13 @@ bool pp_writer_open(pp_writer *w, int n, size_t most, pp_arena *arena)
     return w->p && w->i && w->x && most <= INT32_MAX;
 }
 
+// Columns are begun in order, each once.
 void pp_writer_column(pp_writer *w)
 {
     w->p[w->columns++] = w->used;
 }
 
+// Zeros are left out, so that the pattern is that of the numbers, not of the blocks.
 void pp_writer_put(pp_writer *w, int row, double value)
 {
     if (value != 0.0) {
@@ -30,12 +43,14 @@ void pp_writer_put(pp_writer *w, int row, double value)
     }
 }
 
+// All n columns have been begun; the matrix refers to the arrays of the writer.
 perp_matrix pp_writer_close(pp_writer *w, int n)
 {
     w->p[n] = w->used;
     return perp_matrix_csc(n, n, w->p, w->i, w->x);
 }
 
+// Blocks that the MCP and the LCP share.
 void pp_posed_sizes(pp_posed *out, const pp_rows *rows)
 {
     out->nm = rows->nm;
@@ -107,7 +122,7 @@ static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *a
     return PERP_OK;
 }
 
-// ── MCP (34) ─────────────────────────────────────────────────────────────────────────────────────
+// ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
 
 //   [ M   -W   0 ] [x]   [-M x_l - p_ext]
 //   [ W^T  G   E ] [p] + [ rate + bias  ]
@@ -121,10 +136,12 @@ static perp_status mcp_matrix(pp_posed *out, const pp_step_equations *motion, co
     perp_matrix Wt;
     pp_writer w;
     perp_status status = pp_matrix_transpose(W, arena, &Wt);
+    // W and its transpose, M, and per column of W: gamma, mu of up to three groups, -1, and the 1 of sigma
     size_t most = 2 * pp_matrix_entries(W) + pp_matrix_entries(M) + 8 * (size_t)np + 1;
     if (status < 0 || !pp_writer_open(&w, n, most, arena)) {
         return PERP_ERR_MEMORY;
     }
+    // columns of x: M above W^T, row by row of the transpose so that rows ascend
     for (int j = 0; j < nv; j++) {
         pp_writer_column(&w);
         for (int e = M->p[j]; e < M->p[j + 1]; e++) {
@@ -134,6 +151,7 @@ static perp_status mcp_matrix(pp_posed *out, const pp_step_equations *motion, co
             pp_writer_put(&w, nv + Wt.i[e], Wt.x[e]);
         }
     }
+    // columns of p: -W above Gamma, and C below
     int group = 0, direction = 0;
     for (int j = 0; j < np; j++) {
         pp_writer_column(&w);
@@ -172,6 +190,7 @@ perp_status pp_pose_mcp(pp_posed *out, const pp_rows *rows, const pp_step_equati
     if (status < 0) {
         return status;
     }
+    // equations of motion: M x - W p - (M x_l + p_ext) = 0
     for (int i = 0; i < motion->nv; i++) {
         b[i] = -motion->rhs[i];
     }
@@ -200,6 +219,10 @@ static void axpy_column(const perp_matrix *D, int j, double s, double *to)
     }
 }
 
+// The matrix is S^T D S + K. Columns of S are unit vectors for p_m and p_n and directions in the rows of a group for p_f; K
+// has the conditions of friction, E and C. With many directions S^T D S is large and of low rank: pp_pose_lcp_product
+// leaves it a product.
+//
 // Rates of m and n as they are, of friction along each direction.
 static void put_rates(pp_writer *w, const pp_rows *rows, const double *rate)
 {
@@ -221,6 +244,7 @@ static void put_rates(pp_writer *w, const pp_rows *rows, const double *rate)
     }
 }
 
+// An upper bound of the entries: each of D becomes a block of directions, and each column has mu, -1 and 1 besides.
 static size_t lcp_entries(const pp_rows *rows, const perp_matrix *D, int n)
 {
     size_t widest = 2, all = (size_t)n * (size_t)n;
@@ -240,6 +264,7 @@ static bool put_directions(perp_matrix *S, const pp_rows *rows, int base, int n,
     if (!pp_writer_open(&w, n, (size_t)first_t + 2 * (size_t)rows->nf + 1, arena)) {
         return false;
     }
+    // p_m and p_n are rows of D themselves
     for (int j = 0; j < first_t; j++) {
         pp_writer_column(&w);
         pp_writer_put(&w, j, 1.0);
@@ -259,6 +284,7 @@ static bool put_directions(perp_matrix *S, const pp_rows *rows, int base, int n,
         pp_writer_column(&w);
     }
     *S = pp_writer_close(&w, n);
+    // the writer makes square matrices; S maps n unknowns to the rows of D
     S->rows = base;
     return true;
 }
@@ -344,6 +370,7 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
             put_rates(&w, rows, rate);
             pp_writer_put(&w, first_s + g, -1.0);
         }
+        // second problem of Poisson's law: the impulse that is given back already allows this much friction, (P9)
         b[first_s + g] = slack ? slack[g] : 0.0;
     }
     put_friction_rates(rows, delassus->q + first_t, b + first_t);

@@ -23,6 +23,7 @@ int pp_cone_dim(const perp_model *model, const pp_rows *rows)
     if (!model->spatial) {
         return 2;
     }
+    // a normal and two tangents, a moment about the normal, two about the tangents
     return 3 + (spin ? 1 : 0) + (roll ? 2 : 0);
 }
 
@@ -60,6 +61,7 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
             to = roll;
         }
         to[group->n] = group->mu;
+        // a contact with a polygon in any of its groups has polygons of as many facets in all
         nd[group->n] = group->facets > 0 ? group->facets : nd[group->n];
         polygons = polygons || group->facets > 0;
     }
@@ -78,6 +80,8 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
 enum { DENSE_MOST = 96 };           // components up to which W is dense
 enum { NOTHING = -1, LIMIT = -2 };  // nothing moves it; it is the limit of a boxed row
 
+// The row that each component of each contact is: contacts are the nn unilateral rows, then the nm boxed ones. NULL: out of
+// memory.
 static int *components(const pp_rows *rows, int dim, pp_arena *arena)
 {
     int contacts = rows->nn + rows->nm, first_t = rows->nm + rows->nn;
@@ -88,6 +92,7 @@ static int *components(const pp_rows *rows, int dim, pp_arena *arena)
     for (int k = 0; k < contacts * dim; k++) {
         base[k] = NOTHING;
     }
+    // component 0 is the normal; friction groups fill the others below
     for (int i = 0; i < rows->nn; i++) {
         base[i * dim] = rows->nm + i;
     }
@@ -159,6 +164,7 @@ static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *
     for (int k = 0; k < n; k++) {
         double *column = W + (size_t)k * (size_t)n;
         if (base[k] < 0) {  // alone in its row and column
+            // a component that nothing moves gets a unit diagonal, which keeps W regular and its impulse at 0
             bool limit = base[k] == LIMIT;
             column[k] = limit ? matrix_diagonal(&delassus->D, base[k + 1]) : 1.0;
             q[k] = limit ? -column[k] * rows->m[base[k + 1]].upper : 0.0;
@@ -185,12 +191,14 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
     out->fcp.q = q;
     int *place = PP_ARRAY(arena, int, delassus->count), *i = PP_ARRAY(arena, int, delassus->count);
     int *base = components(rows, dim, arena);
+    // every entry of D, and a diagonal for each component without a row
     size_t entries = pp_matrix_entries(&delassus->D);
     pp_writer w;
     if (!q || !place || !i || !x || !base || !set_coefficients(&out->fcp, rows, arena) ||
         !pp_writer_open(&w, n, entries + (size_t)n + 1, arena)) {
         return PERP_ERR_MEMORY;
     }
+    // place: inverse of base, from a row of D to its component
     for (int k = 0; k < n; k++) {
         if (base[k] >= 0) {
             place[base[k]] = k;
@@ -225,6 +233,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
 
 // ── Bodies kept: M v = f + H r, u = H^T v + w ────────────────────────────────────────────────────
 
+// J M^-1 J^T of a boxed row, by which its limit is scaled; 1 where neither body is free.
 static double row_mobility(const perp_model *model, const pp_kinematics *kin, const pp_row *row)
 {
     double s = pp_row_mobility(model, kin->mass, row);
@@ -263,7 +272,8 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
 }
 
 // For models without bilateral rows: the solver then works with the few velocities instead
-// of the many contacts.
+// of the many contacts. M is block diagonal and H sparse, where W = H^T M^-1 H of a pile is nearly full in the rows of
+// each body.
 perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp_kinematics *kin,
                                 const pp_rows *rows, const double *nu, pp_arena *arena)
 {
@@ -281,8 +291,9 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
         mass_matrix(&out->fcp.M, model, kin, rows, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
+    // f: momentum without contacts, M nu_l + p_ext; 0 for the velocities of limits
     pp_masses_mul(model, kin->mass, nu, f);
-    pp_axpy(model->nv, 1.0, kin->p_ext, f);
+    pp_axpy(model->nv, 1.0, kin->loads.p_ext, f);
     for (int k = 0; k < n; k++) {
         p[k] = used;
         // The limit of a boxed row acts on a velocity of its own, number model->nv + i, instead of on a body.

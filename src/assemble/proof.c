@@ -18,6 +18,7 @@ static const real CANCEL = 1e-10L;  // of the terms that sum y J is made of
 static const real DATA = 4e-16L;    // J that is a rounding of zero, next to the body's others
 static const real PROOF = 1e-9L;    // of the terms that sum y c is made of
 
+// Sums of y J by velocity, and of y c, each beside the sum of its absolute terms: what rounding is measured by.
 typedef struct scale_pan {
     const perp_model *model;
     real *sum, *terms;  // nv: of y J
@@ -39,6 +40,7 @@ static void add_row_terms(scale_pan *s, const pp_row *row, double y, double c)
     }
     real part = (real)y * (real)c;
     s->value += part;
+    // rate and bias may cancel: the scale is of both, so that a proof does not rest on their rounding
     s->size += (real)fabs(y) * ((real)fabs(row->rate) + (real)fabs(c - row->rate));
     s->fits = s->fits && isfinite(y) && isfinite(c) && (y == 0.0 || row->gamma == 0.0);
 }
@@ -87,6 +89,7 @@ double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, doubl
     for (int b = 0; b < model->bodies; b++) {
         s.fits = s.fits && cancels(&s, &model->body[b]);
     }
+    // a negative sum by more than its own rounding
     bool proves = s.fits && s.value < -PROOF * s.size;
     return proves ? (double)(s.value / s.size) : PP_INF;
 }
@@ -139,6 +142,7 @@ double pp_rows_unbounded_motion(const perp_model *model, const pp_rows *rows, co
     }
     for (int i = 0; i < rows->nm; i++) {
         real terms = 0.0L, rate = row_rate(model, &rows->m[i], d, &terms);
+        // the work of a boxed row on the motion is rate p with p in [lower, upper]: its least value counts
         if (fabsl(rate) > CANCEL * terms) {
             real part = rate * (real)(rate > 0.0L ? rows->m[i].lower : rows->m[i].upper);
             value += part;
@@ -147,6 +151,7 @@ double pp_rows_unbounded_motion(const perp_model *model, const pp_rows *rows, co
     }
     for (int i = 0; i < rows->nb; i++) {
         real terms = 0.0L, rate = row_rate(model, &rows->b[i], d, &terms);
+        // a motion against a joint is none
         free = free && fabsl(rate) <= CANCEL * terms;
     }
     for (int i = 0; i < rows->nn; i++) {

@@ -6,9 +6,10 @@
 //
 //   R_ab+ = exp(h omega) R_ab,   d+ = d + h d',   d = R_a^T (c_b - c_a)
 //
-// and a universal joint by the angles about its two axes. Which joints carry is not asked: the rule holds if it does
-// along a tree of joints that hangs on bodies whose places follow by themselves. Of all trees the one counts whose
-// worst error is least, a minimum bottleneck spanning tree.
+// and a universal joint by the angles about its two axes. The certificate does not ask which joints
+// carry a body. The rule holds if it holds along some tree of joints whose root bodies follow from
+// their own velocities. Of all such trees the one whose worst error is smallest counts: a minimum
+// bottleneck spanning tree, found with Kruskal's algorithm.
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -17,18 +18,21 @@
 #include <math.h>
 #include <string.h>
 
+// Rotation by the vector w: axis times angle [rad].
 static pp_mat3 turned_by(perp_vec3 w)
 {
     return pp_quat_matrix(pp_quat_exp(w));
 }
 
+// R_ab = R_a^T R_b: takes coordinates in b to coordinates in a.
 static pp_mat3 relative_rotation(const pp_mat3 *a, const pp_mat3 *b)
 {
     pp_mat3 at = pp_transpose3(a);
     return pp_mat_mul(&at, b);
 }
 
-// Chord of the angle between two rotations, which are given as matrices [rad].
+// Length of the chord between two rotations, which for small angles is the angle [rad]: the
+// Frobenius norm of the difference of two rotations by the angle x is 2 sqrt(2) sin(x/2).
 static double chord_between(const pp_mat3 *a, const pp_mat3 *b)
 {
     double sum = 0.0;
@@ -38,7 +42,9 @@ static double chord_between(const pp_mat3 *a, const pp_mat3 *b)
     return sqrt(0.5 * sum);
 }
 
-// R_ab at the end of the step. omega: of b relative to a, in the axes of a.
+// R_ab at the end of the step by theory (K9). omega: angular velocity of b relative to a, in the
+// axes of a [rad/s]. The two axes of a universal joint are fixed in one body each, so that its
+// first turn multiplies from the left and its second from the right.
 static pp_mat3 turned(const pp_joint *j, const pp_mat3 *R, perp_vec3 omega, double h)
 {
     if (j->kind != PERP_JOINT_UNIVERSAL) {
@@ -52,7 +58,8 @@ static pp_mat3 turned(const pp_joint *j, const pp_mat3 *R, perp_vec3 omega, doub
     return pp_mat_mul(&moved, &second);
 }
 
-// Of b on a: how far it is from where constant rates of the joint's coordinates bring it [m].
+// How far b ends from the place on a where constant rates of the joint coordinates bring it [m].
+// Rotations count at the reach of the body. The frames `from` hold the velocities of the step.
 static double arc_error(const pp_joint *j, double h, const pp_frame *from, const pp_frame *to,
                         double reach)
 {
@@ -60,6 +67,7 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
     perp_vec3 c_a = pp_add(a->p, pp_mul(&a->R, j->r_A)), c_b = pp_add(b->p, pp_mul(&b->R, j->r_B));
     perp_vec3 e_a = pp_add(a_end->p, pp_mul(&a_end->R, j->r_A));
     perp_vec3 e_b = pp_add(b_end->p, pp_mul(&b_end->R, j->r_B));
+    // Velocity of c_b relative to the material point of a at the same place: the rate of d in a.
     perp_vec3 slide = pp_sub(pp_own_velocity(b, c_b), pp_own_velocity(a, c_b));
     perp_vec3 d = pp_mul_t(&a->R, pp_along(pp_sub(c_b, c_a), h, slide));
     double off = pp_length(pp_sub(d, pp_mul_t(&a_end->R, pp_sub(e_b, e_a))));
@@ -68,6 +76,8 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
     return off + reach * chord_between(&then, &end);
 }
 
+// Joints that determine the place of one body on the other. The rest are single equations, which no
+// tree of joints contains.
 static bool carries(const pp_joint *j)
 {
     return j->kind != PERP_JOINT_DISTANCE && j->kind != PERP_JOINT_ANGLE &&
@@ -83,8 +93,8 @@ typedef struct reason {
 
 enum { ORDER_BITS = 28 };  // of a key: more reasons than any model has
 
-// Sorts by error, to seven digits, and by order where that is the same. Bits of doubles that are not negative are in
-// the order of their values; NaN comes last.
+// Sorts by relative error to seven digits, then by order of arrival. The bits of non-negative
+// doubles compare as their values do. NaN sorts last.
 static uint64_t sort_key(const reason *why, int order)
 {
     double over = why->over > 0.0 ? why->over : 0.0;
@@ -94,14 +104,17 @@ static uint64_t sort_key(const reason *why, int order)
     return bits >> ORDER_BITS << ORDER_BITS | (uint64_t)order;
 }
 
-// Sets of bodies that go together, as rings of members; set 0 is that of what follows by itself.
+// Disjoint sets of bodies, each a ring of members. Set 0 holds the bodies whose places are
+// explained. Body i is the element i + 1.
 typedef struct sets {
     int *of;    // bodies + 1: set of each
     int *next;  // the next member of its set
     int *size;  // of the set that has this number
 } sets;
 
-// One set of two; the bodies that so come to set 0 are explained by `why`.
+// Unites the sets of a and b; the smaller one is relabelled, except that set 0 keeps its name.
+// Bodies that enter set 0 here are explained by `why`, whose error becomes theirs: Kruskal's
+// algorithm takes errors in rising order, so that it is the worst on their path.
 static void merge_sets(sets *s, int a, int b, const reason *why, double *error)
 {
     int into = s->of[a], from = s->of[b];
@@ -120,18 +133,23 @@ static void merge_sets(sets *s, int a, int b, const reason *why, double *error)
             break;
         }
     }
+    // Two rings become one by exchanging the successors of one member each.
     int after = s->next[into];
     s->next[into] = s->next[from];
     s->next[from] = after;
     s->size[into] += s->size[from];
 }
 
-// Frames of the start with the velocities nu of the step; those of bodies that are not free are given.
+// Frames at the start with the velocities nu of the step. Bodies that are not free keep the
+// velocities that `from` gives them.
 static pp_frame *with_velocities(const perp_model *m, const pp_frame *from, const double *nu,
                                  pp_arena *arena)
 {
     pp_frame *out = PP_ARRAY(arena, pp_frame, m->bodies);
-    for (int i = 0; out && i < m->bodies; i++) {
+    if (!out) {
+        return NULL;
+    }
+    for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         double rate[6] = {0.0};
         out[i] = from[i];
@@ -146,7 +164,8 @@ static pp_frame *with_velocities(const perp_model *m, const pp_frame *from, cons
     return out;
 }
 
-// All explanations there are; returns how many.
+// Gathers all explanations and returns their number. Bodies that are not free need none: their
+// error is -1, which sorts first.
 static int gather_reasons(const perp_model *m, double h, const pp_frame *from, const pp_frame *to,
                           const double *limit, const double *error, reason *why)
 {
@@ -183,6 +202,8 @@ perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *o
     if (!from || !why || !key || !room || !s.of || !s.next || !s.size) {
         return PERP_ERR_MEMORY;
     }
+    // At first every body is a set of its own; element 0 is the root, to which a reason with a = -1
+    // leads.
     for (int i = 0; i < nodes; i++) {
         s.of[i] = s.next[i] = i;
         s.size[i] = 1;
@@ -192,6 +213,7 @@ perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *o
         key[i] = sort_key(&why[i], i);
     }
     pp_sort_keys(count, key, room);
+    // Kruskal: the reasons in rising order of error, those that close a cycle left out.
     for (int i = 0; i < count; i++) {
         const reason *next = &why[key[i] & ((1U << ORDER_BITS) - 1U)];
         if (s.of[next->a + 1] != s.of[next->b + 1]) {

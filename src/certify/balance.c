@@ -9,13 +9,15 @@
 
 #include <math.h>
 
-// Sums of a body: what is left over, and how much there was, of impulse and of its moment.
+// Balance of one body: the impulse f [N s] and its moment tau about the centre of mass [N m s] that
+// remain unexplained, in world axes, and the sums of the sizes of all terms, which set the limit.
 typedef struct body_balance {
     perp_vec3 f, tau;
     double size_f, size_tau;
 } body_balance;
 
-// J nu + the row's given part, from the velocities of bodies in world axes.
+// J nu plus the part of the row that given motions prescribe, with velocities of bodies in world
+// axes.
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body)
 {
     double sum = row->rate;
@@ -30,7 +32,8 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
     return sum;
 }
 
-// A row's coefficients of one body as a force and a moment about its centre of mass, world axes.
+// Coefficients of a row for its k-th body as a force and a moment about the centre of mass, in
+// world axes. Planar bodies have only the components listed in `axis`.
 static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
 {
     const pp_body *b = &m->body[row->body[k]];
@@ -41,22 +44,25 @@ static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
     return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-// J M^-1 J' + gamma, with the inertia in body axes; 1 where nothing can move.
+// J M^-1 J^T + gamma; 1 where nothing can move, so that callers may divide. The inverse inertia is
+// constant in body axes, so that the moment is taken there.
 double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
 {
     double sum = 0.0;
     for (int k = 0; k < row->count; k++) {
         const pp_body *body = &e->model->body[row->body[k]];
         perp_wrench w = row_wrench(e->model, row, k);
-        perp_vec3 turn_B = pp_mul_t(&e->kin->body[row->body[k]].R, w.tau_W);
+        perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[row->body[k]].R, w.tau_W);
         sum +=
             pp_dot3(w.f_W, w.f_W) / body->mass + pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
     }
+    // A quasistatic step has a share of the masses; gamma is the compliance of the row.
     sum = sum / e->inertia + row->gamma;
     return sum > 0.0 ? sum : 1.0;
 }
 
-// sign times a force at `arm` from the centre of mass, and a moment; sizes add up for the limit.
+// Adds sign times a force that acts at `arm` from the centre of mass, and a moment. Sizes are added
+// without signs: terms that cancel still count for rounding.
 static void add_impulse_to_body(body_balance *to, double sign, perp_vec3 f, perp_vec3 arm,
                                 perp_vec3 moment)
 {
@@ -77,12 +83,12 @@ static perp_vec3 angular_momentum_of(const pp_step_evidence *e, int i, const pp_
     return pp_mul(&f->R, pp_mul(&body->I_B, w_B));
 }
 
-// M (nu - nu_old) - p_ext of one body. With the theta method in space the angular momentum is that
-// of both ends, each with its own inertia, (S9).
+// Opens the balance of one body with M (nu - nu_old) - p_ext. The theta method in space takes the
+// angular momentum at both ends, each with the inertia at its orientation.             theory (S9)
 static body_balance open_account(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_frame *f = &e->kin->body[i];
+    const pp_frame *f = &e->kin->poses.body[i];
     double dv[PP_BODY_NV] = {0.0}, v[PP_BODY_NV] = {0.0}, p[PP_BODY_NV] = {0.0};
     for (int k = 0; k < body->nv; k++) {
         int at = body->at + k;
@@ -96,6 +102,7 @@ static body_balance open_account(const pp_step_evidence *e, int i)
         spin = pp_sub(angular_momentum_of(e, i, &e->end->body[i], e->nu),
                       angular_momentum_of(e, i, f, e->nu_old));
     }
+    // The trace bounds every moment of inertia, which is enough for a size.
     double I = body->I_B.m[0] + body->I_B.m[4] + body->I_B.m[8];
     body_balance a = {.f = pp_scale(e->inertia * body->mass, pp_vec(dv[0], dv[1], dv[2])),
                       .tau = pp_scale(e->inertia, spin)};
@@ -106,7 +113,8 @@ static body_balance open_account(const pp_step_evidence *e, int i)
     return a;
 }
 
-// Impulses of joints, drives, limits and springs, along their rows.
+// Impulses of joints, drives, limits and springs, along their rows. The balance takes them with a
+// minus sign, as everything on the right of M (nu - nu_old) = p_ext + sum p.
 static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const pp_row *row,
                              const double *p, int count)
 {
@@ -122,18 +130,19 @@ static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const 
     }
 }
 
-// The impulse of a contact as a force at its point and a moment, on b and, opposite, on a. No row
-// of it is read.
+// The impulse of a contact as a force at its point and a moment: on b, and opposite on a. Its rows
+// are not read, so that an error in a row shows in the balance.
 static void add_contact_impulse(const pp_step_evidence *e, body_balance *of, int i)
 {
     const perp_model *m = e->model;
     const pp_rows *rows = e->rows;
     const pp_contact *c = &e->gaps->contact[rows->contact[i]];
+    // The tangents t and o = n x t complete the normal to a right-handed frame.
     perp_vec3 o = pp_cross(c->n, c->t), f = pp_scale(e->pn[i], c->n), moment = {0.0, 0.0, 0.0};
     for (int g = 0; g < rows->grouped[i]; g++) {
         const pp_friction *group = &rows->group[rows->friction[i] + g];
         double first = e->pt[group->t], second = group->size == 2 ? e->pt[group->t + 1] : 0.0;
-        // rows of anisotropic friction are scaled by mu_2 / mu, (S4)
+        // Rows of anisotropic friction are scaled by mu_2 / mu.                        theory (S4)
         double mu_2 = c->mu_2 >= 0.0 ? c->mu_2 : c->mu;
         if (group->kind == PP_SPIN) {
             moment = pp_along(moment, first, c->n);
@@ -149,14 +158,15 @@ static void add_contact_impulse(const pp_step_evidence *e, body_balance *of, int
     const int bodies[2] = {m->shape[c->a].body, m->shape[c->b].body};
     for (int k = 0; k < 2; k++) {
         if (m->body[bodies[k]].nv > 0) {
-            const pp_frame *frame = rows->n[i].middle ? e->middle : e->kin->body;
+            const pp_frame *frame = rows->n[i].middle ? e->middle : e->kin->poses.body;
             perp_vec3 arm = pp_sub(c->point, frame[bodies[k]].p);
             add_impulse_to_body(&of[bodies[k]], k == 0 ? 1.0 : -1.0, f, arm, moment);
         }
     }
 }
 
-// A billionth of what goes in and out of a body, and of what it has at the speeds of its island.
+// The imbalance may be a billionth of the sizes of all terms, and of the momentum that the body has
+// at the speed of its island.                                                          theory (K6)
 static const double MOMENTUM = 1e-9;
 
 perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
@@ -178,13 +188,14 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
     }
     add_row_impulses(e, of, rows->b, e->pb, rows->nb);
     add_row_impulses(e, of, rows->m, e->pm, rows->nm);
+    // The first nc rows of n are the contacts, which were added above; limits of joints follow.
     add_row_impulses(e, of, rows->n + rows->nc, e->pn + rows->nc, rows->nn - rows->nc);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         if (body->nv == 0) {
             continue;
         }
-        // planar bodies: forces along z and moments about x and y have no equation
+        // Planar bodies: forces along z and moments about x and y have no equation.
         of[i].f.z = pp_body_is_spatial(body) ? of[i].f.z : 0.0;
         perp_vec3 tau = of[i].tau;
         double turn = body->kind == PERP_BODY_SPATIAL ? pp_length(tau) : fabs(tau.z);

@@ -12,8 +12,8 @@
 #include <limits.h>
 #include <math.h>
 
-// Value by value; NaN is worse than any number. fmax would lose it, but the relative values are
-// never NaN: pp_certificate_record turns it into infinity.
+// Keeps the worse of both, value by value; NaN is worse than any number. The relative values need
+// no test for NaN, which fmax would lose: pp_certificate_record turns NaN into infinity.
 void pp_certificate_worst(perp_certificate *into, const perp_certificate *from)
 {
     double *to[] = {
@@ -23,13 +23,14 @@ void pp_certificate_worst(perp_certificate *into, const perp_certificate *from)
         from->gap,      from->complementarity, from->cone,     from->slip_opposed, from->joint,
         from->momentum, from->energy_created,  from->residual, from->motion,       from->path};
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
-        *to[k] = of[k] <= *to[k] ? *to[k] : of[k];  // NaN counts as the worst
+        *to[k] = of[k] <= *to[k] ? *to[k] : of[k];  // also true for NaN in of[k]
     }
     for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
         into->relative[k] = fmax(into->relative[k], from->relative[k]);
     }
 }
 
+// A value that is NaN fails: it is not at most 1.
 bool pp_certificate_passes(const perp_certificate *c)
 {
     for (int k = 0; k < PERP_JUDGED_COUNT; k++) {
@@ -40,16 +41,18 @@ bool pp_certificate_passes(const perp_certificate *c)
     return true;
 }
 
+// Solvers measure their residual relative to all impulses together, so that a single row may be
+// worse by a factor: 100 is allowed. Never below 1e-6, which rounding needs.
 double pp_slack_of(double tolerance)
 {
     return fmax(1e-6, 100.0 * tolerance);
 }
 
-// A hundredth of the thinner shape: what turning in a step may leave.
+// Overlap that the turning of bodies within a step may leave, as a share of the thinner shape.
 static const double OVERLAP = 1e-2;
 
-// A point has no thickness: then the other shape counts, or the reach of the free body that the
-// point is on.
+// A point has no thickness. Then the other shape counts, or else the reach of the free body that
+// the point belongs to, or else the length scale of the model.
 double pp_scale_overlap(const perp_model *m, int a, int b)
 {
     const int shapes[2] = {a, b};
@@ -64,19 +67,21 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
     return OVERLAP * (isfinite(thin) ? thin : m->length_scale);
 }
 
-// Gaps and path of all pairs that may collide, by geometry of its own; the normals of contacts are
-// offered as axes, which have to prove themselves. start: NULL where the motion is not one line,
-// and the path is not judged.
+// Gaps and paths of all pairs that may collide, found by the geometry of certify/. The normals of
+// contacts are offered as candidates for separating axes, and each is checked. start: NULL where
+// the motion in the step is not a single straight path, and the path is not judged.
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
-                            const pp_kinematics *end, const pp_gaps *gaps,
+                            const pp_poses *end, double h, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena)
 {
     pp_geometry found;
     pp_geometry_task task = {
-        .model = m, .start = start, .end = end->body, .h = end->h, .allowed = pp_scale_overlap};
+        .model = m, .start = start, .end = end->body, .h = h, .allowed = pp_scale_overlap};
     task.axis = pp_geometry_axes(gaps, arena, &task.axes);
-    perp_status status =
-        task.axis || gaps->count == 0 ? pp_judge_geometry(&found, &task, arena) : PERP_ERR_MEMORY;
+    if (!task.axis && gaps->count > 0) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_judge_geometry(&found, &task, arena);
     if (status < 0) {
         return status;
     }
@@ -85,6 +90,7 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_f
     if (found.undecided > 0) {
         c->relative[PERP_JUDGED_GAP] = HUGE_VAL;  // what could not be judged is not passed
     }
+    // A path that could not be proved clear is no violation: only an overlap that was found is one.
     if (found.path == PP_PATH_PASSED) {
         pp_certificate_record(c, limits, PERP_JUDGED_PATH, found.path_depth, found.path_allowed);
     }
@@ -93,6 +99,8 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_f
     return PERP_OK;
 }
 
+// Lever by which an error of an angle becomes one of a length: the farthest anchor or reach of the
+// two bodies.
 double pp_scale_arm(const perp_model *m, const pp_joint *j)
 {
     double reach = fmax(m->body[j->a].reach, m->body[j->b].reach);
@@ -101,35 +109,37 @@ double pp_scale_arm(const perp_model *m, const pp_joint *j)
     return arm > 0.0 ? arm : m->length_scale;
 }
 
+// For rows of either unit: the smaller of the limits in metres and in radians.
 double pp_scale_apart(const perp_model *m, const pp_joint *j)
 {
     return PP_APART * fmin(1.0, pp_scale_arm(m, j));
 }
 
-// Equations, target and limits of one joint; each is measured by its own limit, and the worst of
-// them is reported.
-double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit)
+// Equations, target and limits of one joint. Each is held against its own limit, and the one that
+// is worst relative to it is returned.
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
 {
     const pp_joint *j = &m->joint[joint];
     pp_row row[PP_JOINT_EQUATIONS + 1];
-    int equations = pp_own_equations(m, kin->body, kin->turn, joint, row), count = equations;
+    int equations = pp_own_equations(m, at->body, at->turn, joint, row), count = equations;
     double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
-    if (pp_own_coordinate(m, kin->body, kin->turn, joint, &row[equations])) {
+    if (pp_own_coordinate(m, at->body, at->turn, joint, &row[equations])) {
         count++;
         double x = row[equations].value, off = 0.0;
         if (j->target) {
-            off = fabs(x - pp_expr_value(j->target, &kin->t));
+            off = fabs(x - pp_expr_value(j->target, &at->t));
         }
         if (j->lower <= j->upper) {
             off = fmax(off, fmax(j->lower - x, x - j->upper));
         }
-        // how far the coordinate is from its target, or beyond a limit
+        // The extra row holds the distance of the coordinate from its target or beyond a limit.
         row[equations].value = isnan(x) ? x : fmax(off, 0.0);
     }
     *limit = PP_APART * arm;
     for (int i = 0; i < count; i++) {
         double allowed = pp_scale_is_length(m, &row[i]) ? PP_APART * arm : PP_APART;
         double value = fabs(row[i].value);
+        // Written so that NaN is taken as the worst.
         if (!(value <= over * allowed)) {
             worst = value;
             over = value / allowed;
@@ -139,7 +149,7 @@ double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, 
     return worst;
 }
 
-void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
                      const perp_limits *limits)
 {
     for (int i = 0; i < m->joints; i++) {
@@ -148,7 +158,8 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinemati
     }
 }
 
-// All values, with rows and forces of certify's own in place of those of the problem.
+// Judges all values, with the rows and forces that certify/ computed in place of those of the
+// problem.
 static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                          const perp_limits *limits, pp_arena *arena)
 {
@@ -165,18 +176,24 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
-    status = pp_judge_places(out, e->model, e->kin->body, e->end, e->gaps_end, limits, arena);
+    status = pp_judge_places(out, e->model, e->kin->poses.body, e->end, e->kin->h, e->gaps_end,
+                             limits, arena);
     if (status < 0) {
         return status;
     }
     pp_judge_joints(out, e->model, e->end, limits);
     status = pp_judge_motion(out, e, &s, limits, arena);
-    return status < 0 ? status : pp_judge_energy(out, ledger, e, &s, limits, arena);
+    if (status < 0) {
+        return status;
+    }
+    return pp_judge_energy(out, ledger, e, &s, limits, arena);
 }
 
 perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                        const perp_limits *limits, pp_arena *arena)
 {
+    // The copy differs from the evidence in rows and forces, which are computed here from the
+    // model.
     pp_step_evidence own = *e;
     pp_rows rows;
     bool same = true;
@@ -184,9 +201,13 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step
     perp_status status = pp_own_rows(&rows, &same, e, arena);
     own.rows = &rows;
     own.p_ext = pp_own_push(e, arena);
-    status = status >= 0 && e->model->nv > 0 && !own.p_ext ? PERP_ERR_MEMORY : status;
-    status = status < 0 ? status : judge(out, ledger, &own, limits, arena);
-    if (!same) {  // impulses of other equations than those of the scene
+    if (status >= 0 && e->model->nv > 0 && !own.p_ext) {
+        status = PERP_ERR_MEMORY;
+    }
+    if (status >= 0) {
+        status = judge(out, ledger, &own, limits, arena);
+    }
+    if (!same) {  // the impulses belong to other equations than those of the scene
         pp_certificate_record(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);
     }
     out->passed = pp_certificate_passes(out);

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of certify/: what is true of a step, computed from its states, contacts and impulses alone. Shares
-// nothing with the solvers, nor with what wrote the rows of the step.
+// Door of certify/: judges a step from its states, contacts and impulses alone. Shares nothing with
+// the solvers, nor with the stages that wrote the rows of the step.
 #pragma once
 
 #include "certify/flown.h"
 #include "constraint/constraint.h"
 
-// What values are held against. Bodies that rows or forces tie together form an island; what is fixed or driven ties
-// nothing. Speeds and energies are those at the start of the step, with what the forces of the step and
-// given motions add: a wrong step does not justify itself.                              theory (K1)
+// Scales that errors are relative to. Bodies that rows or forces connect form an island; fixed and
+// driven bodies connect nothing. Speeds and energies are those at the start of the step, with what
+// the forces and given motions of the step add, so that a wrong step does not enlarge its own
+// limits. theory (K1)
 typedef struct pp_scales {
     const perp_model *model;
     int *island;     // bodies: the lowest body of its island, -1: not free
@@ -22,67 +23,76 @@ typedef struct pp_scales {
     double h;
 } pp_scales;
 
+// In this order: start, one call for each connection, finish.
 perp_status pp_scales_start(pp_scales *out, const perp_model *model, pp_arena *arena);
 void pp_scales_tie(pp_scales *s, int body_a, int body_b);
-// Of kin the frames, h and p_ext are read.
+// Reads frames, h and p_ext of kin. slack: of laws, from pp_slack_of.
 void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *end, double slack);
-// Positions count to a part in 1e12 of their coordinates: the speed that makes over h [m/s], and the energy [J].
+// Positions are exact to 1e-12 of their coordinates: as a speed over h [m/s], and as an energy [J].
 double pp_scale_rounding(const pp_scales *s, int island);
 double pp_scale_rounding_energy(const pp_scales *s, int island);
-// What a rate may be off by, and the speed it is relative to [m/s].
+// The error allowed to a rate, and the speed of the island [m/s].
 double pp_scale_rate(const pp_scales *s, int island);
 double pp_scale_speed(const pp_scales *s, int island);
 // How deep two shapes may overlap [m].
 double pp_scale_overlap(const perp_model *m, int a, int b);
-// A hundredth of a radian, and of the arms of a joint: what turning in a step may leave.
+// What the turning of bodies in a step may leave of a joint: a hundredth of a radian, and of its
+// arm.
 static const double PP_APART = 1e-2;
-// Longest arm of a joint [m], and how far it may be apart [m, rad].
+// Longest arm of a joint [m], and the error allowed to any of its equations [m, rad].
 double pp_scale_arm(const perp_model *m, const pp_joint *j);
 double pp_scale_apart(const perp_model *m, const pp_joint *j);
 bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, not in radians
 
-// From where to where a shape reaches along a unit vector d, by its support points, seen from `origin` [m]; false: it is a
-// mesh or has no end.
+// Extent of a shape along a unit vector d, by its support points, relative to `origin` [m]; false:
+// the shape is a mesh or a half-space.
 bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_vec3 origin,
                      perp_vec3 d, double reach[2]);
-// How far a point is outside a shape, negative within it; not for meshes [m].
+// Distance of a point from a shape, negative inside; not for meshes [m].
 double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point);
 
-// The error of a joint, target and limits of its coordinate included, that is worst for its limit [m, rad].
-double pp_judge_joint(const perp_model *m, const pp_kinematics *kin, int joint, double *limit);
+// The error of a joint that is worst relative to its limit, among its equations, its target and the
+// limits of its coordinate [m, rad].
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit);
 
 typedef struct pp_step_evidence pp_step_evidence;
-// How far the velocities of a step are from those that the equations and targets of joints ask for, of each joint the row that
-// is worst for its limit [m/s, rad/s]. Of e the states are read; which of its rules the scheme took (errors of position
-// taken back, left alone, or closed where the step ends) is not known: the nearest counts.
+// Distance of the velocities of a step from those that the equations and targets of joints ask for:
+// for each joint the row that is worst relative to its limit [m/s, rad/s]. Only the states of e are
+// read. Which rule the scheme applied to errors of position (take them back, leave them, or close
+// them where the step ends) is not known, so that the nearest one counts.
 perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, double *off,
                                  double *limit, pp_arena *arena);
 
-// What the order of a scheme may leave or add: how far a contact or joint may be off because bodies turn in a
-// step instead of going along tangents [m; over the arm of a joint: rad], and what a spring may gain [J].        theory (K5)
+// What the order of a scheme may leave or add: the error of a contact or joint because bodies turn
+// in a step instead of following tangents [m; over the arm of a joint: rad], and the energy that a
+// spring may gain [J].                                                                 theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);
-// Angular momentum of a free solid that no moment explains, as a part of what it has: a step that turns a body far leaves
-// it behind where its moments of inertia differ. Velocities are those of the two frames.   theory (K11)
+// Share of the angular momentum of a free solid that no moment explains: a step that turns a body
+// far loses it where the moments of inertia differ. Velocities are those of the two frames.
+//                                                                                     theory (K11)
 double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const pp_frame *to,
                                 double h);
-// What of it a step may leave behind: more, and the turn is not resolved.
+// The largest share allowed: beyond it the step does not resolve the turn.
 static const double PP_SPIN_MOST = 0.1;
-// What steps have of a spring ahead of, or behind, the places [J].
+// Energy of a spring by which the invariant of the scheme is ahead of T + V, or behind it [J].
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double theta, const pp_force *f);
-// What the forces on a body may add where the old velocity moves it as well, theta < 1 [J].
+// Energy that the forces on a body may add with theta < 1, where the old velocity moves it as well
+// [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
-// Of the energy there is, what arcs may add in a step: more, and the step does not resolve them.
+// Share of the energy that motion along arcs may add in a step: beyond it the step does not resolve
+// the arcs.
 static const double PP_ARCS_MOST = 1e-4;
-// What arcs may make of the energy there is while drives that change rates lose as much.   theory (K13)
+// The same while drives that change rates lose as much.                               theory (K13)
 static const double PP_JERKS_MOST = 1e-3;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]
 
-// Positions in joint coordinates: error has what bodies are off by with velocities of their own [m], and gets the
-// least that a tree of joints explains, within limit.                                  theory (K9)
+// Positions in joint coordinates. error: in, the error of each body with its own velocity [m]; out,
+// the smallest error that a tree of joints explains. limit: what errors are relative to.    theory
+// (K9)
 typedef struct pp_motion_of {
     const pp_frame *from,
         *to;  // bodies at the start and the end; of from the velocities of those not free
@@ -91,16 +101,16 @@ typedef struct pp_motion_of {
 perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *of,
                             const double *limit, double *error, pp_arena *arena);
 
-// Holds a value against its limit: an absolute one where it was set, else the relative one.
+// Holds a value against its limit: the absolute one if the caller set it, else the relative one.
 void pp_certificate_record(perp_certificate *c, const perp_limits *limits, perp_judged what,
                            double value, double relative);
-// The worst of both, value by value.
+// Keeps the worse of both, value by value.
 void pp_certificate_worst(perp_certificate *into, const perp_certificate *from);
-// Laws hold to a millionth of what moves. A looser tolerance of the solvers is relative to all impulses
-// together, and one row may be off by a hundred times as much.
+// Slack of laws, relative to the scales: 1e-6. A looser tolerance of the solvers is relative to all
+// impulses together, so that one row may be off by a hundred times as much.
 double pp_slack_of(double tolerance);
 
-// A finished step, read only.
+// A finished step. Everything is read only.
 struct pp_step_evidence {
     const perp_model *model;
     const pp_kinematics *kin;
@@ -111,10 +121,11 @@ struct pp_step_evidence {
     const double *nu_old;
     const double *nu;  // after
     const double *pb, *pm, *pn, *pt;
-    const pp_kinematics *end;  // t, frames and turns at the end of the step
-    const pp_gaps *gaps_end;   // found there anew
-    bool polygons;             // the form had polygons in place of discs
-    const pp_impact *impact;   // NULL: one phase
+    const pp_poses *end;      // where the step ends
+    const pp_gaps *gaps_end;  // found there anew
+    const pp_team *team;      // NULL: one thread
+    bool polygons;            // the form had polygons in place of discs
+    const pp_impact *impact;  // NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;
@@ -128,7 +139,7 @@ struct pp_step_evidence {
     const perp_wrench *applied;  // bodies: from the caller, NULL: none
 };
 
-// ledger: kinetic and potential energy after, work and dissipation of the step.
+// ledger: kinetic and potential energy after the step, work and dissipation in it [J].
 perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                        const perp_limits *limits, pp_arena *arena);
 // Whether every value is within its limit.

@@ -1,17 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Energy of the whole step: kinetic and potential at its end, less those at its start, less the work of what acts
-// from outside. Places are taken where the bodies are, not where velocities would put them.   theory (K4)
+// Energy of a whole step: kinetic and potential energy at its end, less those at its start, less
+// the work of everything outside. Positions are those of the bodies, not those that velocities
+// predict. theory (K4)
 //
-//   created = T+ + V+ - T - V - sum (outside impulse . way / h)
+//   created = T+ + V+ - T - V - sum (outside impulse . displacement / h)
 //
-// Outside are forces without a potential, wrenches from the caller, driven bodies, belts, and the drives of joints.
-// With constant forces a scheme keeps T + V + (theta - 1/2) h F . nu rather than T + V: a rebound turns the last term
-// around, and is held to whichever grows less.
+// Outside are forces without a potential, wrenches from the caller, driven bodies, belts, and the
+// drives of joints. With constant forces F a scheme keeps T + V + (theta - 1/2) h F . nu rather
+// than T + V. A rebound reverses the last term. Both sums are therefore computed, and the one that
+// grows less is held against the limit; `lag` is the change of the last term.
 //
-// Springs and gravity are in V; dampers, friction, impacts and the scheme may take energy and have no
-// entry. What the order of the scheme may add is in allowance().
+// Springs and gravity are part of V. Dampers, friction, impacts and the scheme may take energy and
+// have no entry. What the order of the scheme may add is collected in `allowed` and `arcs`.
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -20,6 +22,8 @@
 #include <math.h>
 #include <string.h>
 
+// Accounts of a step. Arrays are indexed by the number of an island, which is that of its lowest
+// body.
 typedef struct book {
     const pp_step_evidence *e;
     const pp_scales *s;
@@ -34,6 +38,7 @@ typedef struct book {
     double before;  // kinetic and potential energy at the start [J]
 } book;
 
+// Work of something outside the system: energy that it accounts for is not created.
 static void spend(book *b, int island, double work)
 {
     b->created[island] -= work;
@@ -41,6 +46,7 @@ static void spend(book *b, int island, double work)
     b->ledger.work += work;
 }
 
+// Potential energy before and after the step.
 static void store(book *b, int island, double before, double after)
 {
     b->created[island] += after - before;
@@ -49,19 +55,21 @@ static void store(book *b, int island, double before, double after)
     b->ledger.potential += after;
 }
 
+// The inertia is constant in body axes.
 static double kinetic_energy_of(const pp_body *body, const pp_frame *f)
 {
     perp_vec3 w_B = pp_mul_t(&f->R, f->w);
     return 0.5 * body->mass * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(w_B, pp_mul(&body->I_B, w_B));
 }
 
-// Mean angular velocity of the step times h: what a torque works along.
+// Rotation of a body in the step, as the vector mean angular velocity times h [rad]: what a
+// constant torque works along.
 static perp_vec3 rotation_of_step(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
     double w[3] = {0.0};
     if (body->nv == 0) {
-        return pp_scale(e->kin->h, e->kin->body[i].w);
+        return pp_scale(e->kin->h, e->kin->poses.body[i].w);
     }
     if (body->kind == PERP_BODY_SPATIAL) {
         return pp_scale(e->kin->h, pp_judge_turn(e, i));
@@ -76,12 +84,14 @@ static perp_vec3 rotation_of_step(const pp_step_evidence *e, int i)
     return pp_vec(w[0], w[1], w[2]);
 }
 
+// Kinetic energy and gravity. The potential of gravity is -m g . p, so that `fall` is what it
+// gives.
 static void add_bodies(book *b)
 {
     const pp_step_evidence *e = b->e;
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
-        const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+        const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
         int at = b->s->island[i];
         if (at < 0) {
             continue;
@@ -100,22 +110,25 @@ static void add_bodies(book *b)
 
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
-// Work of a wrench at a world point on a body, along its way in the step.
+// Work of a force at the world point `at` and a torque on body i, along its displacement in the
+// step [J]. The force is constant in world axes.
 static double work_on(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 at, perp_vec3 torque)
 {
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     perp_vec3 tau = pp_add(torque, pp_cross(pp_sub(at, from->p), f));
     return pp_dot3(f, pp_sub(to->p, from->p)) + pp_dot3(tau, rotation_of_step(e, i));
 }
 
-// Of a force that is given as an expression, at the start of the step.
+// Work of a force that is given by expressions, evaluated at the start of the step. It acts on b
+// only.
 static double expression_work(const pp_step_evidence *e, const pp_force *force)
 {
     perp_wrench on_a, on_b;
     pp_own_force(e, force, &on_a, &on_b);
-    return work_on(e, force->b, on_b.f_W, e->kin->body[force->b].p, on_b.tau_W);
+    return work_on(e, force->b, on_b.f_W, e->kin->poses.body[force->b].p, on_b.tau_W);
 }
 
+// Torsion springs exist in the plane only, where angles of bodies are not wrapped.
 double pp_spring_energy(const pp_force *f, const pp_frame *body)
 {
     double stretch = body[f->b].angle - body[f->a].angle - f->rest;
@@ -126,18 +139,12 @@ double pp_spring_energy(const pp_force *f, const pp_frame *body)
     return 0.5 * f->stiffness * stretch * stretch;
 }
 
-static int island_of_force(const book *b, const pp_force *f)
-{
-    int at = b->s->island[f->b];
-    return at >= 0 ? at : b->s->island[f->a];
-}
-
-// An explicit spring pulls with its force at the start; an end that is not free is held by something that
-// works on it along the way of that end. Implicit ones are rows.
+// An explicit spring pulls with its force at the start. Something outside holds an end that is not
+// free, and works along the displacement of that end [J]. Implicit springs are rows (outside_work).
 static double held_work(const pp_step_evidence *e, const pp_force *f)
 {
     double work = 0.0;
-    const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
+    const pp_frame *a = &e->kin->poses.body[f->a], *b = &e->kin->poses.body[f->b];
     perp_vec3 pa = pp_own_point(a, f->r_A), pb = pp_own_point(b, f->r_B), d = pp_sub(pb, pa);
     perp_vec3 v = pp_sub(pp_own_velocity(b, pb), pp_own_velocity(a, pa));
     double length = pp_length(d);
@@ -146,6 +153,7 @@ static double held_work(const pp_step_evidence *e, const pp_force *f)
     }
     perp_vec3 u = pp_scale(1.0 / length, d);
     v = f->isotropic ? v : pp_scale(pp_dot3(u, v), u);
+    // pull: force on a, which is towards b where the spring is stretched. On b it is opposite.
     perp_vec3 pull = pp_along(pp_scale(f->damping, v), f->stiffness * (length - f->rest), u);
     if (e->model->body[f->a].nv == 0) {
         work -= pp_dot3(pull, pp_sub(pp_own_point(&e->end->body[f->a], f->r_A), pa));
@@ -156,7 +164,8 @@ static double held_work(const pp_step_evidence *e, const pp_force *f)
     return work;
 }
 
-// Whether steps of h are stable with the force of a spring at their start: h^2 K / m <= 1.
+// Whether explicit integration of the spring is well within its limit of stability, h^2 K / m < 4,
+// at its lighter end.
 static bool is_resolved(const perp_model *m, double h, double theta, const pp_force *f)
 {
     double light = PP_INF;
@@ -169,9 +178,10 @@ static bool is_resolved(const perp_model *m, double h, double theta, const pp_fo
     return theta == 1.0 && h * h * f->stiffness <= light;
 }
 
-// V of a spring beyond its tangent: half h^2 times its stiffness along, and its pull times v^2 / L across. An
-// explicit spring may add both where the step resolves it, h^2 K / m <= 1, and takes them back within a
-// period; with theta < 1 it never does, and its gain is a violation.                    theory (K5)
+// Potential energy of a spring beyond the linear term of its displacement: 1/2 K along^2, and its
+// pull times across^2 / 2 L, from the change of its direction. An explicit spring may add both
+// where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
+// it takes nothing back, and a gain is a violation.                                    theory (K5)
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f)
 {
@@ -183,6 +193,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
         perp_vec3 way = pp_sub(d1, d0);
         double length = pp_length(d0), all = pp_dot3(way, way);
         stretch = length - f->rest;
+        // Without a direction at the start all of the displacement is along the spring.
         along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
@@ -193,6 +204,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
     return is_resolved(m, h, theta, f) ? bend + 0.5 * f->stiffness * along * along : 0.0;
 }
 
+// Power that the elastic part of a spring delivers, -K (x - rest) dx/dt [W].
 static double spring_power(const pp_force *f, const pp_frame *body)
 {
     const pp_frame *a = &body[f->a], *b = &body[f->b];
@@ -207,8 +219,8 @@ static double spring_power(const pp_force *f, const pp_frame *body)
     return -f->stiffness * stretch * rate;
 }
 
-// What steps keep of an explicit spring is T + V + (theta - 1/2) h F . nu, as with constant forces: exactly of a linear one,
-// and an energy where the step resolves it.
+// An explicit spring keeps T + V + (theta - 1/2) h F . nu, as constant forces do: exactly if it is
+// linear. The sum is an energy (positive definite) only where the step resolves the spring.
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double theta, const pp_force *f)
 {
@@ -219,7 +231,7 @@ double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *
 static void add_spring(book *b, const pp_force *f, int at)
 {
     const pp_step_evidence *e = b->e;
-    const pp_frame *from = e->kin->body, *to = e->end->body;
+    const pp_frame *from = e->kin->poses.body, *to = e->end->body;
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
     b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f);
@@ -232,7 +244,7 @@ static void add_forces(book *b)
     const perp_model *m = e->model;
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
-        int at = island_of_force(b, f);
+        int at = b->s->island[f->b] >= 0 ? b->s->island[f->b] : b->s->island[f->a];
         if (at < 0) {
             continue;
         }
@@ -242,34 +254,44 @@ static void add_forces(book *b)
             add_spring(b, f, at);
         }
     }
-    for (int i = 0; i < m->bodies && e->applied; i++) {
+    if (!e->applied) {
+        return;
+    }
+    for (int i = 0; i < m->bodies; i++) {
         int at = b->s->island[i];
         if (at >= 0) {
-            spend(b, at, work_on(e, i, e->applied[i].f_W, e->kin->body[i].p, e->applied[i].tau_W));
+            spend(b, at,
+                  work_on(e, i, e->applied[i].f_W, e->kin->poses.body[i].p, e->applied[i].tau_W));
         }
     }
 }
 
 // ── Joints, drives, contacts ─────────────────────────────────────────────────────────────────────
 
+// Springs of joint coordinates. The coordinates count turns, for which the last ones are needed.
 static void add_joint_springs(book *b)
 {
     const pp_step_evidence *e = b->e;
     const perp_model *m = e->model;
-    for (int i = 0; i < m->joints && e->kin->turn && e->end->turn; i++) {
+    if (!e->kin->poses.turn || !e->end->turn) {
+        return;
+    }
+    for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         int at = b->s->island[j->b] >= 0 ? b->s->island[j->b] : b->s->island[j->a];
         if (!(j->stiffness > 0.0) || at < 0) {
             continue;
         }
         pp_row from, to;
-        pp_own_coordinate(m, e->kin->body, e->kin->turn, i, &from);
+        pp_own_coordinate(m, e->kin->poses.body, e->kin->poses.turn, i, &from);
         pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
         double x = from.value - j->rest, y = to.value - j->rest;
         store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
     }
 }
 
+// J nu + rate of a row with the velocities at the end of the step. Its v_pre is the same at the
+// start.
 static double rate_after(const pp_step_evidence *e, const pp_row *row)
 {
     double after = row->rate;
@@ -282,7 +304,10 @@ static double rate_after(const pp_step_evidence *e, const pp_row *row)
     return after;
 }
 
-// Impulse p of a row that something outside stands behind: all of a drive, else what moves the other side.
+// Work of the impulse p of a row as far as something outside does it [J]. A drive works along the
+// mean rate of its coordinate; its row->rate is minus the rate it is asked for, which is taken out.
+// Of any other row the prescribed motion of the other side works, against the impulse; row->shift is
+// a change of geometry, not a motion.
 static double outside_work(const pp_step_evidence *e, const pp_row *row, double p)
 {
     if (!row->drives) {
@@ -291,7 +316,8 @@ static double outside_work(const pp_step_evidence *e, const pp_row *row, double 
     return p * ((1.0 - e->theta) * row->v_pre + e->theta * rate_after(e, row) - row->rate);
 }
 
-// A drive at its effort, and dry friction that slides, are constant forces like gravity.
+// A drive at its effort limit and dry friction that slides are constant forces, and lag as gravity
+// does.
 static void add_lag(book *b)
 {
     const pp_step_evidence *e = b->e;
@@ -304,7 +330,9 @@ static void add_lag(book *b)
     }
 }
 
-// A drive that changes a rate within the step works along the new one. Half of the change is lost at once, as in an impact.
+// A drive that changes a rate within the step works along the new rate, and (theta - 1/2) p times
+// the change is lost at once, as in an impact. Counted where the drive delivers energy.    theory
+// (K13)
 static double jerk_loss(const pp_step_evidence *e, const pp_row *row, double p)
 {
     double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->v_pre);
@@ -325,8 +353,9 @@ static void add_row_work(book *b, const pp_row *row, const double *p, int count)
 
 // ── What the order of the scheme may add ─────────────────────────────────────────────────────────
 
-// A body that turns in a step leaves its tangent by up to h^2 w^2 r / 2 in places r away, in this step and, seen from
-// its end, in the one before: so far may a gap or a joint be off that holds to first order.     theory (K5)
+// A body that turns in a step leaves its tangent by up to h^2 w^2 r / 2 at the distance r, in this
+// step and, seen from its end, in the step before. A gap or joint that holds to first order may be
+// off by this [m].                                                                     theory (K5)
 static double turned_away(const perp_model *m, const pp_frame *frame, double h, int body,
                           double arm)
 {
@@ -334,8 +363,8 @@ static double turned_away(const perp_model *m, const pp_frame *frame, double h, 
     return m->body[body].nv > 0 ? turn * turn * arm : 0.0;
 }
 
-// A shape that rolls does so about the centre of its curvature, which is flatter than its reach: r^2 over half the
-// thickness, as of an ellipsoid.
+// Radius of the curve that a rolling shape rolls on [m]. A flat shape has a larger one than its
+// reach: r^2 over half the thickness, as for an ellipsoid.
 static double roll_radius(const perp_model *m, int shape)
 {
     double reach = m->body[m->shape[shape].body].reach, half = 0.5 * m->shape[shape].thickness;
@@ -356,14 +385,17 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     perp_vec3 va = pp_own_velocity(a, pp_own_point(a, j->r_A)),
               vb = pp_own_velocity(b, pp_own_point(b, j->r_B));
     double speed = pp_length(pp_sub(vb, va));
+    // An anchor that slides on a turning body has Coriolis' acceleration, one at a fixed distance
+    // the centripetal one.
     double slide = h * h * speed * pp_length(a->w);
     double swing = j->kind == PERP_JOINT_DISTANCE ? h * h * speed * speed / j->length : 0.0;
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
     return fmin(drift + slide + swing, PP_APART * arm);
 }
 
-// With theta < 1 an impulse also works along part of the old velocity: a contact that gravity closes again while it still
-// opens, or friction that holds what was about to turn back, may show (1 - theta)/4 p_ext M^-1 p_ext.
+// With theta < 1 an impulse also works along part of the old velocity. Where gravity closes a
+// contact again while it still opens, or friction holds something about to turn back, up to (1 -
+// theta)/4 p_ext M^-1 p_ext of energy may appear [J].                                  theory (K5)
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i)
 {
     const pp_body *body = &m->body[i];
@@ -372,25 +404,31 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
         return 0.0;
     }
     for (int k = 0; k < body->nv; k++) {
-        p[body->axis[k]] = kin->p_ext[body->at + k];
+        p[body->axis[k]] = kin->loads.p_ext[body->at + k];
     }
-    perp_vec3 f = {p[0], p[1], p[2]}, tau_B = pp_mul_t(&kin->body[i].R, pp_vec(p[3], p[4], p[5]));
+    perp_vec3 f = {p[0], p[1], p[2]},
+              tau_B = pp_mul_t(&kin->poses.body[i].R, pp_vec(p[3], p[4], p[5]));
     double square = pp_dot3(f, f) / body->mass + pp_dot3(tau_B, pp_mul(&body->inverse_IB, tau_B));
     return 0.25 * (1.0 - theta) * square;
 }
 
-// Along the arcs of joint coordinates the forces of the step work on what a body leaves its tangent by. lifted: what that makes.
+// In joint coordinates bodies move along arcs, and the forces of the step work on the distance from
+// the tangent. Returns the sum of absolute values, for the limit; adds the energy that comes of it,
+// gains less losses, to *lifted [J].
 static double arc_work(const pp_step_evidence *e, int i, double *lifted)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     const double way[3] = {to->p.x - from->p.x, to->p.y - from->p.y, to->p.z - from->p.z};
     double work = 0.0;
-    for (int k = 0; k < body->nv && e->along_joints; k++) {
+    if (!e->along_joints) {
+        return 0.0;
+    }
+    for (int k = 0; k < body->nv; k++) {
         if (body->axis[k] < 3) {
             double off = way[body->axis[k]] - e->kin->h * e->nu[body->at + k];
-            work += fabs(e->kin->p_ext[body->at + k] * off) / e->kin->h;
-            *lifted -= e->kin->p_ext[body->at + k] * off / e->kin->h;
+            work += fabs(e->kin->loads.p_ext[body->at + k] * off) / e->kin->h;
+            *lifted -= e->kin->loads.p_ext[body->at + k] * off / e->kin->h;
         }
     }
     return work;
@@ -407,7 +445,8 @@ static void allow_forces(book *b)
     }
 }
 
-// Work of an impulse along what it closes in the step: that of a drift which the order explains is no fault.
+// An impulse works along the error of position that it closes in the step. Where the order of the
+// scheme explains that error, this energy is no violation.
 static void allow_drift(book *b)
 {
     const pp_step_evidence *e = b->e;
@@ -418,8 +457,8 @@ static void allow_drift(book *b)
         int at = pp_scale_island(b->s, &rows->n[i]);
         if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
             b->allowed[at] +=
-                e->pn[i] * fmin(-c->gap, pp_drift_contact(e->model, e->kin->body, h, c->a, c->b)) /
-                h;
+                e->pn[i] *
+                fmin(-c->gap, pp_drift_contact(e->model, e->kin->poses.body, h, c->a, c->b)) / h;
         }
     }
     for (int i = 0; i < rows->nb; i++) {
@@ -427,7 +466,7 @@ static void allow_drift(book *b)
         int at = pp_scale_island(b->s, row);
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
-            double drift = pp_drift_joint(e->model, e->kin->body, h, joint);
+            double drift = pp_drift_joint(e->model, e->kin->poses.body, h, joint);
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
@@ -450,6 +489,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
+    // Every account is filled before any is judged: an island gathers from bodies, forces and rows
+    // alike.
     add_bodies(&b);
     add_forces(&b);
     add_joint_springs(&b);
@@ -462,12 +503,17 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     allow_drift(&b);
     *ledger = b.ledger;
     ledger->dissipated = b.before + ledger->work - ledger->kinetic - ledger->potential;
-    for (int i = 0; i < e->model->bodies && e->stepper != PERP_STEPPER_QUASISTATIC; i++) {
+    if (e->stepper == PERP_STEPPER_QUASISTATIC) {
+        return PERP_OK;  // without inertia there is no balance
+    }
+    for (int i = 0; i < e->model->bodies; i++) {
         if (s->island[i] != i) {
             continue;
         }
+        // The energy gained from arcs may be paid for by joints, contacts and friction, but not by
+        // the losses of drives.                                                          theory (K13)
         double least = fmin(b.created[i], b.created[i] + b.lag[i]);
-        double unpaid = fmin(least + b.jerked[i], b.lifted[i]);  // theory (K13)
+        double unpaid = fmin(least + b.jerked[i], b.lifted[i]);
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
         double arcs = fmin(b.arcs[i], PP_ARCS_MOST * (s->energy[i] + b.moved[i]));
         double created = fmax(0.0, least - b.allowed[i] - arcs);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The certificate of a step through events: what is true of the bodies at its end, and of the impulses in
-// it.                                                                                   theory (H16)
+// The certificate of a step through events, passage by passage: gaps, joints and velocities at the
+// end of each passage, and the impulses within it.                                    theory (H16)
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -10,14 +10,16 @@
 
 #include <math.h>
 
-// Rate of b less that of a at a contact, by the bodies' own motion.
+// Velocity of b relative to a at a contact point, from the motion of the bodies alone [m/s].
+// Surface speeds are not part of it.
 static perp_vec3 rate_at(const perp_model *m, const pp_frame *body, const perp_contact *k)
 {
     const pp_frame *a = &body[m->shape[k->a.i].body], *b = &body[m->shape[k->b.i].body];
     return pp_sub(pp_own_velocity(b, k->point_W), pp_own_velocity(a, k->point_W));
 }
 
-// Newton's law of impact, with the restitution that acted: 0 <= p_n _|_ u_n + e min(0, u_n^-) >= 0.
+// Newton's law of impact with the restitution that acted: 0 <= p_n _|_ u_n + e min(0, u_n^-) >= 0.
+// Poisson's law has no such condition on velocities; there only u_n >= 0 is checked.
 static void check_impact(perp_certificate *c, const pp_event_passage *e, const perp_contact *k,
                          double rate, double size, const perp_limits *limits)
 {
@@ -31,7 +33,8 @@ static void check_impact(perp_certificate *c, const pp_event_passage *e, const p
     }
 }
 
-// Coefficients of torsional and rolling friction that the scene gives two shapes [m].
+// Coefficients of torsional and rolling friction of a pair of shapes [m]. A listed contact of the
+// scene overrides those of the pair where it gives them (negative: not given).
 static void turning_of(const perp_model *m, int a, int b, double *spin, double *roll)
 {
     pp_pair_rule pair;
@@ -47,7 +50,9 @@ static void turning_of(const perp_model *m, int a, int b, double *spin, double *
     }
 }
 
-// Moments of a contact within what its load allows, as forces at the length of the model.
+// Moments of a contact against what its normal impulse allows: |m_n| <= mu_spin p_n about the
+// normal and |m_t| <= mu_roll p_n across it. Divided by the length of the model they are impulses,
+// which the limit is in.
 static void check_moment(perp_certificate *c, const pp_event_passage *e, const perp_contact *k,
                          double slack, const perp_limits *limits)
 {
@@ -64,6 +69,8 @@ static void check_moment(perp_certificate *c, const pp_event_passage *e, const p
     pp_certificate_record(c, limits, PERP_JUDGED_CONE, (across - roll * k->pn) / length, slack);
 }
 
+// Cone, unilateral force and complementarity of each contact. The scales are those of the free
+// body; where both are free they share an island.
 static void judge_passage_contacts(perp_certificate *c, const pp_event_passage *e,
                                    const pp_scales *s, const perp_limits *limits)
 {
@@ -73,12 +80,15 @@ static void judge_passage_contacts(perp_certificate *c, const pp_event_passage *
         int of = s->island[bodies[0]] >= 0 ? 0 : 1;
         double mass = e->model->body[bodies[of]].mass,
                rate = pp_scale_rate(s, s->island[bodies[of]]);
+        // Impulses [N s]: the mass times the slack in velocity, and a share of the impulse itself.
         double slack = rate * mass + s->slack * fabs(k->pn);
         double size = fabs(k->pn) + mass * pp_scale_speed(s, s->island[bodies[of]]);
         pp_certificate_record(c, limits, PERP_JUDGED_CONE, pp_length(k->pf_W) - k->mu * k->pn,
                               slack);
         pp_certificate_record(c, limits, PERP_JUDGED_CONE, -k->pn, slack);
         check_moment(c, e, k, slack, limits);
+        // An impact is judged by velocities before and after; in smooth motion a closed contact
+        // that carries load must not open.
         if (e->jump) {
             check_impact(c, e, k, rate, size, limits);
         } else if (k->mode != PERP_CONTACT_OPEN) {
@@ -90,12 +100,14 @@ static void judge_passage_contacts(perp_certificate *c, const pp_event_passage *
 
 // ── Momentum ─────────────────────────────────────────────────────────────────────────────────────
 
-// What is left of a body's balance, about its centre, and how much there was.
+// What is left of the balance of a body, about its centre of mass, in world axes, and the sums of
+// the sizes of all terms.
 typedef struct passage_balance {
     perp_vec3 f, tau;
     double size_f, size_tau;
 } passage_balance;
 
+// Takes sign times a wrench that acts at `arm` from the centre of mass out of the balance.
 static void give(passage_balance *to, double sign, const perp_wrench *w, perp_vec3 arm)
 {
     perp_vec3 tau = pp_add(w->tau_W, pp_cross(arm, w->f_W));
@@ -105,6 +117,8 @@ static void give(passage_balance *to, double sign, const perp_wrench *w, perp_ve
     to->size_tau += pp_length(w->tau_W) + pp_length(arm) * pp_length(w->f_W);
 }
 
+// Takes all impulses of the passage out of the balances. Contacts and joints act on both bodies;
+// the impulses of gears are among the elements already.
 static void give_all(const pp_event_passage *e, passage_balance *of)
 {
     const perp_model *m = e->model;
@@ -120,6 +134,8 @@ static void give_all(const pp_event_passage *e, passage_balance *of)
         const pp_joint *j = &m->joint[i];
         const perp_wrench *w = &e->joint[i].impulse_b;
         if (j->kind != PERP_JOINT_GEAR) {
+            // The wrench of a joint is about the centre of b: on a it acts there, in the opposite
+            // direction.
             give(&of[j->a], -1.0, w, pp_sub(body[j->b].p, body[j->a].p));
             give(&of[j->b], 1.0, w, pp_vec(0.0, 0.0, 0.0));
         }
@@ -129,25 +145,27 @@ static void give_all(const pp_event_passage *e, passage_balance *of)
     }
 }
 
-// What the tolerance of the integration leaves of smooth motion, and rounding of an impact.
+// Share of the sizes that may be missing: the tolerance of the integrator in smooth motion,
+// rounding in an impact.
 static const double INTEGRATED = 1e-8, ROUNDED = 1e-9;
 
+// Angular momentum about the centre of mass, in world axes [N m s].
 static perp_vec3 spin_of(const pp_body *body, const pp_frame *f)
 {
     return pp_mul(&f->R, pp_mul(&body->I_B, pp_mul_t(&f->R, f->w)));
 }
 
-// m (v - v_old) is what gravity, contacts, joints and force elements gave. Of an impact, in which nothing moves, the same
-// holds for moments.                                                                    theory (H16)
+// m (v - v_old) equals the impulse of gravity, contacts, joints and force elements. Moments are
+// only checked in an impact, where nothing moves and arms are constant.               theory (H16)
 static perp_status check_momentum(perp_certificate *c, const pp_event_passage *e,
                                   const pp_scales *s, const perp_limits *limits, pp_arena *arena)
 {
     const perp_model *m = e->model;
     passage_balance *of = PP_ZEROS(arena, passage_balance, m->bodies);
-    double part = e->jump ? ROUNDED : INTEGRATED;
     if (!of) {
         return PERP_ERR_MEMORY;
     }
+    double part = e->jump ? ROUNDED : INTEGRATED;
     give_all(e, of);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
@@ -158,11 +176,13 @@ static perp_status check_momentum(perp_certificate *c, const pp_event_passage *e
         double mass = body->mass, fast = pp_length(to->v) + pp_length(from->v);
         perp_vec3 off = pp_along(of[i].f, mass, pp_sub(to->v, from->v));
         off = pp_along(off, -mass * e->h, m->gravity);
+        // A planar scene has no equation along z.
         off.z = m->spatial ? off.z : 0.0;
         double size = mass * (fast + e->h * pp_length(m->gravity)) + of[i].size_f;
         double own = ROUNDED * mass * pp_scale_speed(s, s->island[i]);
         pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
         if (e->jump && body->reach > 0.0) {
+            // Change of the angular momentum, less the moments that were taken out in give_all.
             perp_vec3 turn = pp_sub(spin_of(body, to), spin_of(body, from));
             turn = pp_add(turn, of[i].tau);
             double most = pp_length(spin_of(body, to)) + pp_length(spin_of(body, from));
@@ -181,20 +201,28 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
 {
     const perp_model *m = e->model;
     pp_scales s;
-    pp_kinematics kin = {.h = e->whole, .body = (pp_frame *)(uintptr_t)e->start};  // read only
-    kin.p_ext = PP_ZEROS(arena, double, m->nv);
+    // Scales are those of the whole step: a passage may be arbitrarily short. The frames are only
+    // read.
+    pp_kinematics kin = {.poses = {.body = e->start},
+                         .h = e->whole,
+                         .loads = {.p_ext = PP_ZEROS(arena, double, m->nv)}};
     *out = (perp_certificate){0};
-    perp_status status = kin.p_ext ? pp_scales_start(&s, m, arena) : PERP_ERR_MEMORY;
+    if (!kin.loads.p_ext) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_scales_start(&s, m, arena);
     if (status < 0) {
         return status;
     }
+    // Impulse of gravity and force elements over the step, from which pp_scales_finish takes
+    // speeds.
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         const perp_vec3 pull = pp_scale(e->whole * body->mass, m->gravity);
         const perp_vec3 f = pp_add(pull, e->element[i].f_W), tau = e->element[i].tau_W;
         const double p[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         for (int k = 0; k < body->nv; k++) {
-            kin.p_ext[body->at + k] = p[body->axis[k]];
+            kin.loads.p_ext[body->at + k] = p[body->axis[k]];
         }
     }
     for (int i = 0; i < e->contacts; i++) {
@@ -205,13 +233,20 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
         pp_scales_tie(&s, m->joint[i].a, m->joint[i].b);
     }
     pp_scales_finish(&s, &kin, e->end->body, e->slack);
-    status = e->gaps ? pp_judge_places(out, m, NULL, e->end, e->gaps, limits, arena) : PERP_OK;
-    status = status < 0 ? status : check_momentum(out, e, &s, limits, arena);
+    if (e->gaps) {
+        status = pp_judge_places(out, m, NULL, e->end, e->h, e->gaps, limits, arena);
+        if (status < 0) {
+            return status;
+        }
+    }
+    status = check_momentum(out, e, &s, limits, arena);
     if (status < 0) {
         return status;
     }
     judge_passage_contacts(out, e, &s, limits);
     pp_judge_joints(out, m, e->end, limits);
+    // Energy, residual and error of the integrator are those of the whole scene, so that the scales
+    // of all islands are combined.
     double rate = 0.0, energy = 0.0, rounding = 0.0, place = m->length_scale;
     for (int i = 0; i < m->bodies; i++) {
         rate = fmax(rate, pp_scale_rate(&s, i));
@@ -219,7 +254,7 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
         energy += s.energy[i];
         rounding += pp_scale_rounding_energy(&s, i);
     }
-    // Energy that is lost to nothing is as wrong as what is created.
+    // Energy that vanishes without friction, damper or impact is as wrong as energy created.
     pp_certificate_record(out, limits, PERP_JUDGED_ENERGY, fmax(e->created, e->astray),
                           s.slack * (energy + e->energy) + rounding);
     pp_certificate_record(out, limits, PERP_JUDGED_RESIDUAL, e->residual, rate);

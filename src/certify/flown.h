@@ -6,7 +6,8 @@
 
 #include "gap/gap.h"
 
-// A passage of a step through events (PERP_STEPPER_EVENT), smooth motion or an impact, read only.
+// One passage of a step through events (PERP_STEPPER_EVENT): smooth motion, or an impact. Read
+// only.
 typedef struct pp_event_passage {
     const perp_model *model;
     double h;                     // of the passage; 0 of an impact
@@ -14,7 +15,7 @@ typedef struct pp_event_passage {
     bool jump;                    // an impact: velocities jump, nothing moves
     bool newton;                  // by Newton's law, with the restitution in the contacts
     const pp_frame *start;        // bodies at the start
-    const pp_kinematics *end;     // t, frames and turns at the end
+    const pp_poses *end;          // where it ends
     const pp_gaps *gaps;          // at the end; NULL: places are those of the start
     const perp_contact *contact;  // impulses of the passage
     int contacts;

@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equations and coordinates of joints from the poses of their bodies, by gradients.    theory (P4), (S5), (K12)
+// Equations and coordinates of joints from the poses of their bodies. Each is a scalar with its
+// gradients by anchors and axes, from which one function writes the row for any kind of joint; the
+// stage that made the step has rows derived by hand instead.              theory (P4), (S5), (K12)
 #include "certify/own.h"
 
 #include <math.h>
 
 static const double TWO_PI = 6.283185307179586;
 
-// Vectors of a joint in the world. Of space: x, y = u x x and u of a, z and u of b; of the plane: the axes of both bodies,
-// the axis u of a and its left normal.
+// Axes of a joint, in world coordinates. In space: x, y = u x x and u are fixed in a, z and u_b in
+// b. In the plane: x and y are the axes of a, z the first axis of b, u the axis of the joint and N
+// its left normal, both fixed in a.
 enum { X, Y, U, N, OF_A, Z = 0, UB, OF_B };
 
 typedef struct joint_anchors {
@@ -20,7 +23,7 @@ typedef struct joint_anchors {
     perp_vec3 a[OF_A], b[OF_B];
 } joint_anchors;
 
-// A scalar and its gradients.
+// A scalar phi of a joint and its gradients by the anchors and by each axis.
 typedef struct scalar {
     double value;
     perp_vec3 pa, pb;
@@ -39,6 +42,7 @@ static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const
         at.a[X] = pp_mul(A, j->zero_A);
         at.a[Y] = pp_cross(at.a[U], at.a[X]);
         at.b[UB] = pp_mul(B, j->axis_B);
+        // The second axis of a universal joint is across the first; its angle is measured about u.
         at.b[Z] = j->kind == PERP_JOINT_UNIVERSAL ? at.b[UB] : pp_mul(B, j->zero_B);
     } else {
         at.a[X] = pp_mat3_column(A, 0);
@@ -51,13 +55,14 @@ static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const
 
 // ── Scalars ──────────────────────────────────────────────────────────────────────────────────────
 
-// d . (p_b - p_a) along a direction of the world.
+// d . (p_b - p_a) along a direction d fixed in the world. Coincidence of anchors needs no gradient
+// by axes.
 static scalar along_world(const joint_anchors *at, perp_vec3 d)
 {
     return (scalar){.value = pp_dot3(d, at->apart), .pa = pp_scale(-1.0, d), .pb = d};
 }
 
-// e . (p_b - p_a) along an axis of a.
+// e . (p_b - p_a) along an axis e of a. The gradient by e is p_b - p_a.
 static scalar along(const joint_anchors *at, int e)
 {
     scalar s = along_world(at, at->a[e]);
@@ -65,7 +70,7 @@ static scalar along(const joint_anchors *at, int e)
     return s;
 }
 
-// e . f of an axis of a and one of b.
+// e . f of an axis of a and one of b: 0 where they are perpendicular.
 static scalar cosine(const joint_anchors *at, int e, int f)
 {
     scalar s = {.value = pp_dot3(at->a[e], at->b[f])};
@@ -77,13 +82,15 @@ static scalar cosine(const joint_anchors *at, int e, int f)
 static scalar anchor_distance(const joint_anchors *at)
 {
     double length = pp_length(at->apart);
+    // Anchors that coincide have no direction; any unit vector serves.
     perp_vec3 u = length > 0.0 ? pp_scale(1.0 / length, at->apart) : pp_vec(1.0, 0.0, 0.0);
     scalar s = along_world(at, u);
     s.value = length;
     return s;
 }
 
-// atan2(y . z, x . z), in the turn nearest to `near`.
+// atan2(y . z, x . z), in the turn nearest to `near` (NaN: between -pi and pi). With c = x . z and
+// s = y . z its derivatives are c / (c^2 + s^2) by s and -s / (c^2 + s^2) by c.
 static scalar angle(const joint_anchors *at, double near)
 {
     scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
@@ -98,6 +105,8 @@ static scalar angle(const joint_anchors *at, double near)
     return out;
 }
 
+// The row of a scalar by virtual power: force g_p, moment (p - o) x g_p + sum e x g_e.    theory
+// (K12)
 static void write_row(const joint_anchors *at, const scalar *s, pp_row *row)
 {
     const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];
@@ -115,7 +124,8 @@ static void write_row(const joint_anchors *at, const scalar *s, pp_row *row)
     pp_own_add(at->m, at->body, at->j->a, s->pa, on_a, row);
 }
 
-// Where z_b is along the axis its angle has no rate of its own: the relative turn about u stands in.
+// The angle of a joint as a row. Where z is along the axis the angle is undefined and its gradient
+// 0: the relative rotation about u takes its place.
 static void write_angle(const joint_anchors *at, const double *turn, int joint, pp_row *row)
 {
     scalar s = angle(at, turn ? turn[joint] : (double)NAN);
@@ -128,7 +138,8 @@ static void write_angle(const joint_anchors *at, const double *turn, int joint, 
     }
 }
 
-// In the plane angles are not wrapped: the turn is that of the bodies' angles.
+// The angle of a planar joint. Angles of planar bodies are not wrapped, and their difference
+// selects the turn.
 static void write_flat_angle(const joint_anchors *at, pp_row *row)
 {
     scalar s = angle(at, at->body[at->j->b].angle - at->body[at->j->a].angle);
@@ -138,11 +149,14 @@ static void write_flat_angle(const joint_anchors *at, pp_row *row)
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
+// A row without bodies and with any impulse allowed.
 void pp_own_start(pp_row *row)
 {
     *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1};
 }
 
+// Adds force f and moment tau on body i, in world axes, to a row. The velocity of a body that is
+// not free is given, and goes into the rate.
 void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, perp_vec3 tau,
                 pp_row *row)
 {
@@ -154,6 +168,7 @@ void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, p
         row->rate += rate;
         return;
     }
+    // A body that the row has already gets the sum: gears join two joints that may share one.
     int at = 0;
     while (at < row->count && row->body[at] != i) {
         at++;
@@ -165,6 +180,7 @@ void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, p
     }
 }
 
+// Adds s times one row to another, body by body.
 static void add_times(double s, const pp_row *from, pp_row *to)
 {
     to->value += s * from->value;
@@ -183,6 +199,7 @@ static void add_times(double s, const pp_row *from, pp_row *to)
     }
 }
 
+// Gears constrain coordinates of other joints; welds and spherical joints have none.
 static bool has_coordinate(perp_joint_kind kind)
 {
     return kind != PERP_JOINT_GEAR && kind != PERP_JOINT_WELD && kind != PERP_JOINT_SPHERICAL;
@@ -215,35 +232,41 @@ bool pp_own_coordinate(const perp_model *m, const pp_frame *body, const double *
     return true;
 }
 
+// Writes one row and returns 1, to be added to the number of rows.
 static int write_scalar_row(const joint_anchors *at, scalar s, pp_row *row)
 {
     write_row(at, &s, row);
     return 1;
 }
 
+// p_b = p_a, along the axes of the world.
 static int write_coincidence(const joint_anchors *at, pp_row *row)
 {
     int n = write_scalar_row(at, along_world(at, pp_vec(1.0, 0.0, 0.0)), &row[0]);
     n += write_scalar_row(at, along_world(at, pp_vec(0.0, 1.0, 0.0)), &row[n]);
-    return at->m->spatial
-               ? n + write_scalar_row(at, along_world(at, pp_vec(0.0, 0.0, 1.0)), &row[n])
-               : n;
+    if (at->m->spatial) {
+        n += write_scalar_row(at, along_world(at, pp_vec(0.0, 0.0, 1.0)), &row[n]);
+    }
+    return n;
 }
 
+// The anchor of b is on the axis of a.
 static int on_axis(const joint_anchors *at, pp_row *row)
 {
     int n = write_scalar_row(at, along(at, X), &row[0]);
     return n + write_scalar_row(at, along(at, Y), &row[n]);
 }
 
+// The axis of b is parallel to that of a.
 static int parallel(const joint_anchors *at, pp_row *row)
 {
     int n = write_scalar_row(at, cosine(at, X, UB), &row[0]);
     return n + write_scalar_row(at, cosine(at, Y, UB), &row[n]);
 }
 
-// No relative rotation: the turn from the triad of a to that of b as a vector, sum a_k x b_k = 2 sin(angle) axis. Its rows are
-// relative turns about the axes of the world, which is its rate where it is 0.
+// No relative rotation. The rotation from the triad of a to that of b is a vector, axis times
+// angle: sum a_k x b_k = 2 sin(angle) axis, and the trace of the rotation is 1 + 2 cos(angle). Its
+// rows are relative rotations about the axes of the world, which are its rates where it is 0.
 static int fixed(const joint_anchors *at, pp_row *row)
 {
     const perp_vec3 a[3] = {at->a[X], at->a[Y], at->a[U]};
@@ -266,6 +289,7 @@ static int fixed(const joint_anchors *at, pp_row *row)
     return 3;
 }
 
+// Equations of planar joints; distances and gears are written by the caller.
 static int equations_flat(const joint_anchors *at, pp_row *row)
 {
     int n = 0;
@@ -287,6 +311,7 @@ static int equations_flat(const joint_anchors *at, pp_row *row)
     }
 }
 
+// Equations of joints in space.                                                        theory (S5)
 static int equations_solid(const joint_anchors *at, const double *turn, int joint, pp_row *row)
 {
     int n = 0;
@@ -308,6 +333,7 @@ static int equations_solid(const joint_anchors *at, const double *turn, int join
         n = on_axis(at, row);
         n += parallel(at, &row[n]);
         if (at->j->kind == PERP_JOINT_SCREW) {
+            // Thread: u . (p_b - p_a) = pitch times angle, the pitch in metres per radian.
             write_angle(at, turn, joint, &thread);
             n += write_scalar_row(at, along(at, U), &row[n]);
             add_times(-at->j->pitch, &thread, &row[n - 1]);
@@ -332,6 +358,7 @@ int pp_own_equations(const perp_model *m, const pp_frame *body, const double *tu
     const pp_joint *j = &m->joint[joint];
     int n = 0;
     if (j->kind == PERP_JOINT_GEAR) {
+        // Coordinate b plus ratio times coordinate a is constant.
         pp_row first;
         pp_own_coordinate(m, body, turn, j->joint_b, &row[0]);
         pp_own_coordinate(m, body, turn, j->joint_a, &first);
@@ -341,10 +368,10 @@ int pp_own_equations(const perp_model *m, const pp_frame *body, const double *tu
     } else {
         joint_anchors at = anchors_of(m, body, j);
         if (j->kind == PERP_JOINT_DISTANCE) {
+            // a distance with a target has the target as its equation, which rows.c writes
             scalar s = anchor_distance(&at);
             s.value -= j->length;
-            n = j->target ? 0
-                          : write_scalar_row(&at, s, &row[0]);  // else the target is the equation
+            n = j->target ? 0 : write_scalar_row(&at, s, &row[0]);
         } else {
             n = m->spatial ? equations_solid(&at, turn, joint, row) : equations_flat(&at, row);
         }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The laws of contact, joints and drives, held against impulses and velocities. Rates, mobilities and projections are
-// reckoned here from contact points, frames and masses: none is taken from the stages that made the step.
+// The laws of contacts, joints and drives, held against impulses and velocities. Rates, mobilities
+// and projections are computed here from contact points, frames and masses: none comes from the
+// stages that made the step.
 //
 //   normal    0 <= p_n  _|_  n . (v_b - v_a) + bias >= 0
-//   friction  p_t nearest in mu p_n D to p_t - slip / m                                 theory (K2)
+//   friction  p_t is the point of mu p_n D nearest to p_t - slip / m                       theory (K2)
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -13,14 +14,15 @@
 
 #include <math.h>
 
-// Impulses and velocities that the laws are held against. base: normal impulse that adds to the friction
-// limit without being an unknown of the phase, NULL: none.
+// Impulses and velocities of one phase of the step. base: normal impulses that add to the friction
+// limit without being unknowns of the phase; NULL: none.
 typedef struct phase {
     const perp_twist *body;  // velocities after the phase
     const double *pn, *pt, *base;
 } phase;
 
-static const double PULL = 1e-9;  // of the largest impulse: what elimination leaves of a zero
+// A zero impulse may come out as this share of the largest one, from the elimination.
+static const double PULL = 1e-9;
 
 typedef struct law_judge {
     const pp_step_evidence *e;
@@ -30,14 +32,17 @@ typedef struct law_judge {
     double most;  // normal impulse of all [N s]
 } law_judge;
 
-// d . (I^-1 d) for a direction of rotation in world axes; I is constant in body axes.
+// d . (I^-1 d) for a direction of rotation d in world axes. The inverse inertia is constant in body
+// axes.
 static double turned_mobility(const pp_body *body, const pp_frame *f, perp_vec3 d)
 {
     perp_vec3 d_B = pp_mul_t(&f->R, d);
     return pp_dot3(d_B, pp_mul(&body->inverse_IB, d_B));
 }
 
-// Quasistatic steps have e->inertia of the masses, so that mobilities are so much larger.
+// Sum over both bodies of d . d / m + (r x d) . I^-1 (r x d), or of d . I^-1 d for a moment. A
+// quasistatic step has the share e->inertia of the masses, and mobilities that are larger
+// accordingly.
 double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3 d, bool moment)
 {
     const perp_model *m = e->model;
@@ -45,7 +50,7 @@ double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3
     double sum = 0.0;
     for (int k = 0; k < 2; k++) {
         const pp_body *body = &m->body[bodies[k]];
-        const pp_frame *f = &e->kin->body[bodies[k]];
+        const pp_frame *f = &e->kin->poses.body[bodies[k]];
         if (body->nv == 0) {
             continue;
         }
@@ -58,8 +63,9 @@ double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3
     return sum > 0.0 ? sum / e->inertia : 1.0;
 }
 
-// A contact of the theta method in space acts in the middle of the step and obeys its law at the end, where it is looked
-// up: the same feature, or the nearest point of the pair.                                theory (S12)
+// A contact of the theta method in space acts in the middle of the step and obeys its law at the
+// end. There it is the contact with the same feature, or else the nearest one of the pair.
+//                                                                                     theory (S12)
 static pp_contact where_it_holds(const law_judge *j, const pp_contact *c, bool middle)
 {
     const pp_gaps *end = j->e->gaps_end;
@@ -81,18 +87,20 @@ static pp_contact where_it_holds(const law_judge *j, const pp_contact *c, bool m
     if (best) {
         out.point = best->point;
         out.n = best->n;
+        // The first tangent is carried over: its part in the new tangent plane, or itself if
+        // nothing is left.
         perp_vec3 flat = pp_along(c->t, -pp_dot3(c->t, out.n), out.n);
         out.t = pp_unit(flat, c->t);
     }
     return out;
 }
 
-// Velocity of b less that of a at the contact point, where the law holds: at the end of the step
-// (middle), or at its start.
+// Velocity of b relative to a at the contact point, with the frames where the law holds: those at
+// the end of the step (middle), or at its start.
 static perp_vec3 relative_velocity(const law_judge *j, const pp_contact *c, bool middle)
 {
     const perp_model *m = j->e->model;
-    const pp_frame *frame = middle ? j->e->end->body : j->e->kin->body;
+    const pp_frame *frame = middle ? j->e->end->body : j->e->kin->poses.body;
     int a = m->shape[c->a].body, b = m->shape[c->b].body;
     const perp_twist *va = &j->at->body[a], *vb = &j->at->body[b];
     perp_vec3 ra = pp_sub(c->point, frame[a].p), rb = pp_sub(c->point, frame[b].p);
@@ -105,14 +113,15 @@ static perp_vec3 relative_spin(const law_judge *j, const pp_contact *c)
     return pp_sub(j->at->body[m->shape[c->b].body].w_W, j->at->body[m->shape[c->a].body].w_W);
 }
 
-// |p - clamp(p - w/m, lower, upper)| m: the natural map in m/s.
+// Natural map |p - clamp(p - w/m, lower, upper)| m [m/s]: 0 exactly where p and w are
+// complementary.
 static double natural_map(double p, double w, double m, double lower, double upper)
 {
     double to = fmax(lower, fmin(p - w / m, upper));
     return fabs(p - to) * m;
 }
 
-// The nearest point of the disc of the given radius.
+// Replaces p by the nearest point of the disc of the given radius.
 static void into_disc(double radius, double p[2])
 {
     double size = hypot(p[0], p[1]);
@@ -122,12 +131,13 @@ static void into_disc(double radius, double p[2])
     }
 }
 
-// The nearest point of the regular polygon with its corners at this radius, one along (1, 0): over all sides.
+// Replaces p by the nearest point of the regular polygon with corners at the given radius, the
+// first along (1, 0). All sides are compared.
 static void into_polygon(int sides, double radius, double p[2])
 {
     static const double TWO_PI = 6.283185307179586;
     double best = HUGE_VAL, to[2] = {0.0, 0.0};
-    // inside where the point is to the left of all sides, which go round counterclockwise
+    // Inside means to the left of all sides, which run counterclockwise.
     bool inside = radius > 0.0;
     for (int k = 0; k < sides; k++) {
         double a = TWO_PI * k / sides, b = TWO_PI * (k + 1) / sides;
@@ -161,8 +171,8 @@ void pp_own_project(const pp_friction *group, bool polygons, double limit, doubl
     }
 }
 
-// Directions of a group's rows. Where friction differs along t and o the rows are scaled so that one disc
-// holds for both.                                                                       theory (S4)
+// Directions of the rows of a friction group. Where friction differs along t and o the rows are
+// scaled so that one disc holds for both.                                              theory (S4)
 static void group_directions(const pp_contact *c, const pp_friction *group, perp_vec3 d[2])
 {
     perp_vec3 o = pp_cross(c->n, c->t);
@@ -175,8 +185,8 @@ static void group_directions(const pp_contact *c, const pp_friction *group, perp
     }
 }
 
-// The natural map of one friction group [m/s], and how far its impulse is outside its cone [N s],
-// (K2).
+// The natural map of one friction group [m/s], and the distance of its impulse from its cone [N s].
+//                                                                                      theory (K2)
 static void judge_friction(const law_judge *j, perp_certificate *out, const pp_contact *c,
                            const pp_friction *group, double slack)
 {
@@ -192,7 +202,7 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
                                ? pp_add(relative_velocity(j, c, middle), c->surface)
                                : relative_spin(j, c);
     group_directions(c, group, d);
-    // Along t, or along o where friction along t is 0 and its row is none.
+    // Mobility along t, or along o where the coefficient along t is 0 and its row is empty.
     double m = pp_own_mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
            inside[2] = {p[0], p[1]};
     m = pp_dot3(d[0], d[0]) > 0.0 ? m : pp_own_mobility(j->e, c, d[1], group->kind != PP_SLIDE);
@@ -203,14 +213,15 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
     double error = m * hypot(p[0] - to[0], p[1] - to[1]);
     pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
     out->slip_opposed = fmax(out->slip_opposed, error);
+    // The cone alone: the impulse itself, not the one that the slip asks for, is projected.
     pp_own_project(group, j->e->polygons, most, inside);
     double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
     pp_certificate_record(out, j->limits, PERP_JUDGED_CONE, beyond,
                           slack / m + j->s->slack * most + PULL * j->most);
 }
 
-// A normal row, of a contact or of a limit, and the friction of its contact. bias is what the
-// scheme adds to the rate: psi/h, restitution.
+// A normal row, of a contact or of a joint limit, and the friction of its contact. The bias is what
+// the scheme adds to the rate: psi/h, restitution.
 static void judge_normal(const law_judge *j, perp_certificate *out, int i)
 {
     const pp_rows *rows = j->e->rows;
@@ -227,7 +238,7 @@ static void judge_normal(const law_judge *j, perp_certificate *out, int i)
         rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
         m = pp_judge_mobility(j->e, row);
     }
-    // Of an open contact both residuals are 0: p = 0 and rho >= 0.
+    // An open contact, p = 0 and rho >= 0, has no residual and needs no mobility.
     if (p != 0.0 || rho < 0.0) {
         double scale = pp_scale_speed_of(j->s, row, slack);
         pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL,
@@ -247,8 +258,8 @@ static void judge_normal(const law_judge *j, perp_certificate *out, int i)
 
 // ── Many contacts ────────────────────────────────────────────────────────────────────────────────
 
-// Judged in pieces, by several threads at once; how many pieces there are depends on the rows
-// alone, so that the sums do not depend on the number of threads.
+// Contacts are judged in pieces, by several threads at once. The number of pieces depends on the
+// rows alone, so that the result does not depend on the number of threads.
 enum { PARALLEL_MIN_ROWS = 512, PIECES = 64 };
 
 typedef struct phase_job {
@@ -257,7 +268,7 @@ typedef struct phase_job {
     perp_certificate part[PIECES];
 } phase_job;
 
-// Pieces from..to for one thread.
+// Judges pieces from..to-1 on one thread, each into a certificate of its own.
 static void judge_pieces(void *arg, int from, int to)
 {
     phase_job *l = arg;
@@ -273,16 +284,16 @@ static void judge_pieces(void *arg, int from, int to)
 
 static void judge_contacts(const law_judge *j, perp_certificate *out)
 {
-    phase_job l;  // of the parts only some are used
+    phase_job l;  // not initialised: one piece uses a small part of it
     l.j = j;
     l.pieces = j->e->rows->nn > PARALLEL_MIN_ROWS ? PIECES : 1;
-    pp_team_share(j->e->kin->team, l.pieces, 1, judge_pieces, &l);
+    pp_team_share(j->e->team, l.pieces, 1, judge_pieces, &l);
     for (int k = 0; k < l.pieces; k++) {
         pp_certificate_worst(out, &l.part[k]);
     }
 }
 
-// Velocities of all bodies in world axes; those that are not free keep the given ones of the start.
+// Velocities of all bodies in world axes. Bodies that are not free keep those given at the start.
 static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist *out)
 {
     for (int i = 0; i < e->model->bodies; i++) {
@@ -291,14 +302,14 @@ static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist 
         for (int k = 0; k < body->nv; k++) {
             all[body->axis[k]] = nu[body->at + k];
         }
-        out[i] = body->nv == 0 ? (perp_twist){e->kin->body[i].v, e->kin->body[i].w}
+        out[i] = body->nv == 0 ? (perp_twist){e->kin->poses.body[i].v, e->kin->poses.body[i].w}
                                : (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
     }
 }
 
-// Poisson (P9): compression by itself, with its own impulses and velocities; then the second
-// problem, whose unknowns are what is left after compression and restitution, and whose friction
-// may use the restitution as well.
+// Poisson's law in two phases (P9). Compression is judged with its own impulses and velocities. The
+// unknowns of the second problem are the impulses after compression and restitution, and its
+// friction limit includes the restitution.
 static perp_status judge_phases(law_judge *j, perp_certificate *out, perp_twist *after,
                                 pp_arena *arena)
 {
@@ -316,7 +327,7 @@ static perp_status judge_phases(law_judge *j, perp_certificate *out, perp_twist 
         pt[i] = e->pt[i] - impact->pt[i];
     }
     fill_twists(e, impact->nu, middle);
-    // j->at is put back: the caller goes on with the whole step
+    // j->at is restored: the caller goes on with the whole step.
     const phase *last = j->at;
     phase compression = {middle, impact->pn, impact->pt, NULL};
     phase restitution = {after, pn, pt, impact->back};
@@ -328,7 +339,8 @@ static perp_status judge_phases(law_judge *j, perp_certificate *out, perp_twist 
     return PERP_OK;
 }
 
-// Joints: J nu + rate + bias + gamma p = 0. Boxed rows: their natural map.
+// Joints: J nu + rate + bias + gamma p = 0. Rows with bounds (drives, dry friction): their natural
+// map.
 static void judge_rows(const law_judge *j, perp_certificate *out)
 {
     const pp_step_evidence *e = j->e;

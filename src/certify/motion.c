@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions against velocities: |q+ - q - h G ((1 - theta) nu_old + theta nu)|, body by body.   theory (K3)
+// Positions against velocities: |q+ - q - h G ((1 - theta) nu_old + theta nu)| of each body. The
+// rotation is integrated here a second time, in quaternions.                           theory (K3)
 #include "certify/scale.h"
 
 #include <math.h>
 
-// The rate of a body's turn in the step. Of the new velocity the theta method takes the body's own components, in the
-// axes of the start.                                                                    theory (S9)
+// Mean angular velocity of a solid in the step, in world axes [rad/s]. The theta method takes the
+// new velocity by its components in body axes, expressed in the axes at the start.     theory (S9)
 perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_mat3 *from = &e->kin->body[i].R, *to = &e->end->body[i].R;
+    const pp_mat3 *from = &e->kin->poses.body[i].R, *to = &e->end->body[i].R;
     const double *old = e->nu_old + body->at + 3, *nu = e->nu + body->at + 3;
     perp_vec3 w = pp_vec(nu[0], nu[1], nu[2]);
     if (e->theta != 1.0) {
@@ -20,14 +21,15 @@ perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i)
     return pp_along(pp_scale(1.0 - e->theta, pp_vec(old[0], old[1], old[2])), e->theta, w);
 }
 
-// Angle between where the body is and where its mean angular velocity turns it.
+// Angle between the orientation of a body and the one that its mean angular velocity gives [rad].
 static double turn_error(const pp_step_evidence *e, int i)
 {
-    perp_quat q = e->kin->body[i].rot, now = e->end->body[i].rot;
+    perp_quat q = e->kin->poses.body[i].rot, now = e->end->body[i].rot;
     perp_vec3 rate = pp_judge_turn(e, i);
     double w[3] = {e->kin->h * rate.x, e->kin->h * rate.y, e->kin->h * rate.z};
     double angle = pp_length(pp_vec(w[0], w[1], w[2]));
     bool linear = e->rotation == PERP_ROTATION_LINEAR && !e->along_joints;
+    // q+ = exp(h w / 2) q, or q + h w / 2 q for the linear update, which is normalised after.
     double c = linear ? 1.0 : cos(0.5 * angle);
     double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
     double to[4] = {c * q.w - s * (w[0] * q.x + w[1] * q.y + w[2] * q.z),
@@ -35,6 +37,8 @@ static double turn_error(const pp_step_evidence *e, int i)
                     c * q.y + s * (w[1] * q.w + w[2] * q.x - w[0] * q.z),
                     c * q.z + s * (w[2] * q.w + w[0] * q.y - w[1] * q.x)};
     double norm = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+    // q and -q are the same rotation: the nearer one counts. A chord x of unit quaternions is an
+    // angle of 2 x.
     double is[4] = {now.w, now.x, now.y, now.z}, plus = 0.0, minus = 0.0;
     for (int k = 0; k < 4; k++) {
         plus += (is[k] + to[k] / norm) * (is[k] + to[k] / norm);
@@ -43,11 +47,13 @@ static double turn_error(const pp_step_evidence *e, int i)
     return 2.0 * sqrt(fmin(plus, minus));
 }
 
+// Error of position plus error of rotation at the reach of the body [m].
 static double body_error(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     double way[PP_BODY_NV] = {
+        // Rotations of solids are compared in turn_error; a planar body has one angle, about z.
         to->p.x - from->p.x,    to->p.y - from->p.y, to->p.z - from->p.z, 0.0, 0.0,
         to->angle - from->angle};
     double off = 0.0, turned = 0.0;
@@ -67,18 +73,22 @@ static double body_error(const pp_step_evidence *e, int i)
     return sqrt(off) + body->reach * turned;
 }
 
-// The rule holds to rounding, of bodies by themselves or, in joint coordinates, of bodies on those that carry them.
+// The rule holds to rounding: for each body by itself, or in joint coordinates for each body on the
+// one that carries it.
 static const double ROUNDING = 1e-12;
 
+// Rounding of positions grows with coordinates, displacement and size, that of angles with their
+// value [m].
 static double motion_limit(const pp_step_evidence *e, const pp_scales *s, int i)
 {
-    const pp_frame *from = &e->kin->body[i], *to = &e->end->body[i];
+    const pp_frame *from = &e->kin->poses.body[i], *to = &e->end->body[i];
     double way = pp_length(pp_sub(to->p, from->p)), reach = e->model->body[i].reach;
     double turns = reach * (fabs(to->angle) + e->kin->h * pp_length(to->w));
     return ROUNDING * (s->place[s->island[i]] + way + reach + turns);
 }
 
-// The schemes of first order turn bodies with one velocity a step.
+// First-order schemes turn a body with a single velocity in a step, and so miss angular momentum.
+// As an error of position it counts at the reach of the body.                         theory (K11)
 static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp_limits *limits,
                       int i)
 {
@@ -86,7 +96,8 @@ static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp
     bool first =
         e->stepper == PERP_STEPPER_STEWART_TRINKLE || e->stepper == PERP_STEPPER_ANITESCU_POTRA;
     if (first && !e->along_joints) {
-        double lost = pp_angular_momentum_lost(body, &e->kin->body[i], &e->end->body[i], e->kin->h);
+        double lost =
+            pp_angular_momentum_lost(body, &e->kin->poses.body[i], &e->end->body[i], e->kin->h);
         pp_certificate_record(c, limits, PERP_JUDGED_MOTION, body->reach * lost,
                               body->reach * PP_SPIN_MOST);
     }
@@ -97,22 +108,28 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, cons
 {
     int bodies = e->model->bodies;
     double *limit = PP_ZEROS(arena, double, bodies), *error = PP_ZEROS(arena, double, bodies);
-    perp_status status = limit && error ? PERP_OK : PERP_ERR_MEMORY;
-    for (int i = 0; status >= 0 && i < bodies; i++) {
+    if (!limit || !error) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < bodies; i++) {
         if (s->island[i] >= 0) {
             limit[i] = motion_limit(e, s, i);
             error[i] = body_error(e, i);
         }
     }
-    if (status >= 0 && e->along_joints) {
-        const pp_motion_of of = {e->kin->body, e->end->body, e->nu};
-        status = pp_arcs_explain(e->model, e->kin->h, &of, limit, error, arena);
+    // Along arcs the velocities of bodies do not predict their positions; those of joints do.
+    if (e->along_joints) {
+        const pp_motion_of of = {e->kin->poses.body, e->end->body, e->nu};
+        perp_status status = pp_arcs_explain(e->model, e->kin->h, &of, limit, error, arena);
+        if (status < 0) {
+            return status;
+        }
     }
-    for (int i = 0; status >= 0 && i < bodies; i++) {
+    for (int i = 0; i < bodies; i++) {
         if (s->island[i] >= 0) {
             pp_certificate_record(c, limits, PERP_JUDGED_MOTION, error[i], limit[i]);
             hold_spin(c, e, limits, i);
         }
     }
-    return status;
+    return PERP_OK;
 }

@@ -1,30 +1,37 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The impulse of the forces of a step, from the state at its start.                    theory (P1), (S2)
+// The impulse of the forces of a step, from the state at its start. Written a second time, so that
+// an error in the forces of the step shows in the balance of momentum.           theory (P1), (S2)
 #include "certify/own.h"
 
 #include <math.h>
 #include <string.h>
 
+// An expression that the scene leaves out is 0.
 static double expression_value(const pp_expr *expr, const double *x)
 {
     return expr ? pp_expr_value(expr, x) : 0.0;
 }
 
+// Adds a force that acts at `arm` from the centre of mass, and a torque, in world axes.
 static void add_force(perp_wrench *on, perp_vec3 f, perp_vec3 arm, perp_vec3 torque)
 {
     on->f_W = pp_add(on->f_W, f);
     on->tau_W = pp_add(on->tau_W, pp_add(torque, pp_cross(arm, f)));
 }
 
+// A wrench given by expressions of time and of the state of its body. The order of the variables is
+// that of the parser: in space t, p, v, omega, vector part of the quaternion; in the plane t, x, y,
+// angle, and their rates.
 static void expression(const pp_step_evidence *e, const pp_force *force, perp_wrench *on_b)
 {
-    const pp_frame *f = &e->kin->body[force->b];
-    double x[PP_SPATIAL_VARS] = {e->kin->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
-                                 f->w.x,    f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
-    const double planar[PP_PLANAR_VARS] = {e->kin->t, f->p.x, f->p.y, f->angle,
-                                           f->v.x,    f->v.y, f->w.z};
+    const pp_frame *f = &e->kin->poses.body[force->b];
+    double x[PP_SPATIAL_VARS] = {e->kin->poses.t, f->p.x,   f->p.y,  f->p.z, f->v.x,
+                                 f->v.y,          f->v.z,   f->w.x,  f->w.y, f->w.z,
+                                 f->rot.x,        f->rot.y, f->rot.z};
+    const double planar[PP_PLANAR_VARS] = {e->kin->poses.t, f->p.x, f->p.y, f->angle,
+                                           f->v.x,          f->v.y, f->w.z};
     if (!e->model->spatial) {
         memcpy(x, planar, sizeof planar);
     }
@@ -39,10 +46,12 @@ static void expression(const pp_step_evidence *e, const pp_force *force, perp_wr
     add_force(on_b, along, pp_mul(&f->R, force->r_B), about);
 }
 
+// Spring and damper between two anchors. An isotropic damper acts on the whole relative velocity,
+// not on its part along the spring alone.
 static void spring(const pp_step_evidence *e, const pp_force *force, perp_wrench *on_a,
                    perp_wrench *on_b)
 {
-    const pp_frame *a = &e->kin->body[force->a], *b = &e->kin->body[force->b];
+    const pp_frame *a = &e->kin->poses.body[force->a], *b = &e->kin->poses.body[force->b];
     perp_vec3 ra = pp_mul(&a->R, force->r_A), rb = pp_mul(&b->R, force->r_B);
     perp_vec3 d = pp_sub(pp_add(b->p, rb), pp_add(a->p, ra)), none = {0.0, 0.0, 0.0};
     perp_vec3 v = pp_sub(pp_add(b->v, pp_cross(b->w, rb)), pp_add(a->v, pp_cross(a->w, ra)));
@@ -52,6 +61,7 @@ static void spring(const pp_step_evidence *e, const pp_force *force, perp_wrench
     }
     perp_vec3 u = pp_scale(1.0 / length, d);
     v = force->isotropic ? v : pp_scale(pp_dot3(u, v), u);
+    // pull: force on a, towards b where the spring is stretched.
     perp_vec3 pull =
         pp_along(pp_scale(force->damping, v), force->stiffness * (length - force->rest), u);
     add_force(on_b, pp_scale(-1.0, pull), rb, none);
@@ -61,7 +71,7 @@ static void spring(const pp_step_evidence *e, const pp_force *force, perp_wrench
 void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_a,
                   perp_wrench *on_b)
 {
-    const pp_frame *a = &e->kin->body[f->a], *b = &e->kin->body[f->b];
+    const pp_frame *a = &e->kin->poses.body[f->a], *b = &e->kin->poses.body[f->b];
     const perp_vec3 none = {0.0, 0.0, 0.0};
     *on_a = *on_b = (perp_wrench){none, none};
     if (f->kind == PERP_FORCE_WRENCH) {
@@ -73,14 +83,14 @@ void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_
         torque += f->damping * (b->w.z - a->w.z);
         add_force(on_b, none, none, pp_vec(0.0, 0.0, -torque));
         add_force(on_a, none, none, pp_vec(0.0, 0.0, torque));
-    } else {
+    } else {  // drag: opposite to the velocities of the centre of mass
         add_force(on_b, pp_scale(-f->damping, b->v), none, pp_scale(-f->damping_w, b->w));
     }
 }
 
 // ── Bodies that spin ─────────────────────────────────────────────────────────────────────────────
 
-// x with A x = b by Cramer's rule; false: there is none.
+// Solves A x = b by Cramer's rule, A given by columns; false where A is singular.
 static bool solve_cramer(const perp_vec3 column[3], perp_vec3 b, perp_vec3 *x)
 {
     perp_vec3 bc = pp_cross(column[1], column[2]), ca = pp_cross(column[2], column[0]);
@@ -90,9 +100,12 @@ static bool solve_cramer(const perp_vec3 column[3], perp_vec3 b, perp_vec3 *x)
     return isfinite(x->x) && isfinite(x->y) && isfinite(x->z);
 }
 
-// The midpoint rule for Euler's equations of a free body, in its axes, for the mean velocity m itself:
-//   (J + h/2 [m]x J) m = J w,   w+ = 2 m - w,
-// with the m of the round before in the bracket. Turns of a quarter radian are well within where that contracts.
+// Midpoint rule for Euler's equations of a free body in body axes, solved for the mean velocity m:
+//
+//   (J + h/2 [m]x J) m = J w,   w+ = 2 m - w                                               theory (S2)
+//
+// Fixed-point iteration with the last m in the bracket. It contracts for turns of a quarter radian,
+// to which gyroscopic() limits h.
 static bool midpoint(const pp_mat3 *J, double h, perp_vec3 *w)
 {
     enum { ROUNDS = 200 };
@@ -116,7 +129,8 @@ static bool midpoint(const pp_mat3 *J, double h, perp_vec3 *w)
     return false;
 }
 
-// What the problem had is taken where its own rule does not resolve the turn, if it keeps energy and angular momentum.
+// Where the rule above does not resolve the turn, the change that the problem had is accepted if it
+// keeps kinetic energy and the size of the angular momentum, as a free rotation does.
 static bool keeps(const pp_mat3 *J, perp_vec3 w, perp_vec3 change)
 {
     const double same = 1e-9;
@@ -129,28 +143,36 @@ static bool keeps(const pp_mat3 *J, perp_vec3 w, perp_vec3 change)
     return fabs(pp_dot3(now, has) - T) <= same * T && fabs(pp_dot3(has, has) - L) <= same * L;
 }
 
-// Angular impulse in world axes. given: what the problem had.
+// Angular impulse of the gyroscopic torque in the step, in world axes [N m s]. given: that of the
+// problem. The midpoint rule is applied in parts of at most a quarter radian.
 static perp_vec3 gyroscopic(const pp_step_evidence *e, int i, perp_vec3 given)
 {
     const double most = 0.25;  // of a turn at once [rad]
     enum { PARTS = 64 };
-    const pp_mat3 *R = &e->kin->body[i].R, *J = &e->model->body[i].I_B;
-    perp_vec3 w = pp_mul_t(R, e->kin->body[i].w), had = pp_mul(J, w), first = w;
+    const pp_mat3 *R = &e->kin->poses.body[i].R, *J = &e->model->body[i].I_B;
+    perp_vec3 w = pp_mul_t(R, e->kin->poses.body[i].w), had = pp_mul(J, w), first = w;
     if (e->gyroscopic == PERP_GYROSCOPIC_EXPLICIT) {
         return pp_mul(R, pp_scale(-e->kin->h, pp_cross(w, had)));
     }
     double turn = e->kin->h * pp_length(w) / most;
     int parts = turn < PARTS ? (int)turn + 1 : PARTS;
     bool found = turn < PARTS;
-    for (int k = 0; k < parts && found; k++) {
-        found = midpoint(J, e->kin->h / parts, &w);
+    if (found) {
+        for (int k = 0; k < parts; k++) {
+            found = midpoint(J, e->kin->h / parts, &w);
+            if (!found) {
+                break;
+            }
+        }
     }
+    // NaN fails the certificate: an impulse that cannot be confirmed is not believed.
     if (!found) {
         return keeps(J, first, pp_mul_t(R, given)) ? given : pp_vec(NAN, NAN, NAN);
     }
     return pp_mul(R, pp_sub(pp_mul(J, w), had));
 }
 
+// The theta method in space has its gyroscopic term in the balance of momentum instead.
 static bool spins(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
@@ -164,7 +186,10 @@ double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
     double h = e->kin->h;
     perp_wrench *on = PP_ZEROS(arena, perp_wrench, m->bodies), a, b;
     double *p = PP_ZEROS(arena, double, m->nv);
-    for (int i = 0; on && i < m->forces; i++) {
+    if (!on || !p) {
+        return NULL;
+    }
+    for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
         if (!f->implicit) {
             pp_own_force(e, f, &a, &b);
@@ -172,7 +197,7 @@ double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
             add_force(&on[f->b], b.f_W, pp_vec(0.0, 0.0, 0.0), b.tau_W);
         }
     }
-    for (int i = 0; on && p && i < m->bodies; i++) {
+    for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         perp_vec3 f = pp_along(on[i].f_W, body->mass, m->gravity), tau = on[i].tau_W;
         if (e->applied) {
@@ -182,6 +207,7 @@ double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
         f = pp_scale(h, f);
         tau = pp_scale(h, tau);
         if (spins(e, i)) {
+            // of the problem's moment impulse, what other torques leave is its gyroscopic part
             const double *all = e->p_ext + body->at + 3;
             tau = pp_add(tau, gyroscopic(e, i, pp_sub(pp_vec(all[0], all[1], all[2]), tau)));
         }
@@ -190,5 +216,5 @@ double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
             p[body->at + k] = wrench[body->axis[k]];
         }
     }
-    return on ? p : NULL;
+    return p;
 }

@@ -1,30 +1,34 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of joints, drives, limits and springs of a step, with what its scheme adds to them, once more.
+// The rows of joints, drives, limits and springs of a step, with the terms that its scheme adds,
+// written a second time.
 //
-// Of the rows that the problem had, only their order is taken, since the impulses are in it: joint by joint the equations of
-// (P4) or (S5), the target, the rate, the spring; drives of limited effort, then dry friction; the lower limit, then the upper
-// one; then implicit springs and drag.                                                  theory (K12)
+// Of the rows that the problem had, only their order is used, because the impulses follow it. For
+// each joint: the equations of (P4) or (S5), the target, the rate, the spring; drives of limited
+// effort, then dry friction; the lower limit, then the upper one. Implicit springs and drag come
+// last. theory (K12)
 #include "certify/own.h"
 #include "certify/scale.h"
 
 #include <math.h>
 #include <string.h>
 
+// Writes the rows in the order of the given ones, and notes whether the two lists agree.
 typedef struct row_writer {
     const pp_step_evidence *e;
     const perp_model *m;
-    const pp_frame *start;   // of the step,
+    const pp_frame *start;   // bodies at the start of the step,
     const pp_frame *acting;  // and where rows of joints act
-    double t;                // there
+    double t;                // time there [s]
     pp_rows *own;
-    int b, boxed, n;  // next rows
-    bool same;
-    bool beside;  // there are contacts in the problem
+    int b, boxed, n;  // next rows: equations, rows with bounds, limits
+    bool same;        // so far all rows are those of the problem
+    bool beside;      // there are contacts in the problem
 } row_writer;
 
-// The next row, in the place of one of the same joint and force; NULL: the problem has another there.
+// Puts a row in its place. NULL, and no longer `same`, where the given list has a row of another
+// joint or force there: an impulse would then belong to another equation.
 static pp_row *next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
                         const pp_row *row)
 {
@@ -60,7 +64,7 @@ static double expression_slope(const pp_expr *expr, double t)
     return rate;
 }
 
-// J v + rate for velocities of bodies; a row knows its bodies by number.
+// J v + rate of a row for given velocities of bodies.
 static double row_rate(const row_writer *w, const pp_row *row, const perp_twist *v)
 {
     return pp_judge_rate(w->m, row, v);
@@ -68,13 +72,14 @@ static double row_rate(const row_writer *w, const pp_row *row, const perp_twist 
 
 // ── What the scheme adds to an equation ──────────────────────────────────────────────────────────
 
+// An equation and its rate at the ends of the step. The row itself is taken where it acts.
 typedef struct row_instant {
-    double value, before;  // of the equation at the start
-    double end;            // its rate at the end, with the rows of the end
+    double value, before;  // phi and its rate at the start
+    double end;            // its rate at the end, with the rows there
 } row_instant;
 
-// The theta method takes equations in the middle: by themselves they hold for the velocities of the way there, beside
-// contacts at the end.                                                                  theory (S11)
+// The theta method takes equations in the middle of the step. Without contacts they hold for the
+// mean velocities of the step; beside contacts they hold at its end.                  theory (S11)
 static double middle_bias(const row_writer *w, const pp_row *row, const row_instant *at,
                           const perp_twist *after, const perp_twist *way)
 {
@@ -88,6 +93,7 @@ static double middle_bias(const row_writer *w, const pp_row *row, const row_inst
     return (row_rate(w, row, way) + off) / e->theta - row_rate(w, row, after);
 }
 
+// The bias of an equation: what the scheme adds to J nu + rate. given: that of the problem.
 static double equation_bias(const row_writer *w, const pp_row *row, const row_instant *at,
                             const perp_twist *after, const perp_twist *way, double given)
 {
@@ -98,15 +104,21 @@ static double equation_bias(const row_writer *w, const pp_row *row, const row_in
         return middle_bias(w, row, at, after, way);
     case PERP_STEPPER_ANITESCU_POTRA:
         return 0.0;
-    default:  // where joints are closed exactly the rows hold what it takes, and positions show whether it did
-        return e->exact ? given : e->rates ? 0.0 : at->value / whole;
+    default:
+        // Where joints are closed exactly at the end, the bias is whatever that takes; positions
+        // show whether it did. Otherwise errors of position are taken back within the whole step.
+        if (e->exact) {
+            return given;
+        }
+        return e->rates ? 0.0 : at->value / whole;
     }
 }
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
+// Velocities of all bodies in world axes.
 typedef struct velocities {
-    perp_twist *after, *way;  // at the end of the step, and of the way through it
+    perp_twist *after, *way;  // at the end of the step, and the mean of the step
 } velocities;
 
 static void put_equation(row_writer *w, const velocities *v, pp_row *row, const row_instant *at)
@@ -118,12 +130,12 @@ static void put_equation(row_writer *w, const velocities *v, pp_row *row, const 
     next_equation(w, row);
 }
 
-// Equations of a joint where they act, with what is known of them at both ends. Returns how many.
+// Equations of a joint where they act, and their values and rates at both ends. Returns how many.
 static int equations_of(const row_writer *w, const velocities *v, int joint,
                         pp_row at[PP_JOINT_EQUATIONS], row_instant when[PP_JOINT_EQUATIONS])
 {
     pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
-    const double *turn = w->e->kin->turn;
+    const double *turn = w->e->kin->poses.turn;
     bool moves = w->acting != w->start;
     int count = pp_own_equations(w->m, w->acting, turn, joint, at);
     if (moves) {
@@ -138,18 +150,19 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
     return count;
 }
 
-// The target of a coordinate as an equation; row: of the coordinate where it acts, first: at the start.
+// The target of a coordinate as an equation, x - target(t) = 0. row: the coordinate where it acts,
+// to which the rate of the target is added; first: the coordinate at the start.
 static row_instant target_of(const row_writer *w, const velocities *v, int joint,
                              const pp_row *first, pp_row *row)
 {
     const pp_expr *target = w->m->joint[joint].target;
     const pp_kinematics *kin = w->e->kin;
-    row_instant when = {first->value - expression_value(target, kin->t),
-                        first->v_pre - expression_slope(target, kin->t), 0.0};
+    row_instant when = {first->value - expression_value(target, kin->poses.t),
+                        first->v_pre - expression_slope(target, kin->poses.t), 0.0};
     if (w->acting != w->start) {
         pp_row last;
-        pp_own_coordinate(w->m, w->e->end->body, kin->turn, joint, &last);
-        when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->t + kin->h);
+        pp_own_coordinate(w->m, w->e->end->body, kin->poses.turn, joint, &last);
+        when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->poses.t + kin->h);
     }
     double rate = expression_slope(target, w->t);
     row->rate -= rate;
@@ -175,7 +188,8 @@ static void put_target(row_writer *w, const velocities *v, int joint, pp_row row
     put_equation(w, v, &row, &when);
 }
 
-// A drive keeps its rate, with the effort that it has.
+// A drive asks for a rate, x' - rate(t) = 0, and has no error of position. With limited effort [N,
+// N m] it is a row with bounds on its impulse.
 static void put_rate(row_writer *w, int joint, pp_row row)
 {
     const pp_joint *j = &w->m->joint[joint];
@@ -193,6 +207,7 @@ static void put_rate(row_writer *w, int joint, pp_row row)
     }
 }
 
+// Dry friction of a joint: rate 0 within bounds on the impulse.
 static void put_friction(row_writer *w, int joint, pp_row row)
 {
     row.value = 0.0;
@@ -202,7 +217,9 @@ static void put_friction(row_writer *w, int joint, pp_row row)
     next_boxed(w, &row);
 }
 
-// p = -h (K (x + theta h u) + C u) with u = (1 - theta) x'_l + theta x', solved for x'.    theory (P5)
+// Implicit spring K and damper C as a compliant row, which follows from p = -h (K (x + theta h u) +
+// C u) with u = (1 - theta) x'_l + theta x', solved for x'.    theory (P5) Without theta, or
+// without stiffness and damping, there is no row.
 static bool soften(const pp_step_evidence *e, double K, double C, pp_row *row)
 {
     double h = e->kin->h, by = h * (e->theta * h * K + C);  // dp/du = -by
@@ -225,6 +242,8 @@ static void put_spring(row_writer *w, int joint, pp_row row, const pp_row *first
     }
 }
 
+// One limit as a unilateral row, x - lower >= 0 (sign 1) or upper - x >= 0 (sign -1). Whether a
+// limit rebounds in this step is for the law of impact to say, and is taken as posed.
 static void put_limit(row_writer *w, int joint, const pp_row *at, const pp_row *first, double sign)
 {
     const pp_joint *j = &w->m->joint[joint];
@@ -244,16 +263,18 @@ static void put_limit(row_writer *w, int joint, const pp_row *at, const pp_row *
     row.bounces = given->bounces && j->limit_restitution > 0.0;
     row.rebound = given->rebound;
     if (row.bounces) {
-        row.bias = given->bias;  // of the law of impact, as posed
+        row.bias = given->bias;  // of the law of impact
     } else if (e->stepper == PERP_STEPPER_STEWART_TRINKLE ||
                e->stepper == PERP_STEPPER_QUASISTATIC) {
+        // An open gap may be closed within h; an overlap is worked off within the whole step.
         double value = e->rates ? fmax(row.value, 0.0) : row.value;
         row.bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
     }
     next_row(w, w->own->n, e->rows->n, e->rows->nn, &w->n, &row);
 }
 
-// Limits that are far off are not in the problem: of one alone its value shows which it is.
+// Limits that are far away are not in the problem. If there is one row for two limits, its value
+// shows which of them it belongs to.
 static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
@@ -278,10 +299,11 @@ static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row 
     }
 }
 
+// All rows of one joint, in the order of the problem.
 static void put_joint(row_writer *w, const velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
-    const double *turn = w->e->kin->turn;
+    const double *turn = w->e->kin->poses.turn;
     pp_row row, first;
     put_equations(w, v, joint);
     if (!pp_own_coordinate(w->m, w->acting, turn, joint, &row)) {
@@ -306,6 +328,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
 
 // ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
 
+// An implicit spring of the scene. Its direction and length are those at the start of the step.
 static void put_force(row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
@@ -335,6 +358,7 @@ static void put_force(row_writer *w, int index)
     }
 }
 
+// Implicit drag: one row per degree of freedom of the body, without stiffness.
 static void put_drag(row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
@@ -354,7 +378,7 @@ static void put_drag(row_writer *w, int index)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
-// Bodies that are not free keep the velocity they have where the rows act.
+// Velocities of free bodies. The rows hold those of other bodies in their rates, so that 0 serves.
 static void find_velocities(const row_writer *w, velocities *v)
 {
     const pp_step_evidence *e = w->e;
@@ -374,6 +398,7 @@ static void find_velocities(const row_writer *w, velocities *v)
     }
 }
 
+// A copy in the arena, so that the rows of the problem stay as they are; false: no memory.
 static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *arena)
 {
     *to = PP_ARRAY(arena, pp_row, count);
@@ -383,12 +408,13 @@ static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *aren
     return *to != NULL;
 }
 
+// The theta method has rows of joints in the middle of its step, all others at its start.
 static row_writer writer_of(const pp_step_evidence *e)
 {
-    row_writer w = {.e = e, .m = e->model, .start = e->kin->body, .same = true};
+    row_writer w = {.e = e, .m = e->model, .start = e->kin->poses.body, .same = true};
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
-    w.acting = middle ? e->middle : e->kin->body;
-    w.t = e->kin->t + (middle ? 0.5 * e->kin->h : 0.0);
+    w.acting = middle ? e->middle : e->kin->poses.body;
+    w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
     return w;
 }
 
@@ -400,6 +426,7 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
     w.own = own;
     w.n = given->nc;
     w.beside = given->nc > 0;
+    // Rows of contacts are kept: the first nc rows of n, and t.
     *own = *given;
     *same = true;
     if (given->nb + given->nm + given->nn - given->nc == 0 && m->joints + m->forces == 0) {
@@ -429,7 +456,9 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
 
 // ── Rates of joints alone ────────────────────────────────────────────────────────────────────────
 
-// The least that is left of an equation by any rule of the scheme; end: its value where the step ends.
+// The least error of an equation by any of the rules that a scheme may have applied
+// (pp_judge_joint_rates says which) [m/s, rad/s]. end: value of the equation at the end of the
+// step.
 static double left_of(row_writer *w, const velocities *v, const pp_row *row, const row_instant *at,
                       double end)
 {
@@ -449,10 +478,12 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
     return closes ? fmin(least, fabs(end) / e.kin->h) : least;
 }
 
+// The equation of a joint, or its target, that is worst for its limit; worst / limit are compared
+// as products, so that a limit of 0 divides nothing.
 static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
-    const double *turn = w->e->kin->turn;
+    const double *turn = w->e->kin->poses.turn;
     pp_row at[PP_JOINT_EQUATIONS + 1], end[PP_JOINT_EQUATIONS + 1], first;
     row_instant when[PP_JOINT_EQUATIONS + 1];
     int count = equations_of(w, v, joint, at, when);
@@ -462,10 +493,11 @@ static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, 
         pp_own_coordinate(w->m, w->start, turn, joint, &first);
         pp_own_coordinate(w->m, last, turn, joint, &end[count]);
         end[count].value -=
-            expression_value(w->m->joint[joint].target, w->e->kin->t + w->e->kin->h);
+            expression_value(w->m->joint[joint].target, w->e->kin->poses.t + w->e->kin->h);
         when[count] = target_of(w, v, joint, &first, &at[count]);
         count++;
     }
+    // Rows that touch no free body have no scale, and are not judged.
     *worst = 0.0;
     *limit = 1.0;
     for (int k = 0; k < count; k++) {

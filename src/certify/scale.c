@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scales of a step, island by island.                                                   theory (K1)
+// Scales of a step, island by island, which its errors are measured by.                theory (K1)
 #include "certify/scale.h"
 
 #include <math.h>
 
-static const double PLACES = 1e-12;  // positions count to this part of their coordinates
+static const double PLACES = 1e-12;  // rounding of positions relative to their coordinates
 
+// Root of a tree of the union-find forest, with path halving.
 static int root_of(int *parent, int i)
 {
     while (parent[i] != i) {
@@ -17,6 +18,7 @@ static int root_of(int *parent, int i)
     return i;
 }
 
+// Every body starts as an island of its own; forces between bodies tie them even without rows.
 perp_status pp_scales_start(pp_scales *out, const perp_model *model, pp_arena *arena)
 {
     *out = (pp_scales){.model = model};
@@ -37,7 +39,9 @@ perp_status pp_scales_start(pp_scales *out, const perp_model *model, pp_arena *a
     return PERP_OK;
 }
 
-// Until pp_scales_finish island[] holds the parent of each body in a forest.
+// Until pp_scales_finish, island[] holds the parents of a union-find forest. The lower number
+// becomes the root, so that an island has the number of its lowest body. Fixed and driven bodies
+// tie nothing.
 void pp_scales_tie(pp_scales *s, int a, int b)
 {
     if (s->model->body[a].nv > 0 && s->model->body[b].nv > 0) {
@@ -46,8 +50,9 @@ void pp_scales_tie(pp_scales *s, int a, int b)
     }
 }
 
-// Of a body by itself: how fast its points move, what forces give it in the step, and what falling by its own size
-// would.
+// Speed of a body on its own [m/s]: that of its fastest point, plus what the forces of the step
+// give it, plus that of a fall by its own size. A moment acts on m r^2 at the least, so that tau /
+// (m r) is the speed it gives at the reach r.
 static double body_speed(const perp_model *m, int i, const pp_frame *f, const double *p_ext)
 {
     const pp_body *body = &m->body[i];
@@ -69,18 +74,20 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
     const perp_model *m = s->model;
     s->slack = slack;
     s->h = kin->h;
-    for (int i = 0; i < m->bodies; i++) {  // a root comes before what hangs on it
+    for (int i = 0; i < m->bodies; i++) {
         int root = root_of(s->island, i);
         if (m->body[i].nv == 0) {
             continue;
         }
-        double speed = body_speed(m, i, &kin->body[i], kin->p_ext);
-        double place = fmax(pp_length(kin->body[i].p), pp_length(end[i].p)) + m->body[i].reach;
+        double speed = body_speed(m, i, &kin->poses.body[i], kin->loads.p_ext);
+        double place =
+            fmax(pp_length(kin->poses.body[i].p), pp_length(end[i].p)) + m->body[i].reach;
         s->speed[root] = fmax(s->speed[root], speed);
         s->energy[root] += 0.5 * m->body[i].mass * speed * speed;
         s->place[root] = fmax(s->place[root], place);
         s->mass[root] += m->body[i].mass;
     }
+    // Flattens the forest before any -1 is written: -1 must not appear in a chain of parents.
     for (int i = 0; i < m->bodies; i++) {
         s->island[i] = root_of(s->island, i);
     }
@@ -89,7 +96,8 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
     }
 }
 
-// Given motions, belts and drives move what they touch.
+// Given motions and belts move what they touch, however slow the bodies are by themselves. Drives and
+// springs are left out.
 static void add_row_speeds(pp_scales *out, const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -100,6 +108,7 @@ static void add_row_speeds(pp_scales *out, const pp_row *row, int count)
     }
 }
 
+// Bodies of one row are in one island.
 static void tie_rows(pp_scales *s, const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -130,6 +139,7 @@ double pp_scale_rounding(const pp_scales *s, int island)
     return island < 0 ? 0.0 : PLACES * s->place[island] / s->h;
 }
 
+// Energy of all bodies of the island at the speed of rounding.
 double pp_scale_rounding_energy(const pp_scales *s, int island)
 {
     double u = pp_scale_rounding(s, island);
@@ -146,7 +156,7 @@ double pp_scale_speed(const pp_scales *s, int island)
     return island < 0 ? 0.0 : s->speed[island];
 }
 
-// It moves something along a direction.
+// A row is one of lengths if it moves some body along a direction.
 bool pp_scale_is_length(const perp_model *m, const pp_row *row)
 {
     for (int k = 0; k < row->count; k++) {
@@ -160,7 +170,8 @@ bool pp_scale_is_length(const perp_model *m, const pp_row *row)
     return false;
 }
 
-// A row of angles is in rad/s: a speed over the reach of the bodies that it turns.
+// Converts a slack in m/s to the unit of the row: a row of angles is in rad/s, a speed over the
+// reach of the bodies that it turns.
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
 {
     double reach = 0.0;
@@ -170,11 +181,13 @@ double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
     return reach > 0.0 && !pp_scale_is_length(s->model, row) ? slack / reach : slack;
 }
 
+// All free bodies of a row are in one island: any of them gives it.
 int pp_scale_island(const pp_scales *s, const pp_row *row)
 {
     return row->count > 0 ? s->island[row->body[0]] : -1;
 }
 
+// Limit that the caller set for a value; 0: none.
 static double set_limit(const perp_limits *l, perp_judged what)
 {
     const double all[PERP_JUDGED_COUNT] = {
@@ -199,9 +212,9 @@ void pp_certificate_record(perp_certificate *c, const perp_limits *limits, perp_
     };
     double limit = set_limit(limits, what);
     limit = limit > 0.0 ? limit : relative;
-    double over = value > 0.0 ? value / limit : 0.0;  // where nothing is allowed: infinite
+    double over = value > 0.0 ? value / limit : 0.0;  // infinite where the limit is 0
     over = isnan(value) || isnan(over) ? HUGE_VAL : over;
-    if (!(value <= *all[what])) {  // NaN counts as the worst
+    if (!(value <= *all[what])) {  // NaN is kept as the worst
         *all[what] = value;
     }
     c->relative[what] = fmax(c->relative[what], over);

@@ -1,38 +1,42 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the values of a certificate are held against: lengths, speeds and energies of the scene.
+// Scales of the scene, which the values of a certificate are relative to: lengths, speeds,
+// energies.
 #pragma once
 
 #include "certify/certify.h"
 
-// Of a step with its rows.
+// Scales of a step, with bodies connected by its rows.
 perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena);
-// The island of a row; -1: it touches nothing that is free.
+// The island of a row; -1: no body of it is free.
 int pp_scale_island(const pp_scales *s, const pp_row *row);
 
-// The slack of a row: of a rate, or of a rate of angles.
+// Converts a slack [m/s] to the unit of a row, which may be one of angles [rad/s].
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
 
-// J nu + rate of a row, its own sum; and J M^-1 J^T.
+// J nu + rate of a row, by sums of this folder; and its mobility J M^-1 J^T + gamma.
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body);
 double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row);
 perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i);  // rate of a solid's turn in the step
 
 // ── The rows of the certificate ──────────────────────────────────────────────────────────────────
 
-// Laws of contacts, joints and drives, as posed.                                        theory (K2)
+// Laws of contacts, joints and drives, as the problem posed them.                      theory (K2)
 perp_status pp_judge_law(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
                          const perp_limits *limits, pp_arena *arena);
+// Balance of momentum, body by body.                                                   theory (K6)
 perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                               const perp_limits *limits, pp_arena *arena);
+// Overlaps at the end of the step, and paths between its ends; start NULL: the end alone.
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
-                            const pp_kinematics *end, const pp_gaps *gaps,
+                            const pp_poses *end, double h, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena);
-void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_kinematics *at,
+// Errors of position of all joints.
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
                      const perp_limits *limits);
-// Energy created by the step, island by island, and the ledger. Without inertia (PERP_STEPPER_QUASISTATIC) there is no
-// balance to hold.                                                                      theory (K4)
+// Energy created by the step, island by island, and the ledger. Without inertia
+// (PERP_STEPPER_QUASISTATIC) there is no balance to hold.                              theory (K4)
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
                             const pp_scales *s, const perp_limits *limits, pp_arena *arena);
 // Positions against velocities.                                                         theory (K3)

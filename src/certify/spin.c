@@ -1,19 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Angular momentum of a solid over a step.                                              theory (K11)
+// Angular momentum that a solid loses in a step because it turns with a single velocity.    theory
+// (K11)
 #include "certify/certify.h"
 
 #include <math.h>
 
-// Change of the body's angular velocity by Euler's equations, J w' = -w x J w in its own axes.
+// Angular acceleration of a free body by Euler's equations, J w' = -w x J w, in body axes.
 static perp_vec3 euler(const pp_body *body, perp_vec3 w)
 {
     return pp_scale(-1.0, pp_mul(&body->inverse_IB, pp_cross(w, pp_mul(&body->I_B, w))));
 }
 
-// The same over h without moments, by Runge and Kutta's method; at most a tenth of a radian at a time, and no more than
-// some turns: by then nothing is left of the way.
+// Angular velocity after h of free motion, in body axes, by the classical Runge-Kutta method of
+// fourth order. A part turns the body by at most a tenth of a radian. Their number is limited:
+// after 40 rad in a step the result is meaningless in any case.
 static perp_vec3 freely(const pp_body *body, perp_vec3 w, double h)
 {
     int parts = (int)fmin(400.0, 1.0 + 10.0 * h * pp_length(w));
@@ -27,14 +29,19 @@ static perp_vec3 freely(const pp_body *body, perp_vec3 w, double h)
     return w;
 }
 
-// A step gives J (w+ - w) = moments + what w turns into freely, J where the step starts. Taken where it ends, the angular
-// momentum of w+ is another one.
+// The step satisfies J (w+ - w) = moments + free change of J w, with J at the orientation of its
+// start. At the orientation of its end the angular momentum of w+ differs. The result is relative
+// to the largest of the momenta involved; steps of less than a tenth of a radian lose nothing that
+// counts.
 double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const pp_frame *to,
                                 double h)
 {
     if (body->kind != PERP_BODY_SPATIAL || h * fmax(pp_length(from->w), pp_length(to->w)) < 0.1) {
         return 0.0;
     }
+    // had: momentum at the start; gets: of the new velocity, at the old orientation; alone: after
+    // free motion. All three are in the body axes of the start. has: momentum at the end, in world
+    // axes.
     perp_vec3 w_B = pp_mul_t(&from->R, from->w), new_B = pp_mul_t(&from->R, to->w);
     perp_vec3 had = pp_mul(&body->I_B, w_B), gets = pp_mul(&body->I_B, new_B);
     perp_vec3 alone = pp_mul(&body->I_B, freely(body, w_B, h));

@@ -1,18 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ladder for contact problems, until the judge accepts.
+// The fallback ladder for contact problems. Rungs run in this order until the judge accepts an
+// answer:
 //
-//   ssn without its loop   few contacts: from zero or a guess
-//   ssn, some steps        a guess only: most steps of a simulation end here, many before the first step
-//   gs, some sweeps        exact one-contact solves converge in a few sweeps more often than not
-//   ssn                    from where that stopped, then cold
-//   gs longer, ssn again   from where that stopped
-//   lemke                  polygonal friction: the Stewart–Trinkle problem, when it is not too large
-//   eg                     the last resort
+//   ssn, undamped          few contacts: Newton steps without the proximal loop (ssn_quick.c)
+//   ssn, 15 steps          from a guess only: enough for most steps of a simulation
+//   gs, some sweeps        exact one-contact solves; often enough by themselves
+//   ssn                    from the iterate of gs, then (up to 100 contacts) from zero
+//   gs longer, ssn again   from the iterate of that
+//   lemke                  polygonal friction: the Stewart–Trinkle LCP, up to 500 contacts
+//   eg                     first order, products with W only
 //
-// Where none is accepted and contacts differ much in size, the same in balanced units (equilibrate.c).
-// The judge's word on the answer that is kept goes into the report, so that it is not asked again.
+// Where no rung is accepted and the contacts differ much in size, the ladder runs again in
+// equilibrated units (equilibrate.c). Proved is what its rungs prove; the numbers of sweeps and
+// steps are measured on the collections of docs/validation.md. The residuals of the answer that is
+// kept go into the report, so that dispatch.c does not judge it twice.
 #include "comp/auto.h"
 #include "comp/newton/ssn.h"
 #include "comp/problem/equilibrate.h"
@@ -21,23 +24,25 @@
 #include <string.h>
 
 enum {
-    FEW_CONTACTS = 3,
-    SOME = 60,
-    SOME_IN_SPACE = 8,
-    MANY_CONTACTS = 100,
-    GUESS_STEPS = 15,
-    QUICK_ROWS = 36,
-    LEMKE_MOST = 500,
+    FEW_CONTACTS = 3,     // contacts up to which the first gs gets 200 sweeps
+    SOME = 60,            // contacts in the plane above which a guess goes to ssn first
+    SOME_IN_SPACE = 8,    // the same in space
+    MANY_CONTACTS = 100,  // above it gs and eg get fewer iterations, and ssn no cold start
+    GUESS_STEPS = 15,     // Newton steps from a guess
+    QUICK_ROWS = 36,      // rows of W up to which undamped Newton steps come first
+    LEMKE_MOST = 500,     // contacts of a polygonal problem that lemke is tried on
     RUNGS_MAX = 8,
-    PASSES = 3
+    PASSES = 3  // runs of a rung, until each contact is accurate by itself
 };
 
-static const double LOOSE = 1e-5;
+static const double LOOSE = 1e-5;  // at this tolerance gs is worth many sweeps
 
-// A guess is brought to this part of the tolerance where that is quick: impulses that are off move bodies a
-// little, more each step, until they have to be brought back.
+// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that is
+// quick: impulses that are off by the whole tolerance move the bodies of a simulation a little more
+// in every step.
 static const double CLOSER = 0.01, CLOSEST = 1e-13;
 
+// One rung: a solver, how long it may run, and from where.
 typedef struct fcp_rung {
     const char *name;
     pp_fcp_solver *solve;
@@ -46,20 +51,23 @@ typedef struct fcp_rung {
     bool close;  // to CLOSER of the tolerance
 } fcp_rung;
 
+// The best answer so far, and the iterate of the rung that runs.
 typedef struct fcp_ladder {
     const perp_fcp *fcp;     // as posed: what is judged
     const perp_fcp *solved;  // the same, or in other units: what solvers see
     const pp_units *units;   // of the latter; NULL: those of the former
     const pp_job *job;
-    double *r, *v;  // the best answer so far
-    double *trial_r, *trial_v;
-    double residual;  // of r, v
-    perp_status worst;
-    int left;  // iterations of the caller's budget, 0: no limit, -1: none
+    double *r, *v;              // the best answer so far
+    double *trial_r, *trial_v;  // in the units of `fcp`, but while a solver runs
+    double residual;            // of r, v
+    perp_status worst;          // the most informative failure
+    int left;                   // iterations of the caller's budget, 0: no limit, -1: none
     pp_report *report;
 } fcp_ladder;
 
-static perp_status judge_attempt(const fcp_ladder *c, perp_fcp_residuals *residuals, double *worst)
+// Residuals of the trial. Fails for want of memory only: a judge that cannot measure (a singular M)
+// means an infinite residual.
+static perp_status judge_trial(const fcp_ladder *c, perp_fcp_residuals *residuals, double *worst)
 {
     perp_status status = pp_fcp_judge(c->fcp, c->trial_r, c->trial_v, c->job->options->tolerance,
                                       c->job->arena, residuals);
@@ -70,24 +78,31 @@ static perp_status judge_attempt(const fcp_ladder *c, perp_fcp_residuals *residu
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
 
+// Lemke's method on the Stewart–Trinkle problem, as a solver of contact problems.
 static perp_status lemke_on_pyramid(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                                     pp_report *report)
 {
     return pp_solve_as_mcp(pp_lemke_mcp, fcp, job, r, v, report);
 }
 
-// The trial from the units that solvers see, or into them.
+// Converts the trial from the units of `fcp` to those of `solved`, or back. The factors are powers
+// of two: nothing is rounded.
 static void change_units(fcp_ladder *c, bool back)
 {
-    for (int i = 0; c->units && i < c->fcp->nc * c->fcp->dim; i++) {
+    if (!c->units) {
+        return;
+    }
+    for (int i = 0; i < c->fcp->nc * c->fcp->dim; i++) {
         c->trial_r[i] *= back ? c->units->col[i] : 1.0 / c->units->col[i];
     }
-    for (int k = 0; c->units && k < c->fcp->nv; k++) {
+    for (int k = 0; k < c->fcp->nv; k++) {
         c->trial_v[k] *= back ? c->units->body[k] : 1.0 / c->units->body[k];
     }
 }
 
-static perp_status try_solver(fcp_ladder *c, fcp_rung k)
+// Runs one rung, judges its answer and keeps it where its residual is the least so far. Returns the
+// rung's status.
+static perp_status run_rung(fcp_ladder *c, fcp_rung k)
 {
     size_t n = (size_t)(c->fcp->nc * c->fcp->dim), nv = (size_t)c->fcp->nv;
     perp_comp_options options = *c->job->options;
@@ -108,12 +123,14 @@ static perp_status try_solver(fcp_ladder *c, fcp_rung k)
     perp_fcp_residuals residuals;
     double residual;
     perp_status status = PERP_OK;
+    // Norms over all contacts may accept what the backward error of a contact does not: the rung
+    // then goes on from its answer with a smaller tolerance.
     for (int pass = 0; pass < PASSES; pass++) {
         pp_mark mark = pp_arena_mark(job.arena);
         status = k.solve(c->solved, &job, c->trial_r, c->trial_v, &report);
         pp_arena_release(job.arena, mark);
         change_units(c, true);
-        if (status == PERP_ERR_MEMORY || judge_attempt(c, &residuals, &residual) < 0) {
+        if (status == PERP_ERR_MEMORY || judge_trial(c, &residuals, &residual) < 0) {
             return PERP_ERR_MEMORY;
         }
         if (pass + 1 == PASSES || !pp_auto_tighten(&residuals, residual, &job, &options)) {
@@ -121,6 +138,7 @@ static perp_status try_solver(fcp_ladder *c, fcp_rung k)
         }
         change_units(c, false);
     }
+    // effort adds up over the rungs; iterations and solver are those of the answer that is kept
     c->report->rungs++;
     c->left = pp_auto_iterations_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
@@ -145,27 +163,30 @@ static perp_status try_solver(fcp_ladder *c, fcp_rung k)
     return status;
 }
 
-// Sweeps of the first gs: what costs about a third of ssn, whose steps grow faster with the contacts.
-static int sweeps(const perp_fcp *fcp, const perp_comp_options *options)
+// Sweeps of the first gs, worth about a third of the time that ssn takes. The Newton systems of ssn
+// grow faster with the contacts than sweeps do.
+static int first_sweeps(const perp_fcp *fcp, const perp_comp_options *options)
 {
     if (fcp->nc <= FEW_CONTACTS || options->tolerance >= LOOSE) {
         return fcp->nc > MANY_CONTACTS ? 1000 : 200;
     }
-    if (fcp->dim == 3 &&
-        fcp->nc > MANY_CONTACTS) {  // W is not sparse in general: its factors cost nc^3
+    if (fcp->dim == 3 && fcp->nc > MANY_CONTACTS) {
+        // local form: W is not sparse in general, so that factoring it costs nc^3
         double size = fcp->nv == 0 ? pp_clamp(fcp->nc / 250.0, 1.0, 3.0) : 1.0;
         return (int)(40.0 * size * size);
     }
     return fcp->dim == 2 ? 100 + fcp->nc / 6 : 50 + fcp->nc / 4;
 }
 
-static int choose_rungs(const perp_fcp *fcp, const perp_comp_options *options, fcp_rung *rungs)
+// The rungs for a problem, in order; returns how many.
+static int choose_fcp_rungs(const perp_fcp *fcp, const perp_comp_options *options, fcp_rung *rungs)
 {
     int count = 0;
     if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
         rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
     }
-    rungs[count++] = (fcp_rung){"gs", pp_gs_fcp, sweeps(fcp, options), options->warm_start, false};
+    rungs[count++] =
+        (fcp_rung){"gs", pp_gs_fcp, first_sweeps(fcp, options), options->warm_start, false};
     rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, true, false};
     if (fcp->nc <= MANY_CONTACTS) {
         rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, false, false};
@@ -181,16 +202,17 @@ static int choose_rungs(const perp_fcp *fcp, const perp_comp_options *options, f
     return count;
 }
 
-// Few contacts, or many of them moved by each: then Newton's steps cost less than sweeps.
+// Whether undamped Newton steps cost less than sweeps: few contacts, or an eighth of W filled.
 static bool is_full(const perp_fcp *fcp)
 {
     size_t n = (size_t)(fcp->nc * fcp->dim);
     return n <= QUICK_ROWS || 8 * pp_matrix_entries(&fcp->W) > n * n;
 }
 
-// The first rung where contacts are few: in place, since a failure leaves r alone and the fixed cost counts.
-static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double *r,
-                                 pp_report *report)
+// The first rung where contacts are few. It works on r itself, since a failure leaves r as it was
+// and fixed costs count at this size. PERP_ERR_LIMIT: the ladder goes on.
+static perp_status run_undamped_rung(const perp_fcp *fcp, const pp_job *job, double *r,
+                                     pp_report *report)
 {
     const perp_comp_options *asked = job->options;
     perp_comp_options options;
@@ -217,20 +239,20 @@ static perp_status begin_quickly(const perp_fcp *fcp, const pp_job *job, double 
     return solved || status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
 }
 
-// All rungs, until the judge accepts.
-static perp_status run_ladder(fcp_ladder *c, bool guess)
+// Runs the rungs until one is accepted, infeasibility is proved, or the budget is used up.
+static perp_status run_fcp_ladder(fcp_ladder *c, bool guess)
 {
     perp_comp_options options = *c->job->options;
     options.warm_start = guess;
     fcp_rung rungs[RUNGS_MAX];
-    int count = choose_rungs(c->solved, &options, rungs);
+    int count = choose_fcp_rungs(c->solved, &options, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > options.tolerance; k++) {
         if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
         }
-        status = try_solver(c, rungs[k]);
+        status = run_rung(c, rungs[k]);
         if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
             break;
         }
@@ -238,9 +260,9 @@ static perp_status run_ladder(fcp_ladder *c, bool guess)
     return status;
 }
 
-// Where contacts are of very different sizes solvers stop too soon, since what they stop by is a norm over all of them: then
-// in balanced units.
-static perp_status run_ladder_equilibrated(fcp_ladder *c)
+// Solvers stop by norms over all contacts, too soon where contacts differ by many powers of ten.
+// The ladder runs again in equilibrated units; answers are still judged in the units of `fcp`.
+static perp_status run_fcp_ladder_equilibrated(fcp_ladder *c)
 {
     perp_fcp balanced;
     pp_units units;
@@ -253,7 +275,7 @@ static perp_status run_ladder_equilibrated(fcp_ladder *c)
     const pp_units *none = c->units;
     c->solved = &balanced;
     c->units = &units;
-    status = run_ladder(c, false);
+    status = run_fcp_ladder(c, false);
     c->solved = plain;
     c->units = none;
     return status;
@@ -264,7 +286,7 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
 {
     size_t n = (size_t)(fcp->nc * fcp->dim);
     if (pp_ssn_quick_fits(fcp, job->options) && is_full(fcp)) {
-        perp_status status = begin_quickly(fcp, job, r, report);
+        perp_status status = run_undamped_rung(fcp, job, r, report);
         if (status != PERP_ERR_LIMIT) {
             return status;
         }
@@ -278,10 +300,11 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
         return PERP_ERR_MEMORY;
     }
     report->solver = "auto";
-    perp_status status = run_ladder(&c, job->options->warm_start);
+    perp_status status = run_fcp_ladder(&c, job->options->warm_start);
+    // no memory, or a proof: other units change neither
     bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     if (!ended && c.residual > job->options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
-        status = run_ladder_equilibrated(&c);
+        status = run_fcp_ladder_equilibrated(&c);
         ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     }
     if (ended) {

@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contact problems in the local form fall apart where W does: each part climbs the ladder by itself, and a
-// hard one does not hold up the others. What is put together is judged whole; where it does not stand, all
-// climb together from there.
+// Contact problems in the local form split into the connected components of W, which are solved one
+// after another by the ladder of auto_fcp.c, so that a hard component does not hold up the others.
+// The combined answer is judged as a whole, since norms over all contacts and over one part differ;
+// where it is not accepted the ladder runs on the whole problem, from that answer.
+//
+// Components are found by union–find over the entries of W, in nearly linear time.
 #include "comp/auto.h"
 
 #include <math.h>
@@ -11,6 +14,7 @@
 
 enum { WHOLE_MAX_CONTACTS = 36 };  // contacts up to which all are solved together
 
+// The contacts by connected component.
 typedef struct parts {
     const perp_fcp *fcp;
     int count;
@@ -18,7 +22,8 @@ typedef struct parts {
     int *start, *list;  // parts + 1; contacts by part, ascending
 } parts;
 
-static int leader(int *up, int i)
+// The representative of i, with path halving.
+static int component_of(int *up, int i)
 {
     while (up[i] != i) {
         up[i] = up[up[i]];
@@ -27,7 +32,8 @@ static int leader(int *up, int i)
     return i;
 }
 
-// Contacts that an entry of W ties; returns how many parts are left.
+// Joins contacts that a non-zero entry of W couples. Returns the number of components. The smaller
+// index is the representative, so that the result does not depend on the order of entries.
 static int join_coupled(const perp_fcp *fcp, int *up)
 {
     int dim = fcp->dim, count = fcp->nc;
@@ -36,7 +42,7 @@ static int join_coupled(const perp_fcp *fcp, int *up)
     }
     for (int j = 0; j < fcp->nc * dim && count > 1; j++) {
         for (int k = fcp->W.p[j]; k < fcp->W.p[j + 1]; k++) {
-            int a = leader(up, fcp->W.i[k] / dim), b = leader(up, j / dim);
+            int a = component_of(up, fcp->W.i[k] / dim), b = component_of(up, j / dim);
             if (a != b && fcp->W.x[k] != 0.0) {
                 up[a > b ? a : b] = a < b ? a : b;
                 count--;
@@ -46,7 +52,8 @@ static int join_coupled(const perp_fcp *fcp, int *up)
     return count;
 }
 
-// Sorted by part, parts by their first contacts.
+// Lists the contacts by component, components in the order of their first contacts. False: no
+// memory.
 static bool sort_by_island(parts *p, int *up, pp_arena *arena)
 {
     int nc = p->fcp->nc, found = 0;
@@ -57,9 +64,11 @@ static bool sort_by_island(parts *p, int *up, pp_arena *arena)
     if (!p->of || !p->local || !p->list || !p->start) {
         return false;
     }
+    // counting sort: start[] is filled one place ahead, and advancing `next` shifts it into
+    // position
     int *next = p->start + 1;
     for (int c = 0; c < nc; c++) {
-        int first = leader(up, c);
+        int first = component_of(up, c);
         p->of[c] = first == c ? found++ : p->of[first];
         next[p->of[c] + 1]++;
     }
@@ -69,7 +78,7 @@ static bool sort_by_island(parts *p, int *up, pp_arena *arena)
     for (int c = 0; c < nc; c++) {
         p->list[next[p->of[c]]++] = c;
     }
-    for (int c = 0, k = 0; k < p->count; k++) {  // now that the starts are in place
+    for (int c = 0, k = 0; k < p->count; k++) {
         for (; c < p->start[k + 1]; c++) {
             p->local[p->list[c]] = c - p->start[k];
         }
@@ -77,8 +86,9 @@ static bool sort_by_island(parts *p, int *up, pp_arena *arena)
     return true;
 }
 
-// One part that is nearly all is better solved with the few others: it then need not be closer by itself.
-static bool worth_it(const parts *p)
+// Where one component holds more than three quarters of the contacts splitting saves little, and
+// the tolerance, relative to a part, is harder to meet than relative to the whole.
+static bool is_worth_splitting(const parts *p)
 {
     int most = 0;
     for (int k = 0; k < p->count; k++) {
@@ -88,20 +98,28 @@ static bool worth_it(const parts *p)
     return 4 * (int64_t)most <= 3 * (int64_t)p->fcp->nc;
 }
 
-// Numbers of the contacts of a part, `width` a contact; NULL where the whole has none.
+// Copies the numbers of the contacts of a part, `width` a contact. NULL where the whole has none;
+// *ok becomes false without memory.
 static const double *copy_contact_numbers(const double *from, int width, const int *list, int nc,
                                           pp_arena *arena, bool *ok)
 {
-    double *to = from ? PP_ARRAY(arena, double, width *nc) : NULL;
-    for (int c = 0; to && c < nc; c++) {
+    if (!from) {
+        return NULL;
+    }
+    double *to = PP_ARRAY(arena, double, width *nc);
+    if (!to) {
+        *ok = false;
+        return NULL;
+    }
+    for (int c = 0; c < nc; c++) {
         memcpy(to + (ptrdiff_t)width * c, from + (ptrdiff_t)width * list[c],
                (size_t)width * sizeof *to);
     }
-    *ok = *ok && (to || !from);
     return to;
 }
 
-static bool copy_matrix(const parts *p, const int *list, perp_fcp *out, pp_arena *arena)
+// The columns and rows of W that belong to the contacts of a part. False: no memory.
+static bool copy_part_of_W(const parts *p, const int *list, perp_fcp *out, pp_arena *arena)
 {
     const perp_matrix *W = &p->fcp->W;
     int dim = out->dim, n = out->nc * dim, entries = 0;
@@ -118,7 +136,7 @@ static bool copy_matrix(const parts *p, const int *list, perp_fcp *out, pp_arena
         start[j] = used;
         for (int k = W->p[from]; k < W->p[from + 1]; k++) {
             int c = W->i[k] / dim;
-            if (p->of[c] == p->of[list[0]]) {  // entries of others are zeros
+            if (p->of[c] == p->of[list[0]]) {  // stored entries towards other parts are zeros
                 row[used] = dim * p->local[c] + W->i[k] % dim;
                 x[used++] = W->x[k];
             }
@@ -129,6 +147,7 @@ static bool copy_matrix(const parts *p, const int *list, perp_fcp *out, pp_arena
     return true;
 }
 
+// The contact problem of one part. False: no memory.
 static bool copy_part(const parts *p, int part, perp_fcp *out, pp_arena *arena)
 {
     const perp_fcp *fcp = p->fcp;
@@ -139,15 +158,20 @@ static bool copy_part(const parts *p, int part, perp_fcp *out, pp_arena *arena)
     out->mu_spin = copy_contact_numbers(fcp->mu_spin, 1, list, out->nc, arena, &ok);
     out->mu_roll = copy_contact_numbers(fcp->mu_roll, 1, list, out->nc, arena, &ok);
     out->q = copy_contact_numbers(fcp->q, fcp->dim, list, out->nc, arena, &ok);
-    int *nd = fcp->nd ? PP_ARRAY(arena, int, out->nc) : NULL;
-    for (int c = 0; nd && c < out->nc; c++) {
-        nd[c] = fcp->nd[list[c]];
+    if (fcp->nd) {
+        int *nd = PP_ARRAY(arena, int, out->nc);
+        if (!nd) {
+            return false;
+        }
+        for (int c = 0; c < out->nc; c++) {
+            nd[c] = fcp->nd[list[c]];
+        }
+        out->nd = nd;
     }
-    out->nd = nd;
-    return ok && (nd || !fcp->nd) && copy_matrix(p, list, out, arena);
+    return ok && copy_part_of_W(p, list, out, arena);
 }
 
-// Work adds up; the rest is that of the part that took most.
+// Times and factorisations add up; solver, rungs and reason are those of the part that took most.
 static void add_report(pp_report *sum, const pp_report *part)
 {
     bool harder = !sum->solver || part->rungs > sum->rungs ||
@@ -165,6 +189,7 @@ static void add_report(pp_report *sum, const pp_report *part)
     sum->flops = fmax(sum->flops, part->flops);
 }
 
+// Solves one part from its share of r, and writes the result back.
 static perp_status solve_part(const parts *p, int part, const pp_job *job, double *r,
                               pp_report *report)
 {
@@ -190,7 +215,7 @@ static perp_status solve_part(const parts *p, int part, const pp_job *job, doubl
     return status;
 }
 
-// All parts; *stands: the judge accepts what they make.
+// Solves all parts. *stands: the judge accepts the combined answer. The first failure ends it.
 static perp_status solve_parts(const parts *p, const pp_job *job, double *r, pp_report *report,
                                bool *stands)
 {
@@ -213,6 +238,7 @@ static perp_status solve_parts(const parts *p, const pp_job *job, double *r, pp_
 perp_status pp_auto_islands_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                                 pp_report *report)
 {
+    // With a limit on iterations or time the whole is solved: parts would have to share it.
     bool splits = fcp->nv == 0 && !fcp->W.dense && fcp->nc > WHOLE_MAX_CONTACTS &&
                   job->options->max_iterations == 0 && !isfinite(job->deadline);
     int *up = splits ? PP_ARRAY(job->arena, int, fcp->nc) : NULL;
@@ -223,7 +249,7 @@ perp_status pp_auto_islands_fcp(const perp_fcp *fcp, const pp_job *job, double *
     if (p.count > 1 && !sort_by_island(&p, up, job->arena)) {
         return PERP_ERR_MEMORY;
     }
-    if (p.count == 1 || !worth_it(&p)) {
+    if (p.count == 1 || !is_worth_splitting(&p)) {
         return pp_auto_fcp(fcp, job, r, v, report);
     }
     bool stands = false;
@@ -231,6 +257,7 @@ perp_status pp_auto_islands_fcp(const perp_fcp *fcp, const pp_job *job, double *
     if (stands || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
         return status;
     }
+    // not accepted: the whole problem, from the combined answer
     perp_comp_options options = *job->options;
     pp_job again = *job;
     options.warm_start = true;

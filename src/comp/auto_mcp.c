@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ladder for MCPs: solvers in an order that suits the structure, until the judge accepts.
+// The fallback ladder for MCPs. Rungs run in this order until the judge accepts an answer:
 //
-//   positive diagonal, large   pivot, lemke, ssn        P and PSD problems: few block exchanges
-//   otherwise                  lemke, pivot, ssn        friction, circuits, small problems
-//   n <= 12                    enum at the end          a solution, or the proof that there is none
+//   positive diagonal, n > 60   pivot, lemke, ssn   P and PSD matrices: few block exchanges
+//   otherwise                   lemke, pivot, ssn   friction, circuits, small problems
+//   n <= 12                     enum last           finds a solution or proves that there is none
 //
-// Where none is accepted and the rows or columns differ much in size, the same in balanced units (equilibrate.c).
-// An accepted answer with a residual above POLISH gets one chance to be improved by ssn.
+// Where no rung is accepted and rows or columns differ much in size, the ladder runs again in
+// equilibrated units (equilibrate.c). An accepted answer with a residual above POLISH gets one run
+// of ssn from there, and the better of both is returned. A proof of infeasibility, theory (C9) or
+// exhaustion, ends the ladder.
 #include "comp/auto.h"
 #include "comp/problem/equilibrate.h"
 
@@ -17,15 +19,21 @@
 
 static const double POLISH = 1e-10;
 
-enum { ENUM_FAST = 8, ENUM_MOST = 12, LARGE = 60, RUNGS_MAX = 5 };
+enum {
+    ENUM_FAST = 8,   // n up to which enumeration is faster than ssn
+    ENUM_MOST = 12,  // n up to which enumeration is possible at all
+    LARGE = 60,      // n above which pivot runs before lemke
+    RUNGS_MAX = 5
+};
 
+// One rung: a solver and how long it may run.
 typedef struct mcp_rung {
     const char *name;
     pp_mcp_solver *solve;
     int limit;  // iterations, 0: its own choice
 } mcp_rung;
 
-// The best answer so far and what the others said.
+// The best answer so far, and the iterate of the rung that runs.
 typedef struct mcp_ladder {
     const perp_mcp *mcp;     // as posed: what is judged
     const perp_mcp *solved;  // the same, or in other units: what solvers see
@@ -34,11 +42,13 @@ typedef struct mcp_ladder {
     double *z, *trial, *scratch;
     int8_t *basis;      // of trial; NULL: not wanted
     double residual;    // of z
-    perp_status worst;  // the most telling failure
+    perp_status worst;  // the most informative failure
     int left;           // iterations of the caller's budget, 0: no limit, -1: none
     pp_report *report;
 } mcp_ladder;
 
+// A cheap sign of a P or positive semidefinite matrix. Rows of free variables are equations and
+// need no positive pivot.
 static bool has_positive_diagonal(const perp_mcp *mcp)
 {
     for (int i = 0; i < mcp->n; i++) {
@@ -50,7 +60,9 @@ static bool has_positive_diagonal(const perp_mcp *mcp)
     return true;
 }
 
-static double judge_attempt(mcp_ladder *c, double *z)
+// The worst residual of z; where it helps, the judge moves entries of z onto their bounds, theory
+// (C40).
+static double judge_and_snap(mcp_ladder *c, double *z)
 {
     perp_mcp_residuals residuals;
     if (!pp_all_finite((size_t)c->mcp->n, z)) {
@@ -60,33 +72,29 @@ static double judge_attempt(mcp_ladder *c, double *z)
     return pp_mcp_worst(&residuals);
 }
 
-static void clamp_to_bounds(const perp_mcp *mcp, double *z)
+static void clamp_z(const perp_mcp *mcp, double *z)
 {
     for (int i = 0; i < mcp->n; i++) {
         z[i] = pp_clamp(z[i], pp_mcp_lower(mcp, i), pp_mcp_upper(mcp, i));
     }
 }
 
-// Where z rests: what a rung that fails leaves in the basis.
-static void places_of(const perp_mcp *mcp, const double *z, int8_t *basis)
+// Converts the trial and the proof to the units of the problem as posed: z = C z', y = R y'.
+static void restore_units(mcp_ladder *c, double *ray)
 {
-    for (int i = 0; i < mcp->n; i++) {
-        bool low = z[i] <= pp_mcp_lower(mcp, i), high = z[i] >= pp_mcp_upper(mcp, i);
-        basis[i] = (int8_t)(low ? PERP_BASIS_LOWER : high ? PERP_BASIS_UPPER : PERP_BASIS_BASIC);
+    if (!c->units) {
+        return;
     }
-}
-
-// The trial and the proof in the units of the problem as posed.
-static void take_units_off(mcp_ladder *c, double *ray)
-{
-    for (int i = 0; c->units && i < c->mcp->n; i++) {
+    for (int i = 0; i < c->mcp->n; i++) {
         c->trial[i] *= c->units->col[i];
         ray[i] *= c->units->row[i];
     }
 }
 
-// One rung from the given start (NULL: cold). Returns its status; keeps its answer when it is better.
-static perp_status try_solver(mcp_ladder *c, mcp_rung r, const double *start)
+// Runs one rung from the given start (NULL: cold), judges its answer and keeps it where its
+// residual is the least so far. Returns the rung's status; an unproved infeasibility becomes
+// PERP_ERR_RAY.
+static perp_status run_mcp_rung(mcp_ladder *c, mcp_rung r, const double *start)
 {
     int n = c->mcp->n;
     perp_comp_options options = *c->job->options;
@@ -101,12 +109,12 @@ static perp_status try_solver(mcp_ladder *c, mcp_rung r, const double *start)
         memcpy(c->trial, start, (size_t)n * sizeof *start);
     } else {
         memset(c->trial, 0, (size_t)n * sizeof(double));
-        clamp_to_bounds(c->solved, c->trial);
+        clamp_z(c->solved, c->trial);
     }
     if (c->basis && start) {
         memcpy(c->basis, c->job->options->basis, (size_t)n);
     } else if (c->basis) {
-        places_of(c->solved, c->trial, c->basis);
+        pp_mcp_basis_of(c->solved, c->trial, c->basis);  // a rung that fails may leave it as given
     }
     perp_status status = r.solve(c->solved, &job, c->trial, &report);
     pp_arena_release(job.arena, mark);
@@ -116,9 +124,9 @@ static perp_status try_solver(mcp_ladder *c, mcp_rung r, const double *start)
     c->report->rungs++;
     c->left = pp_auto_iterations_left(c->left, report.iterations);
     c->report->seconds_factor += report.seconds_factor;
-    take_units_off(c, options.ray);
-    clamp_to_bounds(c->mcp, c->trial);
-    double residual = judge_attempt(c, c->trial);
+    restore_units(c, options.ray);
+    clamp_z(c->mcp, c->trial);
+    double residual = judge_and_snap(c, c->trial);
     if (residual < c->residual) {
         c->residual = residual;
         memcpy(c->z, c->trial, (size_t)n * sizeof(double));
@@ -130,7 +138,7 @@ static perp_status try_solver(mcp_ladder *c, mcp_rung r, const double *start)
     }
     if (status == PERP_ERR_INFEASIBLE && !report.complete &&
         !(perp_mcp_farkas(c->mcp, options.ray) < -PP_FARKAS_MARGIN)) {
-        status = PERP_ERR_RAY;  // claimed, not proved
+        status = PERP_ERR_RAY;  // claimed without a proof
     }
     c->worst = pp_auto_worse_failure(c->worst, status);
     c->report->complete = report.complete;
@@ -139,12 +147,13 @@ static perp_status try_solver(mcp_ladder *c, mcp_rung r, const double *start)
     return status;
 }
 
-static int choose_rungs(const perp_mcp *mcp, mcp_rung *rungs)
+// The rungs for a problem, in order; returns how many.
+static int choose_mcp_rungs(const perp_mcp *mcp, mcp_rung *rungs)
 {
     mcp_rung lemke = {"lemke", pp_lemke_mcp, 0}, pivot = {"pivot", pp_pivot_mcp, 0};
     bool monotone = has_positive_diagonal(mcp);
     int count = 0;
-    lemke.limit = 100 + 10 * mcp->n;  // the exponential examples are for the others
+    lemke.limit = 100 + 10 * mcp->n;  // Murty's example takes 2^n - 1 pivots: left to other rungs
     if (monotone && mcp->n > LARGE) {
         rungs[count++] = pivot;
         rungs[count++] = lemke;
@@ -161,18 +170,19 @@ static int choose_rungs(const perp_mcp *mcp, mcp_rung *rungs)
     return count;
 }
 
-// All rungs, until the judge accepts.
-static perp_status run_ladder(mcp_ladder *c, const double *start)
+// Runs the rungs until one is accepted, infeasibility is proved, or the budget is used up. The
+// first one starts from `start`.
+static perp_status run_mcp_ladder(mcp_ladder *c, const double *start)
 {
     mcp_rung rungs[RUNGS_MAX];
-    int count = choose_rungs(c->solved, rungs);
+    int count = choose_mcp_rungs(c->solved, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > c->job->options->tolerance; k++) {
         if (k > 0 && (c->left < 0 || pp_job_is_over(c->job))) {
             c->worst = PERP_ERR_LIMIT;
             break;
         }
-        status = try_solver(c, rungs[k], k == 0 ? start : NULL);
+        status = run_mcp_rung(c, rungs[k], k == 0 ? start : NULL);
         if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
             break;
         }
@@ -180,9 +190,10 @@ static perp_status run_ladder(mcp_ladder *c, const double *start)
     return status;
 }
 
-// Where rows and columns are of very different sizes solvers stop too soon, since what they stop by compares them all: then
-// in balanced units.
-static perp_status run_ladder_equilibrated(mcp_ladder *c)
+// Solvers stop by norms over all rows, too soon where rows and columns differ by many powers of
+// ten. The ladder runs again in equilibrated units; answers and proofs are still judged in the
+// units of `mcp`.
+static perp_status run_mcp_ladder_equilibrated(mcp_ladder *c)
 {
     perp_mcp balanced;
     pp_units units;
@@ -193,7 +204,7 @@ static perp_status run_ladder_equilibrated(mcp_ladder *c)
     }
     c->solved = &balanced;
     c->units = &units;
-    status = run_ladder(c, NULL);
+    status = run_mcp_ladder(c, NULL);
     c->solved = c->mcp;
     c->units = NULL;
     return status;
@@ -217,10 +228,11 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     if (options->warm_start) {
         memcpy(start, z, (size_t)n * sizeof *z);
     }
-    perp_status status = run_ladder(&c, options->warm_start ? start : NULL);
+    perp_status status = run_mcp_ladder(&c, options->warm_start ? start : NULL);
+    // no memory, or a proof: other units change neither
     bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     if (!ended && c.residual > options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
-        status = run_ladder_equilibrated(&c);
+        status = run_mcp_ladder_equilibrated(&c);
         ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
     }
     if (ended) {
@@ -229,10 +241,13 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     bool solved = c.residual <= options->tolerance;
     if (solved && c.residual > POLISH && c.left >= 0 && !pp_job_is_over(job)) {
         memcpy(start, z, (size_t)n * sizeof *z);
-        status = try_solver(&c, (mcp_rung){"ssn", pp_ssn_mcp, 0}, start);
+        status = run_mcp_rung(&c, (mcp_rung){"ssn", pp_ssn_mcp, 0}, start);
     }
     if (status == PERP_ERR_MEMORY) {
         return status;
     }
-    return solved ? PERP_OK : c.worst < 0 ? c.worst : PERP_ERR_LIMIT;
+    if (solved) {
+        return PERP_OK;
+    }
+    return c.worst < 0 ? c.worst : PERP_ERR_LIMIT;
 }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of comp/: what a solver is given, what it returns, and the table that names them all.
+// Door of comp/: the interface of solvers (job, report), and the problems, matrices and contact
+// operations that they share.
 //
-// A solver is a function that takes a checked problem and a job, fills z with its best finite iterate,
-// fills a report, and returns what it believes. It is never believed: dispatch.c judges z with
-// judge_*.c (comp/judge/verdict.h), which no solver includes.
+// A solver takes a checked problem and a job, fills z with its best finite iterate, fills a report,
+// and returns the status it believes. dispatch.c judges every answer with judge_*.c
+// (comp/judge/verdict.h), which no solver includes.
 #pragma once
 
 #include "base/base.h"
@@ -37,18 +38,18 @@ typedef struct pp_job {
     pp_meter *meter;                   // what was done so far, and may be; NULL: not counted
 } pp_job;
 
-// What it tells besides z.
+// What a solver returns besides z.
 typedef struct pp_report {
     int iterations;
     double seconds_factor, seconds_sweeps;  // sweeps: set by "auto" only
     int factorisations;
-    double fill, flops;  // numbers in the factors of the largest, operations; 0: not told
+    double fill, flops;  // largest factorisation: numbers in its factors, operations; 0: unknown
     const char *solver;  // set by "auto" only: the rung that gave z
     int rungs;           // likewise
     bool judged;         // likewise, contact: residuals are the judge's
     perp_fcp_residuals residuals;
     bool complete;     // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
-    char reason[200];  // one sentence; empty when there is nothing to say
+    char reason[200];  // one sentence on a failure, or empty
 } pp_report;
 
 typedef perp_status pp_mcp_solver(const perp_mcp *mcp, const pp_job *job, double *z,
@@ -56,7 +57,7 @@ typedef perp_status pp_mcp_solver(const perp_mcp *mcp, const pp_job *job, double
 typedef perp_status pp_fcp_solver(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                                   pp_report *report);
 
-// The solvers. Each says in its file what it is proven for.
+// The solvers. The head of each file states the class and the proof.
 pp_mcp_solver pp_lemke_mcp, pp_pivot_mcp, pp_ssn_mcp, pp_enum_mcp, pp_auto_mcp;
 pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
 // Self-consistent box friction (box_friction.c).
@@ -72,8 +73,11 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason,
                          size_t size);         // box_friction.c
 unsigned pp_mcp_classes(const perp_mcp *mcp);  // the perp_problem_class bits a solver must accept
 unsigned pp_fcp_classes(const perp_fcp *fcp);
+// The basis in which each variable that is at a bound of its own is non-basic there.
+void pp_mcp_basis_of(const perp_mcp *mcp, const double *z, int8_t *basis);
 
-// Inline: asked for every variable in every pass over a problem, which for small ones is what costs.
+// Bounds of variable i: 0 and infinity where the problem has no arrays (an LCP). Inline, since small
+// problems spend much of their time here.
 static inline double pp_mcp_lower(const perp_mcp *mcp, int i)
 {
     return mcp->lower ? mcp->lower[i] : 0.0;
@@ -90,8 +94,9 @@ static inline double pp_mcp_upper(const perp_mcp *mcp, int i)
 typedef struct pp_product {
     perp_matrix S, D, K;
 } pp_product;
-// An answer that no solver of comp/ found, but solve/ from the rows of a step: accepted by the judges and the rule that hold for
-// theirs. A NULL: the matrix is mcp->A. Rows are in comparable units.
+// Judges an answer that solve/ found from the rows of a step, by the same residuals and the same
+// tolerance as answers of the solvers here. A == NULL: the matrix is mcp->A. Rows are in comparable
+// units, theory section 3.
 perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
                          double tolerance, pp_arena *arena, bool *accepted);
 

@@ -1,14 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_mcp_solve and perp_fcp_solve: check, refuse, solve, judge. The status that leaves here is the
-// judge's: what a solver believes decides only how a failure is called.
+// The public entry points perp_mcp_solve, perp_box_friction_solve and perp_fcp_solve.
+//
+// Each call passes through the same stages: check the arguments and the problem, refuse classes
+// that the solver's card does not name, run the solver, judge its answer. The status returned to
+// the caller follows from the judge's residuals, theory (C5) to (C8), (C40) and (C41). The status a
+// solver returns matters only where the answer is not accepted: it then names the failure.
 #include "comp/judge/verdict.h"
 #include "comp/registry.h"
 
 #include <math.h>
 #include <string.h>
 
+// Memory and factorisation that a caller keeps from one solve to the next.
 struct perp_workspace {
     perp_env env;
     pp_arena *arena;
@@ -48,7 +53,8 @@ perp_comp_options perp_comp_options_default(void)
 
 // ── One call ─────────────────────────────────────────────────────────────────────────────────────
 
-// Small problems are solved in this much of the caller's stack, without touching the heap.
+// STACK_BYTES of the caller's stack serve as the arena of small problems, which then touch no heap.
+// PASSES: runs of a contact solver, the first included, until each contact is accurate by itself.
 enum { STACK_BYTES = 12 * 1024, PASSES = 3 };
 
 // One call of a public function, from its arguments to its verdict.
@@ -65,7 +71,7 @@ typedef struct call {
     double stopped;  // when the solver returned
 } call;
 
-// The one way out: releases the arena and makes sure that info has a status and a sentence.
+// Every call ends here: releases the arena, and makes sure that info has a status and a sentence.
 static perp_status finish_call(call *c, perp_status status)
 {
     if (c->own_arena) {
@@ -79,7 +85,7 @@ static perp_status finish_call(call *c, perp_status status)
     return status;
 }
 
-// Everything that can be wrong before the problem itself is looked at.
+// Checks name and options, before the problem itself. On PERP_OK the arena is ready.
 static perp_status check_call(call *c, const char *name, const perp_comp_options *options,
                               const perp_env *env)
 {
@@ -115,14 +121,15 @@ static perp_status check_call(call *c, const char *name, const perp_comp_options
     return PERP_OK;
 }
 
-// The answer has to go somewhere.
-static perp_status need(call *c, const double *x, const char *name)
+// The caller must provide an array for the answer.
+static perp_status require_output(call *c, const double *x, const char *name)
 {
-    if (!x) {
-        pp_print(c->info->error.text, sizeof c->info->error.text,
-                 "there is no room for the answer: %s is NULL", name);
+    if (x) {
+        return PERP_OK;
     }
-    return x ? PERP_OK : PERP_ERR_ARGUMENT;
+    pp_print(c->info->error.text, sizeof c->info->error.text,
+             "there is no room for the answer: %s is NULL", name);
+    return PERP_ERR_ARGUMENT;
 }
 
 // A solver is not run on a class of problems that its card does not name.
@@ -137,7 +144,9 @@ static perp_status refuse_class(call *c, unsigned classes)
     return PERP_ERR_REFUSED;
 }
 
-// Clock, work meter and threads; a factorisation is kept in the workspace, or made for threads to share.
+// Starts clock and work meter and fills the job. A factorisation object comes from the workspace,
+// which keeps its symbolic analysis from call to call; without one it is made only where threads
+// share it.
 static void start_clock(call *c, int rows, const perp_env *env)
 {
     double now = pp_seconds(), limit = c->options.max_seconds;
@@ -156,10 +165,11 @@ static void start_clock(call *c, int rows, const perp_env *env)
                       .arena = c->arena,
                       .factor = factor,
                       .deadline = limit > 0.0 ? now + limit : PP_INF};
+    // stop_clock() adds the time at which the solver returned
     c->info->seconds = -now;
 }
 
-// What the solver reported, for the caller; what it believes of z is not part of it.
+// Copies the solver's report to the caller's info. Its opinion of the answer is not part of that.
 static void stop_clock(call *c)
 {
     perp_comp_info *info = c->info;
@@ -181,7 +191,9 @@ static void stop_clock(call *c)
     }
 }
 
-// The judge's status. A believed success that does not stand is called what it is.
+// The status that follows from the judge's worst residual. `believed` is the solver's own status:
+// it names the failure where the residual is too large, and stands by itself only for infeasibility
+// proved by exhaustion.
 static perp_status verdict(call *c, perp_status believed, double worst)
 {
     perp_comp_info *info = c->info;
@@ -190,7 +202,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
     }
     if (worst <= c->options.tolerance) {
         if (believed < 0 && !c->report.solver) {
-            info->error.text[0] = '\0';  // why it gave up, when it had arrived
+            info->error.text[0] = '\0';  // the reason of a failure that was none
         }
         return PERP_OK;
     }
@@ -205,7 +217,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
     return PERP_ERR_LIMIT;
 }
 
-// Statuses that say nothing about z: there is nothing to judge.
+// Statuses after which there is no answer to judge.
 static bool is_memory_or_argument(perp_status status)
 {
     return status == PERP_ERR_MEMORY || status == PERP_ERR_ARGUMENT || status == PERP_ERR_REFUSED;
@@ -213,8 +225,8 @@ static bool is_memory_or_argument(perp_status status)
 
 // ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
 
-// A solver's z may be a failure's leftovers: keep it finite and inside the bounds.
-static void clamp_to_bounds(const perp_mcp *mcp, double *z)
+// After a failure z may hold anything: entries that are not finite become 0, then all are clamped.
+static void sanitize_z(const perp_mcp *mcp, double *z)
 {
     for (int i = 0; i < mcp->n; i++) {
         double x = isfinite(z[i]) ? z[i] : 0.0;
@@ -222,7 +234,9 @@ static void clamp_to_bounds(const perp_mcp *mcp, double *z)
     }
 }
 
-// Infeasibility stands by exhaustion (complete) or by a Farkas vector, which is checked here; else it is a ray.
+// Judges z and returns the status of the call. PERP_ERR_INFEASIBLE stands where the solver
+// enumerated all bases (complete), or where options.ray satisfies theory (C9), which is checked
+// here; otherwise the status is PERP_ERR_RAY.
 static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_status believed)
 {
     perp_mcp_residuals residuals;
@@ -240,11 +254,13 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_statu
         return believed;
     }
     if (believed == PERP_ERR_INFEASIBLE && !c->report.complete) {
-        believed = PERP_ERR_RAY;  // claimed, not proved
+        believed = PERP_ERR_RAY;  // claimed without a proof
     }
     return verdict(c, believed, pp_mcp_worst(&residuals));
 }
 
+// An MCP of n variables, theory (C1). Without warm_start the solver starts from 0 clamped to the
+// bounds.
 perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
                            const perp_comp_options *options, const perp_env *env, double *z,
                            perp_comp_info *info)
@@ -254,7 +270,7 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     c.info = info ? info : &local;
     perp_status status = check_call(&c, solver, options, env);
     if (status >= 0) {
-        status = need(&c, z, "z");
+        status = require_output(&c, z, "z");
     }
     if (status >= 0) {
         status = pp_mcp_check(mcp, c.info->error.text, sizeof c.info->error.text);
@@ -265,12 +281,12 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     if (status < 0) {
         return finish_call(&c, status);
     }
-    // check and refuse are behind us: start from zero or from a tidied guess
+    // the start: zero, or the caller's guess made finite and feasible
     if (!c.options.warm_start) {
         memset(z, 0, (size_t)mcp->n * sizeof *z);
     }
-    clamp_to_bounds(mcp, z);
-    if (!c.options.ray) {  // a claim of infeasibility needs its proof, wanted or not
+    sanitize_z(mcp, z);
+    if (!c.options.ray) {  // infeasibility is accepted with a proof only, so that solvers need it
         c.options.ray = PP_ARRAY(c.arena, double, mcp->n);
     }
     if (!c.options.ray) {
@@ -280,7 +296,7 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     start_clock(&c, mcp->n, env);
     status = mcp->n > 0 ? c.solver->mcp(mcp, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
-    clamp_to_bounds(mcp, z);
+    sanitize_z(mcp, z);
     if (!is_memory_or_argument(status)) {
         status = judge_mcp(&c, mcp, z, status);
     }
@@ -308,6 +324,7 @@ perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double 
 
 // ── Box friction ─────────────────────────────────────────────────────────────────────────────────
 
+// Box friction |z_i| <= mu_i z_c, theory (C33). The judge takes each box from z itself.
 perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_comp_options *options,
                                     const perp_env *env, double *z, perp_comp_info *info)
 {
@@ -316,7 +333,7 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     c.info = info ? info : &local;
     perp_status status = check_call(&c, "pivot", options, env);
     if (status >= 0) {
-        status = need(&c, z, "z");
+        status = require_output(&c, z, "z");
     }
     if (status >= 0) {
         status = pp_box_check(box, c.info->error.text, sizeof c.info->error.text);
@@ -327,7 +344,7 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     for (int i = 0; i < box->n; i++) {
         z[i] = c.options.warm_start && isfinite(z[i]) ? z[i] : 0.0;
     }
-    c.options.warm_start = false;  // what it means for the boxed problems inside is their business
+    c.options.warm_start = false;  // pp_box_friction decides it for the boxed problems inside
     start_clock(&c, box->n, env);
     status = box->n > 0 ? pp_box_friction(box, &c.job, z, &c.report) : PERP_OK;
     stop_clock(&c);
@@ -336,7 +353,8 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     if (!scratch) {
         status = PERP_ERR_MEMORY;
     }
-    // that a boxed problem inside is infeasible proves nothing about the whole, whose boxes move: a limit
+    // The boxes are part of the answer: one boxed problem that is infeasible proves nothing about the
+    // whole. Such a status becomes a limit.
     if (!is_memory_or_argument(status)) {
         pp_box_judge(box, z, c.options.comparable, scratch, &residuals);
         c.info->seconds_judge = pp_seconds() - c.stopped;
@@ -353,7 +371,15 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
-// No contact: nothing to solve but M v = f.
+// Values that are not finite become 0: the judge needs finite data.
+static void sanitize_contact(int n, double *x)
+{
+    for (int k = 0; k < n; k++) {
+        x[k] = isfinite(x[k]) ? x[k] : 0.0;
+    }
+}
+
+// No contacts: v = M \ f.
 static perp_status solve_without_contact(call *c, const perp_fcp *fcp, double *v)
 {
     pp_mass *mass = NULL;
@@ -369,7 +395,8 @@ static perp_status solve_without_contact(call *c, const perp_fcp *fcp, double *v
     return status;
 }
 
-// The solver's own form, or its MCP form of the friction polygons (Stewart and Trinkle).
+// Runs the solver on the contact problem, or, if it is a solver of MCPs, on the Stewart–Trinkle MCP
+// of the friction polygons, theory (C10).
 static perp_status run_fcp(call *c, const perp_fcp *fcp, double *r, double *v)
 {
     if (fcp->nc == 0) {
@@ -381,11 +408,10 @@ static perp_status run_fcp(call *c, const perp_fcp *fcp, double *r, double *v)
     return pp_solve_as_mcp(c->solver->mcp, fcp, &c->job, r, v, &c->report);
 }
 
-static void tidy_contact(int n, double *x);
-
-// Again from the answer, and closer, where norms over all contacts accept it and the judge of each does not. Under "auto" each
-// rung does so.
-static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *v)
+// Solvers stop by norms over all contacts, (C7) and (C8), which a light contact hardly enters.
+// Where these norms accept the answer and the backward error of a contact, theory (C41), does not,
+// the solver goes on from its answer with a smaller tolerance. "auto" does the same on each rung.
+static perp_status run_to_each_contact(call *c, const perp_fcp *fcp, double *r, double *v)
 {
     perp_comp_options options = c->options;
     c->job.options = &options;
@@ -396,8 +422,8 @@ static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *
         }
         perp_fcp_residuals residuals;
         double tolerance = c->options.tolerance, worst;
-        tidy_contact(fcp->nc * fcp->dim, r);
-        tidy_contact(fcp->nv, v);
+        sanitize_contact(fcp->nc * fcp->dim, r);
+        sanitize_contact(fcp->nv, v);
         if (is_memory_or_argument(status) || c->options.max_iterations > 0 ||
             pp_fcp_judge(fcp, r, v, tolerance, c->arena, &residuals) < 0) {
             break;
@@ -406,7 +432,8 @@ static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *
         if (!(pp_fcp_norms(&residuals) <= tolerance) || !(worst > tolerance)) {
             break;
         }
-        // norms are below the tolerance, the worst contact is not: ask for that much less
+        // Errors fall about in proportion: aim at 0.3 of the tolerance for the worst contact, and never
+        // at less than a hundredth of the last tolerance.
         options.tolerance *= fmax(0.01, 0.3 * tolerance / worst);
         options.warm_start = true;
         int before = c->report.iterations;
@@ -420,14 +447,8 @@ static perp_status run_closely(call *c, const perp_fcp *fcp, double *r, double *
     return status;
 }
 
-static void tidy_contact(int n, double *x)
-{
-    for (int k = 0; k < n; k++) {
-        x[k] = isfinite(x[k]) ? x[k] : 0.0;
-    }
-}
-
-// Under "auto" the rungs have been judged already, and the residuals come with the report.
+// Judges r (and v in the global form). "auto" has judged the answer it kept, so that its residuals
+// are taken from the report.
 static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, const double *v,
                              perp_status believed)
 {
@@ -447,6 +468,7 @@ static perp_status judge_fcp(call *c, const perp_fcp *fcp, const double *r, cons
     return verdict(c, believed, pp_fcp_worst(fcp, &residuals));
 }
 
+// A contact problem in local form, theory (C3), or global form, theory (C4).
 perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
                            const perp_comp_options *options, const perp_env *env, double *r,
                            double *v, perp_comp_info *info)
@@ -459,10 +481,10 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
         status = pp_fcp_check(fcp, c.info->error.text, sizeof c.info->error.text);
     }
     if (status >= 0) {
-        status = need(&c, r, "r");
+        status = require_output(&c, r, "r");
     }
     if (status >= 0 && fcp->nv > 0) {
-        status = need(&c, v, "v");
+        status = require_output(&c, v, "v");
     }
     if (status >= 0) {
         status = refuse_class(&c, pp_fcp_classes(fcp));
@@ -478,12 +500,12 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
             memset(v, 0, (size_t)fcp->nv * sizeof *v);
         }
     }
-    tidy_contact(n, r);
+    sanitize_contact(n, r);
     start_clock(&c, n, env);
-    status = run_closely(&c, fcp, r, v);
+    status = run_to_each_contact(&c, fcp, r, v);
     stop_clock(&c);
-    tidy_contact(n, r);
-    tidy_contact(fcp->nv, v);
+    sanitize_contact(n, r);
+    sanitize_contact(fcp->nv, v);
     if (!is_memory_or_argument(status)) {
         status = judge_fcp(&c, fcp, r, v, status);
     }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work of solvers, and when it is enough.                                              theory (C50)
+// The work meter: operations counted, and the limits of a job.                     theory (C50)
 #include "comp/comp.h"
 
-// One factorisation is at least so much, that of a dense system of 165 rows: small problems have smaller ones by the
-// thousand. And so much a row, about what a sparse one takes.
+// The least unit of work [operations]: LEAST is a dense LU of 165 rows, since small problems take
+// thousands of factorisations within a millisecond; OF_ROW for each row is about a sparse one.
 static const double LEAST = 3e6, OF_ROW = 5e3;
 
 pp_meter pp_meter_start(int rows, double most)

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of solvers: name, class, proof, cost, failure. docs/solvers.md says the same at length. All names that an answer can carry are
-// here; those of PERP_CLASS_STEP have no function in comp/, since they work on rows of a step or on its motion.
+// The table of solvers: for each its name, classes, proof, references, cost and failures.
+// docs/solvers.md has the same at length. Every name that an answer can carry is listed here. Rows
+// of PERP_CLASS_STEP have no function: solve/ and hybrid/ answer steps from rows and motions under
+// these names.
 #include "comp/registry.h"
 #include "comp/auto.h"
 
@@ -53,7 +55,7 @@ static const pp_solver solvers[] = {
       "refuses n > 12; singular where the only solutions are too large for double"},
      pp_enum_mcp,
      NULL},
-    // Of steps: solve/ and hybrid/ call themselves by these names.
+    // Solvers of steps, implemented in solve/ and hybrid/.
     {{"linear", PERP_CLASS_STEP, "joints and springs alone: consistent rows have one motion",
       "Gauss's principle of least constraint", "one sparse or dense factorisation of the joints",
       "infeasible where rows contradict each other (with the proof)"},
@@ -99,8 +101,8 @@ const perp_solver_card *perp_solver_at(int i)
 
 const pp_solver *pp_solver_find(const char *name)
 {
-    for (int i = 0; name && i < SOLVER_COUNT; i++) {
-        if (strcmp(solvers[i].card.name, name) == 0) {
+    for (int i = 0; i < SOLVER_COUNT; i++) {
+        if (name && strcmp(solvers[i].card.name, name) == 0) {
             return &solvers[i];
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to comp/: the solvers by name.
+// The table of solvers by name. Private to comp/.
 #pragma once
 
 #include "comp/comp.h"
@@ -13,4 +13,5 @@ typedef struct pp_solver {
     pp_fcp_solver *fcp;  // NULL: contact problems are turned into MCPs when their law is polygonal
 } pp_solver;
 
+// NULL: no solver has this name.
 const pp_solver *pp_solver_find(const char *name);

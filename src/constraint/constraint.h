@@ -78,25 +78,26 @@ typedef struct pp_scheme {
     bool rates;    // errors of position are worked off elsewhere: rows ask for rates alone
 } pp_scheme;
 
-// phi_i(q) of every bilateral row at the poses in kin [m, rad]; 0 for rates and springs. Of kin t, body and turn are read.
-void pp_bilateral_phi(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+// phi_i(q) of every bilateral row at the poses [m, rad]; 0 for rates and springs.
+void pp_bilateral_phi(const perp_model *model, const pp_poses *at, const pp_rows *rows,
                       double *value);
 
 // Second-order term (phi(q + h nu) - phi(q) - h J nu) / h of every bilateral row [m/s, rad/s], with bodies that turn
 // by nu (NULL: by their own): exact for rows that hold points of bodies together, 0 for others.
 //                                                                                       theory (S6)
-void pp_bilateral_curvature(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
-                            const double *nu, double *value);
+void pp_bilateral_curvature(const perp_model *model, const pp_poses *at, double h,
+                            const pp_rows *rows, const double *nu, double *value);
 
-// joints: where the rows of joints are taken: kin, or the middle of the step for PERP_STEPPER_MOREAU_JEAN.
+// joints: where the rows of joints are taken: &kin->poses, or the middle of the step for PERP_STEPPER_MOREAU_JEAN.
+// team: NULL for one thread.
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
-                        const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
-                        pp_arena *arena);
+                        const pp_poses *joints, const pp_gaps *gaps, pp_scheme scheme,
+                        const pp_team *team, pp_arena *arena);
 
-// Rows of contact n of `rows` as they are at other frames and with the geometry of `c` (point, n, t): its normal
+// Rows of contact n of `rows` as they are at other poses and with the geometry of `c` (point, n, t): its normal
 // row, then its friction rows; of each J and rate. Returns how many.
 enum { PP_CONTACT_ROWS = 6 };
-int pp_contact_rows_at(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
+int pp_contact_rows_at(const perp_model *model, const pp_poses *at, const pp_contact *c,
                        const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS]);
 
 // The first of the joint's rows among row[from..count), which are in the order of joints, springs last; where
@@ -110,7 +111,7 @@ double pp_row_rate(const perp_model *model, const pp_row *row, const double *nu)
 void pp_row_add(const perp_model *model, const pp_row *row, double s, const pp_inertia *mass,
                 double *nu);
 // J M^-1 p_ext: what the forces add to the rate of a row.
-double pp_row_force_rate(const perp_model *m, const pp_kinematics *k, const pp_row *row);
+double pp_row_force_rate(const perp_model *m, const pp_kinematics *kin, const pp_row *row);
 // J M^-1 J^T of a row that names no body twice: what a unit impulse does to its own rate.
 double pp_row_mobility(const perp_model *model, const pp_inertia *mass, const pp_row *row);
 // J_a M^-1 J_b^T of two rows: what an impulse along b does to the rate of a.
@@ -135,16 +136,15 @@ double pp_friction_split(const pp_friction *group, const double *p, double *part
 
 enum { PP_JOINT_EQUATIONS = 6 };
 
-// Rows of a joint's own equations phi (value, J, rate), without bias; returns how many. Of kin t, body and
-// turn are read.
-int pp_joint_equations(const perp_model *model, const pp_kinematics *kin, int joint,
+// Rows of a joint's own equations phi (value, J, rate), without bias; returns how many.
+int pp_joint_equations(const perp_model *model, const pp_poses *at, int joint,
                        pp_row row[PP_JOINT_EQUATIONS]);
 // Coordinate of a joint and its rate row (value, J, rate), without bias. Gears, welds and spherical joints have none.
-void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row);
+void pp_joint_coordinate(const perp_model *model, const pp_poses *at, int joint, pp_row *row);
 // How far the coordinate is beyond its limits, 0 within them [m, rad].
-double pp_joint_limit_violation(const perp_model *model, const pp_kinematics *kin, int joint);
-// Energy in the springs of joint coordinates [J]; of kin only t, body and turn are read.
-double pp_joint_energy(const perp_model *model, const pp_kinematics *kin);
+double pp_joint_limit_violation(const perp_model *model, const pp_poses *at, int joint);
+// Energy in the springs of joint coordinates [J].
+double pp_joint_energy(const perp_model *model, const pp_poses *at);
 bool pp_joint_has_coordinate(const pp_joint *joint);
-// Worst |phi| of a joint's own equations, of kin only t, body and turn are read [m, rad].
-double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joint);
+// Worst |phi| of a joint's own equations [m, rad].
+double pp_joint_error(const perp_model *model, const pp_poses *at, int joint);

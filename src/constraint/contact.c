@@ -14,38 +14,38 @@
 #include <math.h>
 #include <string.h>
 
-static void relative_point(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                           perp_vec3 d, pp_row *row)
+// d . (v_b - v_a) at the contact point, for a direction d.
+static void relative_point(const pp_row_builder *k, const pp_contact *c, perp_vec3 d, pp_row *row)
 {
     pp_row_start(row);
-    pp_row_point(m, k, m->shape[c->b].body, c->point, d, 1.0, row);
-    pp_row_point(m, k, m->shape[c->a].body, c->point, d, -1.0, row);
+    pp_row_point(k, k->model->shape[c->b].body, c->point, d, 1.0, row);
+    pp_row_point(k, k->model->shape[c->a].body, c->point, d, -1.0, row);
 }
 
-static void normal_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                       pp_row *row)
+// The impulse of a normal pushes only; its gap is that of the start.
+static void normal_row(const pp_row_builder *k, const pp_contact *c, pp_row *row)
 {
-    relative_point(m, k, c, c->n, row);
+    relative_point(k, c, c->n, row);
     row->value = c->gap;
     row->lower = 0.0;
     row->restitution = c->restitution;
 }
 
-static void tangent_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                        perp_vec3 d, pp_row *row)
+// Moving surfaces, as of a belt, add their speed to the slip.
+static void tangent_row(const pp_row_builder *k, const pp_contact *c, perp_vec3 d, pp_row *row)
 {
-    relative_point(m, k, c, d, row);
+    relative_point(k, c, d, row);
     double surface = pp_dot3(d, c->surface);
     row->rate += surface;
     row->v_pre += surface;
 }
 
-static void moment_row(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                       perp_vec3 d, pp_row *row)
+// d . (omega_b - omega_a): moments have no arm.
+static void moment_row(const pp_row_builder *k, const pp_contact *c, perp_vec3 d, pp_row *row)
 {
     pp_row_start(row);
-    pp_row_spin(m, k, m->shape[c->b].body, d, 1.0, row);
-    pp_row_spin(m, k, m->shape[c->a].body, d, -1.0, row);
+    pp_row_spin(k, k->model->shape[c->b].body, d, 1.0, row);
+    pp_row_spin(k, k->model->shape[c->a].body, d, -1.0, row);
 }
 
 // The next friction group of the contact whose normal row is number out->nn, which the caller counts when the contact is
@@ -111,34 +111,35 @@ static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme schem
 
 // Rows of a friction group: along the tangents t and o = n x t (sliding), about n (spin) or about t and o (roll). With two
 // coefficients of sliding friction the row along o is scaled by mu_2 / mu: the ellipse of impulses becomes a disc.
-static void fill_group(const perp_model *m, const pp_kinematics *k, const pp_contact *c,
-                       const pp_friction *group, pp_row *row)
+static void fill_group(const pp_row_builder *k, const pp_contact *c, const pp_friction *group,
+                       pp_row *row)
 {
     perp_vec3 o = pp_cross(c->n, c->t);
     if (group->kind == PP_SPIN) {
-        moment_row(m, k, c, c->n, row);
+        moment_row(k, c, c->n, row);
     } else if (group->kind == PP_ROLL) {
-        moment_row(m, k, c, c->t, &row[0]);
-        moment_row(m, k, c, o, &row[1]);
+        moment_row(k, c, c->t, &row[0]);
+        moment_row(k, c, o, &row[1]);
     } else if (group->size == 1) {
-        tangent_row(m, k, c, c->t, row);
+        tangent_row(k, c, c->t, row);
     } else {
         double scale[2];
         pp_friction_scales(c, scale);
-        tangent_row(m, k, c, pp_scale(scale[0], c->t), &row[0]);
-        tangent_row(m, k, c, pp_scale(scale[1], o), &row[1]);
+        tangent_row(k, c, pp_scale(scale[0], c->t), &row[0]);
+        tangent_row(k, c, pp_scale(scale[1], o), &row[1]);
     }
 }
 
 // The rows of contact n at other frames, in the layout that `rows` has.
-int pp_contact_rows_at(const perp_model *model, const pp_kinematics *at, const pp_contact *c,
+int pp_contact_rows_at(const perp_model *model, const pp_poses *at, const pp_contact *c,
                        const pp_rows *rows, int n, pp_row out[PP_CONTACT_ROWS])
 {
+    const pp_row_builder k = {.model = model, .poses = at};
     int count = 1;
-    relative_point(model, at, c, c->n, &out[0]);
+    relative_point(&k, c, c->n, &out[0]);
     for (int g = 0; g < rows->grouped[n]; g++) {
         const pp_friction *group = &rows->group[rows->friction[n] + g];
-        fill_group(model, at, c, group, out + count);
+        fill_group(&k, c, group, out + count);
         count += group->size;
     }
     return count;
@@ -147,7 +148,7 @@ int pp_contact_rows_at(const perp_model *model, const pp_kinematics *at, const p
 // Rows of all contacts, several at a time: normal rows first, each in the place of its contact; then those
 // that are in the problem are counted, and friction is filled in.
 typedef struct row_job {
-    const perp_model *model;
+    pp_row_builder start;  // where the step starts
     const pp_kinematics *kin;
     const pp_gaps *gaps;
     pp_scheme scheme;
@@ -158,15 +159,15 @@ typedef struct row_job {
 static void some_normals(void *arg, int from, int to)
 {
     const row_job *s = arg;
-    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * pp_length(s->model->gravity);
+    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * pp_length(s->start.model->gravity);
     for (int i = from; i < to; i++) {
         pp_row *row = &s->out->n[i];
-        normal_row(s->model, s->kin, &s->gaps->contact[i], row);
+        normal_row(&s->start, &s->gaps->contact[i], row);
         row->bounce_threshold = rest;
-        double push = row->restitution > 0.0 ? pp_row_force_rate(s->model, s->kin, row) : 0.0;
+        double push = row->restitution > 0.0 ? pp_row_force_rate(s->start.model, s->kin, row) : 0.0;
         s->kept[i] = pp_row_unilateral(row, s->kin->h, push, s->scheme);
         if (!s->kept[i] && s->gaps->contact[i].sheet) {  // there is no later for what would pass
-            double rate = row->v_pre + fmin(pp_row_force_rate(s->model, s->kin, row), 0.0);
+            double rate = row->v_pre + fmin(pp_row_force_rate(s->start.model, s->kin, row), 0.0);
             s->kept[i] = row->value + s->kin->h * rate <= 0.0;
         }
     }
@@ -177,12 +178,11 @@ static void some_normals(void *arg, int from, int to)
 static void some_friction(void *arg, int from, int to)
 {
     const row_job *s = arg;
-    const perp_model *m = s->model;
     for (int n = from; n < to; n++) {
         const pp_contact *c = &s->gaps->contact[s->out->contact[n]];
         for (int g = 0; g < s->out->grouped[n]; g++) {
             const pp_friction *group = &s->out->group[s->out->friction[n] + g];
-            fill_group(m, s->kin, c, group, &s->out->t[group->t]);
+            fill_group(&s->start, c, group, &s->out->t[group->t]);
         }
     }
 }
@@ -191,14 +191,20 @@ enum { GRAIN = 128 };  // contacts
 
 // Normal rows of all contacts, those in the problem moved to the front in their order, then friction. Compaction is
 // serial between two parallel loops: the numbering must not depend on the number of threads.
-static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, const pp_gaps *gaps,
-                                pp_scheme scheme, pp_rows *out, pp_arena *arena)
+static perp_status contact_rows(const perp_model *m, const pp_kinematics *kin, const pp_gaps *gaps,
+                                pp_scheme scheme, pp_rows *out, const pp_team *team,
+                                pp_arena *arena)
 {
-    row_job s = {m, k, gaps, scheme, out, PP_ARRAY(arena, bool, gaps->count)};
+    row_job s = {.start = {.model = m, .poses = &kin->poses},
+                 .kin = kin,
+                 .gaps = gaps,
+                 .scheme = scheme,
+                 .out = out,
+                 .kept = PP_ARRAY(arena, bool, gaps->count)};
     if (!s.kept) {
         return PERP_ERR_MEMORY;
     }
-    pp_team_share(k->team, gaps->count, GRAIN, some_normals, &s);
+    pp_team_share(team, gaps->count, GRAIN, some_normals, &s);
     for (int i = 0; i < gaps->count; i++) {
         if (!s.kept[i]) {
             continue;
@@ -214,17 +220,17 @@ static perp_status contact_rows(const perp_model *m, const pp_kinematics *k, con
         }
         out->nn++;
     }
-    pp_team_share(k->team, out->nn, GRAIN, some_friction, &s);
+    pp_team_share(team, out->nn, GRAIN, some_friction, &s);
     return PERP_OK;
 }
 
 enum { CONTACT_ROWS_T = 5 };  // at most, in space
 
 // All rows of the step. Contacts, springs and the values of joints are taken at `kin`, gradients of joints at `joints`,
-// which differs from kin in the theta method only. Arrays are as long as the model and the contacts could need.
+// which are other poses in the theta method only. Arrays are as long as the model and the contacts could need.
 perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinematics *kin,
-                        const pp_kinematics *joints, const pp_gaps *gaps, pp_scheme scheme,
-                        pp_arena *arena)
+                        const pp_poses *joints, const pp_gaps *gaps, pp_scheme scheme,
+                        const pp_team *team, pp_arena *arena)
 {
     size_t contacts = (size_t)gaps->count, most_j = (size_t)model->joints;
     size_t most_n = contacts + PP_JOINT_ROWS_N * most_j;
@@ -242,11 +248,11 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
         !out->friction || !out->grouped) {
         return PERP_ERR_MEMORY;
     }
-    if (contact_rows(model, kin, gaps, scheme, out, arena) < 0) {
+    if (contact_rows(model, kin, gaps, scheme, out, team, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn};
-    pp_joint_rows(model, joints, kin, scheme, &b, &boxed, &n);
+    pp_joint_rows(model, kin, joints, scheme, &b, &boxed, &n);
     pp_spring_rows(model, kin, pp_scheme_theta(scheme), &b);
     // Normal rows are those of the contacts, then those of joint limits, which have no friction.
     for (int i = out->nn; i < n.count; i++) {

@@ -2,11 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Joints as rows: their own equations, then what drives, brakes and limits their coordinate.
+//
+//   equation     phi(q) = 0                  bilateral: 0 = J nu + rate + phi / h                       theory (P4)
+//   target       c(q) = c(t)                 bilateral, as an equation
+//   rate         c' = r(t)                   bilateral, or boxed |p| <= h F where the effort is limited
+//   friction     dry, of a given effort      boxed, |p| <= h F
+//   spring       K (c - c_0) + C c'          soft bilateral row, implicit                               theory (P5)
+//   limits       lower <= c <= upper         unilateral, with restitution
+//
+// Angles count full turns: of all values atan2 allows, the one nearest to where the coordinate was (pp_poses.turn).
 #include "constraint/joint.h"
 
 #include <math.h>
 #include <string.h>
 
+// Joints of one degree of freedom, and those that follow one of several; not balls, welds and gears.
 bool pp_joint_has_coordinate(const pp_joint *j)
 {
     return j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_WELD &&
@@ -14,83 +24,93 @@ bool pp_joint_has_coordinate(const pp_joint *j)
 }
 
 // The joint's coordinate as a row: its value [m or rad], gradient and rate. Angles count full turns.
-void pp_joint_coordinate(const perp_model *model, const pp_kinematics *kin, int joint, pp_row *row)
+static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
 {
-    const pp_joint *j = &model->joint[joint];
+    const pp_joint *j = &k->model->joint[joint];
     pp_row_start(row);
     if (!pp_joint_has_coordinate(j)) {
         return;
     }
-    if (model->spatial) {
-        pp_joint_coordinate_spatial(model, kin, joint, row);
+    if (k->model->spatial) {
+        pp_joint_coordinate_spatial(k, joint, row);
     } else {
-        pp_joint_coordinate_planar(model, kin, j, row);
+        pp_joint_coordinate_planar(k, j, row);
     }
     row->joint = joint;
 }
 
+void pp_joint_coordinate(const perp_model *model, const pp_poses *at, int joint, pp_row *row)
+{
+    build_coordinate(&(pp_row_builder){.model = model, .poses = at}, joint, row);
+}
+
 // phi = ratio * coordinate(joint_a) + coordinate(joint_b) - angle
-static void gear_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j, pp_row *row)
+static void gear_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
 {
     pp_row first;
-    pp_joint_coordinate(m, k, j->joint_b, row);
-    pp_joint_coordinate(m, k, j->joint_a, &first);
+    build_coordinate(k, j->joint_b, row);
+    build_coordinate(k, j->joint_a, &first);
     pp_row_combine(row, j->ratio, &first);
     row->value -= j->angle;
 }
 
 // phi = 0 of a joint as rows with value, gradient and rate; returns how many.
-int pp_joint_equations(const perp_model *m, const pp_kinematics *k, int joint,
-                       pp_row row[PP_JOINT_EQUATIONS])
+static int build_equations(const pp_row_builder *k, int joint, pp_row row[PP_JOINT_EQUATIONS])
 {
-    const pp_joint *j = &m->joint[joint];
+    const pp_joint *j = &k->model->joint[joint];
     if (j->kind == PERP_JOINT_GEAR) {
-        gear_row(m, k, j, &row[0]);
+        gear_row(k, j, &row[0]);
         return 1;
     }
-    return m->spatial ? pp_joint_equations_spatial(m, k, joint, row)
-                      : pp_joint_equations_planar(m, k, j, row);
+    return k->model->spatial ? pp_joint_equations_spatial(k, joint, row)
+                             : pp_joint_equations_planar(k, j, row);
 }
 
-// Worst |phi| of the joint at the poses in kin, its target included [m or rad].
-double pp_joint_error(const perp_model *model, const pp_kinematics *kin, int joint)
+int pp_joint_equations(const perp_model *model, const pp_poses *at, int joint,
+                       pp_row row[PP_JOINT_EQUATIONS])
+{
+    return build_equations(&(pp_row_builder){.model = model, .poses = at}, joint, row);
+}
+
+// Worst |phi| of the joint at the poses, its target included [m or rad].
+double pp_joint_error(const perp_model *model, const pp_poses *at, int joint)
 {
     pp_row row[PP_JOINT_EQUATIONS], coordinate;
     const pp_joint *j = &model->joint[joint];
-    int count = pp_joint_equations(model, kin, joint, row);
+    int count = pp_joint_equations(model, at, joint, row);
     double worst = 0.0;
     for (int i = 0; i < count; i++) {
         worst = fmax(worst, fabs(row[i].value));
     }
     if (j->target) {
-        const double variables[1] = {kin->t};
-        pp_joint_coordinate(model, kin, joint, &coordinate);
+        const double variables[1] = {at->t};
+        pp_joint_coordinate(model, at, joint, &coordinate);
         worst = fmax(worst, fabs(coordinate.value - pp_expr_value(j->target, variables)));
     }
     return worst;
 }
 
 // By how much a coordinate is beyond its limits [m or rad].
-double pp_joint_limit_violation(const perp_model *model, const pp_kinematics *kin, int joint)
+double pp_joint_limit_violation(const perp_model *model, const pp_poses *at, int joint)
 {
     const pp_joint *j = &model->joint[joint];
     pp_row row;
     if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
         return 0.0;
     }
-    pp_joint_coordinate(model, kin, joint, &row);
+    pp_joint_coordinate(model, at, joint, &row);
     return fmax(0.0, fmax(j->lower - row.value, row.value - j->upper));
 }
 
 // Energy of the springs on joint coordinates, k (x - rest)^2 / 2 [J].
-double pp_joint_energy(const perp_model *model, const pp_kinematics *kin)
+double pp_joint_energy(const perp_model *model, const pp_poses *at)
 {
     double energy = 0.0;
     for (int i = 0; i < model->joints; i++) {
         const pp_joint *j = &model->joint[i];
         if (j->stiffness > 0.0) {
             pp_row row;
-            pp_joint_coordinate(model, kin, i, &row);
+            pp_joint_coordinate(model, at, i, &row);
             energy += 0.5 * j->stiffness * (row.value - j->rest) * (row.value - j->rest);
         }
     }
@@ -99,12 +119,7 @@ double pp_joint_energy(const perp_model *model, const pp_kinematics *kin)
 
 // ── Drives, friction, limits of the coordinate ───────────────────────────────────────────────────
 
-static bool on_position_level(pp_scheme scheme)
-{
-    return scheme.stepper == PERP_STEPPER_STEWART_TRINKLE ||
-           scheme.stepper == PERP_STEPPER_QUASISTATIC;
-}
-
+// Lists have room for all rows that a joint can have (PP_JOINT_ROWS_B and the like).
 static void append_row(pp_row_list *list, const pp_row *row)
 {
     list->row[list->count++] = *row;
@@ -112,44 +127,46 @@ static void append_row(pp_row_list *list, const pp_row *row)
 
 // What the scheme adds to an equation phi = 0 whose rate was `before`. The theta method takes phi back, and half of
 // the rate: with the mean of both ends' rates in phi, neither is left two steps later.    theory (S11)
-static void set_equation(const pp_kinematics *k, double phi, double before, pp_scheme scheme,
-                         pp_row *row)
+static void set_equation(double h, double phi, double before, pp_scheme scheme, pp_row *row)
 {
     row->middle = scheme.stepper == PERP_STEPPER_MOREAU_JEAN;
-    bool takes_back = (row->middle || on_position_level(scheme)) && !scheme.rates;
-    row->bias = takes_back ? phi / pp_scheme_whole(scheme, k->h) : 0.0;
+    bool on_positions = row->middle || scheme.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                        scheme.stepper == PERP_STEPPER_QUASISTATIC;
+    bool takes_back = on_positions && !scheme.rates;
+    row->bias = takes_back ? phi / pp_scheme_whole(scheme, h) : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 
-// coordinate = target(t), as an equation. The motor does what it must: its impulse is not bounded.
-static void target_row(const pp_kinematics *k, const pp_kinematics *start, const pp_joint *j,
-                       const pp_row *at, pp_scheme scheme, pp_row row, pp_row_list *b)
+// coordinate = target(t), as an equation. The motor does what it must: its impulse is not bounded. t: of the row; start:
+// the coordinate where the step starts.
+static void target_row(double t, const pp_kinematics *kin, const pp_joint *j, const pp_row *start,
+                       pp_scheme scheme, pp_row row, pp_row_list *b)
 {
-    const double variables[1] = {k->t}, first[1] = {start->t}, one[1] = {1.0};
+    const double variables[1] = {t}, first[1] = {kin->poses.t}, one[1] = {1.0};
     double rate, before;
     pp_expr_rate(j->target, variables, one, &rate);
     double value = pp_expr_rate(j->target, first, one, &before);
-    row.value = at->value - value;
+    row.value = start->value - value;
     row.rate -= rate;
     row.v_pre -= rate;
-    set_equation(k, row.value, at->v_pre - before, scheme, &row);
+    set_equation(kin->h, row.value, start->v_pre - before, scheme, &row);
     row.drives = true;
     append_row(b, &row);
 }
 
 // psi(q, qdot) = coordinate rate - rate(t): a constraint, or a drive of limited effort.
-static void rate_row(const pp_kinematics *k, const pp_joint *j, pp_row row, pp_row_list *b,
+static void rate_row(double t, double h, const pp_joint *j, pp_row row, pp_row_list *b,
                      pp_row_list *boxed)
 {
-    const double variables[1] = {k->t};
+    const double variables[1] = {t};
     double rate = pp_expr_value(j->rate, variables);
     row.value = 0.0;
     row.drives = true;
     row.rate -= rate;
     row.v_pre -= rate;
     if (j->rate_effort < PP_INF) {
-        row.lower = -k->h * j->rate_effort;
-        row.upper = k->h * j->rate_effort;
+        row.lower = -h * j->rate_effort;
+        row.upper = h * j->rate_effort;
         append_row(boxed, &row);
     } else {
         append_row(b, &row);
@@ -176,7 +193,7 @@ static double rest_speed(const perp_model *m, double h, const pp_row *row)
 }
 
 // sign = +1: coordinate >= bound, -1: coordinate <= bound.
-static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
+static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_joint *j,
                       pp_scheme scheme, pp_row row, double bound, double sign, pp_row_list *n)
 {
     row.value = sign * (row.value - bound);
@@ -189,105 +206,107 @@ static void limit_row(const perp_model *m, const pp_kinematics *k, const pp_join
     }
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
-    row.bounce_threshold = rest_speed(m, pp_scheme_whole(scheme, k->h), &row);
-    double push = row.restitution > 0.0 ? pp_row_force_rate(m, k, &row) : 0.0;
-    if (pp_row_unilateral(&row, k->h, push, scheme)) {
+    row.bounce_threshold = rest_speed(m, pp_scheme_whole(scheme, kin->h), &row);
+    double push = row.restitution > 0.0 ? pp_row_force_rate(m, kin, &row) : 0.0;
+    if (pp_row_unilateral(&row, kin->h, push, scheme)) {
         append_row(n, &row);
     }
 }
 
 // Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
 // friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_bilateral_phi relies on the order.
-static void coordinate_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
+static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
                             pp_scheme scheme, int index, pp_row_list *b, pp_row_list *boxed,
                             pp_row_list *n)
 {
     const pp_joint *j = &m->joint[index];
     pp_row row, first;
-    pp_joint_coordinate(m, k, index, &row);
+    pp_joint_coordinate(m, joints, index, &row);
     first = row;
-    if (k != start) {  // values, and what decides whether a limit acts, are of the start
-        pp_joint_coordinate(m, start, index, &first);
+    if (joints != &kin->poses) {  // values, and what decides whether a limit acts, are of the start
+        pp_joint_coordinate(m, &kin->poses, index, &first);
     }
     if (j->target) {
-        target_row(k, start, j, &first, scheme, row, b);
+        target_row(joints->t, kin, j, &first, scheme, row, b);
     }
     if (j->rate) {
-        rate_row(k, j, row, b, boxed);
+        rate_row(joints->t, kin->h, j, row, b, boxed);
     }
     if (j->friction > 0.0) {
         pp_row dry = row;
         dry.value = 0.0;
         dry.drives = true;
-        dry.lower = -k->h * j->friction;
-        dry.upper = k->h * j->friction;
+        dry.lower = -kin->h * j->friction;
+        dry.upper = kin->h * j->friction;
         append_row(boxed, &dry);
     }
     row.value = first.value;
     pp_row soft = row;
     soft.value -= j->rest;
     soft.v_pre = first.v_pre;
-    if (pp_row_soften(&soft, j->stiffness, j->damping, k->h, pp_scheme_theta(scheme))) {
+    if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
         append_row(b, &soft);
     }
     row.v_pre = first.v_pre;
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
-            limit_row(m, k, j, scheme, row, j->lower, 1.0, n);
+            limit_row(m, kin, j, scheme, row, j->lower, 1.0, n);
         }
         if (isfinite(j->upper)) {
-            limit_row(m, k, j, scheme, row, j->upper, -1.0, n);
+            limit_row(m, kin, j, scheme, row, j->upper, -1.0, n);
         }
     }
 }
 
-// Equations of all joints, then of each what acts along its coordinate. J is taken at k, values and rates before at
-// `start`; the two differ under the theta method only, which takes J in the middle of the step.
-void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
+// Equations of all joints, then of each what acts along its coordinate. J is taken at `joints`, values and rates before at
+// the start of the step; the two differ under the theta method only, which takes J in the middle of the step.
+void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
                    pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n)
 {
     for (int i = 0; i < m->joints; i++) {
         pp_row *own = b->row + b->count, first[PP_JOINT_EQUATIONS];
-        int count = pp_joint_equations(m, k, i, own);
-        if (k != start) {
-            pp_joint_equations(m, start, i, first);
+        int count = pp_joint_equations(m, joints, i, own);
+        bool elsewhere = joints != &kin->poses;
+        if (elsewhere) {
+            pp_joint_equations(m, &kin->poses, i, first);
         }
         for (int c = 0; c < count; c++) {
             own[c].joint = i;
-            const pp_row *at = k != start ? &first[c] : &own[c];
+            const pp_row *at = elsewhere ? &first[c] : &own[c];
             own[c].value = at->value;
-            set_equation(k, at->value, at->v_pre, scheme, &own[c]);
+            set_equation(kin->h, at->value, at->v_pre, scheme, &own[c]);
         }
         b->count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {
-            coordinate_rows(m, k, start, scheme, i, b, boxed, n);
+            coordinate_rows(m, kin, joints, scheme, i, b, boxed, n);
         }
     }
 }
 
-// phi of every bilateral row at the poses in kin [m, rad], in the order in which pp_joint_rows wrote them; 0 for soft
+// phi of every bilateral row at the poses [m, rad], in the order in which pp_joint_rows wrote them; 0 for soft
 // rows and rates, which are no conditions on positions.
-void pp_bilateral_phi(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
+void pp_bilateral_phi(const perp_model *model, const pp_poses *at, const pp_rows *rows,
                       double *value)
 {
-    int at = 0;
-    while (at < rows->nb && rows->b[at].joint >= 0) {
+    const pp_row_builder k = {.model = model, .poses = at, .values_only = true};
+    int i = 0;
+    while (i < rows->nb && rows->b[i].joint >= 0) {
         pp_row own[PP_JOINT_EQUATIONS];
-        int joint = rows->b[at].joint, count = pp_joint_equations(model, kin, joint, own);
+        int joint = rows->b[i].joint, count = build_equations(&k, joint, own);
         const pp_expr *target = model->joint[joint].target;
         for (int c = 0; c < count; c++) {
-            value[at++] = own[c].value;
+            value[i++] = own[c].value;
         }
-        for (; at < rows->nb && rows->b[at].joint == joint; at++) {
-            value[at] = 0.0;
+        for (; i < rows->nb && rows->b[i].joint == joint; i++) {
+            value[i] = 0.0;
             if (target) {  // comes first
-                pp_joint_coordinate(model, kin, joint, &own[0]);
-                value[at] = own[0].value - pp_expr_value(target, &kin->t);
+                build_coordinate(&k, joint, &own[0]);
+                value[i] = own[0].value - pp_expr_value(target, &at->t);
                 target = NULL;
             }
         }
     }
-    for (; at < rows->nb; at++) {
-        value[at] = 0.0;
+    for (; i < rows->nb; i++) {
+        value[i] = 0.0;
     }
 }

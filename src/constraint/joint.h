@@ -13,19 +13,16 @@ typedef struct pp_anchors {
 
 void pp_joint_anchors(const pp_joint *j, const pp_frame *body, pp_anchors *w);
 // d . (p_b - p_a), a followed at its own anchor or, when the direction turns with it, at b's.
-void pp_joint_point_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                        const pp_anchors *w, perp_vec3 d, bool turning, pp_row *row);
+void pp_joint_point_row(const pp_row_builder *k, const pp_joint *j, const pp_anchors *w,
+                        perp_vec3 d, bool turning, pp_row *row);
 // |p_b - p_a|
-void pp_joint_distance_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                           const pp_anchors *w, pp_row *row);
+void pp_joint_distance_row(const pp_row_builder *k, const pp_joint *j, const pp_anchors *w,
+                           pp_row *row);
 
 // Coordinate of a joint that has one: value, J and rate.
-void pp_joint_coordinate_planar(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                                pp_row *row);
-void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, int joint,
-                                 pp_row *row);
+void pp_joint_coordinate_planar(const pp_row_builder *k, const pp_joint *j, pp_row *row);
+void pp_joint_coordinate_spatial(const pp_row_builder *k, int joint, pp_row *row);
 
 // Rows of phi; returns how many. Gears are not among them.
-int pp_joint_equations_planar(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                              pp_row *row);
-int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row);
+int pp_joint_equations_planar(const pp_row_builder *k, const pp_joint *j, pp_row *row);
+int pp_joint_equations_spatial(const pp_row_builder *k, int joint, pp_row *row);

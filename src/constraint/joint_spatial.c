@@ -41,26 +41,26 @@ static axis_triad joint_triad(const pp_joint *j, const pp_frame *body)
     return w;
 }
 
-static void turn_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j, perp_vec3 d,
-                     double value, pp_row *row)
+// d . (omega_b - omega_a), for the value of an angle or a cosine.
+static void turn_row(const pp_row_builder *k, const pp_joint *j, perp_vec3 d, double value,
+                     pp_row *row)
 {
     pp_row_start(row);
     row->value = value;
-    pp_row_spin(m, k, j->b, d, 1.0, row);
-    pp_row_spin(m, k, j->a, d, -1.0, row);
+    pp_row_spin(k, j->b, d, 1.0, row);
+    pp_row_spin(k, j->a, d, -1.0, row);
 }
 
 // d . u_b for a direction d fixed in a.
-static void across_row(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                       const axis_triad *w, perp_vec3 d, pp_row *row)
+static void across_row(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, perp_vec3 d,
+                       pp_row *row)
 {
-    turn_row(m, k, j, pp_cross(w->ub, d), pp_dot3(d, w->ub), row);
+    turn_row(k, j, pp_cross(w->ub, d), pp_dot3(d, w->ub), row);
 }
 
 // The angle of z_b about u, from x: atan2(s, c), s = y . z_b, c = x . z_b, with its exact rate
 // z_b x (c y - s x) / (c^2 + s^2) . (w_b - w_a); of all its turns the one nearest to where it was.
-static void angle_row(const perp_model *m, const pp_kinematics *k, int joint, const axis_triad *w,
-                      pp_row *row)
+static void axis_angle_row(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
     double angle = atan2(s, c);
@@ -69,29 +69,28 @@ static void angle_row(const perp_model *m, const pp_kinematics *k, int joint, co
         perp_vec3 side = pp_along(pp_scale(c, w->y), -s, w->x);
         d = pp_scale(1.0 / r2, pp_cross(w->zb, side));
     }
-    if (k->turn) {
-        angle += TWO_PI * round((k->turn[joint] - angle) / TWO_PI);
+    if (k->poses->turn) {
+        angle += TWO_PI * round((k->poses->turn[joint] - angle) / TWO_PI);
     }
-    turn_row(m, k, &m->joint[joint], d, angle, row);
+    turn_row(k, &k->model->joint[joint], d, angle, row);
 }
 
 // Part of the anchors' difference along the axis u of a, their distance, or the angle about u.
-void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, int joint,
-                                 pp_row *row)
+void pp_joint_coordinate_spatial(const pp_row_builder *k, int joint, pp_row *row)
 {
-    const pp_joint *j = &m->joint[joint];
-    axis_triad w = joint_triad(j, k->body);
+    const pp_joint *j = &k->model->joint[joint];
+    axis_triad w = joint_triad(j, k->poses->body);
     switch (j->kind) {
     case PERP_JOINT_PRISMATIC:
     case PERP_JOINT_CYLINDRICAL:
     case PERP_JOINT_POINT_ON_LINE:
-        pp_joint_point_row(m, k, j, &w.at, w.at.u, true, row);
+        pp_joint_point_row(k, j, &w.at, w.at.u, true, row);
         break;
     case PERP_JOINT_DISTANCE:
-        pp_joint_distance_row(m, k, j, &w.at, row);
+        pp_joint_distance_row(k, j, &w.at, row);
         break;
     default:
-        angle_row(m, k, joint, &w, row);
+        axis_angle_row(k, joint, &w, row);
         break;
     }
 }
@@ -99,17 +98,16 @@ void pp_joint_coordinate_spatial(const perp_model *m, const pp_kinematics *k, in
 // ── Equations ────────────────────────────────────────────────────────────────────────────────────
 
 // The block of one body in the rows of coincide: +-(1, r x 1).
-static void add_point(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 p, double s,
-                      pp_row *row)
+static void add_point(const pp_row_builder *k, int body, perp_vec3 p, double s, pp_row *row)
 {
-    const pp_frame *f = &k->body[body];
+    const pp_frame *f = &k->poses->body[body];
     perp_vec3 r = pp_sub(p, f->p), v = pp_along(f->v, 1.0, pp_cross(f->w, r));
     const double rate[3] = {s * v.x, s * v.y, s * v.z};
     const double moment[3][3] = {
         {0.0, s * r.z, -s * r.y}, {-s * r.z, 0.0, s * r.x}, {s * r.y, -s * r.x, 0.0}};
     for (int d = 0; d < 3; d++) {
         row[d].v_pre += rate[d];
-        if (m->body[body].nv == 0) {
+        if (k->model->body[body].nv == 0) {
             row[d].rate += rate[d];
             continue;
         }
@@ -124,10 +122,10 @@ static void add_point(const perp_model *m, const pp_kinematics *k, int body, per
 }
 
 // p_b - p_a = 0 in W: three rows. Where both bodies have six velocities (or none) their blocks are filled together.
-static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                    const axis_triad *w, pp_row *row)
+static int coincide(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
 {
-    bool whole = m->body[j->a].nv % 6 == 0 && m->body[j->b].nv % 6 == 0 && j->a != j->b;
+    bool whole =
+        k->model->body[j->a].nv % 6 == 0 && k->model->body[j->b].nv % 6 == 0 && j->a != j->b;
     if (whole) {
         perp_vec3 off = pp_sub(w->at.b, w->at.a);
         const double value[3] = {off.x, off.y, off.z};
@@ -135,35 +133,34 @@ static int coincide(const perp_model *m, const pp_kinematics *k, const pp_joint 
             pp_row_start(&row[d]);
             row[d].value = value[d];
         }
-        add_point(m, k, j->b, w->at.b, 1.0, row);
-        add_point(m, k, j->a, w->at.a, -1.0, row);
+        add_point(k, j->b, w->at.b, 1.0, row);
+        add_point(k, j->a, w->at.a, -1.0, row);
         return 3;
     }
-    pp_joint_point_row(m, k, j, &w->at, EX, false, &row[0]);
-    pp_joint_point_row(m, k, j, &w->at, EY, false, &row[1]);
-    pp_joint_point_row(m, k, j, &w->at, EZ, false, &row[2]);
+    pp_joint_point_row(k, j, &w->at, EX, false, &row[0]);
+    pp_joint_point_row(k, j, &w->at, EY, false, &row[1]);
+    pp_joint_point_row(k, j, &w->at, EZ, false, &row[2]);
     return 3;
 }
 
-static int on_line(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                   const axis_triad *w, pp_row *row)
+// The anchor of b on the axis of a.
+static int on_line(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
 {
-    pp_joint_point_row(m, k, j, &w->at, w->x, true, &row[0]);
-    pp_joint_point_row(m, k, j, &w->at, w->y, true, &row[1]);
+    pp_joint_point_row(k, j, &w->at, w->x, true, &row[0]);
+    pp_joint_point_row(k, j, &w->at, w->y, true, &row[1]);
     return 2;
 }
 
-static int aligned(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                   const axis_triad *w, pp_row *row)
+// The axis of b along that of a: two cosines vanish.
+static int aligned(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
 {
-    across_row(m, k, j, w, w->x, &row[0]);
-    across_row(m, k, j, w, w->y, &row[1]);
+    across_row(k, j, w, w->x, &row[0]);
+    across_row(k, j, w, w->y, &row[1]);
     return 2;
 }
 
 // The rotation from the frame (x, y, u) of a to (z_b, u_b x z_b, u_b) of b as a vector, in world axes.
-static int locked(const perp_model *m, const pp_kinematics *k, const pp_joint *j,
-                  const axis_triad *w, pp_row *row)
+static int locked(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
 {
     pp_mat3 A = pp_mat3_columns(w->x, w->y, w->at.u);
     pp_mat3 B = pp_mat3_columns(w->zb, pp_cross(w->ub, w->zb), w->ub);
@@ -173,68 +170,68 @@ static int locked(const perp_model *m, const pp_kinematics *k, const pp_joint *j
     double s = 0.5 * sqrt(pp_dot3(v, v)), c = 0.5 * (R.m[0] + R.m[4] + R.m[8] - 1.0);
     double angle = atan2(s, c);
     perp_vec3 e = pp_scale(s > 1e-9 ? 0.5 * angle / s : 0.5, v);
-    turn_row(m, k, j, EX, e.x, &row[0]);
-    turn_row(m, k, j, EY, e.y, &row[1]);
-    turn_row(m, k, j, EZ, e.z, &row[2]);
+    turn_row(k, j, EX, e.x, &row[0]);
+    turn_row(k, j, EY, e.y, &row[1]);
+    turn_row(k, j, EZ, e.z, &row[2]);
     return 3;
 }
 
 // u . (p_b - p_a) - pitch * angle
-static int threaded(const perp_model *m, const pp_kinematics *k, int joint, const axis_triad *w,
-                    pp_row *row)
+static int threaded(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
 {
     pp_row angle;
-    pp_joint_point_row(m, k, &m->joint[joint], &w->at, w->at.u, true, row);
-    angle_row(m, k, joint, w, &angle);
-    pp_row_combine(row, -m->joint[joint].pitch, &angle);
+    pp_joint_point_row(k, &k->model->joint[joint], &w->at, w->at.u, true, row);
+    axis_angle_row(k, joint, w, &angle);
+    pp_row_combine(row, -k->model->joint[joint].pitch, &angle);
     return 1;
 }
 
 // phi = 0 of the spatial joints, from four parts: points that coincide, a point on the axis of a, axes that are aligned,
-// a rotation that is locked. values_only: a caller that needs no gradients.
-int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int joint, pp_row *row)
+// a rotation that is locked.
+int pp_joint_equations_spatial(const pp_row_builder *k, int joint, pp_row *row)
 {
-    const pp_joint *j = &m->joint[joint];
+    const pp_joint *j = &k->model->joint[joint];
     if (j->kind == PERP_JOINT_SPHERICAL && k->values_only) {
-        perp_vec3 off = pp_sub(pp_point(&k->body[j->b], j->r_B), pp_point(&k->body[j->a], j->r_A));
+        perp_vec3 off = pp_sub(pp_point(&k->poses->body[j->b], j->r_B),
+                               pp_point(&k->poses->body[j->a], j->r_A));
         row[0].value = off.x;
         row[1].value = off.y;
         row[2].value = off.z;
         return 3;
     }
-    axis_triad w = joint_triad(j, k->body);
+    axis_triad w = joint_triad(j, k->poses->body);
     int n = 0;
     switch (j->kind) {
     case PERP_JOINT_SPHERICAL:
-        return coincide(m, k, j, &w, row);
+        return coincide(k, j, &w, row);
     case PERP_JOINT_REVOLUTE:
-        n = coincide(m, k, j, &w, row);
-        return n + aligned(m, k, j, &w, row + n);
+        n = coincide(k, j, &w, row);
+        return n + aligned(k, j, &w, row + n);
     case PERP_JOINT_UNIVERSAL:
-        n = coincide(m, k, j, &w, row);
-        across_row(m, k, j, &w, w.at.u, row + n);
+        n = coincide(k, j, &w, row);
+        across_row(k, j, &w, w.at.u, row + n);
         return n + 1;
     case PERP_JOINT_WELD:
-        n = coincide(m, k, j, &w, row);
-        return n + locked(m, k, j, &w, row + n);
+        n = coincide(k, j, &w, row);
+        return n + locked(k, j, &w, row + n);
     case PERP_JOINT_CYLINDRICAL:
-        n = on_line(m, k, j, &w, row);
-        return n + aligned(m, k, j, &w, row + n);
+        n = on_line(k, j, &w, row);
+        return n + aligned(k, j, &w, row + n);
     case PERP_JOINT_SCREW:
-        n = on_line(m, k, j, &w, row);
-        n += aligned(m, k, j, &w, row + n);
-        return n + threaded(m, k, joint, &w, row + n);
+        n = on_line(k, j, &w, row);
+        n += aligned(k, j, &w, row + n);
+        return n + threaded(k, joint, &w, row + n);
     case PERP_JOINT_PRISMATIC:
-        n = on_line(m, k, j, &w, row);
-        return n + locked(m, k, j, &w, row + n);
+        n = on_line(k, j, &w, row);
+        return n + locked(k, j, &w, row + n);
     case PERP_JOINT_PLANAR:
-        pp_joint_point_row(m, k, j, &w.at, w.at.u, true, row);
-        return 1 + aligned(m, k, j, &w, row + 1);
+        pp_joint_point_row(k, j, &w.at, w.at.u, true, row);
+        return 1 + aligned(k, j, &w, row + 1);
     case PERP_JOINT_POINT_ON_LINE:
-        return on_line(m, k, j, &w, row);
+        return on_line(k, j, &w, row);
     case PERP_JOINT_DISTANCE:
         if (!j->target) {
-            pp_joint_distance_row(m, k, j, &w.at, row);
+            pp_joint_distance_row(k, j, &w.at, row);
             row->value -= j->length;
             return 1;
         }
@@ -249,16 +246,16 @@ int pp_joint_equations_spatial(const perp_model *m, const pp_kinematics *k, int 
 // ── Bend ─────────────────────────────────────────────────────────────────────────────────────────
 
 // (exp(h w) - 1 - h w) x r: how far a point of a body that turns with w ends beside its tangent.
-static perp_vec3 bend(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 r_B,
+static perp_vec3 bend(const perp_model *m, const pp_poses *at, double h, int body, perp_vec3 r_B,
                       const double *nu)
 {
     const pp_body *b = &m->body[body];
     if (b->nv != 6) {
         return pp_vec(0.0, 0.0, 0.0);  // does not turn, or as it is told
     }
-    const pp_frame *f = &k->body[body];
+    const pp_frame *f = &at->body[body];
     const double *spin = nu ? nu + b->at + 3 : &f->w.x;
-    perp_vec3 w = pp_scale(k->h, pp_vec(spin[0], spin[1], spin[2])), r = pp_rotate(f, r_B);
+    perp_vec3 w = pp_scale(h, pp_vec(spin[0], spin[1], spin[2])), r = pp_rotate(f, r_B);
     double a2 = pp_dot3(w, w), second = 0.5,
            third = 1.0 / 6.0;  // (1 - cos a) / a^2, (a - sin a) / a^3
     if (a2 < 1e-2) {
@@ -280,22 +277,22 @@ static bool holds_point(perp_joint_kind kind)
 }
 
 // A point of a turning body moves on an arc: (arc - tangent) / h of both anchors, as a correction of the rate.
-void pp_bilateral_curvature(const perp_model *model, const pp_kinematics *kin, const pp_rows *rows,
-                            const double *nu, double *value)
+void pp_bilateral_curvature(const perp_model *model, const pp_poses *at, double h,
+                            const pp_rows *rows, const double *nu, double *value)
 {
-    int at = 0;
-    while (at < rows->nb) {
-        int joint = rows->b[at].joint;
+    int i = 0;
+    while (i < rows->nb) {
+        int joint = rows->b[i].joint;
         const pp_joint *j = joint >= 0 ? &model->joint[joint] : NULL;
         if (j && model->spatial && holds_point(j->kind)) {
             perp_vec3 off =
-                pp_sub(bend(model, kin, j->b, j->r_B, nu), bend(model, kin, j->a, j->r_A, nu));
-            value[at++] = off.x / kin->h;
-            value[at++] = off.y / kin->h;
-            value[at++] = off.z / kin->h;
+                pp_sub(bend(model, at, h, j->b, j->r_B, nu), bend(model, at, h, j->a, j->r_A, nu));
+            value[i++] = off.x / h;
+            value[i++] = off.y / h;
+            value[i++] = off.z / h;
         }
-        for (; at < rows->nb && (!j || rows->b[at].joint == joint); at++) {
-            value[at] = 0.0;
+        for (; i < rows->nb && (!j || rows->b[i].joint == joint); i++) {
+            value[i] = 0.0;
         }
     }
 }

@@ -34,14 +34,13 @@ static int block_of(pp_row *row, int body)
 }
 
 // Adds (d, moment) to the block of a body; bodies that are not free add their given velocity instead.
-static void add_block(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d,
-                      perp_vec3 moment, pp_row *row)
+static void add_block(const pp_row_builder *k, int body, perp_vec3 d, perp_vec3 moment, pp_row *row)
 {
     if (k->values_only) {
         return;
     }
-    const pp_frame *f = &k->body[body];
-    const pp_body *b = &m->body[body];
+    const pp_frame *f = &k->poses->body[body];
+    const pp_body *b = &k->model->body[body];
     double rate = pp_dot3(d, f->v) + pp_dot3(moment, f->w);
     row->v_pre += rate;
     if (b->nv == 0) {
@@ -56,17 +55,16 @@ static void add_block(const perp_model *m, const pp_kinematics *k, int body, per
 }
 
 // s d . v of the body-fixed point at p:  J = s (d, r x d),  r = p - origin              theory (P3)
-void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 p, perp_vec3 d,
-                  double s, pp_row *row)
+void pp_row_point(const pp_row_builder *k, int body, perp_vec3 p, perp_vec3 d, double s,
+                  pp_row *row)
 {
     perp_vec3 sd = pp_scale(s, d);
-    add_block(m, k, body, sd, pp_cross(pp_sub(p, k->body[body].p), sd), row);
+    add_block(k, body, sd, pp_cross(pp_sub(p, k->poses->body[body].p), sd), row);
 }
 
-void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d, double s,
-                 pp_row *row)
+void pp_row_spin(const pp_row_builder *k, int body, perp_vec3 d, double s, pp_row *row)
 {
-    add_block(m, k, body, pp_vec(0.0, 0.0, 0.0), pp_scale(s, d), row);
+    add_block(k, body, pp_vec(0.0, 0.0, 0.0), pp_scale(s, d), row);
 }
 
 // row += s other, for phi that are sums: gears, screws.
@@ -209,13 +207,13 @@ static bool closes_by_half(const pp_row *row, double h)
 }
 
 // Change of the row's rate in the step by external impulses alone, J M^-1 p_ext [m/s].
-double pp_row_force_rate(const perp_model *m, const pp_kinematics *k, const pp_row *row)
+double pp_row_force_rate(const perp_model *m, const pp_kinematics *kin, const pp_row *row)
 {
     double sum = 0.0;
     for (int e = 0; e < row->count; e++) {
         const pp_body *body = &m->body[row->body[e]];
         double dv[PP_BODY_NV];
-        pp_body_solve(body, &k->mass[row->body[e]], k->p_ext + body->at, dv);
+        pp_body_solve(body, &kin->mass[row->body[e]], kin->loads.p_ext + body->at, dv);
         for (int c = 0; c < body->nv; c++) {
             sum += row->J[e][c] * dv[c];
         }

@@ -6,13 +6,19 @@
 
 #include "constraint/constraint.h"
 
+// Where rows are taken. values_only: of joints that are wanted for phi alone, rows get no J, rate or v_pre.
+typedef struct pp_row_builder {
+    const perp_model *model;
+    const pp_poses *poses;
+    bool values_only;
+} pp_row_builder;
+
 void pp_row_start(pp_row *row);
 // row += s d . v of the point of the body at the world position p.
-void pp_row_point(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 p, perp_vec3 d,
-                  double s, pp_row *row);
+void pp_row_point(const pp_row_builder *k, int body, perp_vec3 p, perp_vec3 d, double s,
+                  pp_row *row);
 // row += s d . omega of the body.
-void pp_row_spin(const perp_model *m, const pp_kinematics *k, int body, perp_vec3 d, double s,
-                 pp_row *row);
+void pp_row_spin(const pp_row_builder *k, int body, perp_vec3 d, double s, pp_row *row);
 // Turns the row into a spring and damper of its value at the end of the step; false: it pushes nothing.
 bool pp_row_soften(pp_row *row, double K, double C, double h, double theta);
 // How the places of a step follow from its velocities: 1 but for PERP_STEPPER_MOREAU_JEAN.
@@ -29,14 +35,14 @@ typedef struct pp_row_list {
 } pp_row_list;
 
 // Rows of all joints: bilateral into b, boxed into m, limits into n.
-// k: where the rows are taken; start: where the values are.
-void pp_joint_rows(const perp_model *m, const pp_kinematics *k, const pp_kinematics *start,
+// joints: where J and rates are taken; kin: the start of the step, where values are.
+void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
                    pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n);
 // At most this many rows of each kind from one joint.
 enum { PP_JOINT_ROWS_B = 9, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 
 // Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
-void pp_spring_rows(const perp_model *m, const pp_kinematics *k, double theta, pp_row_list *b);
+void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, double theta, pp_row_list *b);
 enum { PP_FORCE_ROWS = 6 };
 
 // The length of the whole step of which h is a part: what rests, and what overlaps or open joints are worked

@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrices from what files hold: triplets in any order with duplicates, or a dense stream.
+// Matrices from files: triplets in any order with duplicates, or a dense array.
 //
-// The result is CSC with sorted distinct rows, or dense when more than half of the entries are non-zero
-// and the order is at most PP_DENSE_MAX. Duplicates are added in file order, so the sum does not depend
-// on the machine.
+// The result is CSC with sorted distinct rows, or dense where more than half of the entries are not
+// zero and the order is at most PP_DENSE_MAX. Duplicates are added in the order of the file, so
+// that the sum does not depend on the machine. Zeros among triplets are kept: they are part of the
+// pattern.
 #include "format/format.h"
 
 #include <math.h>
 #include <string.h>
 
+// Arrays of triplets, of which none is filled yet.
 perp_status pp_raw_triplets(pp_draft *draft, pp_raw_matrix *raw, int nnz)
 {
     raw->i = PP_ARRAY(draft->scratch, int, nnz);
@@ -20,11 +22,13 @@ perp_status pp_raw_triplets(pp_draft *draft, pp_raw_matrix *raw, int nnz)
     return raw->i && raw->j && raw->x ? PERP_OK : pp_draft_memory(draft);
 }
 
+// Compressed sparse columns: column j has the entries p[j] .. p[j + 1] - 1.
 typedef struct csc {
     int *p, *i;
     double *x;
 } csc;
 
+// Pointers start at 0 for counting.
 static bool csc_alloc(pp_arena *arena, int cols, int nnz, csc *A)
 {
     A->p = PP_ZEROS(arena, int, (size_t)cols + 1);
@@ -33,6 +37,7 @@ static bool csc_alloc(pp_arena *arena, int cols, int nnz, csc *A)
     return A->p && A->i && A->x;
 }
 
+// Exclusive prefix sum: counts become positions.
 static void starts_from_counts(int n, int *p)
 {
     int sum = 0;
@@ -43,7 +48,8 @@ static void starts_from_counts(int n, int *p)
     }
 }
 
-// Entries bucketed by `key` (0..keys-1), stable; other[] goes along. next is scratch of keys + 1.
+// Stable counting sort of entries by `key` (0..keys-1); other[] goes along. next: scratch of keys +
+// 1.
 static void bucket(int keys, int nnz, const int *key, const int *other, const double *x, int *next,
                    csc *out)
 {
@@ -59,7 +65,7 @@ static void bucket(int keys, int nnz, const int *key, const int *other, const do
     }
 }
 
-// Neighbours with the same row become one entry.
+// Adds neighbours with the same row. Entries are sorted, so that all duplicates are neighbours.
 static int add_duplicates(int cols, csc *A)
 {
     int kept = 0;
@@ -91,6 +97,7 @@ static perp_status sort_triplets(pp_draft *draft, const pp_raw_matrix *raw, pp_a
         return pp_draft_memory(draft);
     }
     bucket(raw->rows, raw->nnz, raw->i, raw->j, raw->x, next, &byrow);
+    // The second pass needs the row of each entry, which the first has turned into pointers.
     for (int i = 0; i < raw->rows; i++) {
         for (int k = byrow.p[i]; k < byrow.p[i + 1]; k++) {
             row[k] = i;
@@ -108,13 +115,15 @@ static perp_status sort_triplets(pp_draft *draft, const pp_raw_matrix *raw, pp_a
     return PERP_OK;
 }
 
-// Does it pay to keep a matrix with that many non-zeros dense?
+// Whether dense storage pays: a CSC entry takes 12 bytes, a dense one 8, and dense kernels are
+// faster.
 static bool dense_pays(const pp_raw_matrix *raw, size_t nonzeros)
 {
     return raw->rows <= PP_DENSE_MAX && raw->cols <= PP_DENSE_MAX &&
            2 * nonzeros > (size_t)raw->rows * (size_t)raw->cols;
 }
 
+// A dense matrix as it is.
 static perp_status dense_copy(pp_draft *draft, const pp_raw_matrix *raw, pp_arena *arena,
                               perp_matrix *out)
 {
@@ -128,6 +137,7 @@ static perp_status dense_copy(pp_draft *draft, const pp_raw_matrix *raw, pp_aren
     return PERP_OK;
 }
 
+// The columns are read in order, so that rows come out sorted.
 static perp_status dense_to_csc(pp_draft *draft, const pp_raw_matrix *raw, size_t nonzeros,
                                 pp_arena *arena, perp_matrix *out)
 {
@@ -150,6 +160,7 @@ static perp_status dense_to_csc(pp_draft *draft, const pp_raw_matrix *raw, size_
     return PERP_OK;
 }
 
+// The entries are distinct by now: they are stored, not added.
 static perp_status csc_to_dense(pp_draft *draft, const pp_raw_matrix *raw, const csc *A,
                                 pp_arena *arena, perp_matrix *out)
 {
@@ -166,6 +177,7 @@ static perp_status csc_to_dense(pp_draft *draft, const pp_raw_matrix *raw, const
     return PERP_OK;
 }
 
+// Counts non-zeros, which decide about the storage.
 static perp_status build_dense(pp_draft *draft, const pp_raw_matrix *raw, pp_arena *arena,
                                perp_matrix *out)
 {
@@ -190,6 +202,7 @@ perp_status pp_raw_build(pp_draft *draft, const pp_raw_matrix *raw, pp_arena *ar
         return build_dense(draft, raw, arena, out);
     }
     csc A;
+    // Triplets of a matrix that becomes dense are sorted in scratch memory.
     bool dense = !raw->faithful && dense_pays(raw, (size_t)raw->nnz);
     perp_status status = sort_triplets(draft, raw, dense ? draft->scratch : arena, &A);
     if (status != PERP_OK) {

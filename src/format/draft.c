@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the problem as it stands in a file to the problem that is handed out: what each kind must have.
+// From the draft of a file to the problem that is handed out: what each kind of problem must have.
+//
+// Linear and mixed problems become one perp_mcp: find z between its bounds with w = A z + b
+// complementary. Contact problems become a perp_fcp, local (W, q) or global (M, H, f, w). Which
+// vectors a kind needs is decided here and nowhere else, so that all formats agree.
 #include "format/format.h"
 
 #include <limits.h>
@@ -10,8 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
+// Value of perp_env.log's level.
 enum { LOG_WARNING = 1 };
 
+// -1: the file does not give the number.
 pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name, perp_error *error)
 {
     pp_draft draft = {.scratch = scratch,
@@ -27,7 +33,7 @@ pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name
     return draft;
 }
 
-// Where a text says label; its end when label is NULL: what is missing is missing there.
+// Place of the label in the text. For NULL the end of the text: something is missing there.
 static const char *find_label(const pp_draft *draft, const char *label)
 {
     if (label && draft->json) {
@@ -43,6 +49,7 @@ static const char *find_label(const pp_draft *draft, const char *label)
     return label ? draft->text : draft->text + draft->size;
 }
 
+// Messages about binary files have no place.
 perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, const char *format,
                           ...)
 {
@@ -70,7 +77,7 @@ perp_status pp_draft_memory(pp_draft *draft)
 
 // ── Parts ────────────────────────────────────────────────────────────────────────────────────────
 
-// What objects are called in text formats and in JSON.
+// Names of vectors and matrices in text formats and in JSON, for messages.
 static const char *const vector_names[PP_VECTOR_COUNT][2] = {
     [PP_VECTOR_Q] = {"q", "b' or 'q"},
     [PP_VECTOR_LOWER] = {"lb", "lower"},
@@ -92,7 +99,8 @@ static perp_status missing(pp_draft *draft, const char *noun, const char *name)
                          noun, name);
 }
 
-// A vector of n entries, copied into the problem. Checked: length, and finite where infinite is false.
+// Copies a vector of n entries into the problem, after checking its length and that its entries are
+// finite; bounds may be infinite.
 static perp_status copy_vector(pp_draft *draft, pp_slot slot, int n, perp_problem *problem,
                                const double **out)
 {
@@ -106,6 +114,7 @@ static perp_status copy_vector(pp_draft *draft, pp_slot slot, int n, perp_proble
                              "%d",
                              v->label, v->n, n);
     }
+    // Readers check numbers by their own means; this check holds for all of them.
     bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
     for (int k = 0; k < n; k++) {
         if (isnan(v->x[k]) || (isinf(v->x[k]) && !infinite)) {
@@ -124,12 +133,15 @@ static perp_status copy_vector(pp_draft *draft, pp_slot slot, int n, perp_proble
     return PERP_OK;
 }
 
-// A coefficient of each contact: not negative.
+// Copies one coefficient per contact, none negative.
 static perp_status take_mu(pp_draft *draft, pp_slot slot, perp_problem *problem, const double **out)
 {
     int nc = draft->contacts;
     perp_status status = copy_vector(draft, slot, nc, problem, out);
-    for (int c = 0; status == PERP_OK && c < nc; c++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int c = 0; c < nc; c++) {
         if ((*out)[c] < 0.0) {
             const pp_vector *v = &draft->vector[slot];
             return pp_draft_fail(draft, v->label, v->at,
@@ -137,9 +149,10 @@ static perp_status take_mu(pp_draft *draft, pp_slot slot, perp_problem *problem,
                                  v->label, c, (*out)[c]);
         }
     }
-    return status;
+    return PERP_OK;
 }
 
+// The size follows from the vectors or from another matrix, so that a mismatch is an error here.
 static perp_status take_matrix(pp_draft *draft, pp_matrix_slot slot, int rows, int cols,
                                perp_problem *problem, perp_matrix *out)
 {
@@ -157,6 +170,7 @@ static perp_status take_matrix(pp_draft *draft, pp_matrix_slot slot, int rows, i
 
 // ── Mixed complementarity problems ───────────────────────────────────────────────────────────────
 
+// Every interval must hold a number. Bounds that are left out are 0 and infinity, those of an LCP.
 static perp_status check_bounds(pp_draft *draft, const perp_mcp *mcp)
 {
     for (int i = 0; i < mcp->n; i++) {
@@ -172,6 +186,7 @@ static perp_status check_bounds(pp_draft *draft, const perp_mcp *mcp)
     return PERP_OK;
 }
 
+// Either bound may be left out.
 static perp_status take_bounds(pp_draft *draft, perp_problem *problem)
 {
     perp_mcp *mcp = &problem->mcp;
@@ -182,10 +197,14 @@ static perp_status take_bounds(pp_draft *draft, perp_problem *problem)
     if (status == PERP_OK && draft->vector[PP_VECTOR_UPPER].label) {
         status = copy_vector(draft, PP_VECTOR_UPPER, mcp->n, problem, &mcp->upper);
     }
-    return status == PERP_OK ? check_bounds(draft, mcp) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return check_bounds(draft, mcp);
 }
 
-// Rows with flag 0 are equations for a free variable, rows with flag 1 complementarity pairs.
+// Flags of an MLCP: a row with flag 0 is an equation with a free variable, one with flag 1 a
+// complementarity row. Both become bounds of z.
 static perp_status take_flags(pp_draft *draft, perp_problem *problem)
 {
     perp_mcp *mcp = &problem->mcp;
@@ -206,6 +225,7 @@ static perp_status take_flags(pp_draft *draft, perp_problem *problem)
         lower[i] = v->x[i] != 0.0 ? 0.0 : -PP_INF;
     }
     mcp->lower = lower;
+    // nfree and ncomp are redundant; files that contradict themselves are refused.
     if ((draft->ncomp >= 0 && draft->ncomp != comp) ||
         (draft->nfree >= 0 && draft->nfree != mcp->n - comp)) {
         return pp_draft_fail(draft, v->label, v->at,
@@ -216,8 +236,8 @@ static perp_status take_flags(pp_draft *draft, perp_problem *problem)
     return PERP_OK;
 }
 
-// A row that no flag names asks nothing of the solution: an overdetermined file of this kind is read as
-// its named rows, and the reader says so.
+// An MLCP file may have more rows than flags. A row without a flag asks nothing of the
+// solution: it is left out, and a warning goes to the log.
 static void drop_unnamed_rows(pp_draft *draft)
 {
     pp_raw_matrix *raw = &draft->matrix[PP_MATRIX_M];
@@ -226,6 +246,7 @@ static void drop_unnamed_rows(pp_draft *draft)
     if (raw->cols != n || raw->rows <= n || q->n != raw->rows) {
         return;
     }
+    // Columns of the dense matrix move together: n of its rows remain.
     if (raw->dense) {
         for (int j = 1; j < n; j++) {
             memmove(raw->dense + (size_t)j * (size_t)n, raw->dense + (size_t)j * (size_t)raw->rows,
@@ -253,6 +274,7 @@ static void drop_unnamed_rows(pp_draft *draft)
     q->n = n;
 }
 
+// LCP, MLCP, box LCP and relay problems.
 static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
 {
     const pp_raw_matrix *raw = &draft->matrix[PP_MATRIX_M];
@@ -266,6 +288,7 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
     if (flags) {
         drop_unnamed_rows(draft);
     }
+    // The matrix gives the size; everything else must agree with it.
     mcp->n = raw->cols;
     if (mcp->n == 0) {
         return pp_draft_fail(draft, raw->label, raw->at,
@@ -274,10 +297,13 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
                              raw->label);
     }
     perp_status status = take_matrix(draft, PP_MATRIX_M, mcp->n, mcp->n, problem, &mcp->A);
-    status = status == PERP_OK ? copy_vector(draft, PP_VECTOR_Q, mcp->n, problem, &mcp->b) : status;
+    if (status == PERP_OK) {
+        status = copy_vector(draft, PP_VECTOR_Q, mcp->n, problem, &mcp->b);
+    }
     if (status != PERP_OK) {
         return status;
     }
+    // Bounds in an LCP would change its meaning without notice.
     if (strcmp(draft->kind, "lcp") == 0) {
         if (flags || bounds) {
             const pp_vector *v = &draft->vector[flags ? PP_VECTOR_COMP : PP_VECTOR_LOWER];
@@ -294,13 +320,19 @@ static perp_status finish_mcp(pp_draft *draft, perp_problem *problem)
     if (!flags) {
         return take_bounds(draft, problem);
     }
+    // Checks the flags; their copy is not needed.
     const double *unused;
     status = copy_vector(draft, PP_VECTOR_COMP, mcp->n, problem, &unused);
-    return status == PERP_OK ? take_flags(draft, problem) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return take_flags(draft, problem);
 }
 
 // ── Frictional contact ───────────────────────────────────────────────────────────────────────────
 
+// Facets of the friction pyramid, per contact; 0 stands for the disc. They are left out for discs
+// throughout.
 static perp_status take_nd(pp_draft *draft, perp_problem *problem)
 {
     const pp_vector *v = &draft->vector[PP_VECTOR_ND];
@@ -311,8 +343,12 @@ static perp_status take_nd(pp_draft *draft, perp_problem *problem)
     perp_status status = copy_vector(draft, PP_VECTOR_ND, draft->contacts, problem, &value);
     int *nd = status == PERP_OK ? PP_ARRAY(problem->arena, int, v->n) : NULL;
     if (!nd) {
-        return status == PERP_OK ? pp_draft_memory(draft) : status;
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_draft_memory(draft);
     }
+    // A polygon has at least three corners.
     for (int c = 0; c < v->n; c++) {
         if (!(value[c] == 0.0 || (value[c] >= 3.0 && value[c] <= 1e6)) ||
             value[c] != floor(value[c])) {
@@ -327,6 +363,7 @@ static perp_status take_nd(pp_draft *draft, perp_problem *problem)
     return PERP_OK;
 }
 
+// Components of a contact: 2 or 3 of force, 4 with torsion, 5 with rolling, 6 with both.
 static perp_status take_coefficients(pp_draft *draft, perp_problem *problem)
 {
     perp_fcp *fcp = &problem->fcp;
@@ -337,9 +374,13 @@ static perp_status take_coefficients(pp_draft *draft, perp_problem *problem)
     if (status == PERP_OK && fcp->dim >= 5) {
         status = take_mu(draft, PP_VECTOR_MU_ROLL, problem, &fcp->mu_roll);
     }
-    return status == PERP_OK ? take_nd(draft, problem) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return take_nd(draft, problem);
 }
 
+// The number of contacts may be left out: mu has one entry for each.
 static perp_status check_contacts(pp_draft *draft)
 {
     if (draft->dim < 2 || draft->dim > 6) {
@@ -359,6 +400,7 @@ static perp_status check_contacts(pp_draft *draft)
     return PERP_OK;
 }
 
+// Local form, u = W r + q with the Delassus matrix W.                                  theory (C3)
 static perp_status finish_local(pp_draft *draft, perp_problem *problem)
 {
     perp_fcp *fcp = &problem->fcp;
@@ -367,9 +409,13 @@ static perp_status finish_local(pp_draft *draft, perp_problem *problem)
         return pp_draft_fail(draft, "contacts", NULL, "no contacts: there is nothing to solve");
     }
     perp_status status = take_matrix(draft, PP_MATRIX_W, n, n, problem, &fcp->W);
-    return status == PERP_OK ? copy_vector(draft, PP_VECTOR_Q, n, problem, &fcp->q) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return copy_vector(draft, PP_VECTOR_Q, n, problem, &fcp->q);
 }
 
+// Global form, M v = f + H r and u = H^T v + w with nv velocities.                     theory (C4)
 static perp_status finish_global(pp_draft *draft, perp_problem *problem)
 {
     perp_fcp *fcp = &problem->fcp;
@@ -390,7 +436,10 @@ static perp_status finish_global(pp_draft *draft, perp_problem *problem)
     if (status == PERP_OK) {
         status = copy_vector(draft, PP_VECTOR_F, fcp->nv, problem, &fcp->f);
     }
-    return status == PERP_OK ? copy_vector(draft, PP_VECTOR_W, n, problem, &fcp->w) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return copy_vector(draft, PP_VECTOR_W, n, problem, &fcp->w);
 }
 
 static perp_status finish_fcp(pp_draft *draft, perp_problem *problem, bool global)
@@ -402,17 +451,22 @@ static perp_status finish_fcp(pp_draft *draft, perp_problem *problem, bool globa
     }
     problem->fcp.nc = draft->contacts;
     problem->fcp.dim = draft->dim;
+    // Torsion and rolling make a problem a rolling one, whatever the file calls it.
     if (draft->dim > 3) {
         problem->word = global ? "grfc" : "rfc";
     }
     status = global ? finish_global(draft, problem) : finish_local(draft, problem);
-    return status == PERP_OK ? take_coefficients(draft, problem) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return take_coefficients(draft, problem);
 }
 
 // ── The door ─────────────────────────────────────────────────────────────────────────────────────
 
+// Kinds as files write them. `plain` is the kind without rolling, which the dimension decides.
 static const struct {
-    const char *word, *plain;  // rolling contact is told by its dimension
+    const char *word, *plain;
     bool contact, global;
 } kinds[] = {
     {"lcp", "lcp", false, false},       {"mlcp", "mlcp", false, false},
@@ -423,6 +477,7 @@ static const struct {
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
+// The word need not be terminated.
 const char *pp_draft_kind(const char *word, size_t length)
 {
     for (int k = 0; k < KIND_COUNT; k++) {
@@ -445,6 +500,7 @@ static perp_status finish_kind(pp_draft *draft, perp_problem *problem)
     problem->word = kinds[k].plain;
     perp_status status =
         kinds[k].contact ? finish_fcp(draft, problem, kinds[k].global) : finish_mcp(draft, problem);
+    // n is redundant; it must be right where it is given.
     if (status != PERP_OK || draft->n < 0) {
         return status;
     }
@@ -457,6 +513,7 @@ static perp_status finish_kind(pp_draft *draft, perp_problem *problem)
     return status;
 }
 
+// On failure *out is not touched and nothing remains allocated but the scratch arena.
 perp_status pp_draft_finish(pp_draft *draft, perp_problem **out)
 {
     pp_arena *arena = pp_arena_create(draft->env);

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of FCLIB's HDF5 files: /fclib_{local,global}[_rolling] with spacedim, vectors and matrices.
+// Reader of FCLIB's HDF5 files: a group /fclib_{local,global}[_rolling] with spacedim, vectors and
+// matrices.
 //
-// A matrix is m, n, nz, p, i, x: nz >= 0 triplets (row i, column p), -1 CSC, -2 CSR. Nothing in the file
-// is believed: links must be hard, data must lie in the file itself, and sizes are compared with what the
-// file stores before memory is asked for. HDF5 keeps its state in globals: read one file at a time.
+// A matrix is m, n, nz, p, i, x as in CSparse: nz >= 0 means triplets (row i, column p), -1 CSC, -2
+// CSR. Nothing in the file is believed. Links must be hard, data must be in the file itself, and
+// sizes are compared with the bytes that the file stores before memory is allocated. HDF5 keeps its
+// state in globals: only one thread may read at a time.
 #include "format/format.h"
 
 #include <hdf5.h>
@@ -13,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What deflate can do at best: sizes beyond this times the stored bytes are a lie.
+// The best ratio of deflate: a dataset larger than this times its stored bytes is a forged size.
 enum { BEST_COMPRESSION = 1032 };
 
 typedef struct fclib_reader {
@@ -21,12 +23,14 @@ typedef struct fclib_reader {
     hid_t problem;  // the group /fclib_…
 } fclib_reader;
 
+// Messages name the dataset: binary files have no lines.
 static perp_status fail_read(fclib_reader *in, const char *where, const char *name, const char *why)
 {
     return pp_draft_fail(in->draft, NULL, NULL, "'%s/%s': %s", where, name, why);
 }
 
-// Soft and external links are not followed: the data must be in this file.
+// Whether the group has the name. Soft and external links do not count: the data must be in this
+// file.
 static bool has_link(hid_t group, const char *name)
 {
     H5L_info_t info;
@@ -34,6 +38,7 @@ static bool has_link(hid_t group, const char *name)
            H5Lget_info(group, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
 }
 
+// A negative identifier where the group is missing, as HDF5 returns it.
 static hid_t open_group(hid_t parent, const char *name)
 {
     return has_link(parent, name) ? H5Gopen2(parent, name, H5P_DEFAULT) : H5I_INVALID_HID;
@@ -41,6 +46,8 @@ static hid_t open_group(hid_t parent, const char *name)
 
 // ── Datasets ─────────────────────────────────────────────────────────────────────────────────────
 
+// Whether HDF5 can read the data without external files or plugins: storage within the file, and
+// filters of HDF5's own. Filters of other numbers would be loaded from shared libraries.
 static bool stored_plainly(hid_t dataset)
 {
     hid_t list = H5Dget_create_plist(dataset);
@@ -62,7 +69,8 @@ static bool stored_plainly(hid_t dataset)
     return plain && filters >= 0;
 }
 
-// Entries of a vector or scalar of numbers of the wanted class; -1: why is filled.
+// Number of entries of a vector or scalar of numbers; -1 with the reason in *why. integer: integers
+// are wanted; otherwise both classes are accepted and converted.
 static hssize_t dataset_length(hid_t dataset, bool integer, const char **why)
 {
     hssize_t count = -1;
@@ -79,6 +87,7 @@ static hssize_t dataset_length(hid_t dataset, bool integer, const char **why)
     } else {
         count = H5Sget_simple_extent_npoints(space);
         hsize_t stored = H5Dget_storage_size(dataset);
+        // An empty dataset stores nothing, and passes with 0 entries.
         if (count < 0 || count > INT_MAX ||
             (double)count * (double)bytes > (double)BEST_COMPRESSION * (double)stored) {
             *why = "is larger than what the file stores";
@@ -94,7 +103,8 @@ static hssize_t dataset_length(hid_t dataset, bool integer, const char **why)
     return count;
 }
 
-// The dataset as an array in the scratch arena: ints or doubles, *n of them.
+// Reads a dataset into an array in the scratch arena: *n ints or doubles. HDF5 converts from the
+// type of the file.
 static perp_status read_array(fclib_reader *in, hid_t group, const char *where, const char *name,
                               bool integer, void **out, int *n)
 {
@@ -114,6 +124,7 @@ static perp_status read_array(fclib_reader *in, hid_t group, const char *where, 
         *n = (int)count;
         *out = pp_arena_zeros(in->draft->scratch, (size_t)count,
                               integer ? sizeof(int) : sizeof(double));
+        // H5Dread converts to this type, and fails where a filter or checksum does.
         hid_t memory = integer ? H5T_NATIVE_INT : H5T_NATIVE_DOUBLE;
         if (!*out) {
             status = pp_draft_memory(in->draft);
@@ -125,6 +136,7 @@ static perp_status read_array(fclib_reader *in, hid_t group, const char *where, 
     return status;
 }
 
+// An int, stored as a dataset with one entry.
 static perp_status read_scalar(fclib_reader *in, hid_t group, const char *where, const char *name,
                                int *value)
 {
@@ -140,6 +152,7 @@ static perp_status read_scalar(fclib_reader *in, hid_t group, const char *where,
     return status;
 }
 
+// Vectors are in their own group; the name is the label.
 static perp_status read_vector(fclib_reader *in, hid_t group, const char *name, pp_slot slot)
 {
     void *array = NULL;
@@ -153,6 +166,7 @@ static perp_status read_vector(fclib_reader *in, hid_t group, const char *name, 
 
 // ── Matrices ─────────────────────────────────────────────────────────────────────────────────────
 
+// A matrix as it stands in the file, with the lengths of its arrays.
 typedef struct stored_matrix {
     int m, n, nz;
     int *p, *i;
@@ -160,12 +174,17 @@ typedef struct stored_matrix {
     int p_count, i_count, x_count;
 } stored_matrix;
 
+// m, n and nz are datasets of one integer each.
 static perp_status read_parts(fclib_reader *in, hid_t group, const char *name, stored_matrix *A)
 {
     void *p = NULL, *i = NULL, *x = NULL;
     perp_status status = read_scalar(in, group, name, "m", &A->m);
-    status = status == PERP_OK ? read_scalar(in, group, name, "n", &A->n) : status;
-    status = status == PERP_OK ? read_scalar(in, group, name, "nz", &A->nz) : status;
+    if (status == PERP_OK) {
+        status = read_scalar(in, group, name, "n", &A->n);
+    }
+    if (status == PERP_OK) {
+        status = read_scalar(in, group, name, "nz", &A->nz);
+    }
     if (status == PERP_OK) {
         status = read_array(in, group, name, "p", true, &p, &A->p_count);
     }
@@ -181,7 +200,8 @@ static perp_status read_parts(fclib_reader *in, hid_t group, const char *name, s
     return status;
 }
 
-// Column of each entry (row, for CSR) from the pointers; NULL: the pointers are broken, or no memory.
+// Expands the pointers of a compressed matrix to the line of each entry: its column for CSC, its
+// row for CSR. The pointers are checked first.
 static perp_status expand_pointers(fclib_reader *in, const char *name, const stored_matrix *A,
                                    int lines, int **out)
 {
@@ -210,6 +230,7 @@ static perp_status expand_pointers(fclib_reader *in, const char *name, const sto
     return PERP_OK;
 }
 
+// All three storages as triplets. Indices are checked by the caller.
 static perp_status as_triplets(fclib_reader *in, const char *name, const stored_matrix *A,
                                pp_raw_matrix *raw)
 {
@@ -234,6 +255,7 @@ static perp_status as_triplets(fclib_reader *in, const char *name, const stored_
     return status;
 }
 
+// Checked here once for all storages, so that pp_raw_build need not.
 static perp_status check_indices(fclib_reader *in, const pp_raw_matrix *raw)
 {
     for (int k = 0; k < raw->nnz; k++) {
@@ -250,7 +272,7 @@ static perp_status check_indices(fclib_reader *in, const pp_raw_matrix *raw)
     return PERP_OK;
 }
 
-// rows and cols are the lengths of the vectors it works on.
+// Reads a matrix. rows and cols are the lengths of the vectors that it multiplies.
 static perp_status read_matrix(fclib_reader *in, const char *name, int rows, int cols,
                                pp_matrix_slot slot)
 {
@@ -267,12 +289,18 @@ static perp_status read_matrix(fclib_reader *in, const char *name, int rows, int
                              "matrix '%s': %d x %d, but the vectors ask for %d x %d", name, A.m,
                              A.n, rows, cols);
     }
-    status = status == PERP_OK ? as_triplets(in, name, &A, raw) : status;
-    return status == PERP_OK ? check_indices(in, raw) : status;
+    if (status == PERP_OK) {
+        status = as_triplets(in, name, &A, raw);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    return check_indices(in, raw);
 }
 
 // ── Problems ─────────────────────────────────────────────────────────────────────────────────────
 
+// A local problem has q, a global one f and w. mu_r is the coefficient of rolling friction.
 static perp_status read_vectors(fclib_reader *in, bool global, bool rolling)
 {
     hid_t group = open_group(in->problem, "vectors");
@@ -288,18 +316,23 @@ static perp_status read_vectors(fclib_reader *in, bool global, bool rolling)
     }
     if (status == PERP_OK && global) {
         status = read_vector(in, group, "f", PP_VECTOR_F);
-        status = status == PERP_OK ? read_vector(in, group, "w", PP_VECTOR_W) : status;
+        if (status == PERP_OK) {
+            status = read_vector(in, group, "w", PP_VECTOR_W);
+        }
     }
     H5Gclose(group);
     return status;
 }
 
+// Global problems of FCLIB may have bilateral constraints G, which perp's form does not.
 static perp_status read_problem(fclib_reader *in, bool global, bool rolling)
 {
     pp_draft *draft = in->draft;
     draft->kind = global ? "gfc" : "fc";
     perp_status status = read_scalar(in, in->problem, "", "spacedim", &draft->dim);
-    status = status == PERP_OK ? read_vectors(in, global, rolling) : status;
+    if (status == PERP_OK) {
+        status = read_vectors(in, global, rolling);
+    }
     if (status != PERP_OK) {
         return status;
     }
@@ -312,9 +345,14 @@ static perp_status read_problem(fclib_reader *in, bool global, bool rolling)
     }
     int nv = draft->vector[PP_VECTOR_F].n, n = draft->vector[PP_VECTOR_W].n;
     status = read_matrix(in, "M", nv, nv, PP_MATRIX_M);
-    return status == PERP_OK ? read_matrix(in, "H", nv, n, PP_MATRIX_H) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return read_matrix(in, "H", nv, n, PP_MATRIX_H);
 }
 
+// The name of the group shows the form.
+// The first group that exists is read; a file has one.
 static perp_status read_file(pp_draft *draft, hid_t file)
 {
     static const struct {
@@ -336,7 +374,7 @@ static perp_status read_file(pp_draft *draft, hid_t file)
                          "not an FCLIB file: it has no group 'fclib_local' or 'fclib_global'");
 }
 
-// The image in memory as a file that HDF5 can open. Its name only tells it from others.
+// Opens the bytes in memory as a file. The name only keeps images apart.
 static hid_t open_image(const pp_draft *draft)
 {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
@@ -356,8 +394,10 @@ static hid_t open_image(const pp_draft *draft)
     return file;
 }
 
+// The library's error stack is silenced while reading, and put back.
 perp_status pp_fclib_read(pp_draft *draft)
 {
+    // HDF5 prints its errors unless it is silenced; the library must not print.
     H5E_auto2_t print;
     void *context;
     bool silenced = H5Eget_auto2(H5E_DEFAULT, &print, &context) >= 0 &&

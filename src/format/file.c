@@ -3,8 +3,8 @@
 //
 // Whole files in and out.
 //
-// What is written goes into a new file beside the target, which then takes its name: the target is the old
-// file or the whole new one, never a part. A device, a pipe or a link is written to directly.
+// A file is written under a temporary name beside its target and then renamed: the target is the
+// old file or the complete new one, never a part. A device, a pipe or a link is written directly.
 #include "format/format.h"
 
 #include <errno.h>
@@ -17,6 +17,7 @@
 
 // ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
+// A larger buffer with the same contents. pp_alloc has no realloc.
 static bool grow_buffer(pp_file *b, const perp_env *env, size_t room)
 {
     char *text = pp_alloc(env, room);
@@ -32,12 +33,14 @@ static bool grow_buffer(pp_file *b, const perp_env *env, size_t room)
     return true;
 }
 
+// Sizes in messages are decimal megabytes.
 static perp_status too_large(size_t most, perp_error *error)
 {
     return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
                    1e-6 * (double)most);
 }
 
+// Reads to the end. guess is the size that the file had; one byte more shows whether it has grown.
 static perp_status read_all(int file, const perp_env *env, size_t guess, size_t most, pp_file *b,
                             perp_error *error)
 {
@@ -65,13 +68,14 @@ static perp_status read_all(int file, const perp_env *env, size_t guess, size_t 
     }
 }
 
-// A descriptor that the program was started with, by its path.
+// Whether the path is that of an open descriptor of the process.
 static bool is_stream(const char *path)
 {
     return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
            strncmp(path, "/proc/self/fd/", 14) == 0;
 }
 
+// Directories have no contents; devices and pipes might never end.
 static perp_status check_kind(const struct stat *about, bool stream, perp_error *error)
 {
     if (S_ISDIR(about->st_mode)) {
@@ -85,8 +89,9 @@ static perp_status check_kind(const struct stat *about, bool stream, perp_error 
     return PERP_OK;
 }
 
-// Asked before opening, since to open a device may do something, and again after it, since the file at the
-// path may be another one by then. Without O_NONBLOCK a pipe that nobody writes to would not open.
+// The kind is checked before opening, because opening a device may have effects, and again after,
+// because the path may lead to another file by then. With O_NONBLOCK a pipe without a writer does
+// not block.
 static perp_status open_file(const char *path, bool stream, int *handle, struct stat *about,
                              perp_error *error)
 {
@@ -104,6 +109,7 @@ static perp_status open_file(const char *path, bool stream, int *handle, struct 
     return status;
 }
 
+// The size is only a guess: it is checked again while reading.
 perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
                          pp_file *file, perp_error *error)
 {
@@ -123,6 +129,7 @@ perp_status pp_file_read(const char *path, size_t most, bool streams, const perp
     return status;
 }
 
+// Allowed for a file that was never read.
 void pp_file_free(pp_file *file, const perp_env *env)
 {
     pp_free(env, file->text, file->room);
@@ -131,12 +138,14 @@ void pp_file_free(pp_file *file, const perp_env *env)
 
 // ── Writing ──────────────────────────────────────────────────────────────────────────────────────
 
+// The path is cut: errors have a fixed size.
 static perp_status cannot_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.120s': %s", path, strerror(fault));
 }
 
-// Whether everything has reached the file; *fault is errno when not.
+// Writes and closes; false, with errno in *fault, if anything was lost. Errors of a full disk may
+// show at fflush or fclose only.
 static bool put_and_close(int file, pp_put *put, const char *name, const void *what, int *fault)
 {
     FILE *out = fdopen(file, "w");
@@ -157,10 +166,12 @@ static bool put_and_close(int file, pp_put *put, const char *name, const void *w
     return good;
 }
 
-// A new file beside path; its name goes to temporary.
+// Creates a new file beside path, on the same file system, so that rename works. Its name goes to
+// temporary.
 static int open_beside(const char *path, char *temporary, size_t size)
 {
     int file = -1;
+    // O_EXCL refuses a name that exists: a leftover of another process, or of another thread.
     for (int attempt = 0; file < 0 && attempt < 100; attempt++) {
         int length = snprintf(temporary, size, "%s.%ld-%d.tmp", path, (long)getpid(), attempt);
         if (length < 0 || (size_t)length >= size) {
@@ -175,12 +186,14 @@ static int open_beside(const char *path, char *temporary, size_t size)
     return file;
 }
 
+// A target that is a regular file, or does not exist, is replaced as a whole.
 perp_status pp_file_write(const char *path, pp_put *put, const char *name, const void *what,
                           perp_error *error)
 {
     char temporary[4096];
     struct stat about;
     int fault;
+    // lstat, not stat: a link stays a link, and its target is written.
     bool direct = lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
     int file = direct ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
                       : open_beside(path, temporary, sizeof temporary);

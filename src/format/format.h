@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Door of format/: problem files in and out, and meshes in.
-// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices, nothing checked
-// but that they could be read. pp_draft_finish (draft.c) alone knows what a problem of each kind must have.
+//
+// Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices,
+// of which nothing is checked but that they could be read. Only pp_draft_finish (draft.c) knows
+// what a problem of each kind must have.
 #pragma once
 
 #include "base/base.h"
@@ -22,6 +24,8 @@ enum {
 
 // ── The problem as it stands in the file (draft.c) ───────────────────────────────────────────────
 
+// Vectors of all kinds of problem. The formats have different names for them (vector_names in
+// draft.c).
 typedef enum pp_slot {
     PP_VECTOR_Q,  // q of lcp and fc, b in JSON
     PP_VECTOR_LOWER,
@@ -36,6 +40,7 @@ typedef enum pp_slot {
     PP_VECTOR_COUNT,
 } pp_slot;
 
+// Matrices likewise.
 typedef enum pp_matrix_slot {
     PP_MATRIX_M,  // A of an MCP, mass of a global contact problem
     PP_MATRIX_W,
@@ -50,7 +55,7 @@ typedef struct pp_vector {
     int n;
 } pp_vector;
 
-// Either dense (column-major) or triplets, in file order, duplicates add.
+// Dense (column-major) or triplets in the order of the file, of which duplicates add.
 typedef struct pp_raw_matrix {
     const char *label, *at;
     int rows, cols;
@@ -81,15 +86,17 @@ const char *pp_draft_kind(const char *word, size_t length);
 
 pp_draft pp_draft_start(pp_arena *scratch, const perp_env *env, const char *name,
                         perp_error *error);
-// A message about the object called label, at its place in the text (NULL: by the label, or none).
+// Fails with a message about the object called label, at its place in the text. at NULL: the place
+// is searched by the label; both NULL: at the end, for something that is missing.
 perp_status pp_draft_fail(pp_draft *draft, const char *label, const char *at, const char *format,
                           ...) PP_FORMAT(4, 5);
 perp_status pp_draft_memory(pp_draft *draft);
+// Checks the draft and makes a problem of it, which does not refer to the draft.
 perp_status pp_draft_finish(pp_draft *draft, perp_problem **out);
 
 // Room for nnz triplets; PERP_ERR_MEMORY through the draft.
 perp_status pp_raw_triplets(pp_draft *draft, pp_raw_matrix *raw, int nnz);
-// CSC sorted and distinct, or dense, in the given arena.                               (matrix.c)
+// Makes CSC with sorted distinct rows, or dense, in the given arena (build.c).
 perp_status pp_raw_build(pp_draft *draft, const pp_raw_matrix *raw, pp_arena *arena,
                          perp_matrix *out);
 
@@ -105,6 +112,7 @@ struct perp_problem {
 
 // ── Readers ──────────────────────────────────────────────────────────────────────────────────────
 
+// Each fills the draft from draft->text.
 perp_status pp_ncx_read(pp_draft *draft);
 perp_status pp_siconos_read(pp_draft *draft);
 perp_status pp_json_read(pp_draft *draft);
@@ -121,30 +129,31 @@ typedef struct pp_json_step {
     int index;
 } pp_json_step;
 
-// Where the value stands that the steps lead to from the top; with at_key the last key itself. NULL: a key
-// is not there. An element that is not there is the end of its array.
+// Place of the value that the steps lead to from the top; at_key: of the last key itself. NULL: a
+// key is missing. An element beyond the end of its array has the place of the closing bracket.
 const char *pp_json_find(const char *text, size_t size, const pp_json_step *step, int depth,
                          bool at_key);
 // The same for keys "a.b" of objects, then elements index[0], index[1], … of arrays.
 const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
                            int depth);
-// What jansson says about broken text, with line and column.
+// Turns an error of jansson into one of perp, with line and column.
 struct json_error_t;
 perp_status pp_json_syntax(const struct json_error_t *fault, perp_error *error);
 
 // ── Files (file.c) ───────────────────────────────────────────────────────────────────────────────
 
+// The contents of a file; not terminated.
 typedef struct pp_file {
     char *text;
     size_t size, room;
 } pp_file;
 
-// The whole file, `most` bytes at the most: a regular one, or with `streams` /dev/stdin and /dev/fd/N. Free it
-// on failure as well.
+// Reads a whole file of at most `most` bytes: a regular one, or with `streams` also /dev/stdin and
+// /dev/fd/N. To be freed on failure as well.
 perp_status pp_file_read(const char *path, size_t most, bool streams, const perp_env *env,
                          pp_file *file, perp_error *error);
 void pp_file_free(pp_file *file, const perp_env *env);
-// Has `put` write `what`; the file at path is whole, or what it was before.
+// Has `put` write `what`. Afterwards the file at path is either complete or as it was before.
 typedef void pp_put(FILE *out, const char *name, const void *what);
 perp_status pp_file_write(const char *path, pp_put *put, const char *name, const void *what,
                           perp_error *error);

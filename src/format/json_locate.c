@@ -1,16 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places in JSON text. jansson tells where the syntax breaks, not where a value stands; this walks the
-// text, which jansson has found valid, to a key of the top-level object and to elements within it.
+// Places in JSON text, for messages. jansson reports where the syntax breaks, not where a value is.
+// This walks through the text, which jansson has found valid, to a key of the top-level object and
+// to elements within it. Because the text is valid, commas and colons may be skipped like white
+// space.
 #include "format/format.h"
 
 #include <string.h>
 
+// A position in the text.
 typedef struct json_walk {
     const char *at, *end;
 } json_walk;
 
+// Includes separators: only values and brackets are of interest.
 static void skip_space(json_walk *w)
 {
     while (w->at < w->end && strchr(" \t\r\n,:", *w->at) && *w->at) {
@@ -18,6 +22,7 @@ static void skip_space(json_walk *w)
     }
 }
 
+// From the opening quote to the byte after the closing one.
 static void skip_string(json_walk *w)
 {
     for (w->at++; w->at < w->end && *w->at != '"'; w->at++) {
@@ -26,7 +31,7 @@ static void skip_string(json_walk *w)
     w->at += w->at < w->end;
 }
 
-// Past one value: brackets are counted outside strings.
+// Skips one value. Brackets are counted outside strings.
 static void skip_value(json_walk *w)
 {
     skip_space(w);
@@ -46,6 +51,7 @@ static void skip_value(json_walk *w)
             while (w->at < w->end && !strchr(" \t\r\n,:[]{}\"", *w->at)) {
                 w->at++;
             }
+            // A separator within an array or object; or a zero byte, which strchr finds as well.
             if (w->at == scalar) {
                 w->at++;
                 continue;
@@ -57,7 +63,8 @@ static void skip_value(json_walk *w)
     }
 }
 
-// Goes to the value of the key; returns where the key stands, NULL: not there.
+// Goes to the value of the key and returns the place of the key itself; NULL: there is none. Keys
+// with escapes are compared as they are written.
 static const char *find_key(json_walk *w, const char *key)
 {
     size_t length = strlen(key);
@@ -74,6 +81,7 @@ static const char *find_key(json_walk *w, const char *key)
     return NULL;
 }
 
+// Goes to element `index` of the array at the position; false: it has fewer, or is no array.
 static bool find_element(json_walk *w, int index)
 {
     if (w->at == w->end || *w->at != '[') {
@@ -87,6 +95,8 @@ static bool find_element(json_walk *w, int index)
     return w->at < w->end && *w->at != ']';
 }
 
+// Without steps the place is that of the first value. A path that leads through a value of another
+// type ends with NULL, which callers replace by a place above.
 const char *pp_json_find(const char *text, size_t size, const pp_json_step *step, int depth,
                          bool at_key)
 {
@@ -114,6 +124,7 @@ const char *pp_json_find(const char *text, size_t size, const pp_json_step *step
     return w.at;
 }
 
+// Splits the path at its dots.
 const char *pp_json_locate(const char *text, size_t size, const char *path, const int *index,
                            int depth)
 {
@@ -121,10 +132,11 @@ const char *pp_json_locate(const char *text, size_t size, const char *path, cons
     pp_json_step step[STEPS] = {{0}};
     char key[STEPS][KEY_MAX];
     int n = 0;
-    for (; *path && n < STEPS; n++) {
+    while (*path && n < STEPS) {
         size_t length = strcspn(path, ".");
         pp_print(key[n], KEY_MAX, "%.*s", (int)length, path);
         step[n].key = key[n];
+        n++;
         path += length + (path[length] == '.');
     }
     for (int k = 0; k < depth && n < STEPS; k++) {

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of perp's own JSON form, docs/file-format.md. jansson parses; duplicate and unknown keys are
-// errors, and every message has the place of the value it is about.
+// Reader of perp's own JSON form (docs/file-format.md). jansson parses the text. Duplicate and
+// unknown keys are errors, and every message has the place of the value that it is about.
+//
+// Vectors and matrices may come in any order. Those of the same meaning have two names: b and A in
+// an MCP, q and M or W in a contact problem.
 #include "format/format.h"
 
 #include <jansson.h>
@@ -10,14 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATH_MAX_BYTES = 64 };
+enum { PATH_MAX_BYTES = 64 };  // "key.entries", for messages
 
+// The tree belongs to jansson and is freed when reading ends; vectors and matrices are copied from
+// it.
 typedef struct json_reader {
     pp_draft *draft;
     json_t *root;
 } json_reader;
 
-// A message at the value that path and indices lead to.
+// Fails at the value that the path and the indices lead to.
 static perp_status fail_at(json_reader *in, const char *path, const int *index, int depth,
                            const char *text)
 {
@@ -26,6 +31,7 @@ static perp_status fail_at(json_reader *in, const char *path, const int *index, 
     return pp_draft_fail(draft, NULL, at ? at : draft->text, "%s", text);
 }
 
+// Fails at the value of a key, which the message names.
 static perp_status fail_key(json_reader *in, const char *path, const char *what)
 {
     char text[200];
@@ -35,6 +41,7 @@ static perp_status fail_key(json_reader *in, const char *path, const char *what)
 
 // ── Scalars ──────────────────────────────────────────────────────────────────────────────────────
 
+// An integer in 0..high.
 static perp_status read_int(json_reader *in, const char *path, const json_t *value, int high,
                             int *out)
 {
@@ -48,7 +55,7 @@ static perp_status read_int(json_reader *in, const char *path, const json_t *val
     return fail_key(in, path, text);
 }
 
-// Numbers, and the words "inf" and "-inf" where a bound may be infinite.
+// A number; or "inf" or "-inf" where a bound may be infinite, since JSON has no infinite numbers.
 static bool value_of(const json_t *json, bool infinite, double *out)
 {
     if (json_is_number(json)) {
@@ -65,6 +72,7 @@ static bool value_of(const json_t *json, bool infinite, double *out)
 
 // ── Vectors ──────────────────────────────────────────────────────────────────────────────────────
 
+// A vector. b and q, and others, are two names of one slot: only one of them may be given.
 static perp_status read_vector(json_reader *in, const char *key, const json_t *array, pp_slot slot)
 {
     if (!json_is_array(array) || json_array_size(array) > INT_MAX) {
@@ -93,6 +101,7 @@ static perp_status read_vector(json_reader *in, const char *key, const json_t *a
 
 // ── Matrices ─────────────────────────────────────────────────────────────────────────────────────
 
+// A dense matrix as an array of rows, stored by columns.
 static perp_status read_dense(json_reader *in, const char *key, const json_t *rows,
                               pp_raw_matrix *raw)
 {
@@ -103,6 +112,7 @@ static perp_status read_dense(json_reader *in, const char *key, const json_t *ro
                  raw->rows);
         return fail_at(in, path, NULL, 0, text);
     }
+    // All lengths are checked before memory is allocated: rows x cols may be larger than the file.
     for (int i = 0; i < raw->rows; i++) {
         const json_t *row = json_array_get(rows, (size_t)i);
         if (!json_is_array(row) || json_array_size(row) != (size_t)raw->cols) {
@@ -129,6 +139,7 @@ static perp_status read_dense(json_reader *in, const char *key, const json_t *ro
     return PERP_OK;
 }
 
+// An index in 0..size - 1; *out is -1 where it is none.
 static bool read_index(const json_t *json, int size, int *out)
 {
     json_int_t value = json_is_integer(json) ? json_integer_value(json) : -1;
@@ -136,6 +147,7 @@ static bool read_index(const json_t *json, int size, int *out)
     return *out >= 0;
 }
 
+// Finds out what is wrong with an entry that could not be read: its form, its row or its column.
 static perp_status bad_entry(json_reader *in, const char *key, int k, const json_t *entry,
                              const pp_raw_matrix *raw)
 {
@@ -161,6 +173,7 @@ static perp_status bad_entry(json_reader *in, const char *key, int k, const json
     return fail_at(in, path, &k, 1, text);
 }
 
+// A sparse matrix as a list of [row, column, number].
 static perp_status read_entries(json_reader *in, const char *key, const json_t *entries,
                                 pp_raw_matrix *raw)
 {
@@ -187,6 +200,7 @@ static perp_status read_entries(json_reader *in, const char *key, const json_t *
     return PERP_OK;
 }
 
+// One of the sizes of a matrix.
 static perp_status read_shape(json_reader *in, const char *key, const json_t *matrix,
                               const char *name, int *out)
 {
@@ -198,7 +212,8 @@ static perp_status read_shape(json_reader *in, const char *key, const json_t *ma
         return fail_key(in, path, "a matrix has 'rows', 'cols', and 'dense' or 'entries'");
     }
     perp_status status = read_int(in, path, value, INT_MAX, out);
-    // A problem has at least one number in its vectors for each row and column.
+    // A problem has at least one number in its vectors for each row and column, so that the size of
+    // the text bounds them.
     if (status == PERP_OK && (size_t)*out > in->draft->size) {
         char text[120];
         pp_print(text, sizeof text, "%d is more than a file of %zu bytes can hold", *out,
@@ -208,6 +223,7 @@ static perp_status read_shape(json_reader *in, const char *key, const json_t *ma
     return status;
 }
 
+// faithful: the matrix stays dense or sparse as the file has it, so that writing gives it back.
 static perp_status read_matrix(json_reader *in, const char *key, const json_t *matrix,
                                pp_matrix_slot slot)
 {
@@ -222,7 +238,9 @@ static perp_status read_matrix(json_reader *in, const char *key, const json_t *m
         return fail_key(in, key, "a matrix has 'rows', 'cols', and 'dense' or 'entries'");
     }
     perp_status status = read_shape(in, key, matrix, "rows", &raw->rows);
-    status = status == PERP_OK ? read_shape(in, key, matrix, "cols", &raw->cols) : status;
+    if (status == PERP_OK) {
+        status = read_shape(in, key, matrix, "cols", &raw->cols);
+    }
     if (status != PERP_OK) {
         return status;
     }
@@ -231,6 +249,7 @@ static perp_status read_matrix(json_reader *in, const char *key, const json_t *m
 
 // ── The object ───────────────────────────────────────────────────────────────────────────────────
 
+// jansson's strings may hold zero bytes, which a name must not.
 static perp_status read_name(json_reader *in, const json_t *value)
 {
     pp_draft *draft = in->draft;
@@ -256,6 +275,7 @@ static perp_status read_version(json_reader *in, const json_t *value)
                : fail_key(in, "perp_problem", "write 1, the version of this form");
 }
 
+// Keys that only some kinds have are accepted for all: pp_draft_finish decides.
 static perp_status read_key(json_reader *in, const char *key, const json_t *value)
 {
     static const struct {
@@ -288,6 +308,7 @@ static perp_status read_key(json_reader *in, const char *key, const json_t *valu
                    {"dim", &draft->dim},
                    {"contacts", &draft->contacts},
                    {"dofs", &draft->dofs}};
+    // Labels come from these tables, not from jansson, whose strings are freed after reading.
     for (size_t k = 0; k < sizeof scalars / sizeof scalars[0]; k++) {
         if (strcmp(key, scalars[k].key) == 0) {
             return read_int(in, key, value, INT_MAX, scalars[k].value);
@@ -308,6 +329,7 @@ static perp_status read_key(json_reader *in, const char *key, const json_t *valu
     return fail_at(in, key, NULL, 0, text);
 }
 
+// The version comes first in the checks: without it the file is of another kind.
 static perp_status read_root(json_reader *in)
 {
     const char *key;
@@ -329,10 +351,11 @@ static perp_status read_root(json_reader *in)
 
 perp_status pp_json_syntax(const struct json_error_t *fault, perp_error *error)
 {
-    // jansson says nothing at all where most of its own allocations fail.
+    // jansson leaves the message empty where most of its own allocations fail.
     if (json_error_code(fault) == json_error_out_of_memory || !fault->text[0]) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the file");
     }
+    // The message may quote bytes of the file.
     char text[JSON_ERROR_TEXT_LENGTH];
     pp_print(text, sizeof text, "%s", fault->text);
     for (char *c = text; *c; c++) {

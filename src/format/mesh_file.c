@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Readers of STL, in text and binary, and of OBJ: points and triangles, nothing else.
+// Readers of STL, in text and binary, and of OBJ: points and triangles only.
 //
-// Text is read twice, first to count and then to fill arrays of that size. A file is binary STL when it is as long as the
-// number of triangles in it says, whatever it begins with.
+// Text is read twice, first to count and then to fill arrays of that size. Binary STL has a header
+// of 80 bytes, the number of triangles as 32 bits, and 50 bytes for each: normal and three corners
+// as 32-bit floats, and 16 bits that are not used; all little-endian. A file is binary STL if its
+// length agrees with the number of triangles, whatever it begins with: some binary files begin with
+// "solid" as text files do.
 #include "format/format.h"
 
 #include <math.h>
 #include <string.h>
 
+// MOST bounds vertices and triangles so that their products with small numbers fit into an int.
 enum { STL_HEADER = 80, STL_START = 84, STL_TRIANGLE = 50, MOST = INT32_MAX / 16 };
 
 typedef struct mesh_reader {
@@ -26,7 +30,7 @@ static perp_status no_memory(perp_error *error)
     return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the triangles of the file");
 }
 
-// Arrays of the sizes that were counted.
+// Allocates arrays of the sizes that were counted, and starts to count again from 0.
 static perp_status get_arrays(mesh_reader *r)
 {
     perp_error *error = r->scan.error;
@@ -47,25 +51,29 @@ static perp_status get_arrays(mesh_reader *r)
     return PERP_OK;
 }
 
+// One vertex; in the counting pass its numbers are left to the caller.
 static perp_status add_vertex(mesh_reader *r, pp_scan *scan)
 {
     if (r->vertices >= MOST) {
         return pp_scan_fail(scan, scan->token, "more than %d vertices", MOST);
     }
+    if (!r->vertex) {
+        r->vertices++;
+        return PERP_OK;
+    }
     double x[3];
-    for (int k = 0; r->vertex && k < 3; k++) {
+    for (int k = 0; k < 3; k++) {
         perp_status status = pp_scan_real(scan, "a vertex", k, 3, false, &x[k]);
         if (status != PERP_OK) {
             return status;
         }
     }
-    if (r->vertex) {
-        r->vertex[r->vertices] = (perp_vec3){x[0], x[1], x[2]};
-    }
+    r->vertex[r->vertices] = (perp_vec3){x[0], x[1], x[2]};
     r->vertices++;
     return PERP_OK;
 }
 
+// Stored in the second pass only. OBJ triangles may refer to any vertex of the file.
 static perp_status add_triangle(mesh_reader *r, const pp_scan *scan, int a, int b, int c)
 {
     if (r->triangles >= MOST) {
@@ -83,12 +91,14 @@ static perp_status add_triangle(mesh_reader *r, const pp_scan *scan, int a, int 
 
 // ── STL in binary ────────────────────────────────────────────────────────────────────────────────
 
+// Little-endian on any machine.
 static uint32_t word_at(const char *at)
 {
     const unsigned char *b = (const unsigned char *)at;
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
+// The bits of an IEEE 754 float, which C's float is on every machine that perp builds for.
 static double float_at(const char *at)
 {
     uint32_t bits = word_at(at);
@@ -97,12 +107,14 @@ static double float_at(const char *at)
     return (double)value;
 }
 
+// The quotient is compared first: a product could overflow.
 static bool is_binary(const char *text, size_t size)
 {
     return size >= STL_START && (size - STL_START) / STL_TRIANGLE == word_at(text + STL_HEADER) &&
            (size - STL_START) % STL_TRIANGLE == 0;
 }
 
+// Every triangle has three vertices of its own.
 static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
 {
     perp_error *error = r->scan.error;
@@ -114,7 +126,10 @@ static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
     r->triangles = (int)n;
     r->vertices = 3 * r->triangles;
     perp_status status = get_arrays(r);
-    for (size_t t = 0; status == PERP_OK && t < n; t++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (size_t t = 0; t < n; t++) {
         const char *at = text + STL_START + t * STL_TRIANGLE + 12;  // after the normal
         for (size_t k = 3 * t; k < 3 * t + 3; k++, at += 12) {
             r->vertex[k] = (perp_vec3){float_at(at), float_at(at + 4), float_at(at + 8)};
@@ -128,12 +143,12 @@ static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
         }
     }
     r->out->single = true;
-    return status;
+    return PERP_OK;
 }
 
 // ── STL in text ──────────────────────────────────────────────────────────────────────────────────
 
-// The token read last, whatever its case, is this lower-case word.
+// Whether the last token is this lower-case word, in any case: some programs write STL in capitals.
 static bool is_word(const pp_scan *scan, const char *word)
 {
     if (strlen(word) != scan->length) {
@@ -149,6 +164,7 @@ static bool is_word(const pp_scan *scan, const char *word)
     return true;
 }
 
+// The next token must be the word.
 static perp_status expect(pp_scan *scan, const char *word)
 {
     if (!pp_scan_next(scan)) {
@@ -161,30 +177,40 @@ static perp_status expect(pp_scan *scan, const char *word)
     return pp_scan_fail(scan, scan->token, "STL: '%s' where '%s' should be", quote.text, word);
 }
 
-// After "facet". The normal is read over: it follows from the corners.
+// A facet, after its first word. The normal is skipped: it follows from the corners.
 static perp_status read_facet(mesh_reader *r)
 {
     pp_scan *scan = &r->scan;
     perp_status status = expect(scan, "normal");
-    for (int k = 0; status == PERP_OK && k < 3; k++) {
-        status = pp_scan_next(scan) ? PERP_OK
-                                    : pp_scan_fail(scan, NULL, "STL: the file ends in a normal");
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (!pp_scan_next(scan)) {
+            return pp_scan_fail(scan, NULL, "STL: the file ends in a normal");
+        }
     }
     static const char *const words[] = {"outer",  "loop",    "vertex",  "vertex",
                                         "vertex", "endloop", "endfacet"};
-    for (int k = 0; status == PERP_OK && k < 7; k++) {
+    for (int k = 0; k < 7; k++) {
         status = expect(scan, words[k]);
         if (status == PERP_OK && k >= 2 && k <= 4) {
             status = add_vertex(r, scan);
-            for (int i = 0; !r->vertex && i < 3; i++) {
-                pp_scan_next(scan);
+            if (!r->vertex) {  // counting: the three numbers are skipped
+                for (int i = 0; i < 3; i++) {
+                    pp_scan_next(scan);
+                }
             }
+        }
+        if (status != PERP_OK) {
+            return status;
         }
     }
     int n = r->vertices;
-    return status == PERP_OK ? add_triangle(r, scan, n - 3, n - 2, n - 1) : status;
+    return add_triangle(r, scan, n - 3, n - 2, n - 1);
 }
 
+// One solid after another; a file may have several, which become one mesh.
 static perp_status read_solids(mesh_reader *r)
 {
     pp_scan *scan = &r->scan;
@@ -211,7 +237,8 @@ static perp_status read_solids(mesh_reader *r)
 
 // ── OBJ ──────────────────────────────────────────────────────────────────────────────────────────
 
-// One corner of a face: "7", "7/1", "7//3", "7/1/3", or counted back from the last vertex with a minus.
+// One corner of a face: "7", "7/1", "7//3" or "7/1/3", of which only the vertex counts. Numbers are
+// from 1; negative ones count back from the last vertex so far.
 static perp_status read_corner(const mesh_reader *r, const pp_scan *scan, int *corner)
 {
     const char *slash = memchr(scan->token, '/', scan->length);
@@ -223,6 +250,8 @@ static perp_status read_corner(const mesh_reader *r, const pp_scan *scan, int *c
                             quote.text);
     }
     *corner = index < 0 ? r->vertices + index : index - 1;
+    // Vertices may follow their faces, so that the number of vertices is known in the second pass
+    // only.
     if (r->triangle && (index == 0 || *corner < 0 || *corner >= r->out->vertices)) {
         return pp_scan_fail(scan, scan->token, "OBJ: vertex %d is not among the %d of the file",
                             index, r->out->vertices);
@@ -230,6 +259,7 @@ static perp_status read_corner(const mesh_reader *r, const pp_scan *scan, int *c
     return PERP_OK;
 }
 
+// A polygon becomes a fan of triangles around its first corner.
 static perp_status read_face(mesh_reader *r, pp_scan *line)
 {
     int first = 0, before = 0, corner = 0, count = 0;
@@ -249,6 +279,8 @@ static perp_status read_face(mesh_reader *r, pp_scan *line)
     return status;
 }
 
+// Statements of OBJ without points or triangles. Free-form curves and surfaces are not among them:
+// a file that has them is refused.
 static bool is_ignored(const pp_scan *line)
 {
     static const char *const words[] = {"vn",     "vt",     "vp",       "g",          "o",
@@ -263,6 +295,8 @@ static bool is_ignored(const pp_scan *line)
     return line->token[0] == '#';
 }
 
+// v and f are read; comments and statements of other things are skipped; the rest is an error, so
+// that a file that is no OBJ is not read as an empty one.
 static perp_status read_line(mesh_reader *r, pp_scan *line)
 {
     if (!pp_scan_next(line) || is_ignored(line)) {
@@ -280,6 +314,7 @@ static perp_status read_line(mesh_reader *r, pp_scan *line)
                         quote.text);
 }
 
+// OBJ is read line by line: a face ends with its line.
 static perp_status read_lines(mesh_reader *r)
 {
     pp_scan *scan = &r->scan;
@@ -311,17 +346,22 @@ perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, p
     }
     bool stl = pp_scan_next(&r.scan) && is_word(&r.scan, "solid");
     perp_status status = PERP_OK;
-    for (int pass = 0; pass < 2 && status == PERP_OK; pass++) {
+    // Counting, then filling.
+    for (int pass = 0; pass < 2; pass++) {
         r.scan = pp_scan_start(text, size, error);
         status = stl ? read_solids(&r) : read_lines(&r);
         if (status == PERP_OK && pass == 0) {
             status = get_arrays(&r);
         }
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
-// The place in this file goes into the text: line and column of the error are those of the file that names this one.
+// The place in this file goes into the text of the message: line and column of the error are those
+// of the scene that names the file.
 perp_status pp_mesh_file_named(const char *name, const char *text, size_t size, bool quotes,
                                pp_arena *arena, pp_mesh_file *out, perp_error *error)
 {

@@ -8,7 +8,8 @@
 
 #include <perp/types.h>
 
-// The triangles of an STL (text or binary) or OBJ file as they stand there; three vertices each.
+// Triangles of an STL (text or binary) or OBJ file, as they stand there: three vertex numbers each.
+// STL has three vertices of its own for each triangle; equal ones are merged later.
 typedef struct pp_mesh_file {
     int vertices, triangles;
     const perp_vec3 *vertex;
@@ -16,11 +17,12 @@ typedef struct pp_mesh_file {
     bool single;  // the coordinates were floats
 } pp_mesh_file;
 
-// Arrays in the arena. The format is told by the content; polygons of OBJ are cut into fans. PERP_ERR_FORMAT, with line and
-// column in text: anything that is not as it should be, no triangles, or numbers that are not finite.
+// Arrays are in the arena. The format is recognised by its content. Polygons of OBJ are cut into
+// fans. PERP_ERR_FORMAT, with line and column in text formats: the syntax is wrong, there are no
+// triangles, or a number is not finite.
 perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, pp_mesh_file *out,
                                perp_error *error);
-// The same of what a file of that name holds; errors have its name and the place in their text. Without `quotes`
-// nothing that stands in the file is repeated.
+// The same for a file that a scene names; its name and the place in it are part of the message.
+// Without `quotes` nothing from the file is repeated in messages.
 perp_status pp_mesh_file_named(const char *name, const char *text, size_t size, bool quotes,
                                pp_arena *arena, pp_mesh_file *out, perp_error *error);

@@ -1,22 +1,25 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of ncx text: white-space separated tokens, `ncx 1`, then key after key, then `end`.
+// Reader of ncx, a text format for exchange of problems: tokens separated by white space, `ncx 1`,
+// then keys with their values in any order, then `end`.
 //
 //   name s | kind k | dim contacts dofs nfree ncomp n
 //   <vector> length v...
-//   <MATRIX> rows cols nnz, then nnz times: i j v      0-based, duplicates add
+//   <MATRIX> rows cols nnz, then nnz times: i j v      from 0, duplicates add
 #include "format/format.h"
 
 #include <limits.h>
 #include <string.h>
 
+// The scanner runs through the text once, without going back.
 typedef struct ncx {
     pp_draft *draft;
     pp_scan scan;
 } ncx;
 
-// No object can have more entries than the rest of the file has room for.
+// No object has more entries than the rest of the file has room for, each with its separators.
+// Checked before memory is allocated.
 static perp_status check_room(ncx *in, const char *what, int count, size_t bytes_each)
 {
     size_t room = pp_scan_left(&in->scan) / bytes_each + 1;
@@ -28,16 +31,20 @@ static perp_status check_room(ncx *in, const char *what, int count, size_t bytes
                         count, pp_scan_left(&in->scan));
 }
 
+// infinite: inf and -inf are allowed, as bounds. Six tokens to the line are usual, but any white
+// space separates.
 static perp_status read_values(ncx *in, const char *what, int n, bool infinite, double *x)
 {
-    perp_status status = PERP_OK;
-    for (int k = 0; status == PERP_OK && k < n; k++) {
-        status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
+    for (int k = 0; k < n; k++) {
+        perp_status status = pp_scan_real(&in->scan, what, k, n, infinite, &x[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
-// Reads `length v...` into slot, or reads it over when slot is PP_VECTOR_COUNT.
+// Reads `length v...` into the slot; PP_VECTOR_COUNT: the vector is skipped.
 static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
 {
     char what[64];
@@ -50,7 +57,10 @@ static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
     char length[80];
     pp_print(length, sizeof length, "length of %s", what);
     perp_status status = pp_scan_int(&in->scan, length, 0, INT_MAX, &n);
-    status = status == PERP_OK ? check_room(in, what, n, 2) : status;
+    // An entry takes two bytes at the least: a digit and a separator.
+    if (status == PERP_OK) {
+        status = check_room(in, what, n, 2);
+    }
     if (status != PERP_OK) {
         return status;
     }
@@ -67,6 +77,7 @@ static perp_status read_vector(ncx *in, const char *label, pp_slot slot)
     return status;
 }
 
+// Row or column of entry k, from 0.
 static perp_status read_index(ncx *in, const char *what, int k, const char *axis, int size,
                               int *value)
 {
@@ -85,7 +96,10 @@ static perp_status read_index(ncx *in, const char *what, int k, const char *axis
 static perp_status read_triplets(ncx *in, const char *what, int nnz, pp_raw_matrix *raw)
 {
     perp_status status = pp_raw_triplets(in->draft, raw, nnz);
-    for (int k = 0; status == PERP_OK && k < nnz; k++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < nnz; k++) {
         status = read_index(in, what, k, "row", raw->rows, &raw->i[k]);
         if (status == PERP_OK) {
             status = read_index(in, what, k, "column", raw->cols, &raw->j[k]);
@@ -93,11 +107,15 @@ static perp_status read_triplets(ncx *in, const char *what, int nnz, pp_raw_matr
         if (status == PERP_OK) {
             status = pp_scan_real(&in->scan, what, k, nnz, false, &raw->x[k]);
         }
+        if (status != PERP_OK) {
+            return status;
+        }
     }
     raw->nnz = nnz;
-    return status;
+    return PERP_OK;
 }
 
+// `rows cols nnz` and the entries, of six bytes at the least.
 static perp_status read_matrix(ncx *in, const char *label, pp_matrix_slot slot)
 {
     char what[64];
@@ -120,9 +138,13 @@ static perp_status read_matrix(ncx *in, const char *label, pp_matrix_slot slot)
     }
     raw->label = label;
     raw->at = at;
-    return status == PERP_OK ? read_triplets(in, what, nnz, raw) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return read_triplets(in, what, nnz, raw);
 }
 
+// A word without control characters, which messages and other files can show.
 static perp_status read_word(ncx *in, const char *what, char *text, size_t size)
 {
     if (!pp_scan_next(&in->scan)) {
@@ -145,6 +167,7 @@ static perp_status read_word(ncx *in, const char *what, char *text, size_t size)
     return PERP_OK;
 }
 
+// The name of a kind.
 static perp_status read_kind(ncx *in)
 {
     if (!pp_scan_next(&in->scan)) {
@@ -159,7 +182,8 @@ static perp_status read_kind(ncx *in)
                         quote.text);
 }
 
-// One `key …` group, the key being the last token. Keys that only report somebody's solution are read over.
+// Reads the values of one key, which is the last token. Vectors of a reference solution (qfree,
+// sol_*) are skipped.
 static perp_status read_key(ncx *in)
 {
     static const struct {
@@ -185,6 +209,7 @@ static perp_status read_key(ncx *in)
                    {"dofs", &draft->dofs},
                    {"nfree", &draft->nfree},
                    {"ncomp", &draft->ncomp}};
+    // A token that is no key is most often a number too many: the message says so.
     if (pp_scan_is(&in->scan, "name")) {
         return read_word(in, "name", draft->name, sizeof draft->name);
     }
@@ -212,11 +237,12 @@ static perp_status read_key(ncx *in)
                         quote.text);
 }
 
+// `end` is required: a file that was cut short is not read as a smaller problem.
 perp_status pp_ncx_read(pp_draft *draft)
 {
     ncx in = {draft, pp_scan_start(draft->text, draft->size, draft->error)};
     int version;
-    pp_scan_next(&in.scan);  // "ncx": the format was told by it
+    pp_scan_next(&in.scan);  // "ncx", by which the format was recognised
     perp_status status = pp_scan_int(&in.scan, "version of ncx", 1, 1, &version);
     while (status == PERP_OK) {
         if (!pp_scan_next(&in.scan)) {

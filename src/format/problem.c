@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A problem read from a file: which reader it needs, and what it is asked afterwards.
+// Problems read from files: which reader a file needs, and questions about the problem.
+//
+// A file goes through two stages. The reader of its format fills a pp_draft in scratch memory, and
+// pp_draft_finish checks it and copies it into a problem with an arena of its own. All formats give
+// the same problem for the same numbers, and the same messages about what a kind needs.
 #include "format/format.h"
 
 #include <string.h>
@@ -13,6 +17,8 @@ static bool starts_with(const char *text, size_t size, const char *head, size_t 
     return size >= length && memcmp(text, head, length) == 0;
 }
 
+// The first bytes show the format. Git stores large files as pointers, which are recognised for a
+// better message.
 static perp_status read_draft(pp_draft *draft)
 {
     pp_scan scan = pp_scan_start(draft->text, draft->size, draft->error);
@@ -40,7 +46,7 @@ static perp_status read_draft(pp_draft *draft)
                         "('{'), Siconos text (a number) nor HDF5");
 }
 
-// The file's name without folders and known endings.
+// The name of a file without its folders and known endings, of which it may have several.
 static void base_name(const char *path, char name[PP_NAME_MAX])
 {
     static const char *const endings[] = {".ncx", ".dat", ".json", ".hdf5", ".h5"};
@@ -58,6 +64,7 @@ static void base_name(const char *path, char name[PP_NAME_MAX])
     }
 }
 
+// *problem is NULL after a failure. The text need not be terminated.
 perp_status perp_problem_parse(const char *name, const char *text, size_t size, const perp_env *env,
                                perp_problem **problem, perp_error *error)
 {
@@ -75,8 +82,8 @@ perp_status perp_problem_parse(const char *name, const char *text, size_t size, 
     char base[PP_NAME_MAX];
     base_name(name, base);
     pp_draft draft = pp_draft_start(scratch, env, base, error);
-    size_t mark =
-        text && starts_with(text, size, "\xef\xbb\xbf", 3) ? 3 : 0;  // UTF-8, says an editor
+    // the byte order mark of UTF-8, which some editors write
+    size_t mark = text && starts_with(text, size, "\xef\xbb\xbf", 3) ? 3 : 0;
     draft.text = text ? text + mark : "";
     draft.size = size - mark;
     perp_status status = read_draft(&draft);
@@ -87,6 +94,7 @@ perp_status perp_problem_parse(const char *name, const char *text, size_t size, 
     return status;
 }
 
+// PP_FILE_MAX bounds the memory that a wrong path can take.
 perp_status perp_problem_read(const char *path, const perp_env *env, perp_problem **problem,
                               perp_error *error)
 {
@@ -106,6 +114,7 @@ perp_status perp_problem_read(const char *path, const perp_env *env, perp_proble
     return status;
 }
 
+// NULL is allowed.
 void perp_problem_destroy(perp_problem *problem)
 {
     if (problem) {

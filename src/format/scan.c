@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens of a text held in memory, and messages that say where they stand.
+// Tokens of a text in memory, and messages with their line and column.
+//
+// The text is bounded by its size, not by a zero byte: files may hold zero bytes, and fuzzers do.
+// Numbers go through pp_number_parse, which does not depend on the locale.
 #include "format/format.h"
 
 #include <limits.h>
@@ -9,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+// The white space of the C locale.
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -19,6 +23,7 @@ pp_scan pp_scan_start(const char *text, size_t size, perp_error *error)
     return (pp_scan){.text = text, .at = text, .end = text + size, .token = text, .error = error};
 }
 
+// At the end of the text the token is empty, and the position that of the end.
 bool pp_scan_next(pp_scan *scan)
 {
     const char *at = scan->at, *end = scan->end;
@@ -39,6 +44,7 @@ bool pp_scan_is(const pp_scan *scan, const char *word)
     return strlen(word) == scan->length && memcmp(scan->token, word, scan->length) == 0;
 }
 
+// False: the last line has no newline.
 bool pp_scan_skip_line(pp_scan *scan)
 {
     const char *newline = memchr(scan->at, '\n', pp_scan_left(scan));
@@ -51,6 +57,8 @@ size_t pp_scan_left(const pp_scan *scan)
     return (size_t)(scan->end - scan->at);
 }
 
+// Line and column are counted from the start of the text, which only a failure needs. Columns are
+// bytes, from 1.
 perp_status pp_scan_fail(const pp_scan *scan, const char *at, const char *format, ...)
 {
     perp_error *error = scan->error;
@@ -77,6 +85,7 @@ perp_status pp_scan_fail(const pp_scan *scan, const char *at, const char *format
     return pp_fail(error, PERP_ERR_FORMAT, "%s", text);
 }
 
+// Bytes that are not printable become '?'; a long token ends in "...".
 pp_quote pp_scan_quote(const pp_scan *scan)
 {
     pp_quote quote;
@@ -99,6 +108,7 @@ perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int 
         return PERP_OK;
     }
     pp_quote quote = pp_scan_quote(scan);
+    // INT_MAX is no limit that a message should name.
     if (high == INT_MAX) {
         return pp_scan_fail(scan, scan->token, "the %s is '%s': write an integer from %d", what,
                             quote.text, low);
@@ -107,6 +117,7 @@ perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int 
                         quote.text, low, high);
 }
 
+// Negative sizes and sizes beyond the text are refused before they are used in products.
 perp_status pp_scan_size(pp_scan *scan, const char *axis, const char *what, int *value)
 {
     char name[96];
@@ -121,6 +132,7 @@ perp_status pp_scan_size(pp_scan *scan, const char *axis, const char *what, int 
     return status;
 }
 
+// Why a token is not the number that is needed.
 static perp_status real_fails(const pp_scan *scan, const char *what, int k, pp_number kind)
 {
     static const char *const why[] = {
@@ -141,6 +153,7 @@ perp_status pp_scan_real(pp_scan *scan, const char *what, int k, int count, bool
     if (!pp_scan_next(scan)) {
         return pp_scan_fail(scan, NULL, "%s: the file ends after %d of %d entries", what, k, count);
     }
+    // A number that is too small becomes 0, one that is too large is an error.
     pp_number kind = pp_number_parse(scan->token, scan->length, value);
     if (kind == PP_NUMBER_FINITE || (kind == PP_NUMBER_INFINITE && infinite)) {
         return PERP_OK;

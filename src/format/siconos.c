@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of Siconos' problem files. They do not say what they hold; the first numbers do:
+// Reader of Siconos' problem files. They do not say which kind of problem they hold; the first
+// numbers show it:
 //
 //   n   storage n n …                       LCP: M, q; relay when lb and ub follow and nothing else
 //   1 1 n m 0 … n+m flags …                 MLCP: M, q (the same again as A B C D a b is not read)
 //   dim nc storage rows cols …              contact: W, q, mu[, mu_r]; or M, H, f, w, mu[, mu_r] when a
 //                                           matrix follows the first one
-//   n   n*n numbers, row-major, n numbers   old LCP file, [n numbers of somebody's solution]
+//   n   n*n numbers, row-major, n numbers   old LCP file, with a solution of n numbers or without
 //
 // Text after the data is a comment.
 #include "format/format.h"
@@ -15,14 +16,15 @@
 #include <limits.h>
 #include <string.h>
 
+// Files have no names of objects: reading goes by position.
 typedef struct siconos_reader {
     pp_draft *draft;
     pp_scan scan;
 } siconos_reader;
 
-enum { AHEAD = 7 };  // numbers that tell the kind
+enum { AHEAD = 7 };  // numbers that show the kind
 
-// The leading integers of the file, -1 from the first token that is none.
+// The leading integers of the file; -1 from the first token on that is none.
 static void look_ahead(const pp_scan *start, int ahead[AHEAD])
 {
     pp_scan scan = *start;
@@ -36,7 +38,8 @@ static void look_ahead(const pp_scan *start, int ahead[AHEAD])
     }
 }
 
-// n numbers into the slot, in the scratch arena.
+// Reads n numbers into a slot, in the scratch arena. The label is for messages: files have no
+// names.
 static perp_status read_vector(siconos_reader *in, const char *label, pp_slot slot, int n)
 {
     char what[64];
@@ -51,14 +54,16 @@ static perp_status read_vector(siconos_reader *in, const char *label, pp_slot sl
     if (!x) {
         return pp_draft_memory(in->draft);
     }
-    perp_status status = PERP_OK;
-    for (int k = 0; status == PERP_OK && k < n; k++) {
-        status = pp_scan_real(&in->scan, what, k, n,
-                              slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER, &x[k]);
+    for (int k = 0; k < n; k++) {
+        perp_status status = pp_scan_real(
+            &in->scan, what, k, n, slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER, &x[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
         at = k == 0 ? in->scan.token : at;
     }
     in->draft->vector[slot] = (pp_vector){label, at, x, n};
-    return status;
+    return PERP_OK;
 }
 
 static perp_status read_matrix(siconos_reader *in, const char *label, pp_matrix_slot slot)
@@ -68,13 +73,15 @@ static perp_status read_matrix(siconos_reader *in, const char *label, pp_matrix_
 
 // ── LCP and relay ────────────────────────────────────────────────────────────────────────────────
 
+// Infinite bounds are numbers here.
 static bool next_number(pp_scan *scan, double *value)
 {
     return pp_scan_next(scan) &&
            pp_number_parse(scan->token, scan->length, value) <= PP_NUMBER_INFINITE;
 }
 
-// Is the rest exactly 2 n numbers lb, ub with lb <= ub? Then the file is a relay problem.
+// Whether the rest is exactly 2 n numbers lb, ub with lb <= ub: then the file is a relay problem.
+// Two scanners go through both halves at the same time.
 static bool bounds_follow(const siconos_reader *in, int n)
 {
     pp_scan lower = in->scan, upper = in->scan;
@@ -92,22 +99,29 @@ static bool bounds_follow(const siconos_reader *in, int n)
     return !pp_scan_next(&upper);
 }
 
+// n is given twice, here and in the head of the matrix; pp_draft_finish compares them.
 static perp_status read_lcp(siconos_reader *in)
 {
     int n;
     perp_status status = pp_scan_int(&in->scan, "number of variables", 1, INT_MAX, &n);
-    status = status == PERP_OK ? read_matrix(in, "M", PP_MATRIX_M) : status;
-    status = status == PERP_OK ? read_vector(in, "q", PP_VECTOR_Q, n) : status;
+    if (status == PERP_OK) {
+        status = read_matrix(in, "M", PP_MATRIX_M);
+    }
+    if (status == PERP_OK) {
+        status = read_vector(in, "q", PP_VECTOR_Q, n);
+    }
     in->draft->kind = "lcp";
     if (status == PERP_OK && bounds_follow(in, n)) {
         in->draft->kind = "relay";
         status = read_vector(in, "lb", PP_VECTOR_LOWER, n);
-        status = status == PERP_OK ? read_vector(in, "ub", PP_VECTOR_UPPER, n) : status;
+        if (status == PERP_OK) {
+            status = read_vector(in, "ub", PP_VECTOR_UPPER, n);
+        }
     }
     return status;
 }
 
-// Is the file `n` and n*n + n or n*n + 2 n numbers, and nothing else?
+// Whether the file is `n` and n*n + n or n*n + 2 n numbers, and nothing else.
 static bool is_old_lcp(const pp_scan *start)
 {
     pp_scan scan = *start;
@@ -123,7 +137,7 @@ static bool is_old_lcp(const pp_scan *start)
     return scan.length == 0 && (count == side * side + side || count == side * side + 2 * side);
 }
 
-// Row-major numbers without a head; the number of numbers has been checked.
+// Numbers by rows, without a head. Their number has been checked.
 static perp_status read_old_lcp(siconos_reader *in)
 {
     int n;
@@ -138,18 +152,22 @@ static perp_status read_old_lcp(siconos_reader *in)
     if (!raw->dense) {
         return pp_draft_memory(in->draft);
     }
-    for (size_t k = 0; status == PERP_OK && k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         size_t i = k / (size_t)n, j = k % (size_t)n;
         status = pp_scan_real(&in->scan, "matrix 'M'", (int)k, (int)count, false,
                               &raw->dense[i + j * (size_t)n]);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
     in->draft->kind = "lcp";
-    return status == PERP_OK ? read_vector(in, "q", PP_VECTOR_Q, n) : status;
+    return read_vector(in, "q", PP_VECTOR_Q, n);
 }
 
 // ── MLCP ─────────────────────────────────────────────────────────────────────────────────────────
 
-// Ends of the row blocks from 0 up to n + m, then for each block whether it is complementarity.
+// Row blocks of an MLCP: the ends of the blocks, from 0 up to n + m, then for each block whether
+// its rows are complementarity rows.
 static perp_status read_row_blocks(siconos_reader *in, int total)
 {
     int *end = PP_ARRAY(in->draft->scratch, int, (size_t)total + 2);
@@ -157,28 +175,38 @@ static perp_status read_row_blocks(siconos_reader *in, int total)
     if (!end || !flag) {
         return pp_draft_memory(in->draft);
     }
+    // Blocks may be empty: there are at most as many as rows.
     int count = 0, comp;
     perp_status status = pp_scan_int(&in->scan, "start of the row blocks", 0, 0, &end[0]);
     while (status == PERP_OK && end[count] < total && count < total) {
         status = pp_scan_int(&in->scan, "end of a row block", end[count], total, &end[count + 1]);
         count++;
     }
+    if (status != PERP_OK) {
+        return status;
+    }
     const char *at = in->scan.at;
-    for (int k = 0; status == PERP_OK && k < count; k++) {
+    for (int k = 0; k < count; k++) {
         status = pp_scan_int(&in->scan, "complementarity flag of a row block", 0, 1, &comp);
-        for (int i = end[k]; status == PERP_OK && i < end[k + 1]; i++) {
+        if (status != PERP_OK) {
+            return status;
+        }
+        for (int i = end[k]; i < end[k + 1]; i++) {
             flag[i] = comp;
         }
     }
     in->draft->vector[PP_VECTOR_COMP] = (pp_vector){"row blocks", at, flag, total};
-    return status;
+    return PERP_OK;
 }
 
+// The matrix of all rows; its parts A, B, C, D would follow and are not read.
+// "1 1" at the start are two flags of storage: the problem is given as M, and in parts as well or
+// not.
 static perp_status read_mlcp(siconos_reader *in)
 {
     pp_draft *draft = in->draft;
     int whole, parts;
-    // Rows are limited by the text, which has a number for each.
+    // The text has a number for each row, so that its size bounds them.
     int most = draft->size < INT_MAX / 2 ? (int)draft->size : INT_MAX / 2;
     perp_status status = pp_scan_int(&in->scan, "storage flag of M", 1, 1, &whole);
     if (status == PERP_OK) {
@@ -191,8 +219,12 @@ static perp_status read_mlcp(siconos_reader *in)
         status = pp_scan_int(&in->scan, "number of complementarity rows", 0, most, &draft->ncomp);
     }
     int total = draft->nfree + draft->ncomp;
-    status = status == PERP_OK ? read_row_blocks(in, total) : status;
-    status = status == PERP_OK ? read_matrix(in, "M", PP_MATRIX_M) : status;
+    if (status == PERP_OK) {
+        status = read_row_blocks(in, total);
+    }
+    if (status == PERP_OK) {
+        status = read_matrix(in, "M", PP_MATRIX_M);
+    }
     draft->kind = "mlcp";
     return status == PERP_OK ? read_vector(in, "q", PP_VECTOR_Q, draft->matrix[PP_MATRIX_M].rows)
                              : status;
@@ -200,7 +232,8 @@ static perp_status read_mlcp(siconos_reader *in)
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
-// Does a matrix of that many rows and columns start here? Vectors are printed with a point, sizes not.
+// Whether a matrix of that many rows and columns starts here. Vectors are printed with a decimal
+// point, sizes without.
 static bool matrix_follows(const siconos_reader *in, int rows, int cols)
 {
     int ahead[AHEAD];
@@ -211,6 +244,8 @@ static bool matrix_follows(const siconos_reader *in, int rows, int cols)
     return ahead[0] != 0 || (ahead[3] == rows && ahead[4] == cols);
 }
 
+// A local problem has W, which is square of order dim nc; a global one has M and H. If M happens to
+// be of that order as well, a second matrix decides.
 static perp_status read_contact(siconos_reader *in)
 {
     pp_draft *draft = in->draft;
@@ -219,18 +254,25 @@ static perp_status read_contact(siconos_reader *in)
     if (status == PERP_OK) {
         status = pp_scan_int(&in->scan, "number of contacts", 0, INT_MAX / 5, &draft->contacts);
     }
-    status = status == PERP_OK ? pp_siconos_matrix(draft, &in->scan, "M", &first) : status;
+    if (status == PERP_OK) {
+        status = pp_siconos_matrix(draft, &in->scan, "M", &first);
+    }
     if (status != PERP_OK) {
         return status;
     }
+    // n components of all contacts; a local matrix has that order.
     int n = draft->dim * draft->contacts;
     bool global = first.rows != n || matrix_follows(in, first.rows, n);
     draft->kind = global ? "gfc" : "fc";
     draft->matrix[global ? PP_MATRIX_M : PP_MATRIX_W] = first;
     if (global) {
         status = read_matrix(in, "H", PP_MATRIX_H);
-        status = status == PERP_OK ? read_vector(in, "f", PP_VECTOR_F, first.rows) : status;
-        status = status == PERP_OK ? read_vector(in, "w", PP_VECTOR_W, n) : status;
+        if (status == PERP_OK) {
+            status = read_vector(in, "f", PP_VECTOR_F, first.rows);
+        }
+        if (status == PERP_OK) {
+            status = read_vector(in, "w", PP_VECTOR_W, n);
+        }
     } else {
         draft->matrix[PP_MATRIX_W].label = "W";
         status = read_vector(in, "q", PP_VECTOR_Q, n);
@@ -246,6 +288,8 @@ static perp_status read_contact(siconos_reader *in)
 
 // ── The door ─────────────────────────────────────────────────────────────────────────────────────
 
+// The heads of the kinds overlap; the tests are in the order of pp_siconos_read. t: leading
+// integers.
 static bool starts_lcp(const int *t)
 {
     if (t[0] < 1 || t[1] < 0 || t[1] > 2 || t[2] != t[0] || t[3] != t[0]) {
@@ -261,6 +305,7 @@ static bool starts_mlcp(const int *t)
     return t[0] == 1 && (t[1] == 0 || t[1] == 1) && t[2] >= 0 && t[3] >= 0 && t[4] == 0;
 }
 
+// Storage dense (0), blocks (1) or sparse (2), each with the numbers that follow its head.
 static bool starts_contact(const int *t)
 {
     bool square = t[3] > 0 && t[3] == t[4];
@@ -287,7 +332,7 @@ perp_status pp_siconos_read(pp_draft *draft)
     if (is_old_lcp(&in.scan)) {
         return read_old_lcp(&in);
     }
-    // Broken, but near enough to one kind for that kind's reader to say what is wrong.
+    // Not well formed, but near enough to one kind for its reader to say what is wrong.
     if (t[0] > 0 && t[1] >= 0 && t[1] <= 2 && t[2] == t[0]) {
         return read_lcp(&in);
     }

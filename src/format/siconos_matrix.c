@@ -8,6 +8,9 @@
 //                     (filled1), block columns (filled2), then per block its number and its entries,
 //                     column-major
 //   2  sparse         origin flag, a banner line, then CSparse's printout of a triplet or CSC matrix
+//
+// Sizes are compared with the rest of the text before memory is allocated: a number and its
+// separator take two bytes, an entry "i j : v" at least six.
 #include "format/format.h"
 
 #include <limits.h>
@@ -27,6 +30,7 @@ static perp_status no_room(const matrix_reader *in, double entries)
                         in->what, entries, pp_scan_left(in->scan));
 }
 
+// The next token must be the word.
 static perp_status next_word(matrix_reader *in, const char *word)
 {
     if (!pp_scan_next(in->scan)) {
@@ -41,6 +45,7 @@ static perp_status next_word(matrix_reader *in, const char *word)
                         quote.text, word);
 }
 
+// An integer in low..high; name is what it is called in messages.
 static perp_status next_int(matrix_reader *in, const char *name, int low, int high, int *value)
 {
     char what[160];
@@ -50,6 +55,8 @@ static perp_status next_int(matrix_reader *in, const char *name, int low, int hi
 
 // ── 0: dense ─────────────────────────────────────────────────────────────────────────────────────
 
+// Rows and columns are given a second time.
+// Column-major: the order of raw->dense.
 static perp_status read_dense(matrix_reader *in)
 {
     pp_raw_matrix *raw = in->raw;
@@ -69,14 +76,19 @@ static perp_status read_dense(matrix_reader *in)
     if (!raw->dense) {
         return pp_draft_memory(in->draft);
     }
-    for (size_t k = 0; status == PERP_OK && k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         status = pp_scan_real(in->scan, in->what, (int)k, (int)count, false, &raw->dense[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
 // ── 1: sparse blocks ─────────────────────────────────────────────────────────────────────────────
 
+// Blocks in the order of block rows, compressed: start[r] is the first block of block row r. There
+// may be fewer pointers than block rows: the last rows are empty then.
 typedef struct block_list {
     int count, rows, cols;   // blocks, block rows, block columns
     int *row_end, *col_end;  // cumulative
@@ -84,7 +96,7 @@ typedef struct block_list {
     int start_count;
 } block_list;
 
-// n cumulative ends, ascending, the last one being total.
+// Reads n cumulative ends, ascending, of which the last is total.
 static perp_status read_ends(matrix_reader *in, const char *name, int n, int total, int **out)
 {
     int *end = PP_ARRAY(in->draft->scratch, int, n);
@@ -92,8 +104,11 @@ static perp_status read_ends(matrix_reader *in, const char *name, int n, int tot
         return pp_draft_memory(in->draft);
     }
     perp_status status = PERP_OK;
-    for (int k = 0; status == PERP_OK && k < n; k++) {
+    for (int k = 0; k < n; k++) {
         status = next_int(in, name, k > 0 ? end[k - 1] : 0, total, &end[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
     if (status == PERP_OK && (n > 0 ? end[n - 1] : 0) != total) {
         return pp_scan_fail(in->scan, in->scan->token, "%s: the last %s is %d, not %d", in->what,
@@ -103,6 +118,7 @@ static perp_status read_ends(matrix_reader *in, const char *name, int n, int tot
     return status;
 }
 
+// Row pointers and block columns.
 static perp_status read_indices(matrix_reader *in, block_list *b)
 {
     int filled;
@@ -118,25 +134,32 @@ static perp_status read_indices(matrix_reader *in, block_list *b)
     if (!b->start || !b->column) {
         return pp_draft_memory(in->draft);
     }
-    for (int k = 0; status == PERP_OK && k < b->start_count; k++) {
+    // Pointers start with 0 and do not fall.
+    for (int k = 0; k < b->start_count; k++) {
         status = next_int(in, "row pointer", k > 0 ? b->start[k - 1] : 0, k > 0 ? b->count : 0,
                           &b->start[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    if (status == PERP_OK && b->start[b->start_count - 1] != b->count) {
+    if (b->start[b->start_count - 1] != b->count) {
         return pp_scan_fail(in->scan, in->scan->token,
                             "%s: the last row pointer is %d, but there are "
                             "%d blocks",
                             in->what, b->start[b->start_count - 1], b->count);
     }
-    for (int k = 0; status == PERP_OK && k < b->count; k++) {
+    for (int k = 0; k < b->count; k++) {
         status = next_int(in, "block column", 0, b->cols - 1, &b->column[k]);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
 static perp_status read_block_heads(matrix_reader *in, block_list *b)
 {
-    // Each block takes at least a number and one entry, each block row an end.
+    // A block takes at least a number and one entry, a block row an end.
     size_t room = pp_scan_left(in->scan) / 2 + 1;
     int most = room < INT_MAX ? (int)room : INT_MAX;
     perp_status status = next_int(in, "number of blocks", 0, most, &b->count);
@@ -152,15 +175,20 @@ static perp_status read_block_heads(matrix_reader *in, block_list *b)
     if (status == PERP_OK) {
         status = read_ends(in, "column end", b->cols, in->raw->cols, &b->col_end);
     }
-    return status == PERP_OK ? read_indices(in, b) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return read_indices(in, b);
 }
 
+// First row of block row k, or first column of block column k.
 static int span_start(const int *end, int k)
 {
     return k > 0 ? end[k - 1] : 0;
 }
 
-// Entries of all blocks; also what must fit into the rest of the file.
+// Number of entries of all blocks, which must fit into the rest of the file. A double, since the
+// product of forged sizes may not fit into an integer.
 static double count_entries(const block_list *b)
 {
     double sum = 0.0;
@@ -174,6 +202,7 @@ static double count_entries(const block_list *b)
     return sum;
 }
 
+// Block k, which is in block row `row`. Zeros within blocks are dropped.
 static perp_status read_block(matrix_reader *in, const block_list *b, int row, int k, int total)
 {
     pp_raw_matrix *raw = in->raw;
@@ -198,6 +227,7 @@ static perp_status read_block(matrix_reader *in, const block_list *b, int row, i
     return status;
 }
 
+// The file gives the blocks in the order of the row pointers, each with its number.
 static perp_status read_blocks(matrix_reader *in)
 {
     block_list b = {0};
@@ -210,17 +240,23 @@ static perp_status read_blocks(matrix_reader *in)
         return no_room(in, entries);
     }
     status = pp_raw_triplets(in->draft, in->raw, (int)entries);
+    if (status != PERP_OK) {
+        return status;
+    }
     for (int row = 0; row + 1 < b.start_count; row++) {
-        for (int k = b.start[row]; status == PERP_OK && k < b.start[row + 1]; k++) {
+        for (int k = b.start[row]; k < b.start[row + 1]; k++) {
             status = read_block(in, &b, row, k, (int)entries);
+            if (status != PERP_OK) {
+                return status;
+            }
         }
     }
-    return status;
+    return PERP_OK;
 }
 
 // ── 2: CSparse's printout ────────────────────────────────────────────────────────────────────────
 
-// "1334-by-1334," with the numbers of the head.
+// "1334-by-1334,", with the numbers of the head.
 static perp_status check_shape(matrix_reader *in)
 {
     char shape[64];
@@ -238,10 +274,17 @@ static perp_status read_count(matrix_reader *in, int *nnz)
 {
     int nzmax;
     perp_status status = next_word(in, "nzmax:");
-    status = status == PERP_OK ? next_int(in, "nzmax", 0, INT_MAX, &nzmax) : status;
-    status = status == PERP_OK ? next_word(in, "nnz:") : status;
+    if (status == PERP_OK) {
+        status = next_int(in, "nzmax", 0, INT_MAX, &nzmax);
+    }
+    if (status == PERP_OK) {
+        status = next_word(in, "nnz:");
+    }
     if (status != PERP_OK || !pp_scan_next(in->scan)) {
-        return status == PERP_OK ? next_word(in, "the number of entries") : status;
+        if (status != PERP_OK) {
+            return status;
+        }
+        return next_word(in, "the number of entries");
     }
     size_t length = in->scan->length - (in->scan->token[in->scan->length - 1] == ',');
     if (!pp_number_parse_int(in->scan->token, length, 0, INT_MAX, nnz)) {
@@ -255,6 +298,7 @@ static perp_status read_count(matrix_reader *in, int *nnz)
     return pp_raw_triplets(in->draft, in->raw, *nnz);
 }
 
+// A row or column of the next entry, from 0.
 static perp_status next_index(matrix_reader *in, const char *axis, int size, int *value)
 {
     if (!pp_scan_next(in->scan)) {
@@ -270,69 +314,116 @@ static perp_status next_index(matrix_reader *in, const char *axis, int size, int
                         in->raw->nnz, axis, quote.text, size, axis, size - 1);
 }
 
+// "triplet: 3-by-3, nzmax: 9 nnz: 9", then lines "i j : v".
 static perp_status read_triplets(matrix_reader *in)
 {
+    // raw->nnz counts the entries that are complete, for messages.
     pp_raw_matrix *raw = in->raw;
     int nnz = 0;
     perp_status status = pp_scan_next(in->scan) ? check_shape(in) : next_word(in, "m-by-n,");
-    status = status == PERP_OK ? read_count(in, &nnz) : status;
-    for (; status == PERP_OK && raw->nnz < nnz; raw->nnz++) {
+    if (status == PERP_OK) {
+        status = read_count(in, &nnz);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (; raw->nnz < nnz; raw->nnz++) {
         int k = raw->nnz;
         status = next_index(in, "row", raw->rows, &raw->i[k]);
-        status = status == PERP_OK ? next_index(in, "column", raw->cols, &raw->j[k]) : status;
-        status = status == PERP_OK ? next_word(in, ":") : status;
+        if (status == PERP_OK) {
+            status = next_index(in, "column", raw->cols, &raw->j[k]);
+        }
+        if (status == PERP_OK) {
+            status = next_word(in, ":");
+        }
         if (status == PERP_OK) {
             status = pp_scan_real(in->scan, in->what, k, nnz, false, &raw->x[k]);
         }
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
-// "col 3 : locations 5 to 9" and its entries "i : v".
+// "col 3 : locations 5 to 9", then its entries "i : v". An empty column ends before it starts.
 static perp_status read_column(matrix_reader *in, int j, int nnz)
 {
     pp_raw_matrix *raw = in->raw;
     int column, first, last;
+    // Every word is checked: a printout of another version is refused rather than misread.
     perp_status status = next_word(in, "col");
-    status = status == PERP_OK ? next_int(in, "column", j, j, &column) : status;
-    status = status == PERP_OK ? next_word(in, ":") : status;
-    status = status == PERP_OK ? next_word(in, "locations") : status;
+    if (status == PERP_OK) {
+        status = next_int(in, "column", j, j, &column);
+    }
+    if (status == PERP_OK) {
+        status = next_word(in, ":");
+    }
+    if (status == PERP_OK) {
+        status = next_word(in, "locations");
+    }
+    // Locations are positions in the array of entries: they continue those of the column before.
     if (status == PERP_OK) {
         status = next_int(in, "first location", raw->nnz, raw->nnz, &first);
     }
-    status = status == PERP_OK ? next_word(in, "to") : status;
+    if (status == PERP_OK) {
+        status = next_word(in, "to");
+    }
     if (status == PERP_OK) {
         status = next_int(in, "last location", raw->nnz - 1, nnz - 1, &last);
     }
-    for (; status == PERP_OK && raw->nnz <= last; raw->nnz++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (; raw->nnz <= last; raw->nnz++) {
         raw->j[raw->nnz] = j;
         status = next_index(in, "row", raw->rows, &raw->i[raw->nnz]);
-        status = status == PERP_OK ? next_word(in, ":") : status;
+        if (status == PERP_OK) {
+            status = next_word(in, ":");
+        }
         if (status == PERP_OK) {
             status = pp_scan_real(in->scan, in->what, raw->nnz, nnz, false, &raw->x[raw->nnz]);
         }
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
+// "3-by-3, nzmax: 9 nnz: 9, 1-norm: 1.5", then the columns.
 static perp_status read_columns(matrix_reader *in)
 {
     int nnz = 0;
     double norm;
     perp_status status = check_shape(in);
-    status = status == PERP_OK ? read_count(in, &nnz) : status;
-    status = status == PERP_OK ? next_word(in, "1-norm:") : status;
-    status = status == PERP_OK ? pp_scan_real(in->scan, "1-norm", 0, 1, true, &norm) : status;
-    for (int j = 0; status == PERP_OK && j < in->raw->cols; j++) {
-        status = read_column(in, j, nnz);
+    if (status == PERP_OK) {
+        status = read_count(in, &nnz);
     }
-    if (status == PERP_OK && in->raw->nnz != nnz) {
+    if (status == PERP_OK) {
+        status = next_word(in, "1-norm:");
+    }
+    // The norm is printed for information and not compared.
+    if (status == PERP_OK) {
+        status = pp_scan_real(in->scan, "1-norm", 0, 1, true, &norm);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int j = 0; j < in->raw->cols; j++) {
+        status = read_column(in, j, nnz);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    if (in->raw->nnz != nnz) {
         return pp_scan_fail(in->scan, in->scan->token, "%s: %d entries, but %d were announced",
                             in->what, in->raw->nnz, nnz);
     }
-    return status;
+    return PERP_OK;
 }
 
+// The origin flag is the storage that Siconos printed, which the printout shows as well.
 static perp_status read_sparse(matrix_reader *in)
 {
     int origin;
@@ -340,14 +431,15 @@ static perp_status read_sparse(matrix_reader *in)
     if (status != PERP_OK) {
         return status;
     }
-    pp_scan_skip_line(in->scan);  // the rest of the flag's line
-    pp_scan_skip_line(in->scan);  // CSparse's banner
+    pp_scan_skip_line(in->scan);  // the rest of the line with the flag
+    pp_scan_skip_line(in->scan);  // the banner of CSparse
     if (!pp_scan_next(in->scan)) {
         return pp_scan_fail(in->scan, NULL, "%s: the file ends in the banner", in->what);
     }
     return pp_scan_is(in->scan, "triplet:") ? read_triplets(in) : read_columns(in);
 }
 
+// Called for each matrix of a problem; the position is behind it after.
 perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label, pp_raw_matrix *raw)
 {
     static perp_status (*const storages[])(matrix_reader *) = {read_dense, read_blocks,
@@ -364,5 +456,8 @@ perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label,
     if (status == PERP_OK) {
         status = pp_scan_size(scan, "columns", in.what, &raw->cols);
     }
-    return status == PERP_OK ? storages[storage](&in) : status;
+    if (status != PERP_OK) {
+        return status;
+    }
+    return storages[storage](&in);
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writer of perp's JSON form: 17 digits, so that reading gives the same bits.
+// Writer of perp's JSON form. Numbers have 17 digits, so that reading gives the same bits.
+// Matrices are written as they are stored, dense or sparse, and stay so when they are read again.
 #include "format/format.h"
 
 #include <math.h>
@@ -9,18 +10,20 @@
 
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────
 
+// Infinite numbers are strings, since JSON has none.
 static void put_number(FILE *out, double x)
 {
     char text[40];
     pp_number_print(text, sizeof text, x);
     if (x == 0.0) {
-        fputs(signbit(x) ? "-0.0" : "0",
-              out);  // "-0" would be read as an integer, which has no sign
+        // "-0" would be read as an integer, which has no sign
+        fputs(signbit(x) ? "-0.0" : "0", out);
     } else {
         fprintf(out, isinf(x) ? "\"%s\"" : "%s", text);
     }
 }
 
+// Quotes, backslashes and control characters are escaped; other bytes are UTF-8 already.
 static void put_string(FILE *out, const char *text)
 {
     putc('"', out);
@@ -37,6 +40,7 @@ static void put_string(FILE *out, const char *text)
     putc('"', out);
 }
 
+// A vector that the problem does not have is left out.
 static void put_vector(FILE *out, const char *key, int n, const double *x)
 {
     if (!x) {
@@ -50,6 +54,7 @@ static void put_vector(FILE *out, const char *key, int n, const double *x)
     putc(']', out);
 }
 
+// Matrices are stored by columns, and written by rows.
 static void put_dense(FILE *out, const perp_matrix *A)
 {
     fputs("\"dense\": [", out);
@@ -64,6 +69,7 @@ static void put_dense(FILE *out, const perp_matrix *A)
     putc(']', out);
 }
 
+// Entries by columns, as they are stored.
 static void put_entries(FILE *out, const perp_matrix *A)
 {
     fputs("\"entries\": [", out);
@@ -79,6 +85,7 @@ static void put_entries(FILE *out, const perp_matrix *A)
     putc(']', out);
 }
 
+// "dense" or "entries", as the matrix is stored.
 static void put_matrix(FILE *out, const char *key, const perp_matrix *A)
 {
     fprintf(out, ",\n \"%s\": {\"rows\": %d, \"cols\": %d, ", key, A->rows, A->cols);
@@ -90,6 +97,7 @@ static void put_matrix(FILE *out, const char *key, const perp_matrix *A)
     putc('}', out);
 }
 
+// The version of the form is 1.
 static void put_head(FILE *out, const char *name, const char *kind)
 {
     fputs("{\"perp_problem\": 1,\n \"name\": ", out);
@@ -99,6 +107,7 @@ static void put_head(FILE *out, const char *name, const char *kind)
 
 // ── Problems ─────────────────────────────────────────────────────────────────────────────────────
 
+// The narrowest kind that holds the bounds: none is an LCP, 0 or free below and none above an MLCP.
 static const char *mcp_kind(const perp_mcp *mcp)
 {
     if (!mcp->lower && !mcp->upper) {
@@ -114,6 +123,7 @@ static const char *mcp_kind(const perp_mcp *mcp)
     return "mlcp";
 }
 
+// pp_put of an MCP, which takes any pointer.
 static void put_mcp(FILE *out, const char *name, const void *problem)
 {
     const perp_mcp *mcp = problem;
@@ -126,6 +136,7 @@ static void put_mcp(FILE *out, const char *name, const void *problem)
     fputs("}\n", out);
 }
 
+// Only for contacts with polygons.
 static void put_facets(FILE *out, int nc, const int *nd)
 {
     fputs(",\n \"nd\": [", out);
@@ -135,6 +146,7 @@ static void put_facets(FILE *out, int nc, const int *nd)
     putc(']', out);
 }
 
+// Rolling needs no kind of its own, since dim shows it. nv > 0 is the global form.
 static void put_fcp(FILE *out, const char *name, const void *problem)
 {
     const perp_fcp *fcp = problem;
@@ -161,9 +173,13 @@ static void put_fcp(FILE *out, const char *name, const void *problem)
 
 // ── Checks: what JSON cannot hold is refused before a file is made ───────────────────────────────
 
+// NULL is a vector that the problem does not have.
 static bool all_numbers(size_t n, const double *x)
 {
-    for (size_t k = 0; x && k < n; k++) {
+    if (!x) {
+        return true;
+    }
+    for (size_t k = 0; k < n; k++) {
         if (!isfinite(x[k])) {
             return false;
         }
@@ -171,9 +187,13 @@ static bool all_numbers(size_t n, const double *x)
     return true;
 }
 
+// Bounds may be infinite.
 static bool all_bounds(int n, const double *x)
 {
-    for (int k = 0; x && k < n; k++) {
+    if (!x) {
+        return true;
+    }
+    for (int k = 0; k < n; k++) {
         if (isnan(x[k])) {
             return false;
         }
@@ -181,6 +201,7 @@ static bool all_bounds(int n, const double *x)
     return true;
 }
 
+// A matrix that is not used has neither storage.
 static bool matrix_numbers(const perp_matrix *A)
 {
     if (A->dense) {
@@ -195,6 +216,7 @@ static bool mcp_numbers(const perp_mcp *mcp)
            all_bounds(mcp->n, mcp->lower) && all_bounds(mcp->n, mcp->upper);
 }
 
+// Local problems have W and q, global ones M, H, f and w.
 static bool fcp_numbers(const perp_fcp *fcp)
 {
     size_t nc = (size_t)fcp->nc, n = nc * (size_t)fcp->dim, nv = (size_t)fcp->nv;
@@ -213,6 +235,7 @@ static perp_status not_numbers(perp_error *error)
                    "the problem holds numbers that are not finite: no file is written");
 }
 
+// Nothing is written unless all of it can be: a file is complete, or as it was.
 perp_status perp_mcp_write(const perp_mcp *mcp, const char *name, const char *path,
                            perp_error *error)
 {

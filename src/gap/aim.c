@@ -19,7 +19,7 @@ static const double SINKS = 0.05;
 static perp_vec3 relative_velocity(const pp_aim_task *t, perp_vec3 x)
 {
     int a = t->model->shape[t->a].body, b = t->model->shape[t->b].body;
-    const pp_frame *fa = &t->kin->body[a], *fb = &t->kin->body[b];
+    const pp_frame *fa = &t->kin->poses.body[a], *fb = &t->kin->poses.body[b];
     perp_vec3 at = pp_add(fa->p, x);
     perp_vec3 v = pp_sub(pp_point_velocity(fb, at), pp_point_velocity(fa, at));
     return pp_add(v, pp_sub(t->push[b], t->push[a]));
@@ -69,7 +69,7 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
 // The contacts of one pair as they were found, relative to a's body.
 static void set_found(pp_aim_task *t, const pp_contact *found, int count)
 {
-    perp_vec3 origin = t->kin->body[t->model->shape[t->a].body].p;
+    perp_vec3 origin = t->kin->poses.body[t->model->shape[t->a].body].p;
     t->best = (pp_aim){.count = count, .s = HUGE_VAL, .end = HUGE_VAL};
     for (int k = 0; k < count; k++) {
         pp_contact *c = &t->best.point[k];
@@ -218,7 +218,7 @@ static bool is_sheet(const perp_model *m, int shape_a, int shape_b)
 // The aimed points of a pair, with all that a contact has. Returns how many.
 static int write_pair(const pp_aim_task *t, pp_contact *out)
 {
-    perp_vec3 origin = t->kin->body[t->model->shape[t->a].body].p;
+    perp_vec3 origin = t->kin->poses.body[t->model->shape[t->a].body].p;
     int count = 0;
     for (int k = 0; k < t->best.count; k++) {
         pp_contact *c = &out[count];
@@ -238,7 +238,7 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
                           .n = p->n,
                           .gap = p->gap};
         c->t = t->model->spatial ? pp_across(c->n) : pp_vec(c->n.y, -c->n.x, 0.0);
-        pp_contact_laws(t->model, t->kin, c);
+        pp_contact_laws(t->model, &t->kin->poses, c);
         count++;
     }
     return count;
@@ -254,7 +254,7 @@ static perp_vec3 forced_velocity(const perp_model *m, const pp_kinematics *kin, 
     if (body->nv == 0) {
         return pp_vec(0.0, 0.0, 0.0);
     }
-    pp_body_solve(body, &kin->mass[i], kin->p_ext + body->at, dv);
+    pp_body_solve(body, &kin->mass[i], kin->loads.p_ext + body->at, dv);
     for (int k = 0; k < body->nv; k++) {
         all[body->axis[k]] = dv[k];
     }
@@ -295,7 +295,7 @@ static bool is_behind(const pp_aim_task *t, const pp_contact *c)
 {
     bool ref_is_b = t->model->shape[c->a].kind == PERP_SHAPE_POINT;
     const pp_shape *ref = &t->model->shape[ref_is_b ? c->b : c->a];
-    pp_vec2 along = pp_rotate2(&t->kin->body[ref->body], ref->axis_B);
+    pp_vec2 along = pp_rotate2(&t->kin->poses.body[ref->body], ref->axis_B);
     double up = along.x * c->n.y - along.y * c->n.x;
     return (ref_is_b ? -up : up) < -0.5;
 }
@@ -311,7 +311,7 @@ static bool can_turn(const perp_model *m, int shape)
 static void turn_sheet(pp_aim_task *t, pp_contact *c, int count)
 {
     const double rises = 1e-4;  // of the depth, in the step
-    perp_vec3 origin = t->kin->body[t->model->shape[t->a].body].p;
+    perp_vec3 origin = t->kin->poses.body[t->model->shape[t->a].body].p;
     bool comes_up = true;
     bool sinks = !t->exact || can_turn(t->model, t->a) || can_turn(t->model, t->b);
     for (int k = 0; k < count; k++) {
@@ -324,7 +324,7 @@ static void turn_sheet(pp_aim_task *t, pp_contact *c, int count)
             c[k].gap = -c[k].gap;
             c[k].n = pp_scale(-1.0, c[k].n);
             c[k].t = pp_scale(-1.0, c[k].t);
-            pp_contact_laws(t->model, t->kin, &c[k]);
+            pp_contact_laws(t->model, &t->kin->poses, &c[k]);
         }
         if (is_behind(t, &c[k])) {  // kept off by so much that the next step sees it behind
             c[k].gap -= 2.0 * t->touching;

@@ -50,7 +50,7 @@ double pp_aim_travel(const pp_aim_task *t, perp_vec3 x);
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate);
 
 // Friction, restitution and moving surfaces of a contact that has its shapes, point and axes (run.c).
-void pp_contact_laws(const perp_model *model, const pp_kinematics *kin, pp_contact *c);
+void pp_contact_laws(const perp_model *model, const pp_poses *at, pp_contact *c);
 
 void pp_aim_planar(pp_aim_task *t);
 void pp_aim_spatial(pp_aim_task *t);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Broad phase by a bounding volume hierarchy, a tree of axis-aligned boxes (AABB) built anew each time. The boxes are put in the order of their centres along Hilbert's curve,
-// free bodies first, and a balanced binary tree is laid over that order: node k has children 2 k and
-// 2 k + 1. Each box of a free body asks the tree for what comes after it; so every pair is met once,
+// Broad phase by a bounding volume hierarchy, a tree of axis-aligned boxes (AABB) built anew each time. The boxes are
+// put in the order of their centres along Hilbert's curve, free bodies first, and a balanced binary tree is laid over
+// that order: node k has children 2 k and 2 k + 1. Neighbours along the curve are neighbours in space, so that the
+// boxes of inner nodes are small (a linear BVH, Lauterbach et al. 2009; they use Morton's curve). Each box of a free body asks the tree for what comes after it; so every pair is met once,
 // boxes that cannot move never meet, and n boxes cost about n log n tests whatever their sizes.
 // Half-planes and half-spaces have no box: each is held against every box by its lowest corner.
 // The plane is z = 0 here: its boxes are flat, and its curve is the planar one.
@@ -15,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+// A shape with a box. free: its body moves by impulses, so that it can meet anything.
 typedef struct broad_item {
     pp_box3 box;  // axis-aligned, world [m]
     int shape;
@@ -48,6 +50,7 @@ static void add_pair(broad_search *s, int a, int b)
         return;
     }
     if (out->count == out->capacity) {
+        // grows by doubling in the arena: old lists stay there until the step ends
         int capacity = out->capacity ? 2 * out->capacity : 4 * s->count + 16;
         uint64_t *pair = PP_ARRAY(s->arena, uint64_t, capacity);
         if (!pair) {
@@ -71,6 +74,7 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
+// The smallest box around both.
 static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
 {
     return (pp_box3){pp_vec(smaller(a->low.x, b->low.x), smaller(a->low.y, b->low.y),
@@ -85,14 +89,17 @@ static void box_extend(pp_box3 *b, perp_vec3 x)
     *b = box_union(b, &at);
 }
 
+// The box of no points: extending it by the first one gives that point.
 static const pp_box3 NOTHING = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
 
+// Halves are added, not the sum halved: the sum of large coordinates may overflow.
 static perp_vec3 box_centre(const pp_box3 *b)
 {
     return pp_vec(0.5 * b->low.x + 0.5 * b->high.x, 0.5 * b->low.y + 0.5 * b->high.y,
                   0.5 * b->low.z + 0.5 * b->high.z);
 }
 
+// Without a bounding box.
 static bool is_endless(const pp_shape *shape)
 {
     return shape->kind == PERP_SHAPE_HALFPLANE || shape->kind == PERP_SHAPE_HALFSPACE;
@@ -116,7 +123,8 @@ static pp_box3 planar_box(const pp_shape *shape, const pp_frame *frame)
     return (pp_box3){pp_sub(b.low, round), pp_add(b.high, round)};
 }
 
-static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame)
+// X_WS = X_WB X_BS; box_inflate adds what rounding of world coordinates may cost.
+static pp_pose world_pose(const pp_shape *shape, const pp_frame *frame)
 {
     const pp_pose X_WB = {frame->p, frame->R};
     return pp_pose_mul(&X_WB, &shape->X_BS);
@@ -126,7 +134,7 @@ static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame)
 static pp_box3 spatial_box(const pp_shape *shape, const pp_frame *frame)
 {
     pp_box3 b;
-    pp_pose X = pose_of(shape, frame);
+    pp_pose X = world_pose(shape, frame);
     pp_solid box = {.kind = PP_SOLID_BOX};  // around all triangles
     if (shape->mesh) {
         const pp_box3 *root = &shape->mesh->node[1];
@@ -224,15 +232,6 @@ static int fill_keys(const broad_search *s, const broad_item *list, uint64_t *ke
 
 enum { BRUTE_FORCE_MAX = 12 };  // boxes up to which each is held against each
 
-// Free bodies first, for as few as need no tree.
-static void set_few(broad_search *s, const broad_item *list)
-{
-    int next[2] = {0, s->free};
-    for (int i = 0; i < s->count; i++) {
-        s->item[next[!list[i].free]++] = list[i];
-    }
-}
-
 // Shapes with a box into s->item, in tree order.
 static bool set_items(broad_search *s, double margin)
 {
@@ -256,7 +255,10 @@ static bool set_items(broad_search *s, double margin)
         }
     }
     if (s->count <= BRUTE_FORCE_MAX) {
-        set_few(s, list);
+        int next[2] = {0, s->free};  // no tree for so few: free bodies first, then the others
+        for (int i = 0; i < s->count; i++) {
+            s->item[next[!list[i].free]++] = list[i];
+        }
     } else {
         int index_bits = fill_keys(s, list, key);
         pp_sort_keys(s->count, key, scratch);
@@ -292,6 +294,7 @@ static bool set_tree(broad_search *s)
     return true;
 }
 
+// Whether two boxes overlap or touch. Tests are counted for the statistics of a step.
 static bool report_overlap(broad_search *s, const pp_box3 *a, const pp_box3 *b)
 {
     s->out->tests++;
@@ -347,7 +350,7 @@ static void plane_of(const broad_search *s, const pp_shape *plane, perp_vec3 *x,
 {
     const pp_frame *f = &s->body[plane->body];
     if (s->model->spatial) {
-        pp_pose X = pose_of(plane, f);
+        pp_pose X = world_pose(plane, f);
         *x = X.p;
         *out = pp_mat3_column(&X.R, 2);
     } else {

@@ -44,19 +44,36 @@ typedef struct pp_gaps {
     pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
 } pp_gaps;
 
+// What is known of two shapes that all but touch.
+typedef struct pp_pair_hint {
+    int a, b;  // shapes, a < b
+    bool has_normal, has_rim;
+    perp_vec3 n;  // that they had a moment ago, from a to b
+    perp_vec3
+        rim;  // world: a point of a round face that the manifold has to have while the faces are level [m]
+} pp_pair_hint;
+
+// How contacts are looked for.
+typedef struct pp_gap_search {
+    double margin;             // gaps up to this are wanted [m]
+    const pp_team *team;       // NULL: one thread
+    const pp_pair_hint *hint;  // of some pairs; the last that fits counts
+    int hints;
+} pp_gap_search;
+
 // Contacts of all listed pairs (one point each, the closest) and of all detected pairs with a gap up to
-// margin. Not looked at: shapes with `detect` off, of one body, of bodies that are both not free, pairs
+// the margin. Not looked at: shapes with `detect` off, of one body, of bodies that are both not free, pairs
 // that a rule ignores, listed pairs, and bodies joined by a joint other than distance, angle and gear,
 // unless a rule is given for the pair. PERP_ERR_NUMERIC: a pose or gap is not finite.
-perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                        double margin, pp_arena *arena);
+perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *at,
+                        pp_gap_search search, pp_arena *arena);
 
 // The same for some pairs only, in the order in which they are given; listed: listed contacts as well.
 typedef struct pp_shape_pair {
     int a, b;  // a < b
 } pp_shape_pair;
-perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                         double margin, const pp_shape_pair *pair, int pairs, bool listed,
+perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *at,
+                         pp_gap_search search, const pp_shape_pair *pair, int pairs, bool listed,
                          pp_arena *arena);
 
 // How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.

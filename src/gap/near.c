@@ -30,7 +30,7 @@ static double force_dv(const perp_model *m, const pp_kinematics *kin, int i)
 {
     const pp_body *body = &m->body[i];
     double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
-    pp_body_solve(body, &kin->mass[i], kin->p_ext + body->at, dv);
+    pp_body_solve(body, &kin->mass[i], kin->loads.p_ext + body->at, dv);
     for (int k = 0; k < body->nv; k++) {
         all[body->axis[k]] = dv[k];
     }
@@ -59,7 +59,7 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
 {
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
     for (int i = 0; i < model->bodies; i++) {
-        const pp_frame *f = &kin->body[i];
+        const pp_frame *f = &kin->poses.body[i];
         double speed =
             pp_length(f->v) + pp_length(f->w) * model->length_scale + force_dv(model, kin, i);
         // the two largest in one pass
@@ -97,8 +97,8 @@ typedef struct contact_closing {
 static contact_closing closing_of(const impact_bounds *s, const pp_contact *c)
 {
     int a = s->model->shape[c->a].body, b = s->model->shape[c->b].body;
-    perp_vec3 va = pp_point_velocity(&s->kin->body[a], c->point);
-    perp_vec3 vb = pp_point_velocity(&s->kin->body[b], c->point);
+    perp_vec3 va = pp_point_velocity(&s->kin->poses.body[a], c->point);
+    perp_vec3 vb = pp_point_velocity(&s->kin->poses.body[b], c->point);
     perp_vec3 v = pp_sub(vb, va);
     return (contact_closing){a, b, pp_length(v) + s->force_dv[a] + s->force_dv[b],
                              fmax(-pp_dot3(c->n, v), 0.0)};

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The narrow phase of one pair of shapes: contact points in the plane or in space.
+//
+// What is filled here is geometry alone: coefficients, tangents of rules and surface speeds come from the rules of the
+// pair (run.c).
 #include "gap/pair.h"
 
 static bool flat(const pp_shape *shape)  // and endless, or in space not convex
@@ -10,6 +13,7 @@ static bool flat(const pp_shape *shape)  // and endless, or in space not convex
            shape->kind == PERP_SHAPE_MESH || shape->kind == PERP_SHAPE_HEIGHTFIELD;
 }
 
+// Two points, and two shapes that are endless or not convex, have no narrow phase.
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b)
 {
     return !(a->kind == PERP_SHAPE_POINT && b->kind == PERP_SHAPE_POINT) && !(flat(a) && flat(b));
@@ -47,6 +51,7 @@ int pp_gap_pair_near(const perp_model *model, const pp_frame *body, int a, int b
         if (a > b) {
             c->n = pp_scale(-1.0, c->n);
         }
+        // any tangent across n in space; in the plane n turned by -90 degrees, (P6)
         c->t = model->spatial ? pp_across(c->n) : pp_vec(c->n.y, -c->n.x, 0.0);
     }
     return count;

@@ -11,3 +11,8 @@ int pp_gap_planar(const perp_model *model, const pp_frame *body, int a, int b, d
                   pp_contact out[PP_POINTS_MAX]);
 int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, double margin,
                    const pp_pair_hint *hint, pp_contact out[PP_POINTS_MAX]);
+// The shape in world axes, seen from `origin`: differences of nearby positions lose nothing far from the
+// world's origin.
+pp_pose pp_shape_pose_from(const pp_shape *shape, const pp_frame *frame, perp_vec3 origin);
+// In the order of their features, which does not depend on which of them is deepest just now.
+void pp_contacts_sort(pp_contact *point, int count);

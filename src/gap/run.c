@@ -36,6 +36,7 @@ static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 poin
     if (!any) {
         return pp_vec(0.0, 0.0, 0.0);
     }
+    // value: linear speed in the axes of the shape [m/s], and turning speed about its z axis [rad/s]
     perp_vec3 along = pp_mul(&s->X_BS.R, pp_vec(value[0], value[1], value[2]));
     perp_vec3 axis = pp_rotate(f, pp_mat3_column(&s->X_BS.R, 2));
     perp_vec3 arm = pp_sub(point, pp_point(f, s->X_BS.p));
@@ -43,15 +44,14 @@ static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 poin
 }
 
 // Velocity of b's surface minus that of a's, beyond the motion of the bodies [m/s], world axes.
-static perp_vec3 surface_rate(const perp_model *model, const pp_kinematics *kin,
-                              const pp_contact *c)
+static perp_vec3 surface_rate(const perp_model *model, const pp_poses *at, const pp_contact *c)
 {
     if (!model->spatial) {
-        return planar_surface(model, c, kin->t);
+        return planar_surface(model, c, at->t);
     }
     const pp_shape *a = &model->shape[c->a], *b = &model->shape[c->b];
-    return pp_sub(surface_of(b, &kin->body[b->body], c->point, kin->t),
-                  surface_of(a, &kin->body[a->body], c->point, kin->t));
+    return pp_sub(surface_of(b, &at->body[b->body], c->point, at->t),
+                  surface_of(a, &at->body[a->body], c->point, at->t));
 }
 
 // The first tangent where a rule gives it: the direction, fixed to a body, projected to the tangent plane. Where it is
@@ -66,7 +66,7 @@ static void set_tangent(const pp_frame *frame, perp_vec3 tangent, pp_contact *c)
 }
 
 // Coefficients of the pair's contact law, tangent, moving surfaces.
-static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp_pair_rule *pair,
+static void set_laws(const perp_model *model, const pp_poses *at, const pp_pair_rule *pair,
                      pp_contact *c)
 {
     c->mu = pair->mu;
@@ -77,26 +77,26 @@ static void set_laws(const perp_model *model, const pp_kinematics *kin, const pp
     c->facets = pair->facets;
     if (model->spatial && pp_dot3(pair->tangent_A, pair->tangent_A) > 0.0) {
         int shape = pair->turned ? pair->b : pair->a;
-        set_tangent(&kin->body[model->shape[shape].body], pair->tangent_A, c);
+        set_tangent(&at->body[model->shape[shape].body], pair->tangent_A, c);
     }
-    c->surface = surface_rate(model, kin, c);
+    c->surface = surface_rate(model, at, c);
 }
 
-void pp_contact_laws(const perp_model *model, const pp_kinematics *kin, pp_contact *c)
+void pp_contact_laws(const perp_model *model, const pp_poses *at, pp_contact *c)
 {
     pp_pair_rule pair;
     pp_model_pair(model, c->a, c->b, &pair);
-    set_laws(model, kin, &pair, c);
+    set_laws(model, at, &pair, c);
 }
 
 // The closest point of a listed pair, at any distance. Values of the listing override those of the pair; negative ones
 // are not given.
-static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematics *kin, int index)
+static void add_listed(pp_gaps *out, const perp_model *model, const pp_poses *at, int index)
 {
     const pp_listed *listed = &model->contact[index];
     pp_contact point[PP_POINTS_MAX];
     pp_pair_rule pair;
-    int count = pp_gap_pair(model, kin->body, listed->a, listed->b, HUGE_VAL, point);
+    int count = pp_gap_pair(model, at->body, listed->a, listed->b, HUGE_VAL, point);
     if (count == 0) {
         return;  // the builder lets no such contact through
     }
@@ -122,26 +122,26 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_kinematic
         pair.tangent_A = listed->tangent_A;
         pair.turned = listed->a != pair.a;
     }
-    set_laws(model, kin, &pair, c);
+    set_laws(model, at, &pair, c);
 }
 
 // The points of one pair, with their laws; returns how many.
-static int find_pair(const perp_model *model, const pp_kinematics *kin, double margin, int a, int b,
-                     pp_contact *c)
+static int find_pair(const perp_model *model, const pp_poses *at, const pp_gap_search *search,
+                     int a, int b, pp_contact *c)
 {
     pp_pair_rule pair;
     const pp_pair_hint *hint = NULL;
-    for (int i = 0; i < kin->hints; i++) {  // the last that fits
-        if (kin->hint[i].a == a && kin->hint[i].b == b) {
-            hint = &kin->hint[i];
+    for (int i = 0; i < search->hints; i++) {  // the last that fits
+        if (search->hint[i].a == a && search->hint[i].b == b) {
+            hint = &search->hint[i];
         }
     }
-    int count = pp_gap_pair_near(model, kin->body, a, b, margin, hint, c);
+    int count = pp_gap_pair_near(model, at->body, a, b, search->margin, hint, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
     }
     for (int k = 0; k < count; k++) {
-        set_laws(model, kin, &pair, &c[k]);
+        set_laws(model, at, &pair, &c[k]);
     }
     return count;
 }
@@ -149,8 +149,8 @@ static int find_pair(const perp_model *model, const pp_kinematics *kin, double m
 // Pairs looked at by several: each has room for its points, which are then moved together.
 typedef struct pair_job {
     const perp_model *model;
-    const pp_kinematics *kin;
-    double margin;
+    const pp_poses *at;
+    const pp_gap_search *search;
     const uint64_t *pair;
     int points;           // most of a pair
     pp_contact *contact;  // points of every pair
@@ -162,29 +162,30 @@ static void look_at_some(void *arg, int from, int to)
     const pair_job *s = arg;
     pp_contact found[PP_POINTS_MAX];
     for (int i = from; i < to; i++) {
-        s->count[i] = find_pair(s->model, s->kin, s->margin, pp_broad_a(s->pair[i]),
+        s->count[i] = find_pair(s->model, s->at, s->search, pp_broad_a(s->pair[i]),
                                 pp_broad_b(s->pair[i]), found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
                (size_t)s->count[i] * sizeof *found);
     }
 }
 
-enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };  // pairs
+// Pairs that a thread takes at a time, and from how many on threads are worth waking.
+enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };
 
 // The narrow phase of all pairs, in their order, on one thread or on the team's.
-static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                               double margin, const pp_broad *broad, pp_arena *arena)
+static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_poses *at,
+                               const pp_gap_search *search, const pp_broad *broad, pp_arena *arena)
 {
-    if (!kin->team || kin->team->lanes <= 1 || broad->count < SHARED_FROM) {
+    if (!search->team || search->team->lanes <= 1 || broad->count < SHARED_FROM) {
         for (int i = 0; i < broad->count; i++) {
-            out->count += find_pair(model, kin, margin, pp_broad_a(broad->pair[i]),
+            out->count += find_pair(model, at, search, pp_broad_a(broad->pair[i]),
                                     pp_broad_b(broad->pair[i]), &out->contact[out->count]);
         }
         return PERP_OK;
     }
     pair_job s = {.model = model,
-                  .kin = kin,
-                  .margin = margin,
+                  .at = at,
+                  .search = search,
                   .pair = broad->pair,
                   .points = model->spatial ? PP_POINTS_MAX : 2,
                   .contact = out->contact + out->count,
@@ -193,7 +194,7 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_k
         return PERP_ERR_MEMORY;
     }
     // each pair fills its own slots; then the gaps between them are closed, in order and in place
-    pp_team_share(kin->team, broad->count, GRAIN, look_at_some, &s);
+    pp_team_share(search->team, broad->count, GRAIN, look_at_some, &s);
     for (int i = 0; i < broad->count; i++) {
         memmove(&out->contact[out->count], s.contact + (size_t)i * (size_t)s.points,
                 (size_t)s.count[i] * sizeof *s.contact);
@@ -202,6 +203,7 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_k
     return PERP_OK;
 }
 
+// A NaN fails every comparison, so that a body without a place would meet nothing, unseen.
 static bool frames_finite(const perp_model *model, const pp_frame *body)
 {
     for (int i = 0; i < model->bodies; i++) {
@@ -213,6 +215,7 @@ static bool frames_finite(const perp_model *model, const pp_frame *body)
     return true;
 }
 
+// Finite poses can still overflow: shapes at 1e200 m.
 static bool contacts_finite(const pp_gaps *gaps)
 {
     for (int i = 0; i < gaps->count; i++) {
@@ -224,16 +227,16 @@ static bool contacts_finite(const pp_gaps *gaps)
     return true;
 }
 
-perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                        double margin, pp_arena *arena)
+perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *at,
+                        pp_gap_search search, pp_arena *arena)
 {
     pp_broad broad = {0};
     *out = (pp_gaps){0};
-    if (!frames_finite(model, kin->body)) {
+    if (!frames_finite(model, at->body)) {
         return PERP_ERR_NUMERIC;
     }
     if (!model->listed_only) {
-        perp_status status = pp_broad_run(&broad, model, kin->body, margin, arena);
+        perp_status status = pp_broad_run(&broad, model, at->body, search.margin, arena);
         if (status < 0) {
             return status;
         }
@@ -246,16 +249,16 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_kinemati
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->listed; i++) {
-        add_listed(out, model, kin, i);
+        add_listed(out, model, at, i);
     }
-    if (look_at_all(out, model, kin, margin, &broad, arena) < 0) {
+    if (look_at_all(out, model, at, &search, &broad, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
-perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinematics *kin,
-                         double margin, const pp_shape_pair *pair, int pairs, bool listed,
+perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *at,
+                         pp_gap_search search, const pp_shape_pair *pair, int pairs, bool listed,
                          pp_arena *arena)
 {
     size_t most = (size_t)(listed ? model->listed : 0) + PP_POINTS_MAX * ((size_t)pairs + 1);
@@ -263,17 +266,18 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_kinemat
     if (!out->contact) {
         return PERP_ERR_MEMORY;
     }
-    if (!frames_finite(model, kin->body)) {
+    if (!frames_finite(model, at->body)) {
         return PERP_ERR_NUMERIC;
     }
     if (listed) {
         for (int i = 0; i < model->listed; i++) {
-            add_listed(out, model, kin, i);
+            add_listed(out, model, at, i);
         }
     }
+    // in the given order: the caller knows which contact belongs to which pair
     for (int i = 0; i < pairs; i++) {
         out->count +=
-            find_pair(model, kin, margin, pair[i].a, pair[i].b, &out->contact[out->count]);
+            find_pair(model, at, &search, pair[i].a, pair[i].b, &out->contact[out->count]);
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }

@@ -137,40 +137,37 @@ perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_in
     return PERP_OK;
 }
 
+// Whether friction depends on loads: then another share of these is another motion.
+static bool slides(const pp_laws *laws)
+{
+    for (int i = 0; i < laws->count; i++) {
+        const pp_law *law = &laws->law[i];
+        bool by_load = law->kind != PP_LAW_BOX && law->kind != PP_LAW_RUBBING;
+        if (by_load && law->mode == PP_SLIDES && law->mu > 0.0 && law->size > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
-                          const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
-                          pp_arena *arena)
+                          const pp_holds *holds, pp_loads_wanted wanted, double *qdd, double **r,
+                          pp_law_info *info, pp_arena *arena)
 {
     pp_laws laws;
     *info = (pp_law_info){.wedge = -1};
     *r = PP_ARRAY(arena, double, instant->rows);
     perp_status status =
         *r ? pp_instant_laws(&laws, machine, instant, holds, arena) : PERP_ERR_MEMORY;
-    status = status < 0 ? status : pp_law_linear(&laws, *r, info, arena);
+    if (status < 0) {
+        return status;
+    }
+    status = wanted == PP_LOADS_LAWFUL || slides(&laws) ? pp_law_forces(&laws, *r, info, arena)
+                                                        : pp_law_linear(&laws, *r, info, arena);
     if (status < 0) {
         return status;
     }
     memcpy(qdd, instant->free, (size_t)instant->nv * sizeof *qdd);
     pp_gemv(instant->nv, instant->rows, 1.0, instant->G, instant->nv, *r, qdd);
     return pp_all_finite((size_t)instant->nv, qdd) ? PERP_OK : PERP_ERR_NUMERIC;
-}
-
-perp_status pp_accelerate_shared(const pp_machine *machine, const pp_instant *instant,
-                                 const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
-                                 pp_arena *arena)
-{
-    pp_laws laws;
-    bool kept;
-    perp_status status = pp_accelerate(machine, instant, holds, qdd, r, info, arena);
-    if (status < 0 || info->rank == info->equations) {
-        return status;
-    }
-    double *shared = PP_ARRAY(arena, double, instant->rows);
-    status = shared ? pp_instant_laws(&laws, machine, instant, holds, arena) : PERP_ERR_MEMORY;
-    if (status < 0 || pp_law_residual(&laws, *r, arena) <= PP_LAW_KEPT_ON) {
-        return status;
-    }
-    status = pp_law_redistribute(&laws, PP_LAW_KEPT_ON, machine->share, shared, &kept, arena);
-    *r = status >= 0 && kept ? shared : *r;
-    return status;
 }

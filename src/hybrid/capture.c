@@ -33,15 +33,17 @@ typedef struct middle {
 
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
-// All that a step may close, half way through it.
-static perp_status find_mid_contacts(pp_flight *flight, double dt, middle *mid)
+// All that a step may close, half way through it. near: contacts whose normals are a start for those of the same pairs.
+static perp_status find_mid_contacts(pp_flight *flight, double dt, const pp_holds *near,
+                                     middle *mid)
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
     pp_arena *arena = flight->scratch;
     pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
     pp_gaps gaps;
-    perp_status status = body ? pp_holds_start(&mid->holds, machine, arena) : PERP_ERR_MEMORY;
+    pp_holds holds;
+    perp_status status = body ? pp_holds_start(&holds, machine, arena) : PERP_ERR_MEMORY;
     if (status < 0) {
         return status;
     }
@@ -51,16 +53,19 @@ static perp_status find_mid_contacts(pp_flight *flight, double dt, middle *mid)
     for (int i = 0; i < m->bodies; i++) {
         speed = fmax(speed, pp_length(body[i].v) + machine->length * pp_length(body[i].w));
     }
-    pp_kinematics kin = {.t = t, .body = body};
-    status = pp_flight_limits(flight, t, body, 4.0 * dt * speed, &mid->holds);
-    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 4.0 * dt * speed, arena);
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {.margin = 4.0 * dt * speed};
+    status = pp_flight_limits(flight, t, body, 4.0 * dt * speed, &holds);
+    status = status < 0 ? status : pp_holds_hint(machine, near, &kin, &search, arena);
+    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, search, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_hold hold = pp_hold_contact(&gaps.contact[i]);
         hold.place = pp_contact_anchor_of(m, body, t, &gaps.contact[i]);
-        bool fine = pp_holds_add(&mid->holds, hold, arena) &&
-                    pp_holds_add_turning(&mid->holds, machine, &gaps.contact[i], arena);
+        bool fine = pp_holds_add(&holds, hold, arena) &&
+                    pp_holds_add_turning(&holds, machine, &gaps.contact[i], arena);
         status = fine ? PERP_OK : PERP_ERR_MEMORY;
     }
+    mid->holds = holds;
     return status < 0 ? status
                       : pp_instant_make(&mid->moment, machine, t, mid->q, mid->qd, &mid->holds,
                                         true, arena);
@@ -182,7 +187,7 @@ static perp_status solve_impulses(pp_flight *flight, double dt, middle *mid, dou
 
 // The deepest overlap of a configuration [m], 0: none.
 static perp_status deepest_overlap(pp_flight *flight, double t, const double *q, const double *qd,
-                                   double *depth)
+                                   const pp_holds *near, double *depth)
 {
     const pp_machine *machine = flight->machine;
     pp_mark mark = pp_arena_mark(flight->scratch);
@@ -193,8 +198,11 @@ static perp_status deepest_overlap(pp_flight *flight, double t, const double *q,
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, q, qd, body);
-    pp_kinematics kin = {.t = t, .body = body};
-    perp_status status = pp_gaps_run(&gaps, machine->model, &kin, 0.0, flight->scratch);
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {0};
+    perp_status status = pp_holds_hint(machine, near, &kin, &search, flight->scratch);
+    status =
+        status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, search, flight->scratch);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         *depth = fmax(*depth, -gaps.contact[i].gap);
     }
@@ -203,12 +211,14 @@ static perp_status deepest_overlap(pp_flight *flight, double t, const double *q,
 }
 
 // Rows are those of the middle: a step after which bodies overlap more was too long for them.
-static perp_status check_penetration(pp_flight *flight, double dt, const double *q,
+static perp_status check_penetration(pp_flight *flight, double dt, const middle *mid,
                                      const double *qd)
 {
     double before, after;
-    perp_status status = deepest_overlap(flight, flight->t, flight->q, flight->qd, &before);
-    status = status < 0 ? status : deepest_overlap(flight, flight->t + dt, q, qd, &after);
+    perp_status status =
+        deepest_overlap(flight, flight->t, flight->q, flight->qd, &mid->holds, &before);
+    status = status < 0 ? status
+                        : deepest_overlap(flight, flight->t + dt, mid->q, qd, &mid->holds, &after);
     bool deep =
         status >= 0 && after > before + DEEPER * flight->machine->length && dt > CAPTURE_MIN;
     return deep ? PERP_ERR_LIMIT : status;
@@ -227,7 +237,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
     }
     for (int round = 0; round < ROUNDS && status >= 0; round++) {
         memcpy(mid.qd, mean, (size_t)tree->nv * sizeof *qd);
-        status = find_mid_contacts(flight, dt, &mid);
+        status = find_mid_contacts(flight, dt, round == 0 ? &flight->holds : &mid.holds, &mid);
         r = status < 0 ? NULL : PP_ZEROS(arena, double, mid.moment.rows);
         status = status >= 0 && !r ? PERP_ERR_MEMORY : status;
         status = status < 0 ? status : solve_impulses(flight, dt, &mid, r, qd);
@@ -237,7 +247,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
     }
     if (status >= 0) {
         pp_tree_move(tree, flight->q, mean, dt, mid.q);
-        status = check_penetration(flight, dt, mid.q, qd);
+        status = check_penetration(flight, dt, &mid, qd);
     }
     pp_short_step taken = {&mid.moment, &mid.holds, r, dt, mid.q, qd};
     status = status < 0 ? status : pp_flight_sum_short(flight, &taken);
@@ -285,8 +295,8 @@ static perp_status take_capture_step(pp_flight *flight)
             status = PERP_ERR_MEMORY;
         }
         status = status < 0 ? status
-                            : pp_flight_resolve_impacts(flight, &holds,
-                                                        pp_flight_rest_speed(flight), ends, &again);
+                            : pp_flight_resolve_impacts(
+                                  flight, &holds, pp_flight_rest_speed(flight), true, ends, &again);
     }
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS && status >= 0; k++, dt *= 0.25) {

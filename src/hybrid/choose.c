@@ -145,7 +145,7 @@ static bool push_over(pp_laws *laws, const double *r, const bool *ended)
 static perp_status still_fits(const pp_laws *laws, double *r, bool *fits, pp_arena *arena)
 {
     pp_law_info info;
-    perp_status status = pp_law_linear(laws, r, &info, arena);
+    perp_status status = pp_law_forces(laws, r, &info, arena);
     *fits = status >= 0 && pp_law_residual(laws, r, arena) <= 1e-5;
     return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
@@ -171,48 +171,6 @@ static void name_contradiction(pp_flight *flight, const pp_laws *laws, const pp_
             comma = ",";
         }
     }
-}
-
-// Where loads of sliding contacts are not determined, another share is another motion: that of the least forces
-// may need some that pull. Contacts that would are left unloaded, the worst one first, as long as the rest of
-// them keeps all laws; else the modes stay as they are.
-static perp_status unload(pp_laws *laws, double *r, pp_arena *arena)
-{
-    pp_law_info info;
-    double size_u, size_r;
-    pp_law *first = PP_ARRAY(arena, pp_law, laws->count);
-    perp_status status = first ? pp_law_linear(laws, r, &info, arena) : PERP_ERR_MEMORY;
-    if (status < 0 || info.rank == info.equations) {
-        return status == PERP_ERR_MEMORY ? status : PERP_OK;
-    }
-    memcpy(first, laws->law, (size_t)laws->count * sizeof *first);
-    for (int round = 0; round < laws->count && status >= 0; round++) {
-        int worst = -1;
-        pp_law_sizes(laws, r, &size_u, &size_r);
-        double least = -1e-9 * size_r;
-        for (int i = 0; i < laws->count; i++) {
-            const pp_law *law = &laws->law[i];
-            if (law->kind == PP_LAW_SLIDING && law->size > 0 && law->mode != PP_OFF &&
-                r[law->at] < least) {
-                least = r[law->at];
-                worst = i;
-            }
-        }
-        if (worst < 0) {
-            break;
-        }
-        for (int i = 0; i < laws->count; i++) {  // and the friction of its turning
-            laws->law[i].mode = i == worst || (laws->law[i].on == worst && i > worst &&
-                                               laws->law[i].kind >= PP_LAW_TURN)
-                                    ? PP_OFF
-                                    : laws->law[i].mode;
-        }
-        status = pp_law_linear(laws, r, &info, arena);
-    }
-    if (status < 0 || pp_law_residual(laws, r, arena) > 1e-9) {
-        memcpy(laws->law, first, (size_t)laws->count * sizeof *first);
-    }
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
 }
 
 // Whether rims would go into each other between the points whose accelerations r gives.
@@ -245,7 +203,7 @@ static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp
     return status;
 }
 
-// Modes at their edge go over it where that fits, and contacts that would pull are left unloaded. work: rows.
+// Modes at their edge go over it where that fits. work: rows.
 static perp_status go_over(pp_laws *laws, const double *r, double *work, const bool *ended,
                            pp_arena *arena)
 {
@@ -262,7 +220,7 @@ static perp_status go_over(pp_laws *laws, const double *r, double *work, const b
     if (!fits) {
         memcpy(laws->law, first, (size_t)laws->count * sizeof *first);
     }
-    return status < 0 ? status : unload(laws, work, arena);
+    return status;
 }
 
 perp_status pp_flight_choose_modes(pp_flight *flight, pp_holds *holds, const bool *ended,

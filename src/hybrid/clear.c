@@ -122,11 +122,10 @@ perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, d
     for (int i = 0; i < m->shapes; i++) {
         fastest = fmax(fastest, speed_of(m, body, i, machine->length));
     }
-    pp_kinematics kin = {.t = t, .body = body};
-    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, flight->scratch);
-    status = status < 0
-                 ? status
-                 : pp_gaps_run(&gaps, m, &kin, 2.0 * ROOM * fastest * horizon, flight->scratch);
+    pp_poses kin = {.t = t, .body = body};
+    pp_gap_search search = {.margin = 2.0 * ROOM * fastest * horizon};
+    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, &search, flight->scratch);
+    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, search, flight->scratch);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         double speed = ROOM * (speed_of(m, body, c->a, machine->length) +

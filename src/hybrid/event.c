@@ -23,8 +23,8 @@ static perp_status state_derivative(void *user, double t, const double *y, doubl
         pp_instant_make(&instant, machine, t, y, qd, &flight->holds, true, flight->scratch);
     if (status >= 0) {
         pp_tree_q_dot(tree, y, qd, y_dot);
-        status = pp_accelerate(machine, &instant, &flight->holds, y_dot + tree->nq, &r, &info,
-                               flight->scratch);
+        status = pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, y_dot + tree->nq,
+                               &r, &info, flight->scratch);
     }
     pp_arena_release(flight->scratch, mark);
     return status;
@@ -110,7 +110,16 @@ perp_event *pp_flight_add_event(pp_flight *flight, perp_event_kind kind, const p
 
 // ── Infinitely many impacts ──────────────────────────────────────────────────────────────────────
 
-static const double NEGLIGIBLE = 1e-8;  // of the length: height of bounces that is not followed
+// Heights of bounces, of the length: a steady sequence of impacts is ended once it is below the first, any other one below
+// the second.
+static const double NEGLIGIBLE = 1e-8, UNSEEN = 1e-3 * 1e-8;
+
+double pp_flight_bounce_speed(const pp_flight *flight)
+{
+    const pp_machine *machine = flight->machine;
+    double g = pp_length(machine->model->gravity);
+    return fmax(flight->tol_rate, sqrt(2.0 * g * UNSEEN * machine->length));
+}
 
 static pp_impact_history *bouncer_of(pp_flight *flight, int a, int b)
 {
@@ -147,7 +156,7 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
     bool steady = *ratio < 1.0 && fabs(*ratio - ratio_before) < 0.01;
     *end = flight->t + (steady ? last * *ratio / (1.0 - *ratio) : 0.0);
     return height < NEGLIGIBLE * flight->machine->length &&
-           (steady || height < 1e-3 * NEGLIGIBLE * flight->machine->length);
+           (steady || height < UNSEEN * flight->machine->length);
 }
 
 // ── The loop ─────────────────────────────────────────────────────────────────────────────────────
@@ -242,8 +251,8 @@ static perp_status finish_step(pp_flight *flight)
                                                &flight->holds, true, flight->scratch)
                              : PERP_ERR_MEMORY;
     status = status < 0 ? status
-                        : pp_accelerate(machine, &instant, &flight->holds, qdd, &r, &info,
-                                        flight->scratch);
+                        : pp_accelerate(machine, &instant, &flight->holds, PP_LOADS_ANY, qdd, &r,
+                                        &info, flight->scratch);
     if (status >= 0) {
         out->t = flight->t;
         out->q = flight->q;
@@ -332,8 +341,6 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
                         .captured = -1,
                         .most_events = (int)fmin(1e9, 100.0 + machine->options.events * h)};
     with.rims = &flight.rims;
-    with.share = &flight.share;
-    flight.share.keep = keep;
     perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
         pp_print(out->remark, sizeof out->remark,

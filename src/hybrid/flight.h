@@ -28,8 +28,7 @@ typedef struct pp_impact_history {
 
 typedef struct pp_flight {
     const pp_machine *machine;
-    pp_rims rims;    // those of the machine
-    pp_share share;  // likewise
+    pp_rims rims;  // those of the machine
     pp_hybrid_result *result;
     pp_arena *keep;     // results and holds
     pp_arena *scratch;  // one evaluation
@@ -40,7 +39,8 @@ typedef struct pp_flight {
     double *y_try;   // for dense output
     double *other;   // nv
     pp_holds holds;
-    bool stale;  // holds are those before a short step
+    bool stale;      // holds are those before a short step
+    bool confirmed;  // the modes were an answer of the problem of modes when it was last asked
     double tol_gap, tol_rate, tol_limit;
     int events, most_events, at_once;
     double last_event;
@@ -76,10 +76,15 @@ perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *wh
 // New modes at the present state; impacts where bodies approach. ended: holds at their end, or NULL.
 perp_status pp_flight_resolve(pp_flight *flight, const bool *ended);
 
-// Impacts of all that approaches: velocities jump, events are noted. rest: slower than this nothing bounces;
-// ends (holds): true where a sequence of impacts ends, on return.                  theory (H9), (H10)
-perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
-                                      bool *again);
+// Impacts of all that approaches: velocities jump, events are noted. rest: slower than this nothing bounces; short: in a
+// short step, where sequences of impacts are not followed; ends (holds): true where a sequence of impacts ends, on
+// return.                                                                          theory (H9), (H10)
+perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest,
+                                      bool in_short, bool *ends, bool *again);
+// The impact speed of a bounce that would rise so little that nothing shows of it [m/s]: slower impacts do not bounce.
+// Faces that meet in several points never come to rest otherwise: their bounces go on from point to point, in no steady
+// sequence.
+double pp_flight_bounce_speed(const pp_flight *flight);
 // Events of impulses; bounces NULL: Painleve's, else ends is there. info may be NULL.
 perp_status pp_flight_add_impact_events(pp_flight *flight, const pp_instant *instant,
                                         const pp_holds *holds, const double *impulse,

@@ -30,7 +30,6 @@ typedef struct pp_machine {
     pp_hybrid_options options;
     const perp_wrench *applied;  // bodies, or NULL
     double *turn;                // joints: coordinates when last seen
-    struct pp_share *share;  // of loads that are not determined, the last one; NULL: none is kept
     const struct pp_rims *rims;  // points of round faces that manifolds have to have; NULL: none
     double length;               // [m], for tolerances
 } pp_machine;

@@ -178,7 +178,8 @@ perp_status pp_law_linear(const pp_laws *laws, double *r, pp_law_info *info, pp_
     if (pp_law_equations(laws, &e, r, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
-    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, PP_LAW_RANK, arena);
+    double tiny = laws->rank > 0.0 ? laws->rank : PP_LAW_RANK;
+    int rank = pp_least_solve(e.n, e.M, e.b, e.x, e.scale, tiny, arena);
     for (int j = 0; rank >= 0 && j < e.n; j++) {
         pp_push_add(&e.acts[j], e.x[j], r);
     }

@@ -51,6 +51,7 @@ typedef struct pp_laws {
     const double
         *scale;      // rows: what A is measured by in deciding its rank              theory (J10)
     double least_u;  // size of the rates that u is made of, before they cancel
+    double rank;     // part of the scaled matrix below which it counts as singular; 0: PP_LAW_RANK
 } pp_laws;
 
 typedef struct pp_law_info {
@@ -80,19 +81,9 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 // iterate also where the status is negative, unless memory or numbers ran out.        theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
-// Forces that kept all laws a moment ago. As a machine moves on, those nearest to them mostly still do.
-typedef struct pp_share {
-    int rows, room;  // 0: none
-    bool confirmed;  // the modes are an answer of the problem of modes
-    double *r;
-    pp_arena *keep;
-} pp_share;
-
-// Forces of the same motion that keep the laws, where the least of them do not. kept: there are such, with a
-// residual of `most` or less. last: may be NULL.
-//                                                                                       theory (H19)
-perp_status pp_law_redistribute(const pp_laws *laws, double most, pp_share *last, double *other,
-                                bool *kept, pp_arena *arena);
+// The same, but where the equations leave the forces undetermined and the least of them break the laws, the least of those
+// that keep them. Continuous in the state; where no forces keep the laws, near those that come closest.   theory (H19)
+perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena);
 // Residual of laws that are kept: rounding. Once the problem of modes has answered with the modes as they are, within its
 // own tolerance, they live on to a little more than that: beyond it the problem has another answer.
 static const double PP_LAW_KEPT = 1e-11, PP_LAW_KEPT_ON = 2e-9;

@@ -101,7 +101,7 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, flight->t, flight->q, flight->qd, body);
-    pp_kinematics kin = {.t = flight->t, .body = body, .turn = machine->turn};
+    pp_poses kin = {.t = flight->t, .body = body, .turn = machine->turn};
     for (int i = 0; i < m->joints; i++) {
         pp_row row;
         pp_joint_coordinate(m, &kin, i, &row);

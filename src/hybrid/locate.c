@@ -75,7 +75,7 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
                                 double *gap)
 {
     const pp_machine *machine = flight->machine;
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body};
+    pp_poses kin = {.t = t, .body = body};
     pp_arena *arena = flight->scratch;
     const pp_holds *holds = &flight->holds;
     pp_contact_anchor *place = pp_holds_places(holds, arena);
@@ -85,8 +85,9 @@ static perp_status smallest_gap(pp_flight *flight, double t, const pp_frame *bod
     if (!place || !which) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_holds_hint(machine, holds, &kin, arena);
-    status = status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, reach, arena);
+    pp_gap_search search = {.margin = reach};
+    perp_status status = pp_holds_hint(machine, holds, &kin, &search, arena);
+    status = status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, search, arena);
     status = status < 0 ? status : pp_holds_match(machine, holds, place, &gaps, body, which, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         pp_contact c = gaps.contact[i];
@@ -115,7 +116,7 @@ static void see_limits(watch *w, double t, const pp_frame *body)
 {
     const pp_machine *machine = w->flight->machine;
     const perp_model *m = machine->model;
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = machine->turn};
+    pp_poses kin = {.t = t, .body = body, .turn = machine->turn};
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
@@ -223,7 +224,7 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
     double *margin = PP_ARRAY(arena, double, laws->count);
     double *other = PP_ARRAY(arena, double, laws->rows), least = PP_INF;
     bool kept = false;
-    double most = w->flight->share.confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
+    double most = w->flight->confirmed ? PP_LAW_KEPT_ON : PP_LAW_KEPT;
     if (!margin || !other) {
         return PERP_ERR_MEMORY;
     }
@@ -243,11 +244,12 @@ static perp_status see_forces(watch *w, const pp_laws *laws, const pp_law_info *
         least = fmin(least, margin[i]);
     }
     if (least < AT_END) {
-        perp_status status =
-            pp_law_redistribute(laws, most, w->flight->machine->share, other, &kept, arena);
+        pp_law_info chosen;
+        perp_status status = pp_law_forces(laws, other, &chosen, arena);
         if (status < 0) {
             return status;
         }
+        kept = pp_law_residual(laws, other, arena) <= most;
     }
     for (int i = 0; i < laws->count && !kept; i++) {
         watch_value(w, i, margin[i]);

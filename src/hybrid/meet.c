@@ -77,7 +77,7 @@ static bool is_noted(const pp_flight *flight, const pp_instant *instant, const p
                      const pp_bounces *bounces, int i)
 {
     bool meets = instant->rate[instant->at[i]] < -bounces->rest;
-    bool in_short_step = bounces->rest > flight->tol_rate || flight->t == flight->capture_end;
+    bool in_short_step = bounces->in_short || flight->t == flight->capture_end;
     return !bounces->ends[i] &&
            (meets || (!in_short_step && !touched_before(flight, &holds->hold[i])));
 }
@@ -187,17 +187,17 @@ static perp_status refine_after(pp_flight *flight, const pp_instant *instant, co
     return pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
 }
 
-perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest, bool *ends,
-                                      bool *again)
+perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double rest,
+                                      bool in_short, bool *ends, bool *again)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
     pp_instant instant;
     pp_law_info info;
     bool any = false;
-    const pp_bounces bounces = {rest, ends};
+    const pp_bounces bounces = {rest, ends, in_short};
     perp_status status = pp_instant_make(&instant, flight->machine, flight->t, flight->q,
                                          flight->qd, holds, false, flight->scratch);
-    if (status >= 0 && rest <= flight->tol_rate) {  // in short steps what is slow stays anyway
+    if (status >= 0 && !in_short) {  // there what is slow stays anyway
         status = find_zeno(flight, &instant, holds, ends);
     }
     for (int i = 0; status >= 0 && i < holds->count; i++) {

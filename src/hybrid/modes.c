@@ -306,7 +306,7 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
                           double *off, pp_arena *arena)
 {
     pp_law_info info;
-    perp_status status = pp_law_linear(laws, r, &info, arena);
+    perp_status status = pp_law_forces(laws, r, &info, arena);
     if (status < 0) {
         return status;
     }

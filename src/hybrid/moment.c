@@ -155,7 +155,7 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
 {
     const perp_model *m = machine->model;
     const pp_joint *j = &m->joint[hold->joint];
-    pp_kinematics kin = {.t = out->t, .body = out->pass.body, .turn = machine->turn};
+    pp_poses kin = {.t = out->t, .body = out->pass.body, .turn = machine->turn};
     const double one[1] = {1.0};
     double sign = 1.0, value = 0.0, rate = 0.0;
     pp_row row;
@@ -183,14 +183,13 @@ static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_
 {
     const perp_model *m = machine->model;
     pp_gaps none = {0};
-    pp_kinematics kin = {.t = out->t,
+    pp_kinematics kin = {.poses = {.t = out->t, .body = out->pass.body, .turn = machine->turn},
                          .h = 1.0,
-                         .body = out->pass.body,
                          .mass = out->pass.mass,
-                         .turn = machine->turn,
-                         .p_ext = PP_ZEROS(arena, double, m->nv)};
+                         .loads = {.p_ext = PP_ZEROS(arena, double, m->nv)}};
     pp_scheme scheme = {.stepper = PERP_STEPPER_ANITESCU_POTRA, .facets = 8};
-    return !kin.p_ext ? PERP_ERR_MEMORY : pp_rows_run(rows, m, &kin, &kin, &none, scheme, arena);
+    return !kin.loads.p_ext ? PERP_ERR_MEMORY
+                            : pp_rows_run(rows, m, &kin, &kin.poses, &none, scheme, NULL, arena);
 }
 
 static bool is_joint_equation(const pp_row *row, int joint)
@@ -306,7 +305,7 @@ static perp_status displaced(const pp_machine *machine, const pp_holds *holds,
     pp_frame *body = PP_ARRAY(arena, pp_frame, m->bodies);
     pp_contact_anchor *place = PP_ZEROS(arena, pp_contact_anchor, holds->count);
     int *which = PP_ARRAY(arena, int, holds->count);
-    pp_kinematics kin = {.t = out->t + s, .body = body};
+    pp_poses kin = {.t = out->t + s, .body = body};
     pp_gaps gaps;
     if (!q || !body || !place || !which) {
         return PERP_ERR_MEMORY;
@@ -444,7 +443,7 @@ static void set_contact(const pp_machine *machine, const pp_hold *hold, const pp
 static perp_status measure_scales(const pp_machine *machine, const pp_holds *holds,
                                   const pp_rows *loops, pp_instant *out, pp_arena *arena)
 {
-    pp_kinematics kin = {.t = out->t, .body = out->pass.body};
+    pp_poses kin = {.t = out->t, .body = out->pass.body};
     pp_gaps gaps = {0};
     bool touching = holds->count > 0 && pp_hold_touches(&holds->hold[holds->count - 1]);
     pp_contact_anchor *place = pp_holds_places(holds, arena);

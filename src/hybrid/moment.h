@@ -108,14 +108,12 @@ perp_status pp_instant_acceleration_scale(pp_instant *instant, pp_arena *arena);
 // The laws of all holds for accelerations, b = J free + drift + stabilisation, in their modes.
 perp_status pp_instant_laws(pp_laws *out, const pp_machine *machine, const pp_instant *instant,
                             const pp_holds *holds, pp_arena *arena);
-// Accelerations in the modes that the holds have; r: forces of all rows, in moment's arena.  (H5)
+// Accelerations in the modes that the holds have, and forces of all rows, in the arena. Where the equations leave forces
+// undetermined: any will do, or they have to keep the laws. The motion is the same.            (H5), (H19)
+typedef enum pp_loads_wanted { PP_LOADS_ANY, PP_LOADS_LAWFUL } pp_loads_wanted;
 perp_status pp_accelerate(const pp_machine *machine, const pp_instant *instant,
-                          const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
-                          pp_arena *arena);
-// The same, with loads that are not determined shared so that they keep the laws, where the least do not.
-perp_status pp_accelerate_shared(const pp_machine *machine, const pp_instant *instant,
-                                 const pp_holds *holds, double *qdd, double **r, pp_law_info *info,
-                                 pp_arena *arena);
+                          const pp_holds *holds, pp_loads_wanted wanted, double *qdd, double **r,
+                          pp_law_info *info, pp_arena *arena);
 // Slip of a contact at a moment in (t, o), and its speed.
 double pp_instant_slip(const pp_instant *instant, int hold, double slip[2]);
 // The same of turning: about n, or t and o, times the length of the machine.
@@ -163,7 +161,7 @@ perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
-                          const pp_kinematics *kin, double margin, pp_arena *arena);
+                          const pp_poses *kin, double margin, pp_arena *arena);
 pp_contact_anchor pp_contact_anchor_of(const perp_model *m, const pp_frame *body, double t,
                                        const pp_contact *c);
 // Whether a contact can have come from a place to where it is now, t. A point that has jumped (from a corner of the
@@ -174,9 +172,9 @@ bool pp_place_reaches(const pp_machine *machine, const pp_contact_anchor *from,
 pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
                            const pp_frame *body);
 pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena);  // NULL: out of memory
-// Gives kin, whose frames are set, the normals that the contacts of the holds had.
-perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
-                          pp_arena *arena);
+// Gives the search the normals that the contacts of the holds had, turned to the poses.
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, const pp_poses *kin,
+                          pp_gap_search *search, pp_arena *arena);
 
 // Friction that differs along t and o is a disc in coordinates that are scaled: forces grow with an axis and
 // rates along with them, so that the power stays (constraint/contact.c does the same). The larger coefficient
@@ -216,6 +214,7 @@ static inline double pp_hold_mu(const pp_machine *machine, const pp_instant *ins
 typedef struct pp_bounces {
     double rest;       // slower than this nothing does [m/s]
     const bool *ends;  // holds: bounces that end here; NULL: none
+    bool in_short;     // in a short step
 } pp_bounces;
 
 // Velocities after an impact of all holds that touch: limits and contacts of the list, equations held.

@@ -59,7 +59,7 @@ static double worst_position(const pp_instant *instant)
 
 static const double DEEP = 1e-6;  // [rad], and of the length
 
-static perp_status add_limits(const pp_machine *machine, const pp_kinematics *kin, pp_holds *holds,
+static perp_status add_limits(const pp_machine *machine, const pp_poses *kin, pp_holds *holds,
                               pp_arena *arena)
 {
     const perp_model *m = machine->model;
@@ -96,9 +96,9 @@ static perp_status add_broken(const pp_machine *machine, double t, const double 
         return PERP_ERR_MEMORY;
     }
     pp_tree_frames(machine->tree, t, q, qd, body);
-    pp_kinematics kin = {.t = t, .body = body, .turn = machine->turn};
+    pp_poses kin = {.t = t, .body = body, .turn = machine->turn};
     perp_status status = add_limits(machine, &kin, holds, arena);
-    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, 0.0, arena);
+    status = status < 0 ? status : pp_gaps_run(&gaps, m, &kin, (pp_gap_search){0}, arena);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         pp_hold hold = pp_hold_contact(c);

@@ -24,28 +24,24 @@ static perp_status instant_of(pp_flight *flight, const pp_holds *holds, bool for
 
 // ── Velocities of what stays closed ──────────────────────────────────────────────────────────────
 
-// Held rows are equations; where a contact slides, what it takes to close it brings friction along.
+// Held rows are equations; of a contact that slides its normal row is one. Rates are at most those of rounding here, so the
+// friction of these impulses does not count. With it the equations may be all but singular (near Painleve's paradox), and
+// rounding would become an impulse.
 static pp_law settling(const pp_instant *instant, const pp_holds *holds, int i)
 {
     const pp_hold *hold = &holds->hold[i];
-    const pp_contact *c = &instant->contact[i];
     pp_law law = {.kind = PP_LAW_EQUAL, .at = instant->at[i], .size = instant->size[i]};
-    if (hold->mode != PP_SLIDES) {
-        return law;
+    if (hold->mode == PP_SLIDES) {
+        law.size = hold->kind == PP_HOLD_CONTACT && law.size > 0 ? 1 : 0;
     }
-    if (hold->kind != PP_HOLD_CONTACT) {
-        law.size = 0;
-        return law;
-    }
-    law.kind = PP_LAW_SLIDING;
-    law.mode = PP_SLIDES;
-    law.mu = pp_contact_mu(c);
-    law.d[0] = law.size == 3 ? pp_dot3(hold->d_W, c->t) : hold->d;
-    law.d[1] = pp_dot3(hold->d_W, pp_cross(c->n, c->t));
     return law;
 }
 
-// Velocities of held rows become exactly zero, by the least change.                    theory (H12)
+// Two contact points at a distance d of each other turn a rate of rounding into a couple of impulses, (length/d)^2 times
+// larger, one of which pulls. What only such couples would change is left to the stabilisation.
+static const double WELL_POSED = 1e-3;
+
+// Velocities of held rows become zero, by the least change.                            theory (H12)
 static perp_status project_velocities(pp_flight *flight, const pp_holds *holds)
 {
     pp_mark mark = pp_arena_mark(flight->scratch);
@@ -72,7 +68,8 @@ static perp_status project_velocities(pp_flight *flight, const pp_holds *holds)
                      .A = instant.A,
                      .b = b,
                      .tolerance = 1e-12,
-                     .scale = instant.scale};
+                     .scale = instant.scale,
+                     .rank = WELL_POSED};
     status = pp_law_linear(&laws, r, &info, flight->scratch);
     if (status >= 0) {
         pp_gemv(instant.nv, instant.rows, 1.0, instant.G, instant.nv, r, flight->qd);
@@ -103,7 +100,7 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     if (status >= 0) {
         flight->result->unique = false;
         status = pp_flight_jump(flight, &instant, holds, impulse, qd,
-                                (pp_bounce){{PP_INF, NULL}, 1.0, false});
+                                (pp_bounce){{PP_INF, NULL, false}, 1.0, false});
     } else if (status != PERP_ERR_MEMORY) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
                  "no acceleration obeys all laws at t = %.12g, and no impulse ends that: joints, "
@@ -217,7 +214,8 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
         status = PERP_ERR_MEMORY;
     }
     status = status < 0 ? status
-                        : pp_flight_resolve_impacts(flight, &now, flight->tol_rate, ends, again);
+                        : pp_flight_resolve_impacts(flight, &now, pp_flight_bounce_speed(flight),
+                                                    false, ends, again);
     for (int round = 0; round < ROUNDS && wedged && status >= 0 && !*again; round++) {
         bool *at_rest = carry_slides(flight, &now, round == 0 ? ended : NULL);
         status = at_rest ? pp_flight_set_modes(flight, &now, ends, at_rest) : PERP_ERR_MEMORY;
@@ -270,8 +268,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     status = status < 0 ? status : note_changes(flight, &now);
     if (status >= 0) {
         flight->holds = now;
-        flight->share.rows = 0;
-        flight->share.confirmed = same;
+        flight->confirmed = same;
         flight->stale = false;
     }
     return status;

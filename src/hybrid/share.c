@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads that the motion does not determine: a share of them that keeps the laws.          theory (H19)
+// Forces that the equations of given modes do not determine: of those that keep the laws, the least.  theory (H19)
 //
-// For given modes the forces x of a motion are those with M x = b. Where M is singular (a box on four corners) the
-// shortest of them may pull, or ask for more friction than there is, although others do not. Those that keep the laws
-// are a convex set: the meeting of the affine set {x_0 + N z}, N a basis of the null space of M, with cones of friction
-// and bounds. It is found by Newton's method on the squared distance
+// For given modes the forces x of a motion are those with M x = b. Where M is singular (a box on four corners, a face
+// that slides on five) the shortest of them may pull, or ask for more friction than there is, although others do not.
+// Where contacts slide, another choice is another motion, so the choice has to be a continuous function of the state:
+// an integrator follows it. The forces of least norm in the convex set {M x = b} and K, the cones of friction and bounds,
+// are one. With x = x_0 + N z, x_0 the shortest solution, N an orthonormal basis of the null space of M,
 //
-//     f(z) = 1/2 sum |x - P_K(x)|^2,     x = x_0 + N z,     N' (I - DP_K) N dz = -N' (x - P_K(x)),
+//     min  delta/2 |x|^2 + 1/2 sum |x + w - P_K(x + w)|^2       w <- x + w - P_K(x + w)
 //
-// which is convex and has a Lipschitz derivative: a step that lowers it by halving lengths always exists. Its least value
-// is zero where there is such a share, and positive where there is none.
+// is strongly convex in z, and is solved by Newton's method with halved steps; the multipliers w (method of multipliers)
+// take what is left of the distance to K to rounding in a few rounds, a factor of delta each. Where no x is in K the
+// result is near the one that is closest to it, without a jump. A jump would stop the integrator at the very place
+// where the modes end.
 #include "hybrid/law.h"
 
 #include <math.h>
@@ -22,6 +25,7 @@ typedef struct cone {
     int normal;  // -1: none
     int tangent[2], tangents;
     double mu, bound;
+    double w[3];  // multipliers of the normal and the tangents
 } cone;
 
 typedef struct share {
@@ -30,7 +34,7 @@ typedef struct share {
     cone *cone;
     double *N;        // n x free, orthonormal
     double *x;        // n
-    double *g;        // n: x - P(x), summed over the cones
+    double *g;        // n: gradient of the objective in x
     double *H, *B;    // n x n, free x free
     double *dz, *dx;  // free, n
     double *trial;    // n
@@ -71,9 +75,9 @@ static void add_cone(const pp_laws *laws, int i, share *s)
 }
 
 // The point P of a cone nearest to own = (normal, t), outside of it, and its derivative D.
-static void project(const cone *c, double mu, const double own[3], double P[3], double D[3][3])
+static void project(const cone *c, const double own[3], double P[3], double D[3][3])
 {
-    double normal = own[0], size = hypot(own[1], own[2]);
+    double mu = c->mu, normal = own[0], size = hypot(own[1], own[2]);
     double along = c->normal < 0 ? c->bound : (normal + mu * size) / (1.0 + mu * mu);
     double radius = c->normal < 0 ? c->bound : mu * along, d[3] = {0.0};
     if (c->normal >= 0 && along <= 0.0) {
@@ -98,26 +102,32 @@ static void project(const cone *c, double mu, const double own[3], double P[3], 
     }
 }
 
-// Half the squared distance of x from a cone; x - P and its derivative are added to g and H. mu: of the cone.
-static double outside_cone(const cone *c, double mu, const double *x, int n, double *g, double *H)
+// Half the squared distance of x + w from a cone. What is beyond it, x + w - P, goes into beyond (NULL: not wanted), is
+// added to g, and its derivative to H (NULL: not wanted).
+static double outside_cone(const cone *c, const double *x, int n, double *beyond, double *g,
+                           double *H)
 {
     const int index[3] = {c->normal, c->tangents > 0 ? c->tangent[0] : -1,
                           c->tangents > 1 ? c->tangent[1] : -1};
     double own[3] = {0.0}, P[3] = {0.0}, D[3][3] = {{0.0}}, sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        own[k] = index[k] < 0 ? 0.0 : x[index[k]];
+        own[k] = index[k] < 0 ? 0.0 : x[index[k]] + c->w[k];
     }
-    double most = c->normal < 0 ? c->bound : mu * own[0];
-    if (hypot(own[1], own[2]) <= most && own[0] >= 0.0) {
-        return 0.0;
+    double most = c->normal < 0 ? c->bound : c->mu * own[0];
+    bool inside = hypot(own[1], own[2]) <= most && own[0] >= 0.0;
+    if (!inside) {
+        project(c, own, P, D);
     }
-    project(c, mu, own, P, D);
     for (int i = 0; i < 3; i++) {
-        if (index[i] < 0) {
+        double out = inside ? 0.0 : own[i] - P[i];
+        if (beyond) {
+            beyond[i] = out;
+        }
+        if (index[i] < 0 || inside) {
             continue;
         }
-        g[index[i]] += own[i] - P[i];
-        sum += 0.5 * (own[i] - P[i]) * (own[i] - P[i]);
+        g[index[i]] += out;
+        sum += 0.5 * out * out;
         for (int k = 0; H && k < 3; k++) {
             if (index[k] >= 0) {
                 H[index[i] + index[k] * n] += (i == k ? 1.0 : 0.0) - D[i][k];
@@ -127,19 +137,39 @@ static double outside_cone(const cone *c, double mu, const double *x, int n, dou
     return sum;
 }
 
-// f, its gradient in x, and with H the derivative of that. tight: part by which cones are taken narrower.
-static double outside(const share *s, double tight, const double *x, double *g, double *H)
+static const double DELTA = 1e-6;  // what the norm counts beside the distance from the cones
+
+// The objective, its gradient g in x, and with H the derivative of that.
+static double objective(const share *s, const double *x, double *g, double *H)
 {
-    double sum = 0.0;
     int n = s->e.n;
-    memset(g, 0, (size_t)n * sizeof *g);
+    double sum = 0.5 * DELTA * pp_dot(n, x, x);
+    for (int i = 0; i < n; i++) {
+        g[i] = DELTA * x[i];
+    }
     if (H) {
         memset(H, 0, (size_t)n * (size_t)n * sizeof *H);
     }
     for (int i = 0; i < s->cones; i++) {
-        sum += outside_cone(&s->cone[i], (1.0 - tight) * s->cone[i].mu, x, n, g, H);
+        sum += outside_cone(&s->cone[i], x, n, NULL, g, H);
     }
     return sum;
+}
+
+// New multipliers; the largest change of one, which is how far x is from the cones.
+static double renew_multipliers(share *s)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->cones; i++) {
+        cone *c = &s->cone[i];
+        double beyond[3];
+        outside_cone(c, s->x, s->e.n, beyond, s->g, NULL);
+        for (int k = 0; k < 3; k++) {
+            most = fmax(most, fabs(beyond[k] - c->w[k]));
+            c->w[k] = beyond[k];
+        }
+    }
+    return most;
 }
 
 // ── The null space ───────────────────────────────────────────────────────────────────────────────
@@ -213,7 +243,7 @@ static perp_status find_null(share *s, int rank, pp_arena *arena)
 
 // ── Newton's method ──────────────────────────────────────────────────────────────────────────────
 
-enum { STEPS = 60, HALVINGS = 30 };
+enum { STEPS = 60, HALVINGS = 30, MULTIPLIERS = 4 };
 
 // A direction dx in the null space; false: the gradient there is rounding.
 static bool direction(share *s, double size)
@@ -231,9 +261,9 @@ static bool direction(share *s, double size)
         }
     }
     for (int i = 0; i < m; i++) {
-        s->B[i + i * m] += 1e-8;  // cones that hold leave directions free
+        s->B[i + i * m] += DELTA;
     }
-    if (most <= 1e-13 * size || pp_chol_factor(m, s->B, m, 0.0) != 0) {
+    if (most <= 1e-16 * size || pp_chol_factor(m, s->B, m, 0.0) != 0) {
         return false;
     }
     pp_chol_solve(m, s->B, m, s->dz);
@@ -242,18 +272,17 @@ static bool direction(share *s, double size)
     return true;
 }
 
-// Minimises f from x on; small: what is zero.
-static void minimise(share *s, double tight, double size)
+static void minimise(share *s, double size)
 {
     int n = s->e.n;
-    double f = outside(s, tight, s->x, s->g, s->H), small = 1e-15 * size;
-    for (int k = 0; k < STEPS && f > small * small && direction(s, size); k++) {
+    double f = objective(s, s->x, s->g, s->H);
+    for (int k = 0; k < STEPS && direction(s, size); k++) {
         double slope = pp_dot(n, s->g, s->dx), step = 1.0, next = f;
         for (int halving = 0; halving < HALVINGS; halving++, step *= 0.5) {
             for (int i = 0; i < n; i++) {
                 s->trial[i] = s->x[i] + step * s->dx[i];
             }
-            next = outside(s, tight, s->trial, s->g, NULL);
+            next = objective(s, s->trial, s->g, NULL);
             if (next <= f + 1e-4 * step * slope) {
                 break;
             }
@@ -262,39 +291,8 @@ static void minimise(share *s, double tight, double size)
             break;
         }
         memcpy(s->x, s->trial, (size_t)n * sizeof *s->x);
-        f = outside(s, tight, s->x, s->g, s->H);
+        f = objective(s, s->x, s->g, s->H);
     }
-}
-
-// Forces of all rows from those of the unknowns; known: those that are given.
-static void spread(const share *s, int rows, const double *known, double *r)
-{
-    memcpy(r, known, (size_t)rows * sizeof *r);
-    for (int j = 0; j < s->e.n; j++) {
-        pp_push_add(&s->e.acts[j], s->x[j], r);
-    }
-}
-
-// x becomes the solution of the equations that is nearest to `others` (rows).
-static int nearest(share *s, const double *others, pp_arena *arena)
-{
-    int n = s->e.n;
-    double *M = PP_ARRAY(arena, double, (size_t)n *(size_t)n), *b = PP_ARRAY(arena, double, n);
-    if (!M || !b) {
-        return -1;
-    }
-    memcpy(M, s->e.M, (size_t)n * (size_t)n * sizeof *M);
-    memcpy(b, s->e.b, (size_t)n * sizeof *b);
-    for (int j = 0; j < n; j++) {
-        double guess = others ? others[s->e.zero[j].row[0]] : 0.0;
-        pp_axpy(n, -guess, M + (size_t)j * (size_t)n, b);
-        s->x[j] = guess;
-    }
-    int rank = pp_least_solve(n, M, b, s->trial, s->e.scale, PP_LAW_RANK, arena);
-    for (int j = 0; rank >= 0 && j < n; j++) {
-        s->x[j] += s->trial[j];
-    }
-    return rank;
 }
 
 static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena *arena)
@@ -321,49 +319,58 @@ static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena 
     return PERP_OK;
 }
 
-// No room for it: it is not kept.
-static void remember(pp_share *last, int rows, const double *r)
+// x becomes the shortest solution of the equations; the rank of M.
+static int shortest(share *s, pp_arena *arena)
 {
-    if (rows > last->room) {
-        last->r = PP_ARRAY(last->keep, double, rows);
-        last->room = last->r ? rows : 0;
+    int n = s->e.n;
+    double *M = PP_ARRAY(arena, double, (size_t)n *(size_t)n), *b = PP_ARRAY(arena, double, n);
+    if (!M || !b) {
+        return -1;
     }
-    last->rows = last->r ? rows : 0;
-    if (last->r) {
-        memcpy(last->r, r, (size_t)rows * sizeof *r);
-    }
+    memcpy(M, s->e.M, (size_t)n * (size_t)n * sizeof *M);
+    memcpy(b, s->e.b, (size_t)n * sizeof *b);
+    return pp_least_solve(n, M, b, s->x, s->e.scale, PP_LAW_RANK, arena);
 }
 
-perp_status pp_law_redistribute(const pp_laws *laws, double most, pp_share *last, double *other,
-                                bool *kept, pp_arena *arena)
+// From the shortest solution to the least one within the cones.
+static perp_status move_into_cones(share *s, int rank, pp_arena *arena)
 {
-    static const double TIGHT[2] = {0.05, 0.0};  // well inside of the cones first: that lasts
+    double size = pp_norm_inf(s->e.n, s->x);
+    perp_status status = find_null(s, rank, arena);
+    for (int k = 0; k < MULTIPLIERS && status >= 0; k++) {
+        minimise(s, size);
+        if (renew_multipliers(s) <= 1e-15 * size) {
+            break;
+        }
+    }
+    return status;
+}
+
+perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
+{
     pp_mark mark = pp_arena_mark(arena);
-    double *known = PP_ARRAY(arena, double, laws->rows);
     share s = {.cones = 0};
-    perp_status status = known ? begin(&s, laws, known, arena) : PERP_ERR_MEMORY;
-    *kept = false;
+    perp_status status = begin(&s, laws, r, arena);
+    int rank = status < 0 ? -1 : shortest(&s, arena);
+    if (rank < 0) {
+        pp_arena_release(arena, mark);
+        return PERP_ERR_MEMORY;
+    }
+    info->rank = rank;
+    info->equations = s.e.n;
+    double small = 1e-13 * pp_norm_inf(s.e.n, s.x), squares = 0.0;
+    for (int i = 0; i < s.cones; i++) {
+        squares += 2.0 * outside_cone(&s.cone[i], s.x, s.e.n, NULL, s.g, NULL);
+    }
+    if (rank < s.e.n && squares > small * small) {
+        status = move_into_cones(&s, rank, arena);
+    }
+    for (int j = 0; j < s.e.n; j++) {
+        pp_push_add(&s.e.acts[j], s.x[j], r);
+    }
+    pp_arena_release(arena, mark);
     if (status < 0) {
         return status;
     }
-    bool has_last = last && last->rows == laws->rows;
-    int rank = nearest(&s, has_last ? last->r : NULL, arena);
-    if (rank < 0) {
-        return PERP_ERR_MEMORY;
-    }
-    spread(&s, laws->rows, known, other);
-    *kept = pp_law_residual(laws, other, arena) <= most;
-    if (!*kept && rank < s.e.n) {
-        status = find_null(&s, rank, arena);
-        for (int k = 0; k < 2 && status >= 0 && !*kept; k++) {
-            minimise(&s, TIGHT[k], pp_norm_inf(s.e.n, s.x));
-            spread(&s, laws->rows, known, other);
-            *kept = pp_law_residual(laws, other, arena) <= most;
-        }
-        if (*kept && last) {
-            remember(last, laws->rows, other);
-        }
-    }
-    pp_arena_release(arena, mark);
-    return status;
+    return pp_all_finite((size_t)laws->rows, r) ? PERP_OK : PERP_ERR_NUMERIC;
 }

@@ -178,30 +178,30 @@ static double damped(const perp_model *m, const pp_frame *body)
     return sum;
 }
 
-// Force elements and wrenches from the caller, per unit of time, in kin; an end that is not free is moved by
+// Force elements and wrenches from the caller, per unit of time, in loads; an end that is not free is moved by
 // what holds it there.
-static void book_forces(pp_flight *flight, const pp_kinematics *kin, double w)
+static void book_forces(pp_flight *flight, const pp_frame *body, const pp_loads *loads, double w)
 {
     const perp_model *m = flight->machine->model;
-    double lost = damped(m, kin->body), held = 0.0;
+    double lost = damped(m, body), held = 0.0;
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *b = &m->body[i];
-        const pp_frame *f = &kin->body[i];
+        const pp_frame *f = &body[i];
         double part[6] = {0.0};
-        held += pp_dot3(kin->held[i].f_W, f->v) + pp_dot3(kin->held[i].tau_W, f->w);
+        held += pp_dot3(loads->held[i].f_W, f->v) + pp_dot3(loads->held[i].tau_W, f->w);
         for (int k = 0; k < b->nv; k++) {
-            part[b->axis[k]] = kin->p_ext[b->at + k];
+            part[b->axis[k]] = loads->p_ext[b->at + k];
         }
         accumulate_wrench(&flight->now.element[i], w,
                           (perp_wrench){{part[0], part[1], part[2]}, {part[3], part[4], part[5]}});
     }
-    flight->now.work += w * (kin->work_rate + lost - held);
+    flight->now.work += w * (loads->work_rate + lost - held);
     flight->now.lost += w * lost;
 }
 
 // Springs and dampers of joint coordinates; those of loops push bodies, f, and are in the joint's wrench.
-static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_kinematics *kin,
-                         double w, double *f)
+static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_poses *at, double w,
+                         double *f)
 {
     const perp_model *m = flight->machine->model;
     for (int i = 0; i < m->joints; i++) {
@@ -210,7 +210,7 @@ static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_
         if (!(j->stiffness > 0.0) && !(j->damping > 0.0)) {
             continue;
         }
-        pp_joint_coordinate(m, kin, i, &row);
+        pp_joint_coordinate(m, at, i, &row);
         double pull = -j->stiffness * (row.value - j->rest) - j->damping * row.v_pre;
         flight->now.lost += w * j->damping * row.v_pre * row.v_pre;
         if (is_loop(flight->machine->tree, i)) {
@@ -268,19 +268,14 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     const pp_tree *tree = machine->tree;
     pp_arena *arena = flight->scratch;
     double *tau = PP_ARRAY(arena, double, tree->nv), *f = PP_ZEROS(arena, double, m->nv);
-    pp_kinematics kin = {.t = instant->t,
-                         .h = 1.0,
-                         .body = instant->pass.body,
-                         .mass = instant->pass.mass,
-                         .turn = machine->turn,
-                         .p_ext = f,
-                         .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
-    if (!tau || !f || !kin.held) {
+    pp_poses at = {.t = instant->t, .body = instant->pass.body, .turn = machine->turn};
+    pp_loads loads = {.p_ext = f, .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
+    if (!tau || !f || !loads.held) {
         return PERP_ERR_MEMORY;
     }
-    pp_forces_add(&kin, m, machine->applied);
-    book_forces(flight, &kin, w);
-    book_springs(flight, instant, &kin, w, f);
+    pp_forces_add(&loads, m, &at, 1.0, machine->applied);
+    book_forces(flight, at.body, &loads, w);
+    book_springs(flight, instant, &at, w, f);
     book_rows(flight, instant, holds, r, w, mean);
     if (!sum_row_impulses(flight, instant, holds, r, w)) {
         return PERP_ERR_MEMORY;
@@ -319,8 +314,8 @@ static perp_status load_node(pp_flight *flight, double t, node *out)
                         : pp_instant_make(&out->moment, machine, t, y, y + tree->nq, &flight->holds,
                                           true, arena);
     return status < 0 ? status
-                      : pp_accelerate_shared(machine, &out->moment, &flight->holds, out->qdd,
-                                             &out->r, &out->info, arena);
+                      : pp_accelerate(machine, &out->moment, &flight->holds, PP_LOADS_LAWFUL,
+                                      out->qdd, &out->r, &out->info, arena);
 }
 
 static perp_status add_node(pp_flight *flight, const node *at, double w)

@@ -26,7 +26,7 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
 {
     const pp_machine *machine = flight->machine;
     const perp_model *m = machine->model;
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = machine->turn};
+    pp_poses kin = {.t = t, .body = body, .turn = machine->turn};
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (!(j->lower <= j->upper) || !pp_joint_has_coordinate(j)) {
@@ -57,12 +57,12 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
 static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_holds *out)
 {
     const pp_machine *machine = flight->machine;
-    pp_kinematics kin = {.t = flight->t, .body = (pp_frame *)(uintptr_t)body};
+    pp_poses kin = {.t = flight->t, .body = body};
     pp_gaps gaps;
-    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, flight->scratch);
-    status = status < 0 ? status
-                        : pp_gaps_run(&gaps, machine->model, &kin, LOOSE * machine->length,
-                                      flight->scratch);
+    pp_gap_search search = {.margin = LOOSE * machine->length};
+    perp_status status = pp_holds_hint(machine, &flight->holds, &kin, &search, flight->scratch);
+    status =
+        status < 0 ? status : pp_gaps_run(&gaps, machine->model, &kin, search, flight->scratch);
     for (int i = 0; status >= 0 && i < gaps.count; i++) {
         const pp_contact *c = &gaps.contact[i];
         pp_hold hold = pp_hold_contact(c);

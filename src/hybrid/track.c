@@ -78,17 +78,17 @@ pp_contact pp_place_beyond(const perp_model *m, const pp_contact_anchor *place,
     return c;
 }
 
-perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_kinematics *kin,
-                          pp_arena *arena)
+perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, const pp_poses *kin,
+                          pp_gap_search *search, pp_arena *arena)
 {
     const perp_model *m = machine->model;
     int rims = machine->rims ? machine->rims->count : 0;
     pp_pair_hint *hint = PP_ARRAY(arena, pp_pair_hint, (size_t)holds->count + (size_t)rims);
-    kin->hints = 0;
+    search->hints = 0;
     for (int i = 0; hint && i < rims; i++) {
         const pp_rim *rim = &machine->rims->rim[i];
         const pp_frame *of = &kin->body[m->shape[rim->of_b ? rim->b : rim->a].body];
-        hint[kin->hints++] = (pp_pair_hint){
+        hint[search->hints++] = (pp_pair_hint){
             .a = rim->a, .b = rim->b, .has_rim = true, .rim = pp_point(of, rim->on[rim->of_b])};
     }
     for (int i = 0; hint && m->spatial && i < holds->count; i++) {
@@ -97,18 +97,18 @@ perp_status pp_holds_hint(const pp_machine *machine, const pp_holds *holds, pp_k
         if (h->kind != PP_HOLD_CONTACT || !h->place.known || h->a > h->b) {
             continue;
         }
-        while (at < kin->hints && (hint[at].a != h->a || hint[at].b != h->b)) {
+        while (at < search->hints && (hint[at].a != h->a || hint[at].b != h->b)) {
             at++;
         }
-        if (at == kin->hints) {
-            hint[kin->hints++] = (pp_pair_hint){.a = h->a, .b = h->b};
+        if (at == search->hints) {
+            hint[search->hints++] = (pp_pair_hint){.a = h->a, .b = h->b};
         }
         if (!hint[at].has_normal) {
             hint[at].n = pp_mul(&kin->body[m->shape[h->a].body].R, h->place.n_A);
             hint[at].has_normal = true;
         }
     }
-    kin->hint = hint;
+    search->hint = hint;
     return hint ? PERP_OK : PERP_ERR_MEMORY;
 }
 
@@ -232,13 +232,13 @@ pp_contact_anchor *pp_holds_places(const pp_holds *holds, pp_arena *arena)
 
 // The contact points of the pairs that are closed: no others are asked for.
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
-                          const pp_kinematics *kin, double margin, pp_arena *arena)
+                          const pp_poses *kin, double margin, pp_arena *arena)
 {
-    pp_kinematics with = *kin;
+    pp_gap_search search = {.margin = margin};
     pp_shape_pair *pair = PP_ARRAY(arena, pp_shape_pair, holds->count);
     int pairs = 0;
     bool listed = false;
-    if (!pair || pp_holds_hint(machine, holds, &with, arena) < 0) {
+    if (!pair || pp_holds_hint(machine, holds, kin, &search, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < holds->count; i++) {
@@ -252,8 +252,7 @@ perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_hold
             pair[pairs++] = (pp_shape_pair){hold->a, hold->b};
         }
     }
-    perp_status status =
-        pp_gaps_some(out, machine->model, &with, margin, pair, pairs, listed, arena);
+    perp_status status = pp_gaps_some(out, machine->model, kin, search, pair, pairs, listed, arena);
     for (int i = 0; status >= 0 && !machine->model->spatial && i < out->count; i++) {
         out->contact[i].mu_2 = -1.0;  // there is nothing across in the plane
     }

@@ -22,7 +22,7 @@ perp_quat pp_rotation_increment(perp_vec3 rate, double h, perp_rotation_update h
     return pp_quat_unit((perp_quat){1.0, half.x, half.y, half.z});
 }
 
-static perp_vec3 theta_mean(perp_vec3 before, perp_vec3 after, double theta)
+static perp_vec3 theta_mean_vector(perp_vec3 before, perp_vec3 after, double theta)
 {
     return pp_along(pp_scale(1.0 - theta, before), theta, after);
 }
@@ -31,10 +31,11 @@ static perp_vec3 theta_mean(perp_vec3 before, perp_vec3 after, double theta)
 perp_vec3 pp_turn_rate(perp_vec3 before, perp_vec3 after, double h, double theta,
                        perp_rotation_update how)
 {
-    perp_vec3 rate = theta == 1.0 ? after : theta_mean(before, after, theta);
+    perp_vec3 rate = theta == 1.0 ? after : theta_mean_vector(before, after, theta);
     for (int k = 0; k < ROUNDS && theta != 1.0; k++) {
         pp_mat3 D = pp_quat_matrix(pp_rotation_increment(rate, h, how));
-        perp_vec3 next = theta_mean(before, pp_mul_t(&D, after), theta), step = pp_sub(next, rate);
+        perp_vec3 next = theta_mean_vector(before, pp_mul_t(&D, after), theta),
+                  step = pp_sub(next, rate);
         rate = next;
         if (pp_dot3(step, step) <= ROUNDING * ROUNDING * pp_dot3(next, next)) {
             break;
@@ -53,7 +54,7 @@ perp_quat pp_turn_of(const pp_mat3 *I_B, perp_quat rot, perp_vec3 before, perp_v
     perp_vec3 y = pp_add(pp_mul(I_B, first), pp_mul_t(&R, push));
     perp_quat turn = pp_rotation_increment(first, h, how);
     for (int k = 0; k < ROUNDS; k++) {
-        turn = pp_rotation_increment(theta_mean(first, w, theta), h, how);
+        turn = pp_rotation_increment(theta_mean_vector(first, w, theta), h, how);
         pp_mat3 B = pp_quat_matrix(turn), A = *I_B, inverse;
         perp_vec3 carried = pp_mul_t(&B, y), off = pp_sub(pp_mul(I_B, w), carried);
         perp_vec3 c = pp_scale(theta * h, carried);  // A = J - theta h [B^T y]x

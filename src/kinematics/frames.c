@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+// Planar: R about z. The angle is not wrapped, so that springs and joints count full turns.
 void pp_frame_set_angle(pp_frame *f, double angle)
 {
     double c = cos(angle), s = sin(angle);
@@ -14,12 +15,14 @@ void pp_frame_set_angle(pp_frame *f, double angle)
     f->rot = (perp_quat){cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
 }
 
+// R is derived from the quaternion once; all else reads R.
 void pp_frame_set_rotation(pp_frame *f, perp_quat rot)
 {
     f->rot = rot;
     f->R = pp_quat_matrix(rot);
 }
 
+// q = (x, y, angle), nu = (v_x, v_y, omega); particles keep their angle.
 static pp_frame free_planar(const pp_body *body, const double *q, const double *nu)
 {
     pp_frame f = {.p = {q[0], q[1], 0.0}, .v = {nu[0], nu[1], 0.0}};
@@ -127,6 +130,7 @@ void pp_frames(const perp_model *model, const pp_state *state, pp_frame *body)
     for (int i = 0; i < model->bodies; i++) {
         const pp_body *b = &model->body[i];
         const double *q = state->q + b->at_q, *nu = state->nu + b->at;
+        // q and nu of a body that is not free are never read: it has no place in them
         if (b->nv == 6) {  // in place: the many
             body[i].p = pp_vec(q[0], q[1], q[2]);
             body[i].v = pp_vec(nu[0], nu[1], nu[2]);
@@ -171,6 +175,7 @@ static void start_body(const pp_body *body, pp_state *state)
     }
 }
 
+// Where the model says that the free bodies begin.
 void pp_state_start(const perp_model *model, pp_state *state)
 {
     for (int i = 0; i < model->bodies; i++) {

@@ -34,28 +34,28 @@ typedef struct pp_inertia {
     pp_mat3 I, inverse_I;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
 } pp_inertia;
 
-// What is known of two shapes that all but touch.
-typedef struct pp_pair_hint {
-    int a, b;  // shapes, a < b
-    bool has_normal, has_rim;
-    perp_vec3 n;  // that they had a moment ago, from a to b
-    perp_vec3
-        rim;  // world: a point of a round face that the manifold has to have while the faces are level [m]
-} pp_pair_hint;
+// Where all bodies are at one time, and how they move. The arrays belong to whoever made them.
+typedef struct pp_poses {
+    double t;              // [s]
+    const pp_frame *body;  // every body, the ground included
+    const double
+        *turn;  // joints: coordinates when last seen (pp_state); NULL: angles between -pi and pi
+} pp_poses;
 
+// What pushes the bodies over a step.
+typedef struct pp_loads {
+    double *p_ext;      // nv: impulse of all explicit forces over h [N s, N m s]        theory (P1)
+    perp_wrench *held;  // bodies that are not free: impulse of springs and forces on them
+    double potential;   // gravity and springs [J]
+    double work_rate;   // power of the explicit forces other than gravity and springs [W]
+} pp_loads;
+
+// Where a step starts: M and p_ext of (P1), and the poses they are taken at.
 typedef struct pp_kinematics {
-    double t, h;
-    pp_frame *body;       // every body, the ground included
-    pp_inertia *mass;     // every body
-    bool values_only;     // rows of joints are wanted for their values, not for W
-    const double *turn;   // of the state; NULL: angles between -pi and pi
-    double *p_ext;        // nv: impulse of all explicit forces over h                 theory (P1)
-    perp_wrench *held;    // bodies that are not free: impulse of springs and forces on them
-    double potential;     // gravity and springs [J]
-    const pp_team *team;  // for the stages that follow; NULL: one thread
-    double work_rate;     // power of the explicit forces other than gravity and springs [W]
-    const pp_pair_hint *hint;  // of some pairs
-    int hints;
+    pp_poses poses;
+    double h;          // length of the step [s]
+    pp_inertia *mass;  // every body
+    pp_loads loads;
 } pp_kinematics;
 
 // q and nu at t = 0.
@@ -77,9 +77,10 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
                               double h, perp_gyroscopic gyroscopic, const perp_wrench *applied,
                               pp_arena *arena);
 
-// Adds the impulses of all forces, implicit ones too, and of `applied` (NULL: none) to p_ext and held;
-// of kin t, h and body are read.
-void pp_forces_add(pp_kinematics *kin, const perp_model *model, const perp_wrench *applied);
+// Adds the impulses over h of all forces, implicit ones as well, and of `applied` (NULL: none) to p_ext and held, and
+// their power to work_rate.
+void pp_forces_add(pp_loads *out, const perp_model *model, const pp_poses *at, double h,
+                   const perp_wrench *applied);
 
 // Potential energy of gravity and springs at a state [J].
 double pp_potential(const perp_model *model, const pp_frame *body);

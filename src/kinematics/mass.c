@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mass matrix: m, and the inertia tensor turned into world axes, I_W = R I_B R^T.
+//
+// M is block diagonal, a block of each free body at body->at: (m, m) for a particle of the plane, (m, m, I_zz) for a planar
+// body, (m, m, m) for a particle of space, and m times the identity with I_W below it for a body of space. Velocities are
+// of the centre of mass, so that translation and rotation are not coupled. Both I_W and its inverse are turned from
+// body axes: M^-1 needs no factorisation.
 #include "kinematics/kinematics.h"
 
 // Mass and inertia about the centre of mass in W: in space R I_B R^T and its inverse R I_B^-1 R^T. Bodies that are not
@@ -25,6 +30,7 @@ void pp_masses(const perp_model *model, const pp_frame *body, pp_inertia *mass)
     }
 }
 
+// M times s, M^-1 over s.
 void pp_inertia_scale(pp_inertia *weight, double s)
 {
     weight->m *= s;
@@ -34,6 +40,7 @@ void pp_inertia_scale(pp_inertia *weight, double s)
     }
 }
 
+// The rotational part of the velocities of a body of space. x and y may be the same.
 static void rotate_tensor(const pp_mat3 *I, const double *x, double *y)
 {
     perp_vec3 w = pp_mul(I, pp_vec(x[3], x[4], x[5]));

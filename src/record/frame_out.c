@@ -398,7 +398,7 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
     }
     now->info.certificate = r->since;
     if (start) {
-        pp_kinematics at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+        pp_poses at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
         now->info.energy.kinetic = start_kinetic(sim);
         now->info.energy.potential = pp_potential(m, sim->frames) + pp_joint_energy(m, &at);
     }

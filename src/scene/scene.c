@@ -1,17 +1,25 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenes: read, asked, written, gone.
+// Scenes: reading, questions about them, writing and freeing.
+//
+// A text becomes a scene in four stages: comments are blanked (here), the text becomes a tree of
+// values (json_tree.c), values become definitions by the tables of the format (objects.c, reader.c,
+// value.c), and definitions go to a builder, which makes the model (build.c). Each stage reports
+// errors with the line and column of the file. Scratch memory of all stages is freed at the end.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
 #include <string.h>
 
+// Marks options that come from perp_scene_load_options_default: a struct filled by hand may be
+// older than the library.
 #define READING_COOKIE 0x70530001u
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
 
-// Comments from // to the end of the line become blanks, so that places stay what they were.
+// Replaces comments, from // to the end of the line, by blanks, so that lines and columns in
+// messages stay those of the file. A // within a string is no comment.
 static void blank_comments(char *text, size_t size)
 {
     bool string = false, comment = false;
@@ -19,7 +27,7 @@ static void blank_comments(char *text, size_t size)
         if (comment) {
             comment = text[k] != '\n';
         } else if (string && text[k] == '\\') {
-            k++;  // what is escaped ends nothing
+            k++;  // an escaped quote does not end the string
         } else if (string) {
             string = text[k] != '"';
         } else {
@@ -32,7 +40,7 @@ static void blank_comments(char *text, size_t size)
     }
 }
 
-// The file's name without folders and ".json".
+// The name of a file without its folders and ".json": the name of a scene that gives none.
 static const char *base_name(pp_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -47,6 +55,7 @@ static const char *base_name(pp_arena *arena, const char *path)
     return name;
 }
 
+// A copy in the arena; NULL: no memory.
 static const char *copy_text(pp_arena *arena, const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -56,6 +65,8 @@ static const char *copy_text(pp_arena *arena, const char *text)
 
 // ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
+// Copies the settings into the scene. Texts in them point into the JSON tree, which is scratch
+// memory.
 static perp_status keep_settings(perp_scene *scene, const pp_settings *s, const char *name)
 {
     scene->sim = s->sim;
@@ -69,16 +80,20 @@ static perp_status keep_settings(perp_scene *scene, const pp_settings *s, const 
     }
     if (s->sim.tree) {
         perp_joint *tree = PP_ARRAY(scene->arena, perp_joint, s->sim.tree_count);
-        for (int k = 0; tree && k < s->sim.tree_count; k++) {
+        if (!tree) {
+            return PERP_ERR_MEMORY;
+        }
+        for (int k = 0; k < s->sim.tree_count; k++) {
             tree[k] = s->sim.tree[k];
         }
         scene->sim.tree = tree;
     }
-    bool good = (!s->sim.tree || scene->sim.tree) && scene->name && scene->description &&
-                (!s->sim.solver || scene->sim.solver);
+    bool good = scene->name && scene->description && (!s->sim.solver || scene->sim.solver);
     return good ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// Settings first, because they belong to the scene; then the model, which takes all else from the
+// builder.
 static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene, const char *name)
 {
     pp_settings settings = {.sim = perp_sim_default(), .step = 0.001, .until = 1.0};
@@ -86,9 +101,13 @@ static perp_status read_root(pp_reader *r, const json_t *root, perp_scene *scene
     if (status == PERP_OK && keep_settings(scene, &settings, name) < 0) {
         status = pp_reader_memory(r);
     }
-    return status < 0 ? status : perp_model_create(r->builder, &scene->model, r->error);
+    if (status < 0) {
+        return status;
+    }
+    return perp_model_create(r->builder, &scene->model, r->error);
 }
 
+// Reads the text of a scene. The parser works on a copy in scratch memory, which has no comments.
 static perp_status read_text(perp_scene *scene, const char *name,
                              const perp_scene_load_options *reading, pp_arena *scratch,
                              perp_error *error)
@@ -108,7 +127,7 @@ static perp_status read_text(perp_scene *scene, const char *name,
     }
     memcpy(plain, scene->text, scene->size + 1);
     if (strncmp(plain, "\xef\xbb\xbf", 3) == 0) {
-        memset(plain, ' ', 3);  // the mark that some editors put before UTF-8
+        memset(plain, ' ', 3);  // byte order mark of UTF-8, which some editors write
     }
     blank_comments(plain, scene->size);
     r.text = plain;
@@ -125,6 +144,7 @@ static perp_status read_text(perp_scene *scene, const char *name,
     return status;
 }
 
+// A scene with a copy of the text, terminated by a zero byte. NULL: no memory.
 static perp_scene *create_scene(const perp_env *env, const char *text, size_t size)
 {
     perp_scene *scene = pp_alloc(env, sizeof *scene);
@@ -156,9 +176,12 @@ static perp_status check_reading(const perp_scene_load_options *reading, perp_er
     if (reading->cookie != READING_COOKIE) {
         return pp_fail(error, PERP_ERR_DEF, "scene: start from perp_scene_load_options_default()");
     }
+    // A file of size 0 needs no data.
     bool listed = reading->files >= 0 && (reading->files == 0 || reading->file);
-    for (int k = 0; listed && k < reading->files; k++) {
-        listed = reading->file[k].name && (reading->file[k].data || reading->file[k].size == 0);
+    int count = listed ? reading->files : 0;
+    for (int k = 0; k < count; k++) {
+        const perp_scene_file *file = &reading->file[k];
+        listed = listed && file->name && (file->data || file->size == 0);
     }
     if (!listed || !(reading->max_mb > 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -167,6 +190,9 @@ static perp_status check_reading(const perp_scene_load_options *reading, perp_er
     return PERP_OK;
 }
 
+// name is the path of the file, or any text for messages: files that the scene names are looked for
+// in its folder.
+// On failure *scene is NULL and the error says where.
 perp_status perp_scene_parse_with(const char *name, const char *text, size_t size,
                                   const perp_scene_load_options *reading, const perp_env *env,
                                   perp_scene **scene, perp_error *error)
@@ -188,6 +214,8 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
         return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
                        1e-6 * (double)pp_reading_most(reading));
     }
+    // Everything that reading needs for a while is in `scratch`; the scene keeps what it needs
+    // itself.
     perp_scene *made = create_scene(env, text, size);
     pp_arena *scratch = pp_arena_create(env);
     status = made && scratch ? read_text(made, name, reading, scratch, error)
@@ -201,6 +229,7 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     return status;
 }
 
+// Reads a file and parses it. The error is that of whichever fails.
 perp_status perp_scene_load_with(const char *path, const perp_scene_load_options *reading,
                                  const perp_env *env, perp_scene **scene, perp_error *error)
 {
@@ -237,6 +266,7 @@ perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **
     return perp_scene_load_with(path, NULL, env, scene, error);
 }
 
+// NULL is allowed, as for free.
 void perp_scene_destroy(perp_scene *scene)
 {
     if (scene) {
@@ -249,6 +279,7 @@ void perp_scene_destroy(perp_scene *scene)
 
 // ── Questions ────────────────────────────────────────────────────────────────────────────────────
 
+// Questions about NULL have the answer of an empty scene.
 const char *perp_scene_name(const perp_scene *scene)
 {
     return scene ? scene->name : "";
@@ -300,6 +331,7 @@ const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count)
     return scene ? scene->file : NULL;
 }
 
+// A callback of pp_file_write, which opens and closes the file.
 static void put_text(FILE *out, const char *name, const void *what)
 {
     const perp_scene *scene = what;

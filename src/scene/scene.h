@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of scene/: scene files and generated scenes.
+// Door of scene/: scene files and generated scenes. A scene is a model with the settings to
+// simulate it, the text it was read from, and the files that the text names.
 #pragma once
 
 #include "format/format.h"
@@ -9,15 +10,17 @@
 
 #include <perp/scene.h>
 
+// Owns all it points to. text is the file as it was read, comments included, so that a recording
+// can keep the scene byte by byte.
 struct perp_scene {
     perp_env env;
-    pp_arena *arena;  // texts
+    pp_arena *arena;  // name, description, text and files
     perp_model *model;
     perp_sim_def sim;
-    double step, until, interval;
+    double step, until, interval;  // [s]; interval 0: every step is recorded
     const char *name, *description;
     const char *text;
     size_t size;
-    perp_scene_file *file;  // that it names, each once
+    perp_scene_file *file;  // files that the text names, each once
     int files, file_room;
 };

@@ -17,6 +17,7 @@ enum { LONGEST = 160 };
 
 static void put_name(namer *n, const char *format, ...) PP_FORMAT(2, 3);
 
+// Each name has a fixed length: names of bodies and joints are cut to it.
 static void put_name(namer *n, const char *format, ...)
 {
     char *text = PP_ARRAY(n->arena, char, LONGEST);
@@ -63,6 +64,7 @@ static void name_row(namer *n, const pp_row *row, const pp_row *first, const pp_
         count += same;
         index += same && r < row;
     }
+    // contacts are named by name_contact: every other row has a joint or a force
     const char *name = "?";
     if (row->joint >= 0) {
         name = n->model->joint[row->joint].name;
@@ -76,6 +78,7 @@ static void name_row(namer *n, const pp_row *row, const pp_row *first, const pp_
     }
 }
 
+// Rows of one kind, named by what they belong to.
 static void name_rows(namer *n, const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -104,6 +107,7 @@ static void name_friction(namer *n, const pp_step *s)
     for (int g = 0; g < s->row.ng; g++) {
         const pp_friction *group = &s->row.group[g];
         const pp_contact *contact = &s->gap.contact[s->row.contact[group->n]];
+        // in the plane, and for spin, there are two ways; in space directions around the disc, from 1
         for (int j = 0; j < group->directions; j++) {
             if (group->size == 1) {
                 pp_print(ending, sizeof ending, "%s%s", kinds[group->kind], j == 0 ? "+t" : "-t");

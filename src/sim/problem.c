@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+// What the caller gets a view of, with the memory that all its arrays are in.
 typedef struct owned {
     perp_step_problem view;  // first, so that the view is the owner
     perp_env env;
@@ -39,6 +40,7 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_step_equations *
     perp_step_problem *v = &o->view;
     const perp_matrix *W = &motion->W;
     int nv = motion->nv, nb = motion->nb, ng = rows->ng, nf = rows->nf;
+    // dense and column-major throughout: these are matrices to look at, not to solve with
     double *M = dense_block(o->arena, &motion->M, 0, nv);
     double *p_ext = PP_ARRAY(o->arena, double, nv);
     double *E = PP_ZEROS(o->arena, double, (size_t)nf *(size_t)ng);
@@ -46,10 +48,11 @@ static bool fill_blocks(owned *o, const perp_sim *sim, const pp_step_equations *
     if (!M || !p_ext || !E || !U) {
         return false;
     }
+    // generalised impulses S^T p_ext in joint coordinates
     if (sim->tree) {
-        pp_tree_gather(&sim->step.tree, sim->step.kin.p_ext, p_ext);
+        pp_tree_gather(&sim->step.tree, sim->step.kin.loads.p_ext, p_ext);
     } else if (nv > 0) {
-        memcpy(p_ext, sim->step.kin.p_ext, (size_t)nv * sizeof *p_ext);
+        memcpy(p_ext, sim->step.kin.loads.p_ext, (size_t)nv * sizeof *p_ext);
     }
     // E: friction directions to their groups; U: mu of each group at its normal row, (C10)
     int f = 0;
@@ -95,6 +98,7 @@ static void write_answer(const perp_sim *sim, const pp_step_equations *motion,
     for (int i = 0; i < rows->nn; i++) {
         *next++ = a->pn[i];
     }
+    // signed impulses of the rows as nonnegative ones along the directions next to them
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
         pp_friction_split(group, a->pt + group->t, next);
@@ -112,6 +116,7 @@ static perp_status pose_form(owned *o, const perp_sim *sim, perp_form form,
     const pp_step *s = &sim->step;
     // Velocities that the step started from: after a commit `next` holds the old state.
     const double *nu = s->solved ? sim->next.nu : sim->now.nu;
+    // without inertia a step starts from rest
     if (sim->def.stepper == PERP_STEPPER_QUASISTATIC) {
         nu = PP_ZEROS(o->arena, double, sim->model->nv);
         if (!nu) {
@@ -178,6 +183,7 @@ static perp_status fill_problem(owned *o, const perp_sim *sim, perp_form form)
     return PERP_OK;
 }
 
+// The cone form has no single matrix that papers write, so that it is not offered.
 perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_problem **problem)
 {
     if (!sim || !problem || (form != PERP_FORM_MCP && form != PERP_FORM_LCP)) {
@@ -204,6 +210,7 @@ perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_prob
 void perp_step_problem_destroy(perp_step_problem *problem)
 {
     if (problem) {
+        // the view is the first member: its address is that of its owner
         owned *o = (owned *)problem;
         perp_env env = o->env;
         pp_arena_destroy(o->arena);

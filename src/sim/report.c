@@ -45,7 +45,7 @@ static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_fric
 }
 
 // The contact of normal row i, where it acted (theta method: in the middle of the step).
-static perp_contact contact_of(const perp_sim *sim, int i)
+static perp_contact contact_of_row(const perp_sim *sim, int i)
 {
     const pp_step *s = &sim->step;
     const pp_contact *c = &(s->acted ? s->acted : s->gap.contact)[s->row.contact[i]];
@@ -65,6 +65,7 @@ static perp_contact contact_of(const perp_sim *sim, int i)
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
         add_friction(sim, c, group, &out);
+        // a contact that works off drift (P17) creeps, by a rate that is not slip
         double still = pp_length(pp_add(out.slip_W, out.hold_W));
         slides = slides && (group->kind != PP_SLIDE || still > STILL);
     }
@@ -80,6 +81,7 @@ static perp_contact contact_of(const perp_sim *sim, int i)
 // are not kept.
 static perp_status reserve_contacts(perp_sim *sim, int count)
 {
+    // both or none, so that one capacity holds for both
     if (count > sim->contact_capacity) {
         perp_contact *contacts = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *contacts);
         pp_warm *warm = pp_alloc(&sim->env, 2 * (size_t)count * sizeof *warm);
@@ -103,6 +105,7 @@ static pp_warm warm_of(const perp_sim *sim, int i)
     const pp_step *s = &sim->step;
     perp_vec3 hold = pp_sim_stick_offset_next(sim, i);
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
+    // of the contact as found, not where it acted: the next step finds it by shapes and feature
     pp_warm warm = {.a = c->a,
                     .b = c->b,
                     .feature = c->feature,
@@ -123,7 +126,7 @@ static void report_some(void *arg, int from, int to)
 {
     perp_sim *sim = arg;
     for (int i = from; i < to; i++) {
-        sim->contacts[i] = contact_of(sim, i);
+        sim->contacts[i] = contact_of_row(sim, i);
         sim->warm[i] = warm_of(sim, i);
     }
 }
@@ -136,11 +139,13 @@ perp_status pp_sim_report(perp_sim *sim)
     if (status < 0) {
         return status;
     }
+    // contacts beyond those in the problem carry nothing and are not reported
     sim->contact_count = sim->warm_count = s->row.nc;
     pp_team_share(&sim->team, s->row.nc, GRAIN, report_some, sim);
     return PERP_OK;
 }
 
+// An arena of its own: the sim is const, and its own arena holds the last step.
 perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank)
 {
     if (!sim) {
@@ -168,10 +173,11 @@ perp_status perp_sim_load_range(const perp_sim *sim, int contact, double *least,
         return PERP_ERR_ARGUMENT;
     }
     pp_arena *arena = pp_arena_create(&sim->env);
-    pp_solve_options options = {.env = &sim->env};
+    pp_solve_cache cache = {.env = &sim->env};
+    // the impulse found is in the range, whatever else is
     double range[2] = {s->answer.pn[contact], s->answer.pn[contact]};
     perp_status status = arena ? pp_load_range(&s->answer, sim->model, &s->kin, &s->row, contact,
-                                               &options, arena, range)
+                                               &cache, arena, range)
                                : PERP_ERR_MEMORY;
     pp_arena_destroy(arena);
     *least = range[0];
@@ -198,9 +204,9 @@ static void add_impulse(const perp_model *m, const pp_row *row, double p, int bo
 }
 
 // The opposite of a wrench on body `from`, about the origin of body `to`.
-static perp_wrench reaction_wrench(const pp_kinematics *kin, perp_wrench w, int from, int to)
+static perp_wrench reaction_wrench(const pp_poses *at, perp_wrench w, int from, int to)
 {
-    perp_vec3 arm = pp_sub(kin->body[from].p, kin->body[to].p);
+    perp_vec3 arm = pp_sub(at->body[from].p, at->body[to].p);
     perp_vec3 tau = pp_add(w.tau_W, pp_cross(arm, w.f_W));
     return (perp_wrench){pp_scale(-1.0, w.f_W), pp_scale(-1.0, tau)};
 }
@@ -208,14 +214,14 @@ static perp_wrench reaction_wrench(const pp_kinematics *kin, perp_wrench w, int 
 // The opposite of what a joint does to one of its bodies. A joint that is a little open pushes each
 // body at its own anchor; one whose directions turn with a, both at b's anchor. The difference is
 // the moment of the force over the opening.
-static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, perp_wrench w,
-                                  int from, int to)
+static perp_wrench joint_reaction(const pp_poses *at, const pp_joint *j, perp_wrench w, int from,
+                                  int to)
 {
-    perp_wrench opposite = reaction_wrench(kin, w, from, to);
+    perp_wrench opposite = reaction_wrench(at, w, from, to);
     if (j->kind == PERP_JOINT_REVOLUTE || j->kind == PERP_JOINT_SPHERICAL ||
         j->kind == PERP_JOINT_UNIVERSAL || j->kind == PERP_JOINT_WELD) {
-        perp_vec3 anchor_a = pp_point(&kin->body[j->a], j->r_A);
-        perp_vec3 open = pp_sub(pp_point(&kin->body[j->b], j->r_B), anchor_a);
+        perp_vec3 anchor_a = pp_point(&at->body[j->a], j->r_A);
+        perp_vec3 open = pp_sub(pp_point(&at->body[j->b], j->r_B), anchor_a);
         double sign = to == j->b ? 1.0 : -1.0;
         opposite.tau_W = pp_along(opposite.tau_W, sign, pp_cross(open, opposite.f_W));
     }
@@ -223,9 +229,9 @@ static perp_wrench joint_reaction(const pp_kinematics *kin, const pp_joint *j, p
 }
 
 // Frames where the joints of the step act: in the middle with the theta method.
-static const pp_kinematics *acting(const pp_step *s)
+static const pp_poses *acting(const pp_step *s)
 {
-    return s->middle.body ? &s->middle : &s->kin;
+    return s->middle.body ? &s->middle : &s->kin.poses;
 }
 
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
@@ -240,7 +246,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         return out;
     }
     pp_row row;
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
     pp_joint_coordinate(m, &now, joint.i, &row);
     out.coordinate = row.value;
     out.rate = row.v_pre;
@@ -281,6 +287,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         add_impulse(m, &rows->n[i], s->answer.pn[i], on, &sum);
         out.limit += s->answer.pn[i];
     }
+    // the wrench of a gear is on four bodies: no reaction is reported for one that is not free
     bool gear = m->joint[joint.i].kind == PERP_JOINT_GEAR;
     out.impulse_b =
         from_a && !gear ? joint_reaction(acting(s), &m->joint[joint.i], sum, a, b) : sum;
@@ -313,7 +320,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
             int other = f->a == body ? f->b : f->a;
             perp_wrench w = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
             add_impulse(m, row, s->answer.pb[i], other, &w);
-            w = reaction_wrench(&s->kin, w, other, body);
+            w = reaction_wrench(&s->kin.poses, w, other, body);
             sum->f_W = pp_add(sum->f_W, w.f_W);
             sum->tau_W = pp_add(sum->tau_W, w.tau_W);
         }
@@ -340,10 +347,11 @@ perp_wrench perp_sim_body_drive_impulse(const perp_sim *sim, perp_body body)
     if (!held || !s->solved) {
         return out;
     }
-    // kin.held: explicit forces on bodies that are not free
-    perp_vec3 origin = s->kin.body[body.i].p;
-    out = s->kin.held[body.i];
+    // kin.loads.held: explicit forces on bodies that are not free
+    perp_vec3 origin = s->kin.poses.body[body.i].p;
+    out = s->kin.loads.held[body.i];
     add_held(sim, body.i, &out);
+    // the drive supplies the opposite of what joints, springs and forces do to the body
     out = (perp_wrench){pp_scale(-1.0, out.f_W), pp_scale(-1.0, out.tau_W)};
     for (int i = 0; i < sim->contact_count; i++) {
         const perp_contact *c = &sim->contacts[i];

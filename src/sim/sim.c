@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+// In every definition that perp_sim_default made: one that was filled by hand, or by zeros, is refused.
 #define SIM_COOKIE 0x70490001u
 
 // Enums are 0 by default: stewart-trinkle, form auto, coulomb, newton, exponential, implicit,
@@ -96,6 +97,7 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: threads must be between 0 and %d, got %d",
                        PP_THREADS_MOST, def->threads);
     }
+    // a polygon has three sides at least; 256 make the pyramid equal to the cone to 1e-4
     if (def->facets < 3 || def->facets > 256) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: facets must be between 3 and 256, got %d",
                        def->facets);
@@ -103,13 +105,15 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     return PERP_OK;
 }
 
-void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn)
+// An angle is known up to whole turns: at->turn says near which one it was. Joints without a coordinate get 0, so that saved
+// states are defined to the last byte.
+void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn)
 {
     for (int i = 0; i < model->joints; i++) {
         pp_row row;
         row.value = 0.0;
         if (pp_joint_has_coordinate(&model->joint[i])) {
-            pp_joint_coordinate(model, kin, i, &row);
+            pp_joint_coordinate(model, at, i, &row);
         }
         turn[i] = row.value;
     }
@@ -148,6 +152,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: needs a model and a place to put it");
     }
     *sim = NULL;
+    // no definition: the defaults
     perp_sim_def standard = perp_sim_default();
     def = def ? def : &standard;
     perp_status status = check_def(def, error);
@@ -160,6 +165,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     }
     *s =
         (perp_sim){.env = env ? *env : (perp_env){0}, .model = model, .def = *def, .refused = {-1}};
+    // the string of the caller may be gone later
     if (def->solver) {
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
         s->def.solver = s->solver;
@@ -181,6 +187,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
+    // positions first, on the bodies; the tree then reads its coordinates off them, and the stepper `event` projects both
     status = pp_sim_fit_start(s, error);
     if (status >= 0) {
         status = pp_sim_create_tree(s, error);
@@ -196,6 +203,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     return PERP_OK;
 }
 
+// The model is the caller's. Everything may be NULL: a sim that failed half way is destroyed as well.
 void perp_sim_destroy(perp_sim *sim)
 {
     if (sim) {
@@ -224,6 +232,7 @@ const perp_model *perp_sim_model(const perp_sim *sim)
     return sim ? sim->model : NULL;
 }
 
+// Functions that look at a sim take NULL and answer with what means nothing, as none of them has a status.
 const perp_step_info *perp_sim_info(const perp_sim *sim)
 {
     static const perp_step_info none = {.status = PERP_ERR_ARGUMENT};
@@ -246,11 +255,13 @@ double perp_sim_time(const perp_sim *sim)
     return sim ? sim->now.t : 0.0;
 }
 
+// Handles of another model, or of none, are out of range.
 static bool has_body(const perp_sim *sim, perp_body body)
 {
     return sim && body.i >= 0 && body.i < sim->model->bodies;
 }
 
+// Frames are those of `now`, of bodies that are not free as well.
 perp_vec3 perp_sim_body_position(const perp_sim *sim, perp_body body)
 {
     if (!has_body(sim, body)) {

@@ -24,10 +24,12 @@ typedef struct pp_step {
     bool stay;           // contacts are taken as found, since the middle was not found otherwise
     double middle_size;  // of those velocities
     double middle_off;   // theta method: how far its middle is from that of the step found [m/s]
-    pp_kinematics middle;  // theta method: where the rows of joints are taken; no frames: at kin
-    double *bend;          // nb: in the biases of joints for bodies that turn; NULL: nothing is
-    pp_kinematics end;     // t, frames and turns at the end of the step
-    bool unfit;            // the end still has of what a start as given was off by
+    pp_poses middle;     // theta method: where the rows of joints are taken; no frames: at kin
+    double *bend;        // nb: in the biases of joints for bodies that turn; NULL: nothing is
+    pp_poses end;        // where the step ends
+    pp_frame *end_body;  // the frames of end, which are found again while positions are
+    double h;            // length of the step, once its end is known [s]
+    bool unfit;          // the end still has of what a start as given was off by
     bool solved;
 } pp_step;
 
@@ -83,6 +85,8 @@ typedef struct pp_stage_clock {
     double since;
 } pp_stage_clock;
 
+// A sim owns all its memory. `memory` holds what lives as long as the sim, `arena` what a step makes, `contact_cache` the
+// contacts of two ends of steps; lists that grow are on the heap.
 struct perp_sim {
     perp_env env;
     const perp_model *model;
@@ -96,6 +100,7 @@ struct perp_sim {
     pp_islands *islands;
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
+    // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
     pp_step_clock clock;   // now.t is its time
     perp_wrench *applied;  // bodies
@@ -126,8 +131,8 @@ struct perp_sim {
 double pp_sim_time_after(const perp_sim *sim, double h);
 void pp_sim_step_clock_advance(perp_sim *sim, double h);
 void pp_sim_step_clock_set(perp_sim *sim);
-// Coordinates of all joints as the frames have them, each in the turn nearest to kin->turn.
-void pp_sim_follow_turns(const perp_model *model, const pp_kinematics *kin, double *turn);
+// Coordinates of all joints as the frames have them, each in the turn nearest to at->turn.
+void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn);
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim);
 // Removes overlaps, open joints and crossed limits of the start, unless it is to stay as given.

@@ -26,6 +26,7 @@ void pp_sim_step_clock_advance(perp_sim *sim, double h)
     sim->clock.count++;
 }
 
+// Counting starts anew: from here on t = now.t + count h.
 void pp_sim_step_clock_set(perp_sim *sim)
 {
     sim->clock = (pp_step_clock){.start = sim->now.t};
@@ -34,7 +35,7 @@ void pp_sim_step_clock_set(perp_sim *sim)
 // Turns start over from what the frames show: within half a turn of zero.
 void pp_sim_reset_turns(perp_sim *sim)
 {
-    pp_kinematics now = {.t = sim->now.t, .body = sim->frames};
+    pp_poses now = {.t = sim->now.t, .body = sim->frames};
     pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 
@@ -48,6 +49,7 @@ void perp_sim_state_size(const perp_sim *sim, int *nq, int *nv)
     }
 }
 
+// Copies; NULL for what is not wanted.
 perp_status perp_sim_state_get(const perp_sim *sim, double *t, double *q, double *nu)
 {
     if (!sim) {
@@ -107,6 +109,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     pp_frames(sim->model, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
+    // a state that was set may be off the tree, or as given and unfit
     perp_status status = sim->tree ? pp_sim_project(sim) : PERP_OK;
     bool kept = status >= 0 && sim->def.start == PERP_START_AS_GIVEN;
     return kept ? pp_sim_fit_start(sim, &sim->error) : status;
@@ -132,6 +135,7 @@ typedef struct header {
     pp_step_clock clock;
 } header;
 
+// "perpSTA4", of which the digit is the version of the layout.
 static const uint64_t MAGIC = 0x7065727053544134ull;
 
 // q, nu and turns lie behind each other (allocate in sim.c).
@@ -145,6 +149,7 @@ static size_t applied_bytes(const perp_model *m)
     return (size_t)m->bodies * sizeof(perp_wrench);
 }
 
+// Header, state, wrenches and warm starts behind each other.
 static size_t block_bytes(const perp_model *m, int warm)
 {
     return sizeof(header) + state_bytes(m) + applied_bytes(m) + (size_t)warm * sizeof(pp_warm);
@@ -155,6 +160,7 @@ size_t perp_sim_state_save_size(const perp_sim *sim)
     return sim ? block_bytes(sim->model, sim->warm_count) : 0;
 }
 
+// From the first member behind the hash to the end of the warm starts.
 static uint64_t hash_block(const char *block, size_t size)
 {
     size_t from = offsetof(header, nq);
@@ -210,6 +216,7 @@ static perp_status reserve_warm(perp_sim *sim, int count)
     return PERP_OK;
 }
 
+// Sizes and the hash are checked before anything is written; a block of another model is recognised by its sizes.
 perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
 {
     if (!sim) {
@@ -244,6 +251,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     memcpy(sim->applied, next, applied_bytes(m));
     next += applied_bytes(m);
     sim->warm_count = head.warm;
+    // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
     if (head.warm > 0) {

@@ -4,9 +4,11 @@
 // The words for the choices of a sim: one table for scene files, recordings and the command line.
 #include <perp/sim.h>
 
+// The word at an index; NULL where there is none, by which callers know that a value is unknown.
 #define PICK(table, index)                                                                         \
     ((index) >= 0 && (index) < (int)(sizeof(table) / sizeof(table)[0]) ? (table)[index] : NULL)
 
+// The order is that of the enums; scene.schema.json has the same words.
 const char *perp_stepper_word(int stepper)
 {
     static const char *const words[] = {[PERP_STEPPER_STEWART_TRINKLE] = "stewart-trinkle",

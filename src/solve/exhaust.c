@@ -56,11 +56,6 @@ typedef struct mode_walk {
 
 // ── A mode ───────────────────────────────────────────────────────────────────────────────────────
 
-static int friction_row(const mode_walk *w, const pp_friction *group)
-{
-    return w->p->rows->nm + w->p->rows->nn + group->t;
-}
-
 // Modes of a closed contact's group: sticking, and sliding: two ways, or along vertices and along
 // sides.
 static int group_modes(const pp_friction *group)
@@ -69,7 +64,7 @@ static int group_modes(const pp_friction *group)
 }
 
 // y += A x for symmetric A and an x that is mostly zero.
-static void add_product(const pp_reduced *p, const double *x, double *y)
+static void add_sparse_product(const pp_reduced *p, const double *x, double *y)
 {
     for (int j = 0; j < p->n; j++) {
         if (x[j] != 0.0) {
@@ -94,7 +89,7 @@ static double *add_side(mode_walk *w, const row_vector gu, double h)
     double *g = w->g[w->sides];
     memset(g, 0, sizeof *w->g);
     if (gu) {
-        add_product(p, gu, g);
+        add_sparse_product(p, gu, g);
         h += pp_dot(p->n, gu, p->q);
     }
     w->h[w->sides++] = h;
@@ -196,7 +191,7 @@ static void add_side_slide(mode_walk *w, const pp_friction *group, int j, int t)
 static void add_group(mode_walk *w, int g, int mode, double *normal)
 {
     const pp_friction *group = &w->p->rows->group[g];
-    int n = w->p->rows->nm + group->n, t = friction_row(w, group);
+    int n = w->p->rows->nm + group->n, t = w->p->rows->nm + w->p->rows->nn + group->t;
     double mu = w->p->mu[g], d[2];
     if (mode == 0) {
         add_stick(w, group, mu, n, t);
@@ -294,10 +289,10 @@ static void set_system(const mode_walk *w, mode_system *s)
     const pp_reduced *p = w->p;
     row_vector rate, DC;
     memcpy(rate, p->q, (size_t)p->n * sizeof *rate);
-    add_product(p, w->x0, rate);
+    add_sparse_product(p, w->x0, rate);
     for (int j = 0; j < w->k; j++) {
         memset(DC, 0, sizeof DC);
-        add_product(p, w->C[j], DC);
+        add_sparse_product(p, w->C[j], DC);
         for (int i = 0; i < w->k; i++) {
             s->K[i][j] = pp_dot(p->n, w->R[i], DC);
         }

@@ -79,7 +79,7 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
 }
 
 // Iterations, work and times of one call of a solver.
-static void add_effort(pp_run *r, const perp_comp_info *info)
+static void add_solver_effort(pp_run *r, const perp_comp_info *info)
 {
     pp_answer *out = r->out;
     out->iterations += info->iterations;
@@ -101,7 +101,7 @@ static void note_solve(pp_run *r, perp_form form, int size, const perp_comp_info
     out->form = form;
     out->size = size;
     out->solver = info->solver ? info->solver : "auto";
-    add_effort(r, info);
+    add_solver_effort(r, info);
     if (info->error.status != PERP_OK) {
         pp_print(out->remark, sizeof out->remark, "%s", info->error.text);
     }
@@ -197,8 +197,8 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     perp_comp_info info;
     options.tolerance = tolerance;
     options.warm_start = warm;
-    options.work = r->options->work;
-    options.threads = r->options->threads;
+    options.work = r->cache->work;
+    options.threads = r->cache->threads;
     options.comparable = true;  // rows of one scene: gaps and joints are known to its rounding
     options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
     set_budget(r, &options);
@@ -206,7 +206,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
         return PERP_ERR_MEMORY;
     }
     perp_status status =
-        perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->options->env, z, &info);
+        perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->cache->env, z, &info);
     note_solve(r, posed->form, posed->mcp.n, &info);
     const double *yn = options.ray + posed->nv + posed->nb + posed->nm;
     if (status == PERP_ERR_INFEASIBLE && pp_run_jam_stands(r, yn)) {
@@ -366,8 +366,8 @@ static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
             options->max_iterations = most > 0 && most < REFINE_MOST ? most : REFINE_MOST;
         }
         perp_status status =
-            perp_fcp_solve(r->options->solver, fcp, options, r->options->env, c, v, &info);
-        add_effort(r, &info);
+            perp_fcp_solve(r->options->solver, fcp, options, r->cache->env, c, v, &info);
+        add_solver_effort(r, &info);
         if (status != PERP_OK) {
             return;
         }
@@ -384,8 +384,8 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
     set_budget(r, options);
     options->warm_start = true;
     if (strcmp(r->out->solver, "ssn") != 0 && !pp_run_solver_budget_spent(r) &&
-        perp_fcp_solve("ssn", fcp, options, r->options->env, c, v, &info) == PERP_OK) {
-        add_effort(r, &info);
+        perp_fcp_solve("ssn", fcp, options, r->cache->env, c, v, &info) == PERP_OK) {
+        add_solver_effort(r, &info);
         unpack_cone(r, fcp->dim, c);
     }
 }
@@ -395,7 +395,7 @@ static void finish_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *optio
 static void pack_guess(const pp_run *r, int dim, double *c)
 {
     const pp_rows *rows = r->rows;
-    const double *pn = r->options->warm, *pt = pn + rows->nn;
+    const double *pn = r->inputs->warm, *pt = pn + rows->nn;
     for (int i = 0; i < rows->nn; i++) {
         c[dim * i] = pn[i];
     }
@@ -437,7 +437,7 @@ static bool solve_from_afar(pp_run *r, const perp_fcp *fcp, perp_comp_options op
         options.tolerance = fmax(options.tolerance, IPM_HANDOFF);
         options.max_iterations = most[k];
         set_budget(r, &options);
-        perp_status status = perp_fcp_solve("ssn", fcp, &options, r->options->env, c, v, &info);
+        perp_status status = perp_fcp_solve("ssn", fcp, &options, r->cache->env, c, v, &info);
         note_solve(r, PERP_FORM_CONE, fcp->dim * fcp->nc, &info);
         r->out->remark[0] = '\0';
         // a limit leaves an iterate to go on from; other failures leave none
@@ -473,14 +473,14 @@ perp_status pp_run_by_cone(pp_run *r)
     if (r->rows->nn <= EXACT_MAX_CONTACTS) {
         options.tolerance = fmin(options.tolerance, 1e-12 * contrast(r));
     }
-    options.work = r->options->work;
-    options.threads = r->options->threads;
-    options.warm_start = r->options->warm != NULL;
+    options.work = r->cache->work;
+    options.threads = r->cache->threads;
+    options.warm_start = r->inputs->warm != NULL;
     if (!c || !v) {
         return PERP_ERR_MEMORY;
     }
     r->polygons = false;
-    if (r->options->warm) {
+    if (r->inputs->warm) {
         pack_guess(r, posed.fcp.dim, c);
     }
     // r->modes: many contacts, which modes were tried on in vain
@@ -494,7 +494,7 @@ perp_status pp_run_by_cone(pp_run *r)
     if (pivots && (options.max_iterations == 0 || options.max_iterations > POLYGONS_MOST)) {
         options.max_iterations = POLYGONS_MOST;
     }
-    status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->options->env, c, v, &info);
+    status = perp_fcp_solve(r->options->solver, &posed.fcp, &options, r->cache->env, c, v, &info);
     note_solve(r, PERP_FORM_CONE, (int)size, &info);
     // The cone form offers no vector that (U9) could be checked with: its "infeasible" is no proof.
     status = accept_best_iterate(r, status == PERP_ERR_INFEASIBLE ? PERP_ERR_RAY : status);

@@ -168,21 +168,28 @@ static void solve_island(crew *c, int island, const island_worker *mine)
     const island_factors *f = &c->kept->factor[w->parts->body.list[w->parts->body.start[island]]];
     pp_mark mark = pp_arena_mark(mine->arena);
     pp_solve_options options = *w->options;
+    pp_solve_cache cache = *w->cache;
     pp_answer *answer = &c->told[island];
     pp_island_problem part;
     *answer = (pp_answer){0};
     c->status[island] = PERP_ERR_MEMORY;
     if (pp_island_problem_copy(&part, w, island, mine->arena)) {
         // names for remarks come from the whole model; the rest is the island's own
-        options.named = w->model;
-        options.warm = part.warm;
-        options.work = mine->work;
-        options.ldl_joints = f->joints;
-        options.ldl_contacts = f->contacts;
-        options.threads = c->threads;
+        pp_solve_inputs inputs = {.model = &part.model,
+                                  .kin = &part.kin,
+                                  .rows = &part.rows,
+                                  .nu = part.nu,
+                                  .warm = part.warm,
+                                  .fresh = w->inputs->fresh,
+                                  .gaps = w->inputs->gaps,
+                                  .whole = w->inputs->model};
+        cache.work = mine->work;
+        cache.ldl_joints = f->joints;
+        cache.ldl_contacts = f->contacts;
+        cache.threads = c->threads;
+        cache.team = w->team;
         options.max_work = c->allowed;
-        c->status[island] = pp_solve_whole(answer, &part.model, &part.kin, &part.rows, part.nu,
-                                           &options, mine->arena);
+        c->status[island] = pp_solve_whole(answer, &inputs, &options, &cache, mine->arena);
     }
     if (c->status[island] >= 0) {
         pp_island_problem_put(&part, w, answer);
@@ -211,15 +218,15 @@ static void solve_island_job(void *arg, int k)
 // Bodies that no row touches: M nu = M nu_l + p_ext.
 static void move_loose(const pp_undivided *w)
 {
-    for (int i = 0; i < w->model->bodies; i++) {
-        const pp_body *body = &w->model->body[i];
+    for (int i = 0; i < w->inputs->model->bodies; i++) {
+        const pp_body *body = &w->inputs->model->body[i];
         double *nu = w->out->nu + body->at;
         if (w->parts->of[i] >= 0 || body->nv == 0) {
             continue;
         }
-        pp_body_mul(body, &w->kin->mass[i], w->nu + body->at, nu);
-        pp_axpy(body->nv, 1.0, w->kin->p_ext + body->at, nu);
-        pp_body_solve(body, &w->kin->mass[i], nu, nu);
+        pp_body_mul(body, &w->inputs->kin->mass[i], w->inputs->nu + body->at, nu);
+        pp_axpy(body->nv, 1.0, w->inputs->kin->loads.p_ext + body->at, nu);
+        pp_body_solve(body, &w->inputs->kin->mass[i], nu, nu);
         if (w->nu_c) {
             memcpy(w->nu_c + body->at, nu, (size_t)body->nv * sizeof *nu);
         }
@@ -231,13 +238,14 @@ static perp_status allocate_crew(crew *c, pp_arena *arena)
 {
     pp_undivided *w = &c->whole;
     int islands = w->parts->count;
-    size_t nv = (size_t)w->model->nv, nn = (size_t)w->rows->nn, nt = (size_t)w->rows->nt;
-    w->local = PP_ARRAY(arena, int, w->model->bodies);
-    w->follows = PP_ZEROS(arena, bool, w->rows->nb);
+    size_t nv = (size_t)w->inputs->model->nv, nn = (size_t)w->inputs->rows->nn,
+           nt = (size_t)w->inputs->rows->nt;
+    w->local = PP_ARRAY(arena, int, w->inputs->model->bodies);
+    w->follows = PP_ZEROS(arena, bool, w->inputs->rows->nb);
     c->told = PP_ARRAY(arena, pp_answer, islands);
     c->status = PP_ARRAY(arena, perp_status, islands);
     c->ended = PP_ZEROS(arena, bool, islands);
-    perp_status status = pp_answer_create(w->out, w->model, w->rows, arena);
+    perp_status status = pp_answer_create(w->out, w->inputs->model, w->inputs->rows, arena);
     if (status < 0 || !w->local || !w->follows || !c->told || !c->status || !c->ended) {
         return PERP_ERR_MEMORY;
     }
@@ -266,7 +274,7 @@ static perp_status allocate_crew(crew *c, pp_arena *arena)
 static bool has_discs(const pp_undivided *w, int island)
 {
     for (int k = w->parts->group.start[island]; k < w->parts->group.start[island + 1]; k++) {
-        const pp_friction *group = &w->rows->group[w->parts->group.list[k]];
+        const pp_friction *group = &w->inputs->rows->group[w->parts->group.list[k]];
         if (group->size == 2 && group->facets == 0) {
             return true;
         }
@@ -311,7 +319,7 @@ static perp_status worse_status(perp_status a, perp_status b)
     return b < 0 || a == PERP_OK ? b : a;
 }
 
-static void add_effort(perp_effort *sum, const perp_effort *e)
+static void add_island_effort(perp_effort *sum, const perp_effort *e)
 {
     sum->factorisations += e->factorisations;
     sum->work += e->work;
@@ -355,7 +363,7 @@ static perp_status combine_answers(const crew *c)
         out->motion_apart = fmax(out->motion_apart, a->motion_apart);
         out->impulses_apart = fmax(out->impulses_apart, a->impulses_apart);
         out->worked_off = out->worked_off || a->worked_off;
-        add_effort(&out->effort, &a->effort);
+        add_island_effort(&out->effort, &a->effort);
     }
     // the number of solvers tried is that of one island, not a sum over them
     out->effort.solvers = most->effort.solvers;
@@ -372,7 +380,7 @@ static perp_status combine_answers(const crew *c)
 static int choose_lanes(crew *c)
 {
     const pp_island_partition *parts = c->whole.parts;
-    const pp_rows *rows = c->whole.rows;
+    const pp_rows *rows = c->whole.inputs->rows;
     int all = rows->nb + rows->nm + rows->nn, most = 0, lanes = c->kept->team.lanes;
     for (int i = 0; i < parts->count; i++) {
         int size = parts->b.start[i + 1] - parts->b.start[i] + parts->m.start[i + 1] -
@@ -426,7 +434,7 @@ static perp_status solve_together(const crew *c, pp_arena *arena)
         spent += c->told[i].effort.work;
     }
     options.max_work = options.max_work > 0.0 ? fmax(options.max_work - spent, 1e-9) : 0.0;
-    perp_status status = pp_solve_whole(w->out, w->model, w->kin, w->rows, w->nu, &options, arena);
+    perp_status status = pp_solve_whole(w->out, w->inputs, &options, w->cache, arena);
     w->out->effort.work += spent;
     return status;
 }
@@ -434,7 +442,7 @@ static perp_status solve_together(const crew *c, pp_arena *arena)
 // On failure nu of the islands that were solved is in the answer, and the step does not use it.
 perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena)
 {
-    crew c = {.whole = *whole, .kept = whole->options->islands};
+    crew c = {.whole = *whole, .kept = whole->cache->islands};
     perp_status status = allocate_crew(&c, arena);
     int lanes = choose_lanes(&c);
     c.whole.team = c.threads > 1 ? &c.kept->team : NULL;
@@ -456,6 +464,6 @@ perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena)
         return status;
     }
     move_loose(&c.whole);
-    bool finite = pp_all_finite((size_t)whole->model->nv, whole->out->nu);
+    bool finite = pp_all_finite((size_t)whole->inputs->model->nv, whole->out->nu);
     return finite ? status : PERP_ERR_NUMERIC;
 }

@@ -23,11 +23,9 @@ perp_status pp_island_partition_find(pp_island_partition *out, const perp_model 
 
 // What all islands are parts of, and where their answers go.
 typedef struct pp_undivided {
-    const perp_model *model;
-    const pp_kinematics *kin;
-    const pp_rows *rows;
-    const double *nu;
+    const pp_solve_inputs *inputs;
     const pp_solve_options *options;
+    const pp_solve_cache *cache;
     const pp_island_partition *parts;
     int *local;           // bodies: number in their islands
     const pp_team *team;  // within an island; NULL: one thread
@@ -54,5 +52,5 @@ bool pp_island_problem_copy(pp_island_problem *part, const pp_undivided *whole, 
 void pp_island_problem_put(const pp_island_problem *part, const pp_undivided *whole,
                            const pp_answer *answer);
 
-// All islands, on threads where there are several; options->islands is not NULL.
+// All islands, on threads where there are several; cache->islands is not NULL.
 perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena);

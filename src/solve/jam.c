@@ -15,12 +15,12 @@
 // those of the whole model where r->model is an island, whose shapes and joints are not renumbered.
 static const char *row_name(const pp_run *r, int i, const char **other)
 {
-    const perp_model *m = r->options->named ? r->options->named : r->model;
+    const perp_model *m = r->inputs->whole ? r->inputs->whole : r->model;
     *other = NULL;
     if (i >= r->rows->nc) {
         return m->joint[r->rows->n[i].joint].name;
     }
-    const pp_contact *contact = &r->options->gaps->contact[r->rows->contact[i]];
+    const pp_contact *contact = &r->inputs->gaps->contact[r->rows->contact[i]];
     *other = m->body[m->shape[contact->b].body].name;
     return m->body[m->shape[contact->a].body].name;
 }
@@ -29,7 +29,7 @@ static const char *row_name(const pp_run *r, int i, const char **other)
 // largest are rounding.
 static void name_targets(pp_run *r, const double *y, double largest)
 {
-    const perp_model *m = r->options->named ? r->options->named : r->model;
+    const perp_model *m = r->inputs->whole ? r->inputs->whole : r->model;
     char *text = r->out->remark;
     for (int i = 0; i < r->rows->nb; i++) {
         size_t used = strlen(text);

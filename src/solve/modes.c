@@ -21,7 +21,7 @@
 static bool is_contact_only(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
-    if (!r->options->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
+    if (!r->inputs->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
         rows->nn != rows->nc || rows->nn == 0 || r->options->impact == PERP_IMPACT_POISSON) {
         return false;
     }
@@ -304,7 +304,7 @@ static perp_status allocate_modes(pp_modes *s)
     s->nu = reals + nv;
     s->step = s->nu + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
-    pp_axpy(nv, 1.0, r->kin->p_ext, s->start);
+    pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
     s->scale = pp_norm_inf(nv, r->nu);
     return pp_modes_prepare(s, r->arena);
 }
@@ -333,7 +333,7 @@ bool pp_modes_step(pp_modes *s)
 }
 
 // Adds to the answer's effort what was done since s->steps was last 0.
-static void add_effort(const pp_modes *s)
+static void add_mode_effort(const pp_modes *s)
 {
     pp_answer *out = s->run->out;
     out->iterations += s->steps;
@@ -358,14 +358,6 @@ static bool obeys_laws(pp_modes *s)
     return r->nu_current;
 }
 
-static void put_zeros(const pp_run *r)
-{
-    memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
-    if (r->rows->nt > 0) {
-        memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
-    }
-}
-
 // Where it fails the impulses are zero again, and for many contacts the state is kept in r->modes
 // for pp_run_polish.
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
@@ -388,7 +380,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     if (status < 0) {
         return status;
     }
-    add_effort(s);
+    add_mode_effort(s);
     *solved = *solved && obeys_laws(s);
     // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
@@ -396,7 +388,10 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         r->out->solver = "modes";
         r->out->size = pp_cone_dim(r->model, r->rows) * r->rows->nn;
     } else {
-        put_zeros(r);
+        memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
+        if (r->rows->nt > 0) {
+            memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
+        }
         r->modes = pp_modes_are_many(s) ? s : NULL;
     }
     return PERP_OK;
@@ -417,7 +412,7 @@ bool pp_run_polish(pp_run *r)
     memcpy(kept + nn, r->out->pt, (size_t)nt * sizeof *kept);
     s->steps = 0;
     perp_status status = pp_modes_newton_from_answer(s, &solved);
-    add_effort(s);
+    add_mode_effort(s);
     if (status < 0 || !solved || !obeys_laws(s)) {
         memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
         memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);

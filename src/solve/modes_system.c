@@ -109,8 +109,7 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     int *size = PP_ARRAY(arena, int, s->nodes), *p = PP_ARRAY(arena, int, s->nodes + 1);
     int *i = PP_ARRAY(arena, int, s->nodes + list->count);
     int *from = PP_ARRAY(arena, int, list->count);
-    s->ldl =
-        s->run->options->ldl_contacts ? s->run->options->ldl_contacts : pp_ldl_create_in(arena);
+    s->ldl = s->run->cache->ldl_contacts ? s->run->cache->ldl_contacts : pp_ldl_create_in(arena);
     if (!size || !p || !i || !from || !s->ldl) {
         return PERP_ERR_MEMORY;
     }
@@ -198,8 +197,8 @@ static void add_sized(int rows, int columns, double k, const double *l, const do
 // diagonal blocks of its bodies and the block between them. symmetric: l = r, so that the upper
 // block is the transpose of the lower one and need not be stored while the whole matrix is
 // symmetric.
-static void add_product(pp_modes *s, const pp_mode_contact *c, double k, const double *l,
-                        const double *r, bool symmetric)
+static void add_outer_product(pp_modes *s, const pp_mode_contact *c, double k, const double *l,
+                              const double *r, bool symmetric)
 {
     const perp_model *m = s->run->model;
     for (int a = 0; a < c->count; a++) {
@@ -248,9 +247,9 @@ static void add_slip(pp_modes *s, const pp_mode_contact *c)
             }
         }
     }
-    add_product(s, c, c->stiffness, l[0], c->n->J[0], false);
+    add_outer_product(s, c, c->stiffness, l[0], c->n->J[0], false);
     if (c->k_f > 0.0) {
-        add_product(s, c, c->k_f, f[0], f[0], true);
+        add_outer_product(s, c, c->k_f, f[0], f[0], true);
     }
 }
 
@@ -296,9 +295,9 @@ bool pp_modes_factor(pp_modes *s)
         if (c->mode == PP_MODE_SLIP) {
             add_slip(s, c);
         } else if (c->mode == PP_MODE_STICK) {  // K = 1 / alpha; an open contact has K = 0
-            add_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
+            add_outer_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
             for (int k = 0; k < c->size; k++) {
-                add_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
+                add_outer_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
             }
         }
     }

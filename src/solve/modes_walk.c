@@ -56,9 +56,9 @@ static void start_at_guess(pp_modes *s)
 {
     const pp_run *r = s->run;
     int nn = r->rows->nn, nt = r->rows->nt;
-    memcpy(r->out->pn, r->options->warm, (size_t)nn * sizeof *r->out->pn);
+    memcpy(r->out->pn, r->inputs->warm, (size_t)nn * sizeof *r->out->pn);
     if (nt > 0) {
-        memcpy(r->out->pt, r->options->warm + nn, (size_t)nt * sizeof *r->out->pt);
+        memcpy(r->out->pt, r->inputs->warm + nn, (size_t)nt * sizeof *r->out->pt);
     }
     s->factored = false;
 }
@@ -253,7 +253,7 @@ bool pp_modes_are_many(const pp_modes *s)
 // would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
-    bool left = s->run->options->fresh && pp_modes_are_many(s);
+    bool left = s->run->inputs->fresh && pp_modes_are_many(s);
     *solved = !left && newton_undamped(s);
     if (*solved || left) {
         return PERP_OK;

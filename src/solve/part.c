@@ -4,7 +4,7 @@
 // An island taken out of a step's problem, and its answer put back.
 //
 // Bodies and rows keep their order within the island, so that its numbers, and the bits of its answer, are those it
-// would have by itself. Names, shapes and joints stay those of the whole model (options->named).
+// would have by itself. Names, shapes and joints stay those of the whole model (pp_solve_inputs.whole).
 #include "solve/islands.h"
 
 #include <string.h>
@@ -25,27 +25,26 @@ static bool copy_bodies(pp_island_problem *p, const pp_undivided *w, pp_arena *a
 {
     const int *list = list_of(&w->parts->body, p->island);
     perp_model *m = &p->model;
-    *m = *w->model;
-    p->kin = *w->kin;
-    p->kin.team = w->team;
+    *m = *w->inputs->model;
+    p->kin = *w->inputs->kin;
     m->bodies = count_in_island(&w->parts->body, p->island);
     m->body = PP_ARRAY(arena, pp_body, m->bodies);
     p->kin.mass = PP_ARRAY(arena, pp_inertia, m->bodies);
-    p->kin.p_ext = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
+    p->kin.loads.p_ext = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
     p->nu = PP_ARRAY(arena, double, PP_BODY_NV *(size_t)m->bodies);
-    if (!m->body || !p->kin.mass || !p->kin.p_ext || !p->nu) {
+    if (!m->body || !p->kin.mass || !p->kin.loads.p_ext || !p->nu) {
         return false;
     }
     // each body's velocities follow those of the body before
     m->nv = 0;
     for (int i = 0; i < m->bodies; i++) {
-        const pp_body *body = &w->model->body[list[i]];
+        const pp_body *body = &w->inputs->model->body[list[i]];
         size_t bytes = (size_t)body->nv * sizeof *p->nu;
         m->body[i] = *body;
         m->body[i].at = m->nv;
-        p->kin.mass[i] = w->kin->mass[list[i]];
-        memcpy(p->kin.p_ext + m->nv, w->kin->p_ext + body->at, bytes);
-        memcpy(p->nu + m->nv, w->nu + body->at, bytes);
+        p->kin.mass[i] = w->inputs->kin->mass[list[i]];
+        memcpy(p->kin.loads.p_ext + m->nv, w->inputs->kin->loads.p_ext + body->at, bytes);
+        memcpy(p->nu + m->nv, w->inputs->nu + body->at, bytes);
         m->nv += body->nv;
     }
     return true;
@@ -81,7 +80,7 @@ static pp_row *copy_island_rows(const pp_undivided *w, const pp_by_island *sorte
 // lists once.
 static bool copy_friction(pp_island_problem *p, const pp_undivided *w, pp_arena *arena)
 {
-    const pp_rows *from = w->rows;
+    const pp_rows *from = w->inputs->rows;
     pp_rows *to = &p->rows;
     const int *list = list_of(&w->parts->group, p->island);
     const int *normal = list_of(&w->parts->n, p->island);
@@ -122,7 +121,7 @@ static bool copy_friction(pp_island_problem *p, const pp_undivided *w, pp_arena 
 // Impulses to start from, p_n then p_t; needs p->t of copy_friction.
 static bool copy_warm(pp_island_problem *p, const pp_undivided *w, pp_arena *arena)
 {
-    const double *warm = w->options->warm;
+    const double *warm = w->inputs->warm;
     const int *normal = list_of(&w->parts->n, p->island);
     p->warm = NULL;
     if (!warm) {
@@ -136,7 +135,7 @@ static bool copy_warm(pp_island_problem *p, const pp_undivided *w, pp_arena *are
         p->warm[i] = warm[normal[i]];
     }
     for (int i = 0; i < p->rows.nt; i++) {
-        p->warm[p->rows.nn + i] = warm[w->rows->nn + p->t[i]];
+        p->warm[p->rows.nn + i] = warm[w->inputs->rows->nn + p->t[i]];
     }
     return true;
 }
@@ -150,13 +149,13 @@ bool pp_island_problem_copy(pp_island_problem *p, const pp_undivided *w, int isl
     *to = (pp_rows){.nb = count_in_island(&parts->b, island),
                     .nm = count_in_island(&parts->m, island),
                     .nn = count_in_island(&parts->n, island)};
-    to->b = copy_island_rows(w, &parts->b, island, w->rows->b, arena);
-    to->m = copy_island_rows(w, &parts->m, island, w->rows->m, arena);
-    to->n = copy_island_rows(w, &parts->n, island, w->rows->n, arena);
+    to->b = copy_island_rows(w, &parts->b, island, w->inputs->rows->b, arena);
+    to->m = copy_island_rows(w, &parts->m, island, w->inputs->rows->m, arena);
+    to->n = copy_island_rows(w, &parts->n, island, w->inputs->rows->n, arena);
     // Normal rows are contacts first (nc of them), then limits of joints; so they are in the
     // island.
     const int *normal = list_of(&parts->n, island);
-    while (to->nc < to->nn && normal[to->nc] < w->rows->nc) {
+    while (to->nc < to->nn && normal[to->nc] < w->inputs->rows->nc) {
         to->nc++;
     }
     to->contact = PP_ARRAY(arena, int, to->nc);
@@ -164,7 +163,7 @@ bool pp_island_problem_copy(pp_island_problem *p, const pp_undivided *w, int isl
         return false;
     }
     for (int i = 0; i < to->nc; i++) {
-        to->contact[i] = w->rows->contact[normal[i]];
+        to->contact[i] = w->inputs->rows->contact[normal[i]];
     }
     return copy_bodies(p, w, arena) && copy_friction(p, w, arena) && copy_warm(p, w, arena);
 }
@@ -175,7 +174,7 @@ static void put_bodies(const pp_island_problem *p, const pp_undivided *w, const 
     const int *list = list_of(&w->parts->body, p->island);
     for (int i = 0; i < p->model.bodies; i++) {
         const pp_body *body = &p->model.body[i];
-        int at = w->model->body[list[i]].at;
+        int at = w->inputs->model->body[list[i]].at;
         size_t bytes = (size_t)body->nv * sizeof *a->nu;
         memcpy(w->out->nu + at, a->nu + body->at, bytes);
         if (w->nu_c) {

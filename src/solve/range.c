@@ -51,7 +51,7 @@ static bool touches(const programme *p, int i)
 }
 
 // Strictly inside the cone, or too slow to count as sliding.
-static bool group_sticks(const programme *p, const pp_friction *group)
+static bool is_sticking(const programme *p, const pp_friction *group)
 {
     const double *pt = p->answer->pt + group->t;
     double slip[2], size = group->size == 2 ? hypot(pt[0], pt[1]) : fabs(pt[0]);
@@ -99,20 +99,20 @@ static int count_sticking(const programme *p)
     int count = 0;
     for (int g = 0; g < p->rows->ng; g++) {
         const pp_friction *group = &p->rows->group[g];
-        count += touches(p, group->n) && group_sticks(p, group);
+        count += touches(p, group->n) && is_sticking(p, group);
     }
     return count;
 }
 
 // Largest speed in play [m/s], as in spreading: of the bodies, and what the forces of one step give
 // to bodies at rest.
-static double speed_scale(const programme *p)
+static double speed_of_bodies(const programme *p)
 {
     double worst = 1e-12;
     for (int i = 0; i < p->model->bodies; i++) {
         const pp_body *body = &p->model->body[i];
         double dv[PP_BODY_NV];
-        pp_body_solve(body, &p->kin->mass[i], p->kin->p_ext + body->at, dv);
+        pp_body_solve(body, &p->kin->mass[i], p->kin->loads.p_ext + body->at, dv);
         worst = body->nv > 0 ? fmax(worst, pp_norm_inf(body->nv, dv)) : worst;
     }
     return fmax(worst, pp_norm_inf(p->model->nv, p->answer->nu));
@@ -121,7 +121,7 @@ static double speed_scale(const programme *p)
 // Memory for A, b and the marks of its columns.
 static perp_status allocate_programme(programme *p, pp_arena *arena)
 {
-    p->tiny = 1e-8 * speed_scale(p);
+    p->tiny = 1e-8 * speed_of_bodies(p);
     p->equations = p->model->nv + count_sticking(p);
     p->most = p->rows->nb + p->rows->nn + (SIDES + 1) * p->rows->ng + 256;
     size_t size = (size_t)p->most * (size_t)p->equations;
@@ -156,7 +156,7 @@ static void fill_programme(programme *p)
             for (int t = 0; t < group->size; t++) {
                 pp_row_add(p->model, &rows->t[group->t + t], a->pt[group->t + t], NULL, p->b);
             }
-            if (group_sticks(p, group)) {
+            if (is_sticking(p, group)) {
                 add_sticking(p, group, equation++, normal);
             } else {
                 add_sliding(p, group, normal);
@@ -184,7 +184,7 @@ static void scale_rows(programme *p)
 
 // The extreme of sign * x_column; PP_INF where nothing bounds it from above.
 static perp_status optimum(const programme *p, int column, double sign, double load,
-                           const pp_solve_options *options, pp_arena *arena, double *value)
+                           const pp_solve_cache *cache, pp_arena *arena, double *value)
 {
     int m = p->equations, nx = p->columns, n = nx + m;
     double *M = PP_ZEROS(arena, double, (size_t)n *(size_t)n), *q = PP_ZEROS(arena, double, n);
@@ -214,9 +214,9 @@ static perp_status optimum(const programme *p, int column, double sign, double l
         .n = n, .A = perp_matrix_dense(n, n, M), .b = q, .lower = lower, .upper = upper};
     perp_comp_options comp = perp_comp_options_default();
     perp_comp_info info;
-    comp.work = options->work;
+    comp.work = cache->work;
     comp.comparable = true;
-    perp_status status = perp_mcp_solve(NULL, &mcp, &comp, options->env, z, &info);
+    perp_status status = perp_mcp_solve(NULL, &mcp, &comp, cache->env, z, &info);
     if (status == PERP_ERR_MEMORY) {
         return status;
     }
@@ -232,7 +232,7 @@ static perp_status optimum(const programme *p, int column, double sign, double l
 
 perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, int n,
-                          const pp_solve_options *options, pp_arena *arena, double range[2])
+                          const pp_solve_cache *cache, pp_arena *arena, double range[2])
 {
     programme p = {.model = model, .kin = kin, .rows = rows, .answer = answer};
     range[0] = range[1] = answer->pn[n];
@@ -249,8 +249,8 @@ perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
     if (p.columns > COLUMNS_MOST) {
         return PERP_ERR_LIMIT;
     }
-    status = optimum(&p, p.of[n], -1.0, load, options, arena, &range[0]);
-    return status < 0 ? status : optimum(&p, p.of[n], 1.0, load, options, arena, &range[1]);
+    status = optimum(&p, p.of[n], -1.0, load, cache, arena, &range[0]);
+    return status < 0 ? status : optimum(&p, p.of[n], 1.0, load, cache, arena, &range[1]);
 }
 
 // ── The active set ───────────────────────────────────────────────────────────────────────────────
@@ -308,7 +308,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
     programme p = {.model = model, .kin = kin, .rows = rows, .answer = answer};
     int nv = p.equations = model->nv;
     size_t most = (size_t)rows->nb + (size_t)rows->nn + (size_t)rows->nt;
-    p.tiny = 1e-8 * speed_scale(&p);
+    p.tiny = 1e-8 * speed_of_bodies(&p);
     p.A = PP_ZEROS(arena, double, most *(size_t)nv);
     p.free = PP_ZEROS(arena, bool, most);
     if (!p.A || !p.free) {
@@ -326,7 +326,7 @@ perp_status pp_active_set(const pp_answer *answer, const perp_model *model,
         pp_row_add(model, &rows->n[i], 1.0, NULL, normal);
         for (int k = 0; k < rows->grouped[i]; k++) {
             const pp_friction *group = &rows->group[rows->friction[i] + k];
-            if (!group_sticks(&p, group)) {
+            if (!is_sticking(&p, group)) {
                 add_sliding(&p, group, normal);
                 continue;
             }

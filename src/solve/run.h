@@ -13,7 +13,9 @@ typedef struct pp_run {
     const pp_kinematics *kin;
     const pp_rows *rows;
     const double *nu;
+    const pp_solve_inputs *inputs;  // of which model, kin, rows and nu are above
     const pp_solve_options *options;
+    const pp_solve_cache *cache;
     pp_arena *arena;
     pp_coordinates in;
     pp_closed closed;
@@ -37,8 +39,8 @@ typedef struct pp_run {
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,
                              pp_arena *arena);
 // pp_solve_run without a look at islands.
-perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                           const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
+                           const pp_solve_options *options, const pp_solve_cache *cache,
                            pp_arena *arena);
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
 void pp_run_close(pp_run *r);

@@ -39,15 +39,6 @@ perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_r
     return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
-// The answer and the scratch vectors of pp_run_close.
-static perp_status allocate_answer(pp_run *r)
-{
-    r->beta = PP_ARRAY(r->arena, double, r->rows->nb);
-    r->given = PP_ARRAY(r->arena, double, r->model->nv);
-    perp_status status = pp_answer_create(r->out, r->model, r->rows, r->arena);
-    return r->beta && r->given ? status : PERP_ERR_MEMORY;
-}
-
 // Work in factorisations, theory (C50): what the solvers of comp/ report, and what solve/ itself
 // has metered. It is counted in operations, never in seconds, so that a limit ends every run at the
 // same place.
@@ -85,7 +76,7 @@ void pp_run_close(pp_run *r)
     // out->nu holds the momentum M nu_l + p_ext + W p until pp_closed_solve turns it into
     // velocities
     pp_masses_mul(r->model, r->kin->mass, r->nu, out->nu);
-    pp_axpy(r->model->nv, 1.0, r->kin->p_ext, out->nu);
+    pp_axpy(r->model->nv, 1.0, r->kin->loads.p_ext, out->nu);
     for (int i = 0; i < rows->nm; i++) {
         pp_row_add(r->model, &rows->m[i], out->pm[i], NULL, out->nu);
     }
@@ -334,8 +325,8 @@ static perp_status solve_rows(pp_run *r)
     }
     const pp_kinematics *kin = r->kin;
     pp_kinematics bare = *kin;
-    bare.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
-    if (r->model->nv > 0 && !bare.p_ext) {
+    bare.loads.p_ext = PP_ZEROS(r->arena, double, r->model->nv);
+    if (r->model->nv > 0 && !bare.loads.p_ext) {
         return PERP_ERR_MEMORY;
     }
     r->kin = &bare;
@@ -451,29 +442,38 @@ bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
     return true;
 }
 
-perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                           const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
+                           const pp_solve_options *options, const pp_solve_cache *cache,
                            pp_arena *arena)
 {
+    const perp_model *model = inputs->model;
+    const pp_rows *rows = inputs->rows;
     pp_run r = {.model = model,
-                .kin = kin,
+                .kin = inputs->kin,
                 .rows = rows,
-                .nu = nu,
+                .nu = inputs->nu,
+                .inputs = inputs,
                 .options = options,
+                .cache = cache,
                 .arena = arena,
                 .out = out,
                 .max_work = options->max_work > 0.0 ? options->max_work : PP_INF,
                 .meter = pp_meter_start(rows->nb + rows->nm + rows->nn + rows->nt, PP_INF)};
-    if (options->in) {
-        r.in = *options->in;
+    if (inputs->coordinates) {
+        r.in = *inputs->coordinates;
     }
     // Joints first: every form eliminates or needs them. Their factor survives from step to step in
-    // options->joints, of which only the numbers are done again while the pattern stays.
-    perp_status status = allocate_answer(&r);
+    // cache->ldl_joints, of which only the numbers are done again while the pattern stays.
+    r.beta = PP_ARRAY(arena, double, rows->nb);
+    r.given = PP_ARRAY(arena, double, model->nv);
+    perp_status status = pp_answer_create(out, model, rows, arena);
+    if (!r.beta || !r.given) {
+        status = PERP_ERR_MEMORY;
+    }
     double begin = pp_seconds();
     if (status >= 0) {
-        status =
-            pp_closed_create(&r.closed, model, rows, kin->mass, &r.in, options->ldl_joints, arena);
+        status = pp_closed_create(&r.closed, model, rows, inputs->kin->mass, &r.in,
+                                  cache->ldl_joints, arena);
     }
     out->effort.seconds_joints = pp_seconds() - begin;
     if (status >= 0 && r.closed.ldl) {
@@ -505,7 +505,7 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     if (status < 0) {
         return give_up(&r, status);
     }
-    // r.done: the solver has left nu that goes with its impulses
+    // nu_current: the solver has left the nu that goes with its impulses
     if (!r.nu_current) {
         pp_run_close(&r);
     }
@@ -524,35 +524,27 @@ perp_status pp_solve_whole(pp_answer *out, const perp_model *model, const pp_kin
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 
-// Whether to look for islands. In joint coordinates the tree ties bodies; without contacts all is
-// one linear system.
-static bool may_fall_apart(const pp_rows *rows, const pp_solve_options *options)
-{
-    return options->islands && !options->in && rows->nm + rows->nn > 1;
-}
-
 // Islands where there are several, the whole at once otherwise. A problem of one row cannot fall
 // apart, so that the search is not made.
-perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
+                         const pp_solve_options *options, const pp_solve_cache *cache,
                          pp_arena *arena)
 {
+    const pp_rows *rows = inputs->rows;
     pp_island_partition parts = {.count = rows->nb + rows->nm + rows->nn > 0};
-    if (may_fall_apart(rows, options) && pp_island_partition_find(&parts, model, rows, arena) < 0) {
+    // In joint coordinates the tree ties bodies; without contacts all is one linear system.
+    bool may_fall_apart = cache->islands && !inputs->coordinates && rows->nm + rows->nn > 1;
+    if (may_fall_apart && pp_island_partition_find(&parts, inputs->model, rows, arena) < 0) {
         *out = (pp_answer){.solver = "linear"};
         return PERP_ERR_MEMORY;
     }
     if (parts.count > 1) {
-        return pp_solve_islands(&(pp_undivided){.model = model,
-                                                .kin = kin,
-                                                .rows = rows,
-                                                .nu = nu,
-                                                .options = options,
-                                                .parts = &parts,
-                                                .out = out},
-                                arena);
+        return pp_solve_islands(
+            &(pp_undivided){
+                .inputs = inputs, .options = options, .cache = cache, .parts = &parts, .out = out},
+            arena);
     }
-    perp_status status = pp_solve_whole(out, model, kin, rows, nu, options, arena);
+    perp_status status = pp_solve_whole(out, inputs, options, cache, arena);
     out->effort.islands = parts.count;
     return status;
 }

@@ -38,6 +38,7 @@ typedef struct pp_islands pp_islands;
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads);  // NULL: no memory
 void pp_islands_destroy(pp_islands *islands);
 
+// How a problem is to be solved.
 typedef struct pp_solve_options {
     perp_form form;
     const char *solver;  // NULL: auto
@@ -46,33 +47,47 @@ typedef struct pp_solve_options {
     double max_work;     // factorisations that are left of the step's; 0: no limit
     double deadline;     // pp_seconds() at which the best so far is taken; 0: none
     perp_impact_law impact;
+} pp_solve_options;
+
+// The problem: M (nu - nu_l) = p_ext + W p with the rows of W^T and their laws. Nothing of it is changed.
+typedef struct pp_solve_inputs {
+    const perp_model *model;
+    const pp_kinematics *kin;  // M, p_ext and the length of the step
+    const pp_rows *rows;
+    const double *nu;     // nv: nu_l, the velocities where the step starts
     const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
     bool fresh;           // no contact was there before: warm is a guess of what stops them
-    const pp_gaps *gaps;  // what the contact rows are about: names of a jam
+    const pp_gaps *gaps;  // contacts of the contact rows, by which a jam is named
+    const pp_coordinates *coordinates;  // joint coordinates; NULL: bodies
+    const perp_model *whole;            // of which the model is an island; NULL: it is whole
+} pp_solve_inputs;
+
+// Memory and factorisations that are kept from step to step, and the services of the caller. What earlier steps left in
+// them saves time and changes no result.
+typedef struct pp_solve_cache {
     perp_workspace *work;
-    pp_ldl *ldl_joints;        // of the closed joints, kept from step to step; NULL: dense
-    pp_ldl *ldl_contacts;      // of bodies that touch, kept from step to step; NULL: made anew
-    const pp_coordinates *in;  // joint coordinates; NULL: bodies
-    pp_islands *islands;       // NULL: all at once
-    int threads;               // that factor together
-    const perp_model *named;   // of which the model is an island; NULL: it is whole
+    pp_ldl *ldl_joints;    // of the closed joints; NULL: dense
+    pp_ldl *ldl_contacts;  // of bodies that touch; NULL: made anew
+    pp_islands *islands;   // NULL: all at once
+    int threads;           // that factor together
+    const pp_team *team;   // for sweeps; NULL: one thread
     const perp_env *env;
-} pp_solve_options;
+} pp_solve_cache;
 
 // Follows a change of the biases of the bilateral rows (nb numbers, overwritten) where there is nothing
 // else to solve; false: there is.
 bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change);
 
 // On failure answer->remark says why, naming the contacts of a jam.
-perp_status pp_solve_run(pp_answer *out, const perp_model *model, const pp_kinematics *kin,
-                         const pp_rows *rows, const double *nu, const pp_solve_options *options,
+perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
+                         const pp_solve_options *options, const pp_solve_cache *cache,
                          pp_arena *arena);
 
 // The least and largest impulse of normal row n in any answer with the same velocities [N s]: theory (S7).
 // PERP_ERR_LIMIT: too many contacts for it.
 perp_status pp_load_range(const pp_answer *answer, const perp_model *model,
                           const pp_kinematics *kin, const pp_rows *rows, int n,
-                          const pp_solve_options *options, pp_arena *arena, double range[2]);
+                          const pp_solve_cache *cache, pp_arena *arena, double range[2]);
 
 // Independent impulses: columns of joints, touching contacts and sticking friction, and their rank.
 perp_status pp_active_set(const pp_answer *answer, const perp_model *model,

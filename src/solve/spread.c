@@ -41,13 +41,13 @@ typedef struct load_spread {
 
 // Largest speed in play [m/s]: of the bodies, of approaches, and what the forces of one step give
 // to bodies at rest. Rates below 1e-9 of it are rounding.
-static double speed_scale(const load_spread *s)
+static double speed_of_contacts(const load_spread *s)
 {
     double worst = 1e-12;
     for (int i = 0; i < s->model->bodies; i++) {
         const pp_body *body = &s->model->body[i];
         double speed[PP_BODY_NV];
-        pp_body_solve(body, &s->kin->mass[i], s->kin->p_ext + body->at, speed);
+        pp_body_solve(body, &s->kin->mass[i], s->kin->loads.p_ext + body->at, speed);
         worst = body->nv > 0 ? fmax(worst, pp_norm_inf(body->nv, speed)) : worst;
     }
     for (int i = 0; i < s->rows->nn; i++) {
@@ -59,7 +59,7 @@ static double speed_scale(const load_spread *s)
 // Whether a group sticks; s->share gets its friction per unit of normal impulse where it slips.
 // Rounding leaves sticking contacts a little slip: those strictly inside the cone stick whatever
 // their slip.
-static bool group_sticks(const load_spread *s, const pp_friction *group, double tiny)
+static bool find_friction_share(const load_spread *s, const pp_friction *group, double tiny)
 {
     const double *pt = s->out->pt + group->t;
     double *share = s->share + group->t, pn = s->out->pn[group->n], slip[2];
@@ -92,7 +92,7 @@ static int columns_of(const load_spread *s, int i, double tiny, bool sticks[PP_F
     }
     for (int k = 0; k < s->rows->grouped[i]; k++) {
         const pp_friction *group = &s->rows->group[s->rows->friction[i] + k];
-        sticks[k] = group_sticks(s, group, tiny);
+        sticks[k] = find_friction_share(s, group, tiny);
         columns += sticks[k] ? group->size : 0;
     }
     return columns;
@@ -100,9 +100,9 @@ static int columns_of(const load_spread *s, int i, double tiny, bool sticks[PP_F
 
 // Columns of all contacts that are not dropped, as far as there is room: a contact is in with all
 // of its columns or with none.
-static void collect_columns(load_spread *s)
+static void collect_load_columns(load_spread *s)
 {
-    double tiny = 1e-9 * speed_scale(s);
+    double tiny = 1e-9 * speed_of_contacts(s);
     s->count = 0;
     for (int i = 0; i < s->rows->nn; i++) {
         bool sticks[PP_FRICTION_GROUPS];
@@ -177,7 +177,7 @@ static double rate_of(const load_spread *s, const spread_column *c, const double
 
 // Gram_ij = (rate of column i at the velocities that a unit of column j gives), with the joints
 // closed.
-static void fill_gram(load_spread *s, double *nu, double *pb)
+static void fill_load_gram(load_spread *s, double *nu, double *pb)
 {
     int n = s->count;
     for (int j = 0; j < n; j++) {
@@ -367,7 +367,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
     }
     // each round drops the contacts that pull, as an active set method does
     for (int round = 0; round < ROUNDS; round++) {
-        collect_columns(&s);
+        collect_load_columns(&s);
         if (s.count < 2) {
             return false;
         }
@@ -375,7 +375,7 @@ bool pp_spread(pp_answer *answer, const perp_model *model, const pp_kinematics *
             const spread_column *c = &s.list[k];
             s.p[k] = c->t >= 0 ? answer->pt[c->t] : answer->pn[c->n];
         }
-        fill_gram(&s, nu, pb);
+        fill_load_gram(&s, nu, pb);
         // full rank: impulses are unique, there is nothing to spread
         if (factor_gram(&s) == s.count || !least_norm(&s)) {
             return false;

@@ -81,7 +81,7 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
 {
     const pp_rows *rows = r->rows;
     const pp_row *n = &rows->n[i];
-    const double *warm = r->options->warm;
+    const double *warm = r->inputs->warm;
     const pp_friction *group = rows->grouped[i] > 0 ? &rows->group[rows->friction[i]] : NULL;
     c->at = i;
     c->mu = group ? group->mu : 0.0;
@@ -111,7 +111,7 @@ perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit)
     size_t count = (size_t)rows->nn;
     int *body = PP_ARRAY(r->arena, int, 2 * count);
     int *order = PP_ARRAY(r->arena, int, count);
-    *s = (pp_sweep){.count = rows->nn, .bodies = r->model->bodies, .team = r->kin->team};
+    *s = (pp_sweep){.count = rows->nn, .bodies = r->model->bodies, .team = r->cache->team};
     s->contact = PP_ARRAY(r->arena, pp_sweep_contact, count);
     s->r = PP_ARRAY(r->arena, double, 3 * count);
     s->v = PP_ZEROS(r->arena, double, PP_SWEEP_V *(size_t)s->bodies);
@@ -346,7 +346,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     }
     // start: velocities without contacts, M^-1 (M nu_l + p_ext)
     pp_masses_mul(r->model, r->kin->mass, r->nu, start);
-    pp_axpy(nv, 1.0, r->kin->p_ext, start);
+    pp_axpy(nv, 1.0, r->kin->loads.p_ext, start);
     pp_masses_solve(r->model, r->kin->mass, start, start);
     double residual;
     status = sweep_until_converged(r, start, &s, &residual);

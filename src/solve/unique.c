@@ -388,7 +388,7 @@ static void add_friction(mode_columns *c, int g, double *normal)
 
 // Columns of all rows that act, or may at these rates: a contact that opens and carries nothing has
 // none.
-static void collect_columns(mode_columns *c)
+static void collect_mode_columns(mode_columns *c)
 {
     const pp_reduced *p = c->p;
     const pp_rows *rows = p->rows;
@@ -414,7 +414,7 @@ static void collect_columns(mode_columns *c)
 }
 
 // G = C' D C; Dc: n numbers of scratch.
-static void fill_gram(const mode_columns *c, double *Dc, double *G, int *order)
+static void fill_mode_gram(const mode_columns *c, double *Dc, double *G, int *order)
 {
     int k = c->count, n = c->p->n;
     for (int j = 0; j < k; j++) {
@@ -434,7 +434,7 @@ static int null_columns(const mode_columns *c, double *G, int *order, double *y)
 {
     int k = c->count, n = c->p->n, rank = 0;
     double last = 1.0;
-    fill_gram(c, y, G, order);
+    fill_mode_gram(c, y, G, order);
     for (; rank < k; rank++) {
         // the largest diagonal entry that is left
         int best = rank;
@@ -507,7 +507,7 @@ static perp_uniqueness judge_impulses(const pp_reduced *p, bool one_motion, doub
     double *G = reals + n * n, *y = G + n * n, *u = y + n * n, *scratch = u + n;
     row_rates(p, p->x, u);
     mode_columns c = {.p = p, .u = u, .C = reals};
-    collect_columns(&c);
+    collect_mode_columns(&c);
     int null = null_columns(&c, G, order, y);
     if (null == 0) {
         return one_motion ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public face of tree/: a tree with a state of its own.
+// The public face of tree/: a tree with a state of its own. Functions check their arguments and
+// pass the current pass on to the algorithms.
 #include "tree/face.h"
 
 #include "math/math.h"
 
 #include <string.h>
 
+// The two states: `which` is tree->now, or the other one.
 static double *q_of(const perp_tree *t, int which)
 {
     return t->state[which];
@@ -20,7 +22,7 @@ static double *qd_of(const perp_tree *t, int which)
 
 // ── Made ─────────────────────────────────────────────────────────────────────────────────────────
 
-// The public description of links, loops and names, made once.
+// The public description of links, loops and names, which does not change.
 static void name_coordinates(perp_tree *t)
 {
     const pp_tree *tree = &t->tree;
@@ -45,7 +47,8 @@ static void name_coordinates(perp_tree *t)
     }
 }
 
-// Two states, of which one is current and the other is tried: a call that fails leaves the tree as it was.
+// Two states: a new one is built in the place that is not current, so that a call that fails leaves
+// the tree as it was.
 static bool allocate_tree(perp_tree *t)
 {
     const pp_tree *tree = &t->tree;
@@ -60,7 +63,7 @@ static bool allocate_tree(perp_tree *t)
     return t->state[0] && t->state[1] && t->turn && t->frames && t->link && t->loop && t->names;
 }
 
-// The state at t = 0, from the bodies' initial poses. No turns are known yet: NaN.
+// The state at t = 0 from the initial poses of the bodies. No full turns are known yet: NaN.
 static perp_status read_initial_state(perp_tree *t)
 {
     const perp_model *m = t->tree.model;
@@ -78,6 +81,7 @@ static perp_status read_initial_state(perp_tree *t)
     return perp_tree_set_bodies(t, 0.0, state.q, state.nu, NULL, NULL);
 }
 
+// The error text is written by whoever fails first.
 perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, int count,
                              const perp_env *env, perp_tree **tree, perp_error *error)
 {
@@ -100,7 +104,7 @@ perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, 
             named[i] = joints[i].i;
         }
         status = pp_tree_create(&t->tree, model, named, count, t->memory, error);
-        if (status < 0) {  // it has written the reason
+        if (status < 0) {  // the reason is in error already
             perp_tree_destroy(t);
             return status;
         }
@@ -114,6 +118,7 @@ perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, 
     return PERP_OK;
 }
 
+// NULL is allowed. The allocator is copied out of the tree before the tree is freed.
 void perp_tree_destroy(perp_tree *tree)
 {
     if (tree) {
@@ -125,6 +130,7 @@ void perp_tree_destroy(perp_tree *tree)
     }
 }
 
+// Questions about NULL have the answer of an empty tree.
 const perp_model *perp_tree_model(const perp_tree *tree)
 {
     return tree ? tree->tree.model : NULL;
@@ -156,6 +162,7 @@ const perp_joint *perp_tree_loops(const perp_tree *tree, int *count)
     return tree ? tree->loop : NULL;
 }
 
+// NULL for an index out of range.
 const char *perp_tree_coordinate_name(const perp_tree *tree, int k)
 {
     return tree && k >= 0 && k < tree->tree.nq ? tree->names + (size_t)k * PP_TREE_NAME : NULL;
@@ -170,11 +177,13 @@ const char *perp_tree_velocity_name(const perp_tree *tree, int k)
 
 // ── State ────────────────────────────────────────────────────────────────────────────────────────
 
-// Unit quaternions; false where one has no direction.
+// Normalises quaternions; false where one has no direction.
 static bool normalise_quaternions(const pp_tree *tree, double *q)
 {
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
+        // A link with a quaternion has one coordinate more than velocities, and the quaternion
+        // last.
         if (l->nq > l->nv) {
             double *at = q + l->at_q + l->nq - 4;
             perp_quat rot = {at[0], at[1], at[2], at[3]};
@@ -189,7 +198,7 @@ static bool normalise_quaternions(const pp_tree *tree, double *q)
     return true;
 }
 
-// Coordinates may be finite and where they lead may not.
+// Finite coordinates may still lead to infinite positions or accelerations.
 static bool is_somewhere(const pp_tree_pass *pass)
 {
     for (int i = 0; i < pass->tree->links; i++) {
@@ -202,7 +211,8 @@ static bool is_somewhere(const pp_tree_pass *pass)
     return true;
 }
 
-// Takes over the state that was tried.
+// Computes everything of the state that was written to the other place, and makes it the current
+// one.
 static perp_status commit_state(perp_tree *t, double time)
 {
     int tried = 1 - t->now;
@@ -228,6 +238,7 @@ perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const doub
     }
     size_t nq = (size_t)tree->tree.nq, nv = (size_t)tree->tree.nv;
     int tried = 1 - tree->now;
+    // A model without free bodies has no coordinates, and needs no arrays.
     if (!isfinite(t) ||
         (nv > 0 && (!q || !qd || !pp_all_finite(nq, q) || !pp_all_finite(nv, qd)))) {
         return PERP_ERR_ARGUMENT;
@@ -240,6 +251,7 @@ perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const doub
                                                                  : PERP_ERR_ARGUMENT;
 }
 
+// Any of the outputs may be NULL.
 void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
 {
     if (!tree) {
@@ -256,8 +268,9 @@ void perp_tree_get(const perp_tree *tree, double *t, double *q, double *qd)
     }
 }
 
-// A state given by bodies: joints may be open by a little, and the coordinates are then those nearest. `lost` says by how
-// much [m, rad], `lost_rate` how much of the velocities no rates of the joints give [m/s, rad/s].
+// A state given by bodies. Joints may be slightly open; the coordinates are then the nearest ones.
+// lost: by how much [m, rad]; lost_rate: velocities that no rates of the joints explain [m/s,
+// rad/s].
 perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, const double *nu,
                                  double *lost, double *lost_rate)
 {
@@ -271,6 +284,7 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
                                        !pp_all_finite((size_t)m->nv, nu)))) {
         return PERP_ERR_ARGUMENT;
     }
+    // Positions first, then the unit quaternion.
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         if (body->nq == 7) {
@@ -281,7 +295,7 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
             }
         }
     }
-    // frames only read it
+    // pp_frames only reads the state.
     pp_state state = {.t = t, .q = (double *)(uintptr_t)q, .nu = (double *)(uintptr_t)nu};
     pp_frames(m, &state, tree->frames);
     pp_tree_from_frames(&tree->tree, t, tree->frames, tree->turn, q_of(tree, tried),
@@ -296,7 +310,7 @@ perp_status perp_tree_set_bodies(perp_tree *tree, double t, const double *q, con
     return status;
 }
 
-// The same state as numbers of bodies, laid out as in perp_sim_state_get.
+// The state as numbers of bodies, laid out as in perp_sim_state_get.
 void perp_tree_get_bodies(const perp_tree *tree, double *t, double *q, double *nu)
 {
     if (!tree) {
@@ -332,6 +346,7 @@ void perp_tree_coordinate_rates(const perp_tree *tree, double *q_dot)
     pp_tree_q_dot(&tree->tree, q_of(tree, tree->now), qd_of(tree, tree->now), q_dot);
 }
 
+// Frames are those of the bodies, with the origin at the centre of mass.
 perp_pose perp_tree_pose(const perp_tree *tree, perp_body body)
 {
     perp_pose none = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -374,12 +389,14 @@ perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double
     return pp_tree_forces(&tree->pass, tree->turn, applied, tau, tree->room[tree->now]);
 }
 
+// Arrays of a tree without velocities may be NULL.
 static bool are_finite(const perp_tree *tree, const double *x)
 {
     size_t nv = (size_t)tree->tree.nv;
     return nv == 0 || (x && pp_all_finite(nv, x));
 }
 
+// Recursive Newton-Euler algorithm.
 perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau)
 {
     if (!tree || !tau) {
@@ -391,6 +408,7 @@ perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau)
     return pp_tree_inverse(&tree->pass, qdd, tau, tree->room[tree->now]);
 }
 
+// Articulated-body algorithm: tau are all generalized forces but the bias.
 perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd)
 {
     if (!tree || !qdd) {
@@ -402,6 +420,7 @@ perp_status perp_tree_forward(perp_tree *tree, const double *tau, double *qdd)
     return pp_tree_forward(&tree->pass, tau, qdd, tree->room[tree->now]);
 }
 
+// Of all bodies that the tree moves [J].
 double perp_tree_kinetic(const perp_tree *tree)
 {
     return tree ? pp_tree_kinetic(&tree->pass) : 0.0;

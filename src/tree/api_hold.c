@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Accelerations and impacts under constraints, as the Drake note writes them.           theory (J9)
+// Accelerations and impacts under constraints, as R. Tedrake's note on Drake (2012) writes them.
+//                                                                                      theory (J9)
 //
 //   lambda = (J H^-1 J^T)^+ (b - J x_0),   x = x_0 + H^-1 J^T lambda,   x_0 = H^-1 (tau - C), or qd
 //
-// With limits lambda is the solution of a mixed complementarity problem of the same matrix; of its rows that
-// act, the pseudo-inverse then tells the shares of least norm, which are taken where no limit pulls.
+// With limits lambda solves a mixed complementarity problem with the same matrix. For its active
+// rows the pseudo-inverse then gives the multipliers of least norm, which are taken if no limit
+// pulls.
 #include "tree/face.h"
 
 #include "math/math.h"
@@ -16,8 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double DEPENDENT = 1e-11;  // remainder of a row that follows from others, of its own
+// A row is dependent if others leave less than this share of it.
+static const double DEPENDENT = 1e-11;
 
+// Everything about the rows that are held.
 typedef struct held_system {
     int n, nv;
     double *H, *X;  // factors of H; H^-1 J^T, nv x n
@@ -39,7 +43,8 @@ static bool open_system(held_system *s, perp_tree *tree, const perp_tree_rows *h
     }
     pp_tree_mass(&tree->pass, s->H);
     pp_tree_factor(&tree->tree, s->H);
-    // Row i of J is strided: J is column-major, n x nv. X gets H^-1 J_i^T, and A the products of all rows with it.
+    // J is column-major, n x nv: row i is strided. X gets H^-1 J_i^T, A the products of all rows
+    // with it.
     for (size_t i = 0; i < n; i++) {
         double *x = s->X + i * nv;
         s->r[i] = -hold->b[i];
@@ -59,7 +64,8 @@ static bool open_system(held_system *s, perp_tree *tree, const perp_tree_rows *h
     return true;
 }
 
-// lambda of the rows in `acting`, count of them, least norm; 0 for the others.
+// Multipliers of least norm for the `acting` rows; 0 for the others. Returns the rank, -1: no
+// memory.
 static int least_norm_multipliers(const held_system *s, const int *acting, int count,
                                   double *lambda, pp_arena *arena)
 {
@@ -68,8 +74,8 @@ static int least_norm_multipliers(const held_system *s, const int *acting, int c
     if (!A || !b) {
         return -1;
     }
-    // Rows are given, with no bodies to measure them by: each is measured by itself, and one that means nothing
-    // is 0 (pp_tree_row sees to that).
+    // The rows come without bodies to scale them by, so that each is scaled by its own diagonal. A
+    // row without meaning is exactly 0 (pp_tree_row).
     scale = b + 2 * m;
     for (size_t i = 0; i < m; i++) {
         double own = s->A[(size_t)acting[i] * (n + 1)];
@@ -87,7 +93,8 @@ static int least_norm_multipliers(const held_system *s, const int *acting, int c
     return rank;
 }
 
-// Equations are free multipliers, limits lambda >= 0 with A lambda + r >= 0: a mixed LCP of the symmetric A.
+// Equations have free multipliers, limits lambda >= 0 with A lambda + r >= 0: a mixed LCP with
+// symmetric A.
 static perp_status solve_limits(const held_system *s, const perp_tree_rows *hold,
                                 const perp_env *env, double *lambda, pp_arena *arena)
 {
@@ -105,8 +112,8 @@ static perp_status solve_limits(const held_system *s, const perp_tree_rows *hold
     return perp_mcp_solve("auto", &mcp, &options, env, lambda, NULL);
 }
 
-// Of limits that act in `lambda`, with all equations, the shares of least norm; kept where none pulls and no
-// other limit gives way.
+// Replaces lambda by the multipliers of least norm for its active rows, if no limit pulls and no
+// other limit is violated by them.
 static int share_least_norm(const held_system *s, const perp_tree_rows *hold, double *lambda,
                             pp_arena *arena)
 {
@@ -127,7 +134,7 @@ static int share_least_norm(const held_system *s, const perp_tree_rows *hold, do
     if (rank < 0) {
         return rank;
     }
-    // w = A lambda + r of each limit must not be negative, to the rounding of its terms.
+    // w = A lambda + r of each limit must not be negative beyond the rounding of its terms.
     for (int i = hold->equalities; i < s->n; i++) {
         double w = s->r[i], size = fabs(w);
         for (int j = 0; j < s->n; j++) {
@@ -143,7 +150,7 @@ static int share_least_norm(const held_system *s, const perp_tree_rows *hold, do
     return rank;
 }
 
-// x = x_0 + H^-1 J^T lambda, in place of x_0.
+// Replaces x_0 by x = x_0 + H^-1 J^T lambda.
 static perp_status hold_rows(perp_tree *tree, const perp_tree_rows *hold, double *x, double *lambda,
                              int *rank, pp_arena *arena)
 {
@@ -159,7 +166,7 @@ static perp_status hold_rows(perp_tree *tree, const perp_tree_rows *hold, double
     if (status < 0) {
         return status;
     }
-    // Among the multipliers that give the same motion, those of least norm.
+    // Of all multipliers that give the same motion, those of least norm.
     int found = share_least_norm(&s, hold, lambda, arena);
     if (found < 0) {
         return PERP_ERR_MEMORY;
@@ -175,6 +182,7 @@ static perp_status hold_rows(perp_tree *tree, const perp_tree_rows *hold, double
     return status;
 }
 
+// Rows without columns need no arrays.
 static bool check_arguments(const perp_tree *tree, const perp_tree_rows *hold, const double *lambda)
 {
     if (!hold || hold->equalities < 0 || hold->inequalities < 0) {
@@ -185,7 +193,7 @@ static bool check_arguments(const perp_tree *tree, const perp_tree_rows *hold, c
                       pp_all_finite(n, hold->b));
 }
 
-// Accelerations (with tau) or velocities after an impact (without) under the rows of `hold`.
+// Accelerations (tau given) or velocities after an impact (tau NULL) under the rows of `hold`.
 static perp_status solve_held(perp_tree *tree, const double *tau, const perp_tree_rows *hold,
                               double *out, double *lambda, int *rank)
 {
@@ -203,7 +211,7 @@ static perp_status solve_held(perp_tree *tree, const double *tau, const perp_tre
     } else if (x) {
         memcpy(x, tree->pass.qd, (size_t)tree->tree.nv * sizeof *x);
     }
-    double none[1];  // in place of multipliers that nobody wants, where there are none
+    double none[1];  // for multipliers that the caller does not want, if there are no rows
     if (status >= 0) {
         status = hold_rows(tree, hold, x, lambda ? lambda : none, rank, arena);
     }
@@ -214,6 +222,7 @@ static perp_status solve_held(perp_tree *tree, const double *tau, const perp_tre
     return status;
 }
 
+// tau excludes the bias, which the forward dynamics takes off.
 perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_tree_rows *hold,
                                  double *qdd, double *lambda, int *rank)
 {
@@ -224,6 +233,8 @@ perp_status perp_tree_accelerate(perp_tree *tree, const double *tau, const perp_
     return fine ? solve_held(tree, tau, hold, qdd, lambda, rank) : PERP_ERR_ARGUMENT;
 }
 
+// An impact keeps positions: impulses take the place of forces, and velocities that of
+// accelerations.
 perp_status perp_tree_impact(perp_tree *tree, const perp_tree_rows *hold, double *qd_after,
                              double *impulse, int *rank)
 {
@@ -235,18 +246,19 @@ perp_status perp_tree_impact(perp_tree *tree, const perp_tree_rows *hold, double
 
 // ── What the model holds ─────────────────────────────────────────────────────────────────────────
 
+// Rows of the model's constraints while they are gathered.
 typedef struct holder {
     perp_tree *tree;
     pp_arena *arena;
-    int count, equal;
-    double *J;  // nv numbers a row; then turned
+    int count, equal;  // rows so far; equations among them
+    double *J;         // by rows, nv numbers each
     perp_rate *rate;
     perp_joint *joint;
     bool *is_rate;
     const char **name;
 } holder;
 
-// One row of the model's constraints in joint coordinates, named by joint and kind: "knee.lower".
+// Appends one row in joint coordinates, named by joint and kind: "knee.lower".
 static bool append_row(holder *h, const pp_row *row, perp_rate rate, int joint, const char *what)
 {
     enum { ROOM = 128 };
@@ -264,12 +276,12 @@ static bool append_row(holder *h, const pp_row *row, perp_rate rate, int joint, 
     return true;
 }
 
-// A joint that closes a loop: phi = 0, with phi_dot = J qd and drift = J_dot qd.
-static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
+// A joint that closes a loop: phi = 0, with phi' = J qd and drift = J_dot qd.
+static bool put_equations(holder *h, const pp_poses *at, int joint)
 {
     pp_row row[PP_JOINT_EQUATIONS];
     double drift[PP_JOINT_EQUATIONS];
-    int count = pp_joint_equations(h->tree->tree.model, kin, joint, row);
+    int count = pp_joint_equations(h->tree->tree.model, at, joint, row);
     pp_joint_drift(&h->tree->pass, joint, drift);
     for (int i = 0; i < count; i++) {
         char what[8];
@@ -281,34 +293,35 @@ static bool put_equations(holder *h, const pp_kinematics *kin, int joint)
     return true;
 }
 
-// Targets x(t) and rates that a motor of unlimited effort keeps. A rate is no condition on the position: is_rate.
-static bool put_drives(holder *h, const pp_kinematics *kin, int joint)
+// Targets x(t), and rates of motors with unlimited effort. A rate is no condition on the position
+// (is_rate).
+static bool put_drives(holder *h, const pp_poses *at, int joint)
 {
     const pp_joint *j = &h->tree->tree.model->joint[joint];
     const double one[1] = {1.0};
     pp_row row;
     bool fine = true;
-    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    pp_joint_coordinate(h->tree->tree.model, at, joint, &row);
     double drift = pp_joint_coordinate_drift(&h->tree->pass, joint);
     if (j->target) {
-        double rate, rate2, value = pp_expr_rate2(j->target, &kin->t, one, &rate, &rate2);
+        double rate, rate2, value = pp_expr_rate2(j->target, &at->t, one, &rate, &rate2);
         fine = append_row(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint,
                           ".target");
     }
     if (fine && j->rate && j->rate_effort == PP_INF) {
-        double rate2, rate = pp_expr_rate(j->rate, &kin->t, one, &rate2);
+        double rate2, rate = pp_expr_rate(j->rate, &at->t, one, &rate2);
         fine = append_row(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
         h->is_rate[h->count - 1] = fine;
     }
     return fine;
 }
 
-// sign = 1: coordinate >= bound, -1: coordinate <= bound; only where it acts.
-static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bound, double sign)
+// A limit that is reached and not being left. sign 1: coordinate >= bound, -1: coordinate <= bound.
+static bool put_limit(holder *h, const pp_poses *at, int joint, double bound, double sign)
 {
     static const double reached = 1e-9;  // [m, rad] and per second
     pp_row row, limit;
-    pp_joint_coordinate(h->tree->tree.model, kin, joint, &row);
+    pp_joint_coordinate(h->tree->tree.model, at, joint, &row);
     double value = sign * (row.value - bound);
     if (!isfinite(bound) || value > reached || sign * row.v_pre > reached) {
         return true;
@@ -322,8 +335,8 @@ static bool put_limit(holder *h, const pp_kinematics *kin, int joint, double bou
                       sign > 0.0 ? ".lower" : ".upper");
 }
 
-// Limits that are reached and not left: lower ones with sign 1, upper ones with -1.
-static bool put_limits(holder *h, const pp_kinematics *kin)
+// Both limits of each coordinate.
+static bool put_limits(holder *h, const pp_poses *at)
 {
     const perp_model *m = h->tree->tree.model;
     for (int i = 0; i < m->joints; i++) {
@@ -331,35 +344,36 @@ static bool put_limits(holder *h, const pp_kinematics *kin)
         if (!pp_joint_has_coordinate(j) || !(j->lower <= j->upper)) {
             continue;
         }
-        if (!put_limit(h, kin, i, j->lower, 1.0) || !put_limit(h, kin, i, j->upper, -1.0)) {
+        if (!put_limit(h, at, i, j->lower, 1.0) || !put_limit(h, at, i, j->upper, -1.0)) {
             return false;
         }
     }
     return true;
 }
 
-// Equations in the order of the model's joints, then limits, as perp_tree_rows wants them.
+// Equations in the order of the model's joints, then limits, as perp_tree_rows takes them.
 static bool gather_rows(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
     const perp_model *m = t->model;
-    pp_kinematics kin = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
+    pp_poses at = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
     int loop = 0;
     for (int i = 0; i < m->joints; i++) {
         if (loop < t->loops && t->loop[loop] == i) {
             loop++;
-            if (!put_equations(h, &kin, i)) {
+            if (!put_equations(h, &at, i)) {
                 return false;
             }
         }
-        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &kin, i)) {
+        if (pp_joint_has_coordinate(&m->joint[i]) && !put_drives(h, &at, i)) {
             return false;
         }
     }
     h->equal = h->count;
-    return put_limits(h, &kin);
+    return put_limits(h, &at);
 }
 
+// Arrays live in the arena of the current state: they are valid until the next state is set.
 perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
 {
     if (!tree || !out) {
@@ -367,6 +381,7 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     }
     const pp_tree *t = &tree->tree;
     pp_arena *arena = tree->room[tree->now];
+    // A coordinate has at most a target, a rate and two limits.
     size_t most = (size_t)t->loops * PP_JOINT_EQUATIONS + 4 * (size_t)t->model->joints;
     size_t nv = (size_t)t->nv;
     holder h = {.tree = tree, .arena = arena};
@@ -378,7 +393,7 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.name || !gather_rows(&h)) {
         return PERP_ERR_MEMORY;
     }
-    // Gathered row by row, since their number was not known; handed out column-major, as perp_tree_rows takes it.
+    // Gathered by rows, because their number was not known; returned by columns.
     size_t rows = (size_t)h.count;
     double *J = PP_ARRAY(arena, double, rows *nv);
     if (!J) {
@@ -393,7 +408,8 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     return PERP_OK;
 }
 
-// Baumgarte's right-hand side, critically damped: phi'' + 2/eps phi' + phi/eps^2 = 0, first order for rates.
+// Baumgarte stabilization, critically damped: phi'' + 2/eps phi' + phi/eps^2 = 0; first order for
+// rates.
 void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constraints, double eps,
                          double *b)
 {

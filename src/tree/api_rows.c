@@ -1,20 +1,22 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public face of tree/: Jacobians, and what the model holds.
+// The public face of tree/: Jacobians of points, joint coordinates and joint equations. Every
+// quantity comes with its value, the rate that driven bodies give it, and its drift: rate = J qd +
+// given and acceleration = J qdd + drift.
 #include "tree/face.h"
 
 #include <string.h>
 
 // ── Jacobians ────────────────────────────────────────────────────────────────────────────────────
 
-static pp_kinematics view_of(const perp_tree *tree)
+// The state in the form that constraint/ reads.
+static pp_poses view_of(const perp_tree *tree)
 {
-    return (pp_kinematics){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
+    return (pp_poses){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
 }
 
-// The coordinate of a joint as the rest of the model sees it, in joint coordinates: value, rate from driven bodies alone,
-// drift, and J with rate = J qd + given.
+// The coordinate of any joint, of the tree or of a loop, in joint coordinates.
 perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, double *J)
 {
     if (!has_joint(tree, joint) || !pp_joint_has_coordinate(&tree->tree.model->joint[joint.i])) {
@@ -27,9 +29,9 @@ perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, 
     if (!row_J) {
         return PERP_ERR_MEMORY;
     }
-    pp_kinematics kin = view_of(tree);
+    pp_poses at = view_of(tree);
     pp_row row;
-    pp_joint_coordinate(m, &kin, joint.i, &row);
+    pp_joint_coordinate(m, &at, joint.i, &row);
     double given = pp_tree_row(&tree->pass, &row, row_J);
     if (rate) {
         *rate = (perp_rate){row.value, given, pp_joint_coordinate_drift(&tree->pass, joint.i)};
@@ -41,7 +43,7 @@ perp_status perp_tree_joint(perp_tree *tree, perp_joint joint, perp_rate *rate, 
     return PERP_OK;
 }
 
-// The same for the equations phi = 0 of a joint, also where the tree implies them (J is then 0).
+// The same for the equations phi = 0 of a joint, also where the tree implies them (then J is 0).
 perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
                                 perp_rate rate[PERP_JOINT_MAX_ROWS], double *J)
 {
@@ -54,9 +56,9 @@ perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
     if (!row_J) {
         return PERP_ERR_MEMORY;
     }
-    pp_kinematics kin = view_of(tree);
+    pp_poses at = view_of(tree);
     pp_row row[PP_JOINT_EQUATIONS];
-    int count = pp_joint_equations(tree->tree.model, &kin, joint.i, row);
+    int count = pp_joint_equations(tree->tree.model, &at, joint.i, row);
     pp_joint_drift(&tree->pass, joint.i, drift);
     for (int i = 0; i < count; i++) {
         double given = pp_tree_row(&tree->pass, &row[i], row_J);
@@ -76,7 +78,8 @@ perp_status perp_tree_equations(perp_tree *tree, perp_joint joint, int *rows,
     return PERP_OK;
 }
 
-// Columns of the links that carry a body, at a point; returns what driven bodies give it.
+// Columns of the links on the path from a body to its root, at a world point; returns the twist
+// that driven bodies give it there. J is 6 x nv, velocity first.
 static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, double *J)
 {
     const pp_tree *t = &tree->tree;
@@ -91,7 +94,7 @@ static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, doub
             const double column[6] = {S.v_W.x, S.v_W.y, S.v_W.z, S.w_W.x, S.w_W.y, S.w_W.z};
             memcpy(J + 6 * (size_t)k, column, sizeof column);
         }
-        root = l->joint >= 0 ? l->carrier : -1;  // a driven body at the end of the way, if any
+        root = l->joint >= 0 ? l->carrier : -1;  // the driven body at the end of the path, if any
         link = l->parent;
     }
     if (root >= 0) {
@@ -101,8 +104,8 @@ static perp_twist fill_point(const perp_tree *tree, int body, perp_vec3 at, doub
     return given;
 }
 
-// Velocity of a point of a body and the body's angular velocity, in W: J qd + rate; accelerations J qdd + drift. The
-// centripetal term w x (w x r) is of the point, since sigma is of the centre of mass.
+// Velocity of a point of a body, and angular velocity of the body, in world axes. The centripetal
+// term w x (w x r) is that of the point: sigma is the acceleration of the centre of mass.
 perp_status perp_tree_point(perp_tree *tree, perp_body body, perp_vec3 point_B, perp_twist *rate,
                             perp_twist *drift, double *J)
 {

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which joints make the tree, and in which order its links stand.
+// Which joints make the tree, and in which order its links are numbered.
 //
-// A forest of joints that holds as many equations as it can, or that a user names (Kruskal's algorithm), in
-// which no two bodies that are not free hang together: they, and particles, which do not turn and so cannot
-// be carried by a joint, are roots. Links follow breadth first.
+// The tree is a forest of joints with as many equations as possible, or one that a user names
+// (Kruskal's algorithm). No two roots are connected in it. Roots are the bodies that are not free,
+// and particles: these do not turn, and so cannot be carried by a joint. Links are numbered breadth
+// first.
 #include "tree/hinge.h"
 
 #include <string.h>
@@ -14,25 +15,26 @@ enum { MOST_ROWS = 6 };
 
 typedef struct grower {
     const perp_model *model;
-    int *set;      // bodies: another one of the same group, -1 at its end
-    bool *rooted;  // ends of groups: one of them is a root
+    int *set;      // bodies: union-find forest, parent of each, -1: root
+    bool *rooted;  // roots of that forest: some body of the set can only be a root of the tree
     bool *chosen;  // joints
     // joints of body i: first[i]..first[i + 1]
     int *first, *joint;
-    int *waiting[MOST_ROWS], begin[MOST_ROWS], end[MOST_ROWS];  // by what they hold
+    int *waiting[MOST_ROWS], begin[MOST_ROWS], end[MOST_ROWS];  // queues of joints, by equations
     bool *placed;                                               // bodies
     int *queue;  // bodies in the order in which they are placed
     int queued;
 } grower;
 
-// Equations of a joint that can carry a link, 0: it cannot.
+// Number of relative velocities that a joint takes away, of six (in the plane three); 0: the joint
+// cannot carry a link, since it leaves no coordinates that determine the place of its body.
 static int carried_rows(const perp_model *model, const pp_joint *j)
 {
     if (j->a == j->b) {
         return 0;
     }
     switch (j->kind) {
-    case PERP_JOINT_REVOLUTE:  // how many of the six (three) relative velocities the joint takes away
+    case PERP_JOINT_REVOLUTE:
     case PERP_JOINT_PRISMATIC:
         return model->spatial ? 5 : 2;
     case PERP_JOINT_WELD:
@@ -50,7 +52,7 @@ static int carried_rows(const perp_model *model, const pp_joint *j)
     }
 }
 
-// How a joint moves a link; in the plane and in space alike.
+// The link of a joint, in the plane and in space alike.
 static pp_link_kind link_kind_of(const pp_joint *j)
 {
     switch (j->kind) {
@@ -73,19 +75,21 @@ static pp_link_kind link_kind_of(const pp_joint *j)
     }
 }
 
-// Bodies that no joint of the tree can carry: those that are not free, and particles, which have no axes for a joint.
+// Bodies that no joint of the tree can carry: those that are not free, and particles, which have no
+// axes for a joint.
 static bool is_root(const pp_body *body)
 {
     return body->nv == 0 || !pp_body_turns(body);
 }
 
+// Root of a set, with path compression.
 static int end_of(const grower *g, int body)
 {
     int end = body;
     while (g->set[end] >= 0) {
         end = g->set[end];
     }
-    while (g->set[body] >= 0) {  // shorter ways for the next time
+    while (g->set[body] >= 0) {
         int next = g->set[body];
         g->set[body] = end;
         body = next;
@@ -93,8 +97,7 @@ static int end_of(const grower *g, int body)
     return end;
 }
 
-// Takes a joint into the tree unless it closes a loop. Sets of joined bodies by union-find; a set is rooted when it has
-// a body that can only be a root (is_root), and two rooted sets must not be joined.
+// Takes a joint into the tree unless it closes a loop or connects two roots.
 static bool choose_tree_joint(grower *g, int joint)
 {
     const pp_joint *j = &g->model->joint[joint];
@@ -108,7 +111,7 @@ static bool choose_tree_joint(grower *g, int joint)
     return true;
 }
 
-// The joints that the caller wants in the tree, each with the reason why one cannot be.
+// Takes the joints that the caller names, or reports why one cannot be in the tree.
 static perp_status choose_named(grower *g, const int *joints, int count, perp_error *error)
 {
     const perp_model *m = g->model;
@@ -136,7 +139,7 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
     return PERP_OK;
 }
 
-// Joints of each body: those that were chosen, or all that could be.
+// Joints of each body in compressed rows: those that were chosen, or all that could be.
 static void list_joints(grower *g, bool all)
 {
     const perp_model *m = g->model;
@@ -150,7 +153,7 @@ static void list_joints(grower *g, bool all)
     for (int i = 0; i < m->bodies; i++) {
         g->first[i + 1] += g->first[i];
     }
-    int *next = g->queue;  // not in use yet
+    int *next = g->queue;  // as scratch: not in use yet
     memcpy(next, g->first, (size_t)m->bodies * sizeof *next);
     for (int i = 0; i < m->joints; i++) {
         if (all ? carried_rows(m, &m->joint[i]) > 0 : g->chosen[i]) {
@@ -160,10 +163,12 @@ static void list_joints(grower *g, bool all)
     }
 }
 
-// ── The tree that holds most ─────────────────────────────────────────────────────────────────────
-// Prim's algorithm: of the joints that lead from what is placed to what is not, the one that holds most, and
-// of those the one that was reached first, so that trees are shallow.
+// ── The tree with most equations ─────────────────────────────────────────────────────────────────
+// Prim's algorithm with the number of equations as weight: of the joints at the border of the tree one
+// with most equations is taken next, so that the loops that remain have as few as possible. Among equal
+// ones the first reached is taken, which keeps trees shallow.
 
+// A body becomes part of the tree; its joints wait in the queue of their weight.
 static void enqueue_body(grower *g, int body)
 {
     g->placed[body] = true;
@@ -173,8 +178,8 @@ static void enqueue_body(grower *g, int body)
     }
 }
 
-// Prim's algorithm with the number of rows as weight: of all joints at the tree's border, one that holds most is taken
-// next, so that the loops that are left have as few equations as possible.
+// Grows the tree until no joint waits. A new body may bring joints of higher weight, so that the
+// search starts again at the top.
 static void grow_tree(grower *g)
 {
     int level = MOST_ROWS - 1;
@@ -194,7 +199,7 @@ static void grow_tree(grower *g)
     }
 }
 
-// A tree from what is not free, then one from each group of bodies that float.
+// From all roots at once, then from a body of each group that floats freely.
 static void choose_most(grower *g)
 {
     const perp_model *m = g->model;
@@ -216,7 +221,7 @@ static void choose_most(grower *g)
 
 // ── Order ────────────────────────────────────────────────────────────────────────────────────────
 
-// The next link and its places in q and qd. Links are numbered parents first, which all recursions rely on.
+// Appends a link, with its places in q and qd. Parents come first, which all recursions rely on.
 static void add_link(pp_tree *t, grower *g, int body, int carrier, int joint, pp_link_kind kind)
 {
     pp_link *l = &t->link[t->links];
@@ -237,7 +242,7 @@ static void add_link(pp_tree *t, grower *g, int body, int carrier, int joint, pp
     g->queue[g->queued++] = body;
 }
 
-// What hangs on the bodies queued from `from` on.
+// Appends the children of the bodies queued from `from` on, and their children: breadth first.
 static void visit_children(pp_tree *t, grower *g, int from)
 {
     for (int k = from; k < g->queued; k++) {
@@ -252,7 +257,7 @@ static void visit_children(pp_tree *t, grower *g, int from)
     }
 }
 
-// A body that no joint of the tree leads to moves freely, with coordinates of W.
+// A body that no joint of the tree leads to moves freely, with coordinates in the world.
 static void root_at(pp_tree *t, grower *g, int body)
 {
     if (g->placed[body]) {
@@ -268,8 +273,8 @@ static void root_at(pp_tree *t, grower *g, int body)
     visit_children(t, g, from);
 }
 
-// Numbers links breadth first: from bodies that are not free, from particles, from the bodies of named joints, then from
-// any body that is left.
+// Numbers links breadth first: from bodies that are not free, from particles, from the bodies of
+// named joints, then from any body that is left.
 static void order_links(pp_tree *t, grower *g, const int *joints, int count)
 {
     const perp_model *m = t->model;
@@ -294,8 +299,8 @@ static void order_links(pp_tree *t, grower *g, const int *joints, int count)
     }
 }
 
-// parent_v, the velocity before each on the way to the root, is the sparsity of H; joints that were not chosen are
-// loops.
+// parent_v, the velocity before each on the path to the root, is the sparsity of H. Joints that
+// were not chosen are loops.
 static perp_status finish_tree(pp_tree *t, const grower *g, pp_arena *arena)
 {
     const perp_model *m = t->model;
@@ -324,6 +329,7 @@ static perp_status finish_tree(pp_tree *t, const grower *g, pp_arena *arena)
     return PERP_OK;
 }
 
+// Scratch arrays of the search.
 static bool start_grower(grower *g, const perp_model *m, pp_arena *arena)
 {
     size_t bodies = (size_t)m->bodies;
@@ -351,6 +357,7 @@ static bool start_grower(grower *g, const perp_model *m, pp_arena *arena)
     return true;
 }
 
+// A model without joints gives a tree of free bodies.
 perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joints, int count,
                            pp_arena *arena, perp_error *error)
 {
@@ -370,7 +377,7 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
         return status;
     }
     if (count > 0) {
-        // After the named joints, the others in their order, where they close no loop.
+        // After the named joints the others in their order, unless they close a loop.
         for (int i = 0; i < model->joints; i++) {
             if (!g.chosen[i] && carried_rows(model, &model->joint[i]) > 0) {
                 choose_tree_joint(&g, i);

@@ -3,14 +3,16 @@
 //
 // Second derivatives of the equations and coordinates of joints, exact.                 theory (J6)
 //
-// Everything a joint is made of is carried with its two derivatives along the motion: points and axes fixed
-// to bodies, then products of them. The order of the rows is that of constraint/joint_*.c.
+// Points and axes fixed to bodies are carried with their first two derivatives along the motion, as
+// jets (value, first, second derivative); products follow Leibniz' rule. The order of the rows is
+// that of constraint/joint_*.c. Everything is in world axes.
 #include "tree/tree.h"
 
 #include <math.h>
 
 static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
 
+// A number and a vector with their first two derivatives by time.
 typedef struct joint_jet {
     double v, d, dd;
 } joint_jet;
@@ -19,7 +21,7 @@ typedef struct jet3 {
     perp_vec3 v, d, dd;
 } jet3;
 
-// r fixed to a body: r' = w x r, r'' = alpha x r + w x (w x r).
+// An axis r fixed to a body: r' = w x r, r'' = alpha x r + w x (w x r).
 static jet3 fixed_to(const pp_tree_pass *pass, int body, perp_vec3 r_B)
 {
     const pp_frame *f = &pass->body[body];
@@ -27,6 +29,7 @@ static jet3 fixed_to(const pp_tree_pass *pass, int body, perp_vec3 r_B)
     return (jet3){r, d, pp_add(pp_cross(pass->sigma[body].w_W, r), pp_cross(f->w, d))};
 }
 
+// A point fixed to a body.
 static jet3 jet_of_point(const pp_tree_pass *pass, int body, perp_vec3 r_B)
 {
     const pp_frame *f = &pass->body[body];
@@ -39,6 +42,7 @@ static jet3 minus(jet3 a, jet3 b)
     return (jet3){pp_sub(a.v, b.v), pp_sub(a.d, b.d), pp_sub(a.dd, b.dd)};
 }
 
+// Leibniz' rule: (a x b)'' = a'' x b + 2 a' x b' + a x b''.
 static jet3 jet_cross(jet3 a, jet3 b)
 {
     perp_vec3 dd = pp_add(pp_cross(a.dd, b.v), pp_cross(a.v, b.dd));
@@ -52,18 +56,18 @@ static joint_jet dot(jet3 a, jet3 b)
                        pp_dot3(a.dd, b.v) + 2.0 * pp_dot3(a.d, b.d) + pp_dot3(a.v, b.dd)};
 }
 
-// L L' = d . d',  L'^2 + L L'' = d' . d' + d . d''
+// Second derivative of L = |d|: L L' = d . d',  L'^2 + L L'' = d' . d' + d . d''.      theory (J6)
 static double distance_drift(jet3 d)
 {
     double L = pp_length(d.v);
     if (L == 0.0) {
-        return d.dd.x;  // as if along x, like its row
+        return d.dd.x;  // as if along x: so is its row
     }
     double rate = pp_dot3(d.v, d.d) / L;
     return (pp_dot3(d.d, d.d) + pp_dot3(d.v, d.dd) - rate * rate) / L;
 }
 
-// Of atan2(s, c).
+// Second derivative of atan2(s, c).                                                    theory (J6)
 static double angle_drift(joint_jet s, joint_jet c)
 {
     double r2 = c.v * c.v + s.v * s.v;
@@ -74,7 +78,7 @@ static double angle_drift(joint_jet s, joint_jet c)
     return (c.v * s.dd - s.v * c.dd - 2.0 * rate * (c.v * c.d + s.v * s.d)) / r2;
 }
 
-// A joint's geometry, moving.
+// The geometry of a joint in motion.
 typedef struct jet_triad {
     jet3 d;          // from anchor a to anchor b
     jet3 u, x, y;    // fixed in a
@@ -82,7 +86,7 @@ typedef struct jet_triad {
     perp_vec3 spin;  // angular acceleration of b relative to a
 } jet_triad;
 
-// Anchors, axes and their first two derivatives at qdd = 0, in W.
+// Anchors, axes and their first two derivatives at qdd = 0.
 static jet_triad joint_triad(const pp_tree_pass *pass, const pp_joint *j)
 {
     jet_triad w;
@@ -101,12 +105,14 @@ static jet_triad joint_triad(const pp_tree_pass *pass, const pp_joint *j)
     return w;
 }
 
-// Bodies that do not turn have an axis in space all the same.
+// The angle of a joint. In the plane it is a difference of angles, whose second derivative is one
+// of angular accelerations.
 static double own_angle_drift(const pp_tree_pass *pass, const jet_triad *w)
 {
     return pass->tree->model->spatial ? angle_drift(dot(w->y, w->zb), dot(w->x, w->zb)) : w->spin.z;
 }
 
+// Second derivative of p_b - p_a along the axes of the world.
 static int along_axes(perp_vec3 a, bool spatial, double *drift)
 {
     drift[0] = pp_dot3(EX, a);
@@ -117,6 +123,7 @@ static int along_axes(perp_vec3 a, bool spatial, double *drift)
     return spatial ? 3 : 2;
 }
 
+// Along the two axes across u, which are fixed in a.
 static int across(jet3 a, const jet_triad *w, double *drift)
 {
     drift[0] = dot(w->x, a).dd;
@@ -124,7 +131,7 @@ static int across(jet3 a, const jet_triad *w, double *drift)
     return 2;
 }
 
-// phi_ddot at qdd = 0, in the order of pp_joint_equations_planar.
+// phi'' at qdd = 0, in the order of pp_joint_equations_planar.
 static int planar_drift(const pp_joint *j, const jet_triad *w, double *drift)
 {
     switch (j->kind) {
@@ -205,7 +212,7 @@ double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
     }
 }
 
-// J_dot qd of the joint's equations; returns how many.
+// J_dot qd of the equations of a joint; returns their number.
 int pp_joint_drift(const pp_tree_pass *pass, int joint, double *drift)
 {
     const perp_model *m = pass->tree->model;

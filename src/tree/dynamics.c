@@ -1,13 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inverse dynamics by the recursive Newton-Euler algorithm, forces, energy and momentum.   theory (J4)
+// Inverse dynamics by the recursive Newton-Euler algorithm, forces, energy and momentum.   theory
+// (J4)
 //
 //   f_i = m (a_i - g),  n_i = I alpha_i + w x I w   at each link, summed towards the roots: tau = S^T f
+//
+// R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 5. Accelerations are counted from
+// sigma, those at qdd = 0, so that inverse dynamics is the bias plus a term linear in qdd.
 #include "tree/hinge.h"
 
 #include "math/math.h"
 
+// About the centre of mass, in world axes: no term of the position of the link.
 perp_wrench pp_tree_inertial_wrench(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -19,6 +24,7 @@ perp_wrench pp_tree_inertial_wrench(const pp_tree_pass *pass, int link)
     return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v_W, tree->model->gravity)), turn};
 }
 
+// The loads of all links at qdd = 0, summed towards the roots.
 void pp_tree_bias(const pp_tree_pass *pass, double *C)
 {
     for (int i = 0; i < pass->tree->links; i++) {
@@ -36,8 +42,8 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
     if (!A) {
         return PERP_ERR_MEMORY;
     }
-    // Accelerations from the roots to the leaves, counted from sigma (what velocities alone cause), which is in what a
-    // link opposes already. In W, at the centre of mass of each link.
+    // Accelerations from the roots to the leaves, counted from sigma, whose wrench
+    // pp_tree_inertial_wrench has already. In world axes, at the centre of mass of each link.
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         const pp_inertia *mass = &pass->mass[l->body];
@@ -61,35 +67,34 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
 
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
-// -k (x - rest) - d x_dot along each joint's coordinate [N or N m].
-static void joint_springs(const perp_model *m, const pp_kinematics *kin)
+// Springs and dampers of joint coordinates: -k (x - rest) - d x_dot [N or N m].
+static void joint_springs(const perp_model *m, const pp_poses *at, double *f)
 {
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (j->stiffness > 0.0 || j->damping > 0.0) {
             pp_row row;
-            pp_joint_coordinate(m, kin, i, &row);
+            pp_joint_coordinate(m, at, i, &row);
             double pull = j->stiffness * (row.value - j->rest) + j->damping * row.v_pre;
-            pp_row_add(m, &row, -pull, NULL, kin->p_ext);
+            pp_row_add(m, &row, -pull, NULL, f);
         }
     }
 }
 
-// tau = S^T f with h = 1, so that impulses are forces.
+// tau = S^T f. The functions of kinematics/ give impulses over h; with h = 1 these are forces.
 perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const perp_wrench *applied,
                            double *tau, pp_arena *arena)
 {
     const perp_model *m = pass->tree->model;
     pp_mark mark = pp_arena_mark(arena);
-    pp_kinematics kin = {
-        .t = pass->t, .h = 1.0, .body = pass->body, .mass = pass->mass, .turn = turn};
-    kin.p_ext = PP_ZEROS(arena, double, m->nv);
-    kin.held = PP_ZEROS(arena, perp_wrench, m->bodies);
-    bool room = kin.p_ext && kin.held;
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = turn};
+    pp_loads loads = {.p_ext = PP_ZEROS(arena, double, m->nv),
+                      .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
+    bool room = loads.p_ext && loads.held;
     if (room) {
-        pp_forces_add(&kin, m, applied);
-        joint_springs(m, &kin);
-        pp_tree_gather(pass, kin.p_ext, tau);
+        pp_forces_add(&loads, m, &at, 1.0, applied);
+        joint_springs(m, &at, loads.p_ext);
+        pp_tree_gather(pass, loads.p_ext, tau);
     }
     pp_arena_release(arena, mark);
     if (!room) {
@@ -100,6 +105,7 @@ perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const p
 
 // ── Energy and momentum ──────────────────────────────────────────────────────────────────────────
 
+// About the centre of mass of each link, where the linear and angular parts separate.
 double pp_tree_kinetic(const pp_tree_pass *pass)
 {
     double sum = 0.0;
@@ -112,11 +118,12 @@ double pp_tree_kinetic(const pp_tree_pass *pass)
     return sum;
 }
 
+// Turns are needed for springs of joints that have turned more than once.
 double pp_tree_potential(const pp_tree_pass *pass, const double *turn)
 {
     const perp_model *m = pass->tree->model;
-    pp_kinematics kin = {.t = pass->t, .body = pass->body, .turn = turn};
-    return pp_potential(m, pass->body) + pp_joint_energy(m, &kin);
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = turn};
+    return pp_potential(m, pass->body) + pp_joint_energy(m, &at);
 }
 
 // Linear momentum [N s] and angular momentum about the origin of W [N m s].

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to tree/: what is behind a public perp_tree.
+// Private to tree/: the contents of a public perp_tree. It holds two states: one is current, and
+// the other takes a new state until that has proved valid.
 #pragma once
 
 #include "tree/hinge.h"
@@ -13,14 +14,14 @@ enum { PP_TREE_NAME = 96 };  // room of one
 struct perp_tree {
     perp_env env;
     pp_arena *memory;   // lives as long as the tree
-    pp_arena *room[2];  // of the state, and of the one that is tried
-    int now;            // which of them holds the state
+    pp_arena *room[2];  // passes of the two states, and scratch memory of calls
+    int now;            // which of them is current
     pp_tree tree;
-    pp_tree_pass pass;
-    double *state[2];  // q and qd
-    double *turn;      // joints
-    pp_frame *frames;
-    perp_link *link;
+    pp_tree_pass pass;  // of the current state
+    double *state[2];   // q, then qd
+    double *turn;       // joints: coordinates with their full turns
+    pp_frame *frames;   // bodies, for perp_tree_set_bodies
+    perp_link *link;    // public description, made once
     perp_joint *loop;
     char *names;  // nq of coordinates, then nv of velocities
 };

@@ -3,23 +3,27 @@
 //
 // Forward dynamics by the articulated-body algorithm.                                  theory (J5)
 //
-// With accelerations counted from sigma the velocity terms are all in what a link opposes, p:
+// Accelerations are counted from sigma, so that all velocity terms are in p, the wrench that a link
+// needs at a = 0:
 //   f = I^A a + p,   U = I^A S,   D = S . U,   u = tau - S . p
-//   I^A <- I^A - U U^T / D,   p <- p + U u / D      and on to the parent, moved to its centre of mass
+//   I^A <- I^A - U U^T / D,   p <- p + U u / D      then moved to the parent's centre of mass and added
 //   qdd = (u - U . a) / D,    a <- a + S qdd        from the roots to the leaves
-// Velocities of one link are eliminated one after the other, as if massless links stood between them.
+// Velocities of one link are eliminated one after the other, as if massless links were between
+// them.
 //
 // R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7.
 #include "tree/hinge.h"
 
 #include <string.h>
 
-// Articulated inertia: f = A v + B w, tau = B^T v + C w; A and C symmetric: xx xy xz yy yz zz.
+// Articulated inertia in blocks: f = A v + B w, tau = B^T v + C w. A and C are symmetric and stored
+// as xx xy xz yy yz zz. p: wrench at zero acceleration.
 typedef struct articulated {
     double A[6], B[9], C[6];
     perp_wrench p;
 } articulated;
 
+// What the second pass needs of one velocity.
 typedef struct eliminated {
     perp_wrench U;
     double u, s;  // s = 1 / D
@@ -31,6 +35,7 @@ static perp_vec3 mul_symmetric(const double *A, perp_vec3 x)
                        A[2] * x.x + A[4] * x.y + A[5] * x.z};
 }
 
+// B x, for a matrix stored by rows, and B^T x.
 static perp_vec3 mul_plain(const double *B, perp_vec3 x)
 {
     return (perp_vec3){B[0] * x.x + B[1] * x.y + B[2] * x.z, B[3] * x.x + B[4] * x.y + B[5] * x.z,
@@ -43,7 +48,7 @@ static perp_vec3 mul_turned(const double *B, perp_vec3 x)
                        B[2] * x.x + B[5] * x.y + B[8] * x.z};
 }
 
-// A rigid body by itself, about its centre of mass: A = m 1, B = 0, C = I.
+// Inertia of the rigid body alone, about its centre of mass: A = m 1, B = 0, C = I.
 static void init_articulated(const pp_tree_pass *pass, int link, articulated *a)
 {
     const pp_inertia *mass = &pass->mass[pass->tree->link[link].body];
@@ -66,7 +71,8 @@ static void subtract_symmetric(double *A, double s, perp_vec3 x)
     A[5] -= x.z * y.z;
 }
 
-// One velocity of a link: what the rest of the machine feels of the link when it may move along S.
+// Eliminates one velocity: the articulated inertia becomes that of a link which is free to move
+// along S. False: nothing with mass moves along S.
 static bool eliminate_joint(articulated *a, const perp_twist *S, double tau, eliminated *e)
 {
     e->U.f_W = pp_add(mul_symmetric(a->A, S->v_W), mul_plain(a->B, S->w_W));
@@ -97,12 +103,12 @@ static bool eliminate_joint(articulated *a, const perp_twist *S, double tau, eli
     return true;
 }
 
-// Adds what a child opposes at its own centre, r from the parent's:
+// Adds the articulated inertia of a child, given at its own centre of mass r from the parent's:
 //   B' = B - A [r],  C' = C - B^T [r] + [r] B'
 static void add_child_inertia(articulated *parent, const articulated *a, perp_vec3 r)
 {
     const double *A = a->A, *B = a->B;
-    // rows of A [r] are (row of A) x r
+    // Rows of A [r] are (row of A) x r.
     const double M[9] = {
         B[0] - (A[1] * r.z - A[2] * r.y), B[1] - (A[2] * r.x - A[0] * r.z),
         B[2] - (A[0] * r.y - A[1] * r.x), B[3] - (A[3] * r.z - A[4] * r.y),
@@ -116,7 +122,7 @@ static void add_child_inertia(articulated *parent, const articulated *a, perp_ve
     for (int k = 0; k < 9; k++) {
         parent->B[k] += M[k];
     }
-    // rows of B^T [r] are (column of B) x r; columns of [r] M are r x (column of M)
+    // Rows of B^T [r] are (column of B) x r; columns of [r] M are r x (column of M).
     double *C = parent->C;
     C[0] += a->C[0] - (B[3] * r.z - B[6] * r.y) + (r.y * M[6] - r.z * M[3]);
     C[1] += a->C[1] - (B[6] * r.x - B[0] * r.z) + (r.y * M[7] - r.z * M[4]);
@@ -127,7 +133,7 @@ static void add_child_inertia(articulated *parent, const articulated *a, perp_ve
     pp_wrench_gather(&parent->p, &a->p, r);
 }
 
-// tau NULL: inertias alone.
+// First pass, from the leaves to the roots. tau NULL: inertias alone.
 static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a, eliminated *e)
 {
     const pp_tree *tree = pass->tree;
@@ -139,7 +145,7 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
     }
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
-        for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {  // the outermost first
+        for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {  // outermost first
             if (!eliminate_joint(&a[i], &pass->column[k], tau ? tau[k] : 0.0, &e[k])) {
                 return false;
             }
@@ -152,7 +158,8 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
     return true;
 }
 
-// qdd = (u - U . a) / D from the roots, where a is the acceleration that the parent gives, at the link's centre of mass.
+// Second pass: qdd = (u - U . a) / D from the roots, where a is the acceleration that the parent
+// gives, at the centre of mass of the link.
 static void to_leaves(const pp_tree_pass *pass, const eliminated *e, perp_twist *acceleration,
                       double *qdd)
 {
@@ -172,6 +179,7 @@ static void to_leaves(const pp_tree_pass *pass, const eliminated *e, perp_twist 
     }
 }
 
+// PERP_ERR_NUMERIC: some velocity moves nothing with mass.
 perp_status pp_tree_forward(const pp_tree_pass *pass, const double *tau, double *qdd,
                             pp_arena *arena)
 {
@@ -193,6 +201,7 @@ perp_status pp_tree_forward(const pp_tree_pass *pass, const double *tau, double 
 
 // ── Many right-hand sides ────────────────────────────────────────────────────────────────────────
 
+// Everything of the first pass that does not depend on the right-hand side, and room for the rest.
 struct pp_articulation {
     const pp_tree_pass *pass;
     eliminated *e;             // nv
@@ -200,7 +209,7 @@ struct pp_articulation {
     perp_twist *acceleration;  // links
 };
 
-// Articulated inertias alone (tau = NULL): U and 1 / D of all velocities, for any number of right-hand sides.
+// Articulated inertias alone: U and 1 / D of all velocities, for any number of right-hand sides.
 perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_articulation **out)
 {
     const pp_tree *tree = pass->tree;
@@ -220,7 +229,8 @@ perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_art
     return to_roots(pass, NULL, a, s->e) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
-// x <- H^-1 x: the recursion for forces x at rest and without gravity, with the inertias made before.
+// x <- H^-1 x: both passes for forces x at rest and without gravity, with the inertias computed
+// before.
 void pp_tree_articulated(const pp_articulation *s, double *x)
 {
     const pp_tree_pass *pass = s->pass;

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coordinates to frames, and coordinates along a velocity.
+// From coordinates to frames, and coordinates moved along a velocity.
 #include "tree/hinge.h"
 
 #include <string.h>
 
-// Poses and velocities from the roots to the leaves; the carrier of a link has its frame already.
+// Poses and velocities from the roots to the leaves. Links are numbered parents first, so that the
+// carrier of a link has its frame already.
 void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
                     pp_frame *body)
 {
@@ -35,7 +36,8 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
     }
 }
 
-// Where the quaternion of a link is among its coordinates and its angular velocity among its velocities.
+// Places of a link's quaternion in q and of its angular velocity in qd; false: it has none. Both
+// come after the translations.
 static bool quaternion_at(const pp_link *l, int *at_q, int *at_v)
 {
     if (l->nq == l->nv) {
@@ -47,7 +49,8 @@ static bool quaternion_at(const pp_link *l, int *at_q, int *at_v)
     return true;
 }
 
-// Rates of coordinates are velocities, but for quaternions: rot_dot = rot (0, w / 2), w in the child's axes.
+// Rates of coordinates are velocities, except those of quaternions: rot_dot = rot (0, w / 2) with w
+// in the child's axes.
 void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot)
 {
     for (int i = 0; i < tree->links; i++) {
@@ -63,7 +66,8 @@ void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, doubl
     }
 }
 
-// q moved along qd for h. Quaternions by the exponential map, which stays on the unit sphere: rot exp(h w).
+// q moved along qd for the time h. Quaternions move by the exponential map, rot exp(h w), which
+// stays on the unit sphere.
 void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved)
 {
     for (int i = 0; i < tree->links; i++) {

@@ -8,8 +8,10 @@
 
 static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
 static const perp_vec3 NONE = {0.0, 0.0, 0.0};
+// Half turns about x and z.
 static const perp_quat QI = {0.0, 1.0, 0.0, 0.0}, QK = {0.0, 0.0, 0.0, 1.0};
 
+// A particle has as many velocities as its body, two or three.
 int pp_link_nv(const perp_model *model, int body, pp_link_kind kind)
 {
     static const int count[] = {
@@ -29,8 +31,8 @@ int pp_link_nq(const perp_model *model, int body, pp_link_kind kind)
 
 // ── Constants ────────────────────────────────────────────────────────────────────────────────────
 
-// Which body a column is fixed to, and so how it changes while the machine moves. Translations of free bodies are fixed
-// to W; for one axis both bodies would do, since it is fixed to both.
+// The body in which each column of S is fixed, which decides how it changes in time. Translations of
+// free bodies are fixed in the world. A single axis is fixed in both bodies, so that either would do.
 static void make_rides(const pp_link *link, pp_axis_owner *ride)
 {
     pp_axis_owner a = link->turned ? PP_AXIS_OWNER_CHILD : PP_AXIS_OWNER_PARENT;
@@ -54,13 +56,15 @@ static void make_rides(const pp_link *link, pp_axis_owner *ride)
     }
 }
 
+// Quaternion of the triad with the axes x, z x x and z.
 static perp_quat triad(perp_vec3 x, perp_vec3 z)
 {
     pp_mat3 F = pp_mat3_columns(x, pp_cross(z, x), z);
     return pp_matrix_quat(&F);
 }
 
-// The second angle of a universal joint is 0 as the model starts: then the axis of a, seen from b, is n.
+// The second angle of a universal joint is 0 at the start of the model: there the axis of a, seen
+// from b and made perpendicular to b's axis, is n.
 static perp_quat universal_triad(const perp_model *model, const pp_joint *j)
 {
     pp_mat3 A = pp_quat_matrix(model->body[j->a].rot0), B = pp_quat_matrix(model->body[j->b].rot0);
@@ -70,6 +74,7 @@ static perp_quat universal_triad(const perp_model *model, const pp_joint *j)
     return triad(j->axis_B, n);
 }
 
+// Products of the triads with the units of a turn about z (first angle) and about x (second angle).
 static void make_quaternions(const perp_model *model, const pp_link *link, const pp_joint *j,
                              pp_hinge *h)
 {
@@ -83,7 +88,7 @@ static void make_quaternions(const perp_model *model, const pp_link *link, const
     h->K[3] = pp_quat_mul(pp_quat_mul(turned, QI), back);
 }
 
-// Constants of a link's motion, from its joint. In the plane axes are along z, or for sliding in the plane.
+// Constants of a link. In the plane axes are along z, or in the plane for a slide.
 void pp_hinge_make(const pp_tree *tree, const pp_link *link, pp_hinge *hinge)
 {
     const perp_model *model = tree->model;
@@ -111,19 +116,20 @@ void pp_hinge_make(const pp_tree *tree, const pp_link *link, pp_hinge *hinge)
 
 // ── Pose ─────────────────────────────────────────────────────────────────────────────────────────
 
+// c a + s b.
 static perp_quat mix(double c, perp_quat a, double s, perp_quat b)
 {
     return (perp_quat){c * a.w + s * b.w, c * a.x + s * b.x, c * a.y + s * b.y, c * a.z + s * b.z};
 }
 
-// Back to unit length: one step of Newton's method, which is all that rounding needs.
+// Normalises a quaternion that is off by rounding: one step of Newton's method for 1 / sqrt(n2).
 static perp_quat settle(perp_quat q)
 {
     double n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z, s = 1.5 - 0.5 * n2;
     return (perp_quat){s * q.w, s * q.x, s * q.y, s * q.z};
 }
 
-// Where the angle of a link is among its coordinates, -1: it has none.
+// Index of the angle among the coordinates of a link; -1: it has none.
 static int angle_at(pp_link_kind kind)
 {
     switch (kind) {
@@ -140,7 +146,7 @@ static int angle_at(pp_link_kind kind)
     }
 }
 
-// rot_AB
+// The rotation from b to a, R_AB.
 static perp_quat relative_rotation(const pp_link *link, const pp_hinge *h, const double *q)
 {
     int at = angle_at(link->kind);
@@ -155,7 +161,7 @@ static perp_quat relative_rotation(const pp_link *link, const pp_hinge *h, const
     return mix(cos(0.5 * q[1]), first, sin(0.5 * q[1]), mix(c, h->K[2], s, h->K[3]));
 }
 
-// Anchor of b from the origin of a, in a's axes.
+// Anchor of b relative to the origin of a, in a's axes.
 static perp_vec3 anchor_b(const pp_link *link, const pp_hinge *h, const double *q)
 {
     switch (link->kind) {
@@ -171,7 +177,7 @@ static perp_vec3 anchor_b(const pp_link *link, const pp_hinge *h, const double *
     }
 }
 
-// Free bodies have coordinates of W. Particles keep the rotation that they started with.
+// Free bodies have coordinates in the world. Particles keep the rotation that they started with.
 static void place_free(const pp_body *body, const pp_link *link, const double *q, pp_frame *child)
 {
     bool deep = link->kind == PP_LINK_FREE || link->nq == 3;
@@ -187,7 +193,8 @@ static void place_free(const pp_body *body, const pp_link *link, const double *q
     }
 }
 
-// Rotation first, then the position, such that the child's anchor is where the parent's anchor and the joint put it.
+// Rotation first; then the position, such that the child's anchor is where the parent and the joint
+// put it.
 void pp_hinge_place(const pp_tree *tree, int link, const double *q, const pp_frame *parent,
                     pp_frame *child)
 {
@@ -209,29 +216,31 @@ void pp_hinge_place(const pp_tree *tree, int link, const double *q, const pp_fra
         rot = l->turned ? pp_quat_conjugate(rot) : rot;
         pp_frame_set_rotation(child, settle(pp_quat_mul(parent->rot, rot)));
     }
-    // b's anchor as a sees it. On the parent's side it is fixed to the parent, on the child's to the child.
+    // The anchor of b, which the joint places in a. Either a or b is the child (`turned`: a).
     perp_vec3 b = anchor_b(l, h, q), there = l->turned ? h->r_B : b, here = l->turned ? b : h->r_B;
     child->p = pp_sub(pp_point(parent, there), pp_rotate(child, here));
 }
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
+// A translation along d.
 static perp_twist shift(perp_vec3 d)
 {
     return (perp_twist){d, NONE};
 }
 
-// Rotation about the axis w through a point that is r from the centre of mass.
+// A rotation about the axis w through a point at r from the centre of mass.
 static perp_twist turn_about(perp_vec3 w, perp_vec3 r)
 {
     return (perp_twist){pp_cross(r, w), w};
 }
 
-// Translations along the axes of W; rotations about z, or about the child's own axes in space.
+// Translations along the axes of the world; rotations about z, or in space about the child's own
+// axes.
 static void free_columns(const pp_link *l, const pp_frame *child, perp_twist *column)
 {
     static const perp_vec3 axis[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    int shifts = l->nv;  // of a point; the others turn as well
+    int shifts = l->nv;  // translations; a particle has no others
     if (l->kind == PP_LINK_FLAT) {
         shifts = 2;
     } else if (l->kind == PP_LINK_FREE) {
@@ -248,8 +257,9 @@ static void free_columns(const pp_link *l, const pp_frame *child, perp_twist *co
     }
 }
 
-// Twist of the child relative to its parent per unit rate, in W at the child's centre of mass. Where the child is the
-// joint's a (`turned`), the joint moves b relative to a and the child goes the other way: sign = -1.
+// Twist of the child relative to its parent per unit rate, in world axes at the child's centre of
+// mass. A joint moves b relative to a. Where the child is a (`turned`) it moves the other way: sign
+// = -1.
 void pp_hinge_columns(const pp_tree *tree, int link, const pp_frame *parent, const pp_frame *child,
                       perp_twist *column)
 {
@@ -261,7 +271,7 @@ void pp_hinge_columns(const pp_tree *tree, int link, const pp_frame *parent, con
     }
     const pp_frame *a = l->turned ? child : parent, *b = l->turned ? parent : child;
     double sign = l->turned ? -1.0 : 1.0;
-    // the child's anchor, from its centre of mass
+    // The child's anchor, from its centre of mass.
     perp_vec3 r = l->turned ? pp_rotate(child, h->r_A) : pp_rotate(child, h->r_B);
     perp_vec3 u = pp_scale(sign, pp_rotate(a, h->u));
     switch (l->kind) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames to coordinates: each joint read from the frames of its two bodies, then what that loses.
+// From frames to coordinates: each joint is read from the frames of its two bodies, and the error
+// of this is measured.
 #include "tree/hinge.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 
 static const double TWO_PI = 6.283185307179586;
 
-// Frames of a joint's bodies, with what its coordinates are measured along, in world axes.
+// Frames of a joint's bodies, and the anchors and axes that its coordinates are measured by, in
+// world axes.
 typedef struct joint_view {
     const pp_frame *a, *b;
     perp_vec3 pa, pb;   // anchors
@@ -17,7 +19,7 @@ typedef struct joint_view {
     perp_vec3 ub, zb;   // axis of b, and its direction of angle 0
 } joint_view;
 
-// Anchors and axes of a joint in W.
+// Anchors and axes at the given frames.
 static joint_view joint_view_of(const pp_hinge *h, const pp_frame *a, const pp_frame *b)
 {
     return (joint_view){.a = a,
@@ -31,19 +33,21 @@ static joint_view joint_view_of(const pp_hinge *h, const pp_frame *a, const pp_f
                         .zb = pp_rotate(b, h->z_b)};
 }
 
-// The angle whose full turns are nearest to where it was.
+// The angle in the turn nearest to a previous value; NaN: unknown.
 static double near(double angle, double was)
 {
     return isfinite(was) ? angle + TWO_PI * round((was - angle) / TWO_PI) : angle;
 }
 
-// The joint's own angle, as constraint/ measures it.
+// The joint's own angle, measured as constraint/ does.
 static double angle_of(const joint_view *w)
 {
     return atan2(pp_dot3(w->y, w->zb), pp_dot3(w->x, w->zb));
 }
 
-// rot = c c_2 K_0 + s c_2 K_1 + c s_2 K_2 + s s_2 K_3, an orthonormal basis: two angles by their half sums.
+// Both angles of a universal joint. rot = c c_2 K_0 + s c_2 K_1 + c s_2 K_2 + s s_2 K_3 in an
+// orthonormal basis of quaternions; given the first angle, the second follows from the products
+// with it.
 static void universal_angles(const pp_hinge *h, const joint_view *w, perp_quat rot, double *q)
 {
     double e[4];
@@ -57,19 +61,20 @@ static void universal_angles(const pp_hinge *h, const joint_view *w, perp_quat r
     q[1] = angle - TWO_PI * round(angle / TWO_PI);
 }
 
+// Coordinates of a spatial joint. turn: the last coordinate with its full turns.
 static void read_spatial(const pp_link *l, const pp_hinge *h, const joint_view *w, double turn,
                          double *q)
 {
     perp_vec3 d = pp_sub(w->pb, w->pa);
-    perp_quat rot = pp_quat_mul(pp_quat_conjugate(w->a->rot), w->b->rot);  // from B to A
+    perp_quat rot = pp_quat_mul(pp_quat_conjugate(w->a->rot), w->b->rot);  // R_AB
     perp_quat own = l->turned ? pp_quat_conjugate(rot) : rot;
-    // Angles are continued from the last full turns, where they are known.
+    // Angles continue from the last full turns, where these are known.
     switch (l->kind) {
     case PP_LINK_REVOLUTE:
         q[0] = near(angle_of(w), turn);
         break;
     case PP_LINK_SCREW: {
-        double along = pp_dot3(d, w->u) / h->pitch;  // else the thread says how many turns [rad]
+        double along = pp_dot3(d, w->u) / h->pitch;  // else the thread shows the turns [rad]
         q[0] = near(angle_of(w), isfinite(turn) ? turn : along);
         break;
     }
@@ -98,11 +103,11 @@ static void read_spatial(const pp_link *l, const pp_hinge *h, const joint_view *
     }
 }
 
-// Coordinates of a free body: position and velocity in W, quaternion, angular velocity in the body's axes.
+// A free body: position and velocity in the world, quaternion, angular velocity in body axes.
 static void read_free(const pp_link *l, const pp_frame *f, double *q, double *qd)
 {
     const double p[3] = {f->p.x, f->p.y, f->p.z}, v[3] = {f->v.x, f->v.y, f->v.z};
-    int shifts = l->nv;  // of a point; the others turn as well
+    int shifts = l->nv;  // translations; a particle has no others
     if (l->kind == PP_LINK_FLAT) {
         shifts = 2;
     } else if (l->kind == PP_LINK_FREE) {
@@ -121,7 +126,7 @@ static void read_free(const pp_link *l, const pp_frame *f, double *q, double *qd
     }
 }
 
-// Rates from the velocity of b's anchor and the angular velocity, both relative to a.
+// Rates from the velocity of b's anchor and the angular velocity of b, both relative to a.
 static void read_rates(const pp_link *l, const joint_view *w, double *qd)
 {
     perp_vec3 spin = pp_sub(w->b->w, w->a->w), own;
@@ -138,7 +143,7 @@ static void read_rates(const pp_link *l, const joint_view *w, double *qd)
         qd[0] = pp_dot3(v, w->u);
         qd[1] = pp_dot3(spin, w->u);
         break;
-    case PP_LINK_UNIVERSAL: {  // least squares in the plane of both axes
+    case PP_LINK_UNIVERSAL: {  // least squares in the plane of both axes, which may not be orthogonal
         double c = pp_dot3(w->u, w->ub), s = pp_dot3(spin, w->u), r = pp_dot3(spin, w->ub);
         double det = 1.0 - c * c;
         qd[0] = det > 0.0 ? (s - c * r) / det : s;
@@ -159,7 +164,7 @@ static void read_rates(const pp_link *l, const joint_view *w, double *qd)
     }
 }
 
-// Follows the tree from its roots and compares with where the bodies were said to be.
+// Places each child on its parent by the coordinates, and compares with the given frames.
 static void compare_with_bodies(const pp_tree *tree, const pp_frame *body, const double *q,
                                 const double *qd, double *lost, double *lost_rate)
 {
@@ -187,7 +192,7 @@ static void compare_with_bodies(const pp_tree *tree, const pp_frame *body, const
     }
 }
 
-// Each link by itself, from the frames of its two bodies; what the joints cannot follow is compared afterwards.
+// Reads each link by itself from the frames of its two bodies; errors are measured afterwards.
 void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                          double *q, double *qd, double *lost, double *lost_rate)
 {
@@ -210,19 +215,19 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
         }
         read_rates(l, &w, at_qd);
     }
-    (void)t;  // bodies that are not free are where the frames say
+    (void)t;  // bodies that are not free are where the frames have them
     *lost = *lost_rate = 0.0;
     compare_with_bodies(tree, body, q, qd, lost, lost_rate);
 }
 
-// Where the coordinate of the joint is among those of its link.
+// Index in q of the coordinate that constraint/ defines for the joint.
 static int own_coordinate(const pp_link *l)
 {
     return l->at_q + (l->kind == PP_LINK_PLANE ? 2 : 0);
 }
 
-// Coordinates with their full turns: joints of loops are continued from the last ones, joints of the tree have theirs
-// in q.
+// Coordinates with their full turns: joints of loops continue from the last ones, joints of the
+// tree have theirs in q.
 void pp_tree_turns(const pp_tree_pass *pass, double *turn)
 {
     const pp_tree *tree = pass->tree;
@@ -230,10 +235,10 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
     for (int i = 0; i < tree->loops; i++) {
         int joint = tree->loop[i];
         bool known = isfinite(turn[joint]);
-        pp_kinematics kin = {.t = pass->t, .body = pass->body, .turn = known ? turn : NULL};
+        pp_poses at = {.t = pass->t, .body = pass->body, .turn = known ? turn : NULL};
         if (pp_joint_has_coordinate(&m->joint[joint])) {
             pp_row row;
-            pp_joint_coordinate(m, &kin, joint, &row);
+            pp_joint_coordinate(m, &at, joint, &row);
             turn[joint] = row.value;
         }
     }
@@ -245,8 +250,9 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
     }
 }
 
-// A step in joint coordinates leaves velocities as they are seen where it started. Where the next one starts, what turns has
-// others, by h w of them, and these are what it comes to a contact with.                  theory (J7)
+// A step in joint coordinates ends with velocities by the columns of its start. Where the next step
+// starts a link that turns has others, different by a share h w, and these decide how fast it meets
+// a contact.                                                                           theory (J7)
 pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                             pp_arena *arena)
 {

@@ -1,20 +1,23 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// H by the composite-rigid-body algorithm and its factors L^T D L.                      theory (J3)
+// H by the composite-rigid-body algorithm, and its factors L^T D L.                      theory
+// (J3)
 //
-//   H_jk = S_j . (I^c S_k)   for j on the way from k to the root, I^c the inertia of all that k's link carries
+//   H_jk = S_j . (I^c_k S_k)   for j on the path from k to the root, I^c_k the composite inertia of k's link
 //
-// R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 6.2 and 6.5: eliminating from the leaves
-// to the roots fills nothing in.
+// R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 6.2 and 6.5: elimination from
+// the leaves to the roots causes no fill-in.
 #include "tree/hinge.h"
 
 #include <string.h>
 
-// I += m (|r|^2 1 - r r^T) + 2 (h . r) 1 - (h r^T + r h^T): inertia about a point that is -r from before.
+// Adds a composite inertia that is given at the distance r from here: the parallel-axis theorem for
+// a reference point that is not the centre of mass,
+//   I += m (|r|^2 1 - r r^T) + 2 (h . r) 1 - (h r^T + r h^T).
 static void add_moved(pp_composite_inertia *sum, const pp_composite_inertia *c, perp_vec3 r)
 {
-    perp_vec3 h = pp_along(c->h, c->m, r);  // first moment there
+    perp_vec3 h = pp_along(c->h, c->m, r);  // first moment about the new point
     // |r|^2 m + 2 h_0 . r = (h + h_0) . r, and likewise for the outer products
     perp_vec3 s = pp_add(h, c->h);
     double trace = pp_dot3(s, r);
@@ -35,7 +38,7 @@ static void add_moved(pp_composite_inertia *sum, const pp_composite_inertia *c, 
     I[7] = I[5];
 }
 
-// Inertia of each link with all that it carries, about its own centre of mass: sums from the leaves to the roots.
+// Composite inertia of each link about its own centre of mass: sums from the leaves to the roots.
 static void gather_compounds(const pp_tree_pass *pass)
 {
     const pp_tree *tree = pass->tree;
@@ -52,15 +55,15 @@ static void gather_compounds(const pp_tree_pass *pass)
     }
 }
 
-// Momentum of a compound that moves with twist S.
+// Momentum of a composite body that moves with twist S: (m v + w x h, h x v + I w).
 static perp_wrench composite_momentum(const pp_composite_inertia *c, const perp_twist *S)
 {
     perp_vec3 p = pp_add(pp_scale(c->m, S->v_W), pp_cross(S->w_W, c->h));
     return (perp_wrench){p, pp_add(pp_cross(c->h, S->v_W), pp_mul(&c->I, S->w_W))};
 }
 
-// H_jk = S_j . (I^c_k S_k) for j on the way from k to the root, 0 for other pairs. Composite rigid bodies: Featherstone
-// (2008), chapter 6.
+// Row and column k of H: the momentum of the composite body of k per unit rate, projected on every
+// column on the path to the root. Other pairs are 0.
 void pp_tree_mass(const pp_tree_pass *pass, double *H)
 {
     const pp_tree *tree = pass->tree;
@@ -70,9 +73,10 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
     for (int i = 0; i < tree->links; i++) {
         for (int k = tree->link[i].at_v; k < tree->link[i].at_v + tree->link[i].nv; k++) {
             perp_wrench F = composite_momentum(&pass->compound[i], &pass->column[k]);
-            // F, the momentum of what link i carries per unit rate, seen from each link on the way to the root.
+            // F is moved from link to link towards the root.
             for (int at = i; at >= 0; at = tree->link[at].parent) {
                 const pp_link *l = &tree->link[at];
+                // Within one link only the velocities up to k: the rest is symmetric.
                 int end = at == i ? k + 1 : l->at_v + l->nv;
                 for (int j = l->at_v; j < end; j++) {
                     double value = pp_twist_power(&pass->column[j], &F);
@@ -87,15 +91,18 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
 }
 
 // ── Factors ──────────────────────────────────────────────────────────────────────────────────────
-// L_kj is kept at (j, k), j before k, so that a column of the array is a row of L; D on the diagonal.
+// L_kj is stored at (j, k), j before k, so that a column of the array is a row of L. D is the
+// diagonal.
 
-// H = L^T D L from the leaves, so that L has no fill: only entries on the way to the root. Featherstone (2008), 6.5.
+// H = L^T D L, eliminated from the leaves: L has the sparsity of the path to the root. Featherstone
+// (2008), chapter 6.5.
 bool pp_tree_factor(const pp_tree *tree, double *H)
 {
     size_t n = (size_t)tree->nv;
     const int *before = tree->parent_v;
     for (int k = tree->nv - 1; k >= 0; k--) {
         double *row = H + n * (size_t)k;
+        // NaN fails as well.
         if (!(row[k] > 0.0)) {
             return false;
         }
@@ -113,7 +120,7 @@ bool pp_tree_factor(const pp_tree *tree, double *H)
     return true;
 }
 
-// L^T, then D and L.
+// x <- H^-1 x: by L^T from the leaves, then by D and L from the roots.
 void pp_tree_solve(const pp_tree *tree, const double *L, double *x)
 {
     size_t n = (size_t)tree->nv;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of coordinates and velocities.
+// Names of coordinates and velocities: that of the joint, or of a free body, and a word for each.
 #include "tree/tree.h"
 
+// In the order of q.
 static const char *const coordinates[][7] = {
     [PP_LINK_REVOLUTE] = {"angle"},
     [PP_LINK_PRISMATIC] = {"distance"},
@@ -17,6 +18,7 @@ static const char *const coordinates[][7] = {
     [PP_LINK_FREE] = {"x", "y", "z", "qw", "qx", "qy", "qz"},
 };
 
+// In the order of qd.
 static const char *const velocities[][6] = {
     [PP_LINK_REVOLUTE] = {"rate"},
     [PP_LINK_PRISMATIC] = {"speed"},
@@ -30,6 +32,7 @@ static const char *const velocities[][6] = {
     [PP_LINK_FREE] = {"vx", "vy", "vz", "wx", "wy", "wz"},
 };
 
+// Free bodies have no joint to be named by.
 static const char *owner(const pp_tree *tree, const pp_link *l)
 {
     return l->joint >= 0 ? tree->model->joint[l->joint].name : tree->model->body[l->body].name;
@@ -50,6 +53,7 @@ static const pp_link *link_of(const pp_tree *tree, int k, bool of_q)
     return &tree->link[low];
 }
 
+// Empty for an index out of range.
 void pp_tree_name_q(const pp_tree *tree, int k, char *text, size_t size)
 {
     pp_print(text, size, "%s", "");

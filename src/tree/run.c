@@ -3,17 +3,20 @@
 //
 // One configuration: frames, columns of S, sigma; and S applied from both sides.       theory (J2)
 //
-// Velocities are taken at the centre of mass of each link, so that a long chain loses no digits to a
-// far origin:  V_c = V_p moved to c + sum_k S_k qd_k. Their rates at a fixed point of space add up alike,
+// Velocities are taken at the centre of mass of each link, so that a chain far from the origin
+// loses no digits:  V_c = V_p moved to c + sum_k S_k qd_k. Their rates at a fixed point of space
+// add up in the same way,
 //   A_c = A_p moved to c + sum_k S_k qdd_k + sum_k qd_k V_ride x S_k,
-// where a column rides on the body it is fixed to; the acceleration of the centre is A.v + w x v.
+// where a column rides on the body it is fixed to. The acceleration of the centre of mass is A.v +
+// w x v.
 #include "tree/hinge.h"
 
 #include <math.h>
 #include <string.h>
 
-// sigma of a link: that of its carrier, taken to the child, and qd times the columns' rates of change. In
-// between A is the spatial acceleration (sigma.v - w x v), which goes from point to point as a twist does.
+// sigma of a link: that of its carrier moved to the child, plus qd times the rates of the columns.
+// In between A is the spatial acceleration (sigma.v - w x v), which moves from point to point as a
+// twist does.
 static void accelerate(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -42,7 +45,7 @@ static void accelerate(const pp_tree_pass *pass, int link)
     pass->sigma[l->body] = A;
 }
 
-// R A R^T of a symmetric tensor: six entries, the others by symmetry.
+// R A R^T of a symmetric tensor: six entries are computed, the others follow by symmetry.
 static void turn_symmetric(const pp_mat3 *R, const pp_mat3 *A, pp_mat3 *out)
 {
     const double *r = R->m;
@@ -57,6 +60,7 @@ static void turn_symmetric(const pp_mat3 *R, const pp_mat3 *A, pp_mat3 *out)
     m[8] = pp_dot3(z, Az);
 }
 
+// Inertia in world axes. Planar bodies turn about z alone.
 static void set_inertia_of_body(const pp_body *body, const pp_frame *f, pp_inertia *mass)
 {
     if (body->kind == PERP_BODY_SPATIAL) {
@@ -69,7 +73,7 @@ static void set_inertia_of_body(const pp_body *body, const pp_frame *f, pp_inert
     mass->I.m[8] = body->kind == PERP_BODY_PLANAR ? body->I_B.m[8] : 0.0;
 }
 
-// Pose, velocity, sigma and inertia of a link, from its carrier's.
+// Pose, velocity, sigma and inertia of a link from those of its carrier.
 static void propagate_link(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -92,7 +96,7 @@ static void propagate_link(const pp_tree_pass *pass, int link)
     set_inertia_of_body(&tree->model->body[l->body], child, &pass->mass[l->body]);
 }
 
-// Driven bodies first, then links, parents before children.
+// Bodies that are not free first, then links, parents before children.
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena)
 {
@@ -124,7 +128,8 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
 
 // ── S and its transpose ──────────────────────────────────────────────────────────────────────────
 
-// Kind by kind, not by body->axis: what is stored by an index and read as a whole waits for the store.
+// The numbers of a body's velocities as a twist. By kind and not by body->axis: reading a struct
+// whose parts were stored by index stalls until the stores are done.
 static perp_twist unpack_twist(const pp_body *body, const double *nu)
 {
     switch (body->kind) {
@@ -139,7 +144,7 @@ static perp_twist unpack_twist(const pp_body *body, const double *nu)
     }
 }
 
-// A twist as the numbers of a body's velocities: (v, omega), (x, y, spin) or those of a particle.
+// The reverse: (v, omega), (x, y, spin), or the velocity of a particle.
 static void pack(const pp_body *body, perp_twist V, double *nu)
 {
     bool spatial = pp_body_is_spatial(body), turns = pp_body_turns(body);
@@ -157,7 +162,8 @@ static void pack(const pp_body *body, perp_twist V, double *nu)
     }
 }
 
-// From the roots to the leaves: each link has its parent's twist, taken to its own centre of mass, and its columns.
+// From the roots to the leaves: the twist of the parent moved to the link's centre of mass, plus
+// the link's columns.
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu)
 {
     const pp_tree *tree = pass->tree;
@@ -180,7 +186,8 @@ void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relativ
     }
 }
 
-// From the leaves to the roots: the power of a link's load along its columns, then the load on to its parent.
+// From the leaves to the roots: the power of each load along the columns of its link, then the load
+// is added to the parent's.
 void pp_tree_gather_loads(const pp_tree_pass *pass, double *tau)
 {
     const pp_tree *tree = pass->tree;
@@ -197,6 +204,7 @@ void pp_tree_gather_loads(const pp_tree_pass *pass, double *tau)
     }
 }
 
+// Forces on bodies as loads of links.
 void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau)
 {
     const pp_tree *tree = pass->tree;
@@ -208,22 +216,24 @@ void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau)
     pp_tree_gather_loads(pass, tau);
 }
 
-static const double ROUNDING = 32.0 * 2.220446049250313e-16;
+static const double ROUNDING = 32.0 * 2.220446049250313e-16;  // of a sum, relative to its terms
 
+// Norm of the sum of absolute values: cheap, and enough for a size.
 static double sum_abs(perp_vec3 a)
 {
     return fabs(a.x) + fabs(a.y) + fabs(a.z);
 }
 
-// What the products in a column's power are made of; arms are differences of places `far` from the origin.
+// Sizes of the products in the power of a column. Arms are differences of positions at the distance
+// `far` from the origin, which sets their rounding.
 static double power_size(const perp_twist *column, const perp_wrench *F, double far)
 {
     double w = sum_abs(column->w_W);
     return sum_abs(F->f_W) * (sum_abs(column->v_W) + w * far) + w * sum_abs(F->tau_W);
 }
 
-// J_row S without S: the row's J on a body is a wrench, taken link by link to the root, and its power along each column
-// is an entry. Driven roots add a given rate. Sizes of the terms show which entries are rounding.
+// J_row S without S: the row's J on a body is a wrench, which is moved link by link to the root;
+// its power along each column is an entry. Driven roots add to the rate.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
 {
     const pp_tree *tree = pass->tree;
@@ -233,7 +243,7 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
     for (int i = 0; i < row->count; i++) {
         const pp_body *body = &tree->model->body[row->body[i]];
         perp_twist given = unpack_twist(body, row->J[i]);
-        perp_wrench F = {given.v_W, given.w_W};  // at the centre of each link on the way
+        perp_wrench F = {given.v_W, given.w_W};  // at the centre of mass of each link on the path
         int at = tree->of_body[row->body[i]];
         while (at >= 0) {
             const pp_link *l = &tree->link[at];
@@ -251,7 +261,8 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
             at = l->parent;
         }
     }
-    // A rate that the joints below imply cancels to 0, not to what rounding left of it.
+    // An entry that the joints below imply cancels to 0, and not to a rest of rounding, which would
+    // count as a row of its own.                                                      theory (J10)
     for (int k = 0; k < tree->nv; k++) {
         if (fabs(J[k]) <= ROUNDING * pass->size[k]) {
             J[k] = 0.0;

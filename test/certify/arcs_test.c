@@ -76,7 +76,7 @@ static double worst_of(perp_sim *sim, const pp_frame *end)
         const double v[3] = {b->nv > 0 ? s->answer.nu[b->at] : 0.0,
                              b->nv > 0 ? s->answer.nu[b->at + 1] : 0.0,
                              b->nv > 3 ? s->answer.nu[b->at + 2] : 0.0};
-        perp_vec3 to = pp_along(s->kin.body[i].p, s->kin.h, pp_vec(v[0], v[1], v[2]));
+        perp_vec3 to = pp_along(s->kin.poses.body[i].p, s->kin.h, pp_vec(v[0], v[1], v[2]));
         if (b->nv > 0) {
             error[i] = pp_length(pp_sub(end[i].p, to)) + 1e-3;  // nothing follows by itself
         }
@@ -85,7 +85,7 @@ static double worst_of(perp_sim *sim, const pp_frame *end)
     if (m->body[1].nv > 0 && m->joint[0].a != 0 && m->joint[0].b != 0) {
         error[1] -= 1e-3;
     }
-    const pp_motion_of of = {s->kin.body, end, s->answer.nu};
+    const pp_motion_of of = {s->kin.poses.body, end, s->answer.nu};
     assert_int_equal(pp_arcs_explain(m, s->kin.h, &of, limit, error, sim->arena), PERP_OK);
     for (int i = 0; i < m->bodies; i++) {
         worst = fmax(worst, m->body[i].nv > 0 ? error[i] / limit[i] : 0.0);

@@ -65,8 +65,10 @@ static perp_status step(stage *s, double h, bool offered)
                              .h = h,
                              .depth = 1e-6 * m->length_scale};
     pp_gaps gaps;
-    const pp_kinematics kin = {.t = perp_sim_time(s->sim), .h = h, .body = s->sim->frames};
-    assert_int_equal(pp_gaps_run(&gaps, m, &kin, s->sim->def.margin, s->arena), PERP_OK);
+    const pp_poses at = {.t = perp_sim_time(s->sim), .body = s->sim->frames};
+    assert_int_equal(
+        pp_gaps_run(&gaps, m, &at, (pp_gap_search){.margin = s->sim->def.margin}, s->arena),
+        PERP_OK);
     double clock = pp_seconds();
     if (offered) {
         task.axis = pp_geometry_axes(&gaps, s->arena, &task.axes);

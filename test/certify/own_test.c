@@ -178,18 +178,18 @@ static void rows_are_rates_of_values(void **state)
             shake(m, body, &r, 0.2);
             advance(m, body, -1e-5, less);
             advance(m, body, 1e-5, more);
-            pp_kinematics kin = {.t = 0.0, .h = 0.01, .body = body};
+            pp_poses poses = {.t = 0.0, .body = body};
             for (int j = 0; j < m->joints; j++) {
                 pp_row at[PP_JOINT_EQUATIONS + 1], a[PP_JOINT_EQUATIONS + 1],
                     b[PP_JOINT_EQUATIONS + 1], made[PP_JOINT_EQUATIONS + 1];
                 int n = pp_own_equations(m, body, NULL, j, at);
                 pp_own_equations(m, less, NULL, j, a);
                 pp_own_equations(m, more, NULL, j, b);
-                assert_int_equal(pp_joint_equations(m, &kin, j, made), n);
+                assert_int_equal(pp_joint_equations(m, &poses, j, made), n);
                 if (pp_own_coordinate(m, body, NULL, j, &at[n])) {
                     pp_own_coordinate(m, less, NULL, j, &a[n]);
                     pp_own_coordinate(m, more, NULL, j, &b[n]);
-                    pp_joint_coordinate(m, &kin, j, &made[n++]);
+                    pp_joint_coordinate(m, &poses, j, &made[n++]);
                 }
                 for (int i = 0; i < n; i++) {
                     double rate = (b[i].value - a[i].value) / 2e-5;
@@ -294,7 +294,7 @@ static void push_more(void *user, const perp_sim *sim, perp_stage done)
 {
     const int *at = user;
     if (done == PERP_STAGE_KINEMATICS && *at >= 0) {
-        sim->step.kin.p_ext[*at] *= 1.0 + 1e-3;
+        sim->step.kin.loads.p_ext[*at] *= 1.0 + 1e-3;
     }
 }
 

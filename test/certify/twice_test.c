@@ -93,7 +93,7 @@ static void compare_contacts(const pp_step_evidence *e, const perp_sim *sim, cou
 static void compare_points(const perp_sim *sim, rng *r)
 {
     for (int i = 0; i < sim->model->bodies; i++) {
-        const pp_frame *f = &sim->step.kin.body[i];
+        const pp_frame *f = &sim->step.kin.poses.body[i];
         perp_vec3 at = {rng_uniform(r, -1.0, 1.0), rng_uniform(r, -1.0, 1.0),
                         rng_uniform(r, -1.0, 1.0)};
         double size = 1.0 + pp_length(f->p) + pp_length(f->v) + 10.0 * pp_length(f->w);

@@ -56,9 +56,10 @@ static void distances_and_modes(void **state)
     write_scene("moves.json", "1");
     says("PERP run @/still.json -o @/s -q --no-figures", 0, NULL);
     says("PERP run @/moves.json -o @/m -q --no-figures", 0, NULL);
-    says("PERP compare @/s @/m", 0, "they part at t = 0.01 s: 'box' differs by more than 1e-06");
+    says("PERP compare @/s @/m", 0,
+         "the runs diverge at t = 0.01 s: 'box' differs by more than 1e-06");
     says("PERP compare @/s @/m", 0, "distance [m] over time\n");
-    says("PERP compare @/s @/m", 0, "contacts in other modes");
+    says("PERP compare @/s @/m", 0, "contacts in different modes");
     json_t *root = told("PERP compare @/s @/m --json --tol 1e-6", 4);
     const json_t *box = json_object_get(json_object_get(root, "bodies"), "box");
     const json_t *places = json_object_get(box, "places_m");
@@ -84,7 +85,8 @@ static void a_run_beside_itself(void **state)
 {
     (void)state;
     says("PERP run scenes/berard-4.4.json -o @/p -q --no-figures --until 0.2", 0, NULL);
-    assert_null(strstr(says("PERP compare @/p @/p --tol 0", 0, "they agree"), "other modes"));
+    assert_null(
+        strstr(says("PERP compare @/p @/p --tol 0", 0, "the runs agree"), "different modes"));
 }
 
 static void is_figure(const char *name, const char *word)
@@ -121,7 +123,7 @@ static void figures_in_space(void **state)
     says("PERP scene pile3 --bodies 10 -o @/pile.json", 0, NULL);
     says("PERP run @/pile.json -o @/p1 -q --no-figures --until 0.1", 0, NULL);
     says("PERP run @/pile.json -o @/p2 -q --no-figures --until 0.08 --step 0.002", 0, NULL);
-    says("PERP compare @/p1 @/p2 -o @/space", 0, "largest  of\n");
+    says("PERP compare @/p1 @/p2 -o @/space", 0, "largest  body\n");
     is_figure("space/overlay.svg", "run A");
     is_figure("space/distance.svg", "of all bodies");
 }
@@ -130,7 +132,7 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     says("PERP compare @/p", 2, "two recordings are needed");
-    says("PERP compare @/p @/p @/p", 2, "one word too many");
+    says("PERP compare @/p @/p @/p", 2, "unexpected argument");
     says("PERP compare @/p @/s", 2, "no body of the same name");
     says("PERP compare @/p @/nothing", 2, "cannot open");
     says("PERP compare @/p @/q --tal 1", 2, "did you mean '--tol'?");

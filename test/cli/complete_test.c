@@ -188,8 +188,8 @@ static void doctor_tells(void **state)
 {
     (void)state;
     says("PERP doctor", 0, "self-test    ok");
-    says("PATH=/nowhere PERP doctor", 0, "get it: apt-get install gnuplot-nox");
-    says("PERP doctor now", 2, "one word too many");
+    says("PATH=/nowhere PERP doctor", 0, "to fix: apt-get install gnuplot-nox");
+    says("PERP doctor now", 2, "unexpected argument 'now'");
     json_error_t error;
     json_t *root = json_loads(says("PATH=/nowhere PERP doctor --json", 0, NULL), 0, &error);
     assert_non_null(root);

@@ -282,19 +282,19 @@ static void sizes_and_folders_have_options(void **state)
                "{\"until\": 0.01, \"shapes\": [{\"kind\": \"mesh\", \"file\": \"../t.obj\"}], "
                "\"bodies\": [{\"kind\": \"solid\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}");
     says("PERP info @/deep/in/s.json", 2, "lies outside the folder of the scene");
-    says("PERP info --allow-outside @/deep/in/s.json", 0, "1 shapes");
+    says("PERP info --allow-outside @/deep/in/s.json", 0, "1 shape,");
     says("PERP run --allow-outside @/deep/in/s.json" QUICK "-o @/deep/o && PERP check @/deep/o", 0,
          "passed");
     says("PERP explain --allow-outside @/deep/in/s.json", 0, NULL);
     says("cd @/deep && PERP info - <in/s.json", 2, "lies outside");
-    says("cd @/deep && sed 's,../t.obj,t.obj,' in/s.json | PERP info -", 0, "1 shapes");
+    says("cd @/deep && sed 's,../t.obj,t.obj,' in/s.json | PERP info -", 0, "1 shape,");
     says("{ cat @/deep/in/s.json; head -c 17000000 /dev/zero | tr '\\0' ' '; } >@/large.json", 0,
          NULL);
     says("PERP info --max-mb 16 @/large.json", 2, "larger than 16 MB");
     says("PERP info --max-mb 16 @/large.json", 2, "--max-mb N");
     says("PERP info --max-mb 0.0001 @/deep/in/s.json", 2, "larger than 0.0001 MB");
     says("sed 's,../t.obj,deep/t.obj,' @/large.json >@/large2.json; PERP info @/large2.json", 0,
-         "1 shapes");
+         "1 shape,");
     says("rm @/large.json @/large2.json; mkfifo @/pipe; timeout 10 PERP info @/pipe", 2,
          "is a device or a pipe");
     says("timeout 10 PERP solve @/pipe", 2, "is a device or a pipe");
@@ -380,8 +380,8 @@ static void runs_end_when_asked(void **state)
     says("PERP run @/free.json --step 0.7 --until 1 -o @/end --json --no-replay --no-figures", 0,
          "\"steps\": 2, \"t_end\": 1,");
     says("PERP run @/free.json --step 0.7 --until 1 -o @/end --no-replay --no-figures", 0,
-         "2 of 0.7 s (the last of 0.3 s), to t = 1 s");
-    says("PERP explain @/free.json --step 0.1 --at 0.3", 0, "the step from t = 0.3 s to 0.4 s");
+         "2 of 0.7 s (last step 0.3 s), to t = 1 s");
+    says("PERP explain @/free.json --step 0.1 --at 0.3", 0, "step from t = 0.3 s to 0.4 s");
 }
 
 int main(void)

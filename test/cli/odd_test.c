@@ -50,16 +50,17 @@ static void odd_names(void **state)
 static void odd_numbers(void **state)
 {
     (void)state;
-    says("PERP explain scenes/berard-4.3.json --at 1e300", 2, "are too many");
+    says("PERP explain scenes/berard-4.3.json --at 1e300", 2, "too many steps");
     says("PERP explain scenes/berard-4.3.json --loads --at 0.5", 0, "rank");
     says("PERP explain scenes/trinkle-box.json --loads --json --at 1", 0, "\"loads\": [");
-    says("PERP explain scenes/berard-4.3.json --loads --latex", 2, "either --loads or --latex");
+    says("PERP explain scenes/berard-4.3.json --loads --latex", 2,
+         "--loads and --latex cannot be combined");
     says("PERP run scenes/tedrake-skate.json --stepper event -o @/skate", 0, "passed");
-    says("PERP run scenes/berard-4.3.json --until 1e300", 2, "are too many");
-    says("PERP run scenes/berard-4.3.json --step 1e-300", 2, "are too many");
+    says("PERP run scenes/berard-4.3.json --until 1e300", 2, "too many steps");
+    says("PERP run scenes/berard-4.3.json --step 1e-300", 2, "too many steps");
     says("PERP run scenes/berard-4.3.json --step nan", 2, "is not a number");
     says("PERP run scenes/pendulum.json --step 1e9 -o @/long", 4, "steps       1 of 1e+09 s");
-    says("PERP help run away", 2, "one word too many");
+    says("PERP help run away", 2, "unexpected argument 'away'");
 }
 
 static void scenes_through_pipes(void **state)
@@ -99,9 +100,9 @@ static void runs_of_different_lengths(void **state)
     (void)state;
     says("PERP run scenes/berard-4.3.json -q -o @/all --until 0.2", 0, NULL);
     says("PERP run scenes/berard-4.3.json -q -o @/half --until 0.1", 0, NULL);
-    says("PERP compare @/half @/all", 0, "one ends at t = 0.1 s, the other at 0.2 s");
-    says("PERP compare @/all @/half", 0, "one ends at t = 0.1 s, the other at 0.2 s");
-    assert_null(strstr(says("PERP compare @/all @/all", 0, NULL), "one ends"));
+    says("PERP compare @/half @/all", 0, "one run ends at t = 0.1 s, the other at 0.2 s");
+    says("PERP compare @/all @/half", 0, "one run ends at t = 0.1 s, the other at 0.2 s");
+    assert_null(strstr(says("PERP compare @/all @/all", 0, NULL), "one run ends"));
 }
 
 // Two runs that differ in z, or in a turn about x, only.

@@ -67,7 +67,7 @@ static void draws_what_is_asked_for(void **state)
     assert_false(figure_is_there("words", "energy"));
     says("PERP plot @/p --only path", 2, "no figure is called 'path': did you mean 'paths'?");
     says("PERP plot @/p --only nonsense", 2, "there are paths, gaps, ");
-    says("PERP plot @/p --only ''", 2, "--only: a value is missing");
+    says("PERP plot @/p --only ''", 2, "--only: missing value");
     says("PERP plot @/p --only paths,", 2, "no figure is called ''");
 }
 
@@ -142,7 +142,7 @@ static void same_bytes_twice(void **state)
 static void mistakes_are_named(void **state)
 {
     (void)state;
-    says("PERP plot", 2, "a file is missing");
+    says("PERP plot", 2, "missing file name");
     says("PERP plot @/a @/p", 2, "no figure is called '");
     says("PERP plot @/a gasp", 2, "did you mean 'gaps'?");
     says("PERP plot @/nothing", 2, "cannot open");

@@ -63,7 +63,7 @@ static void names_mistakes(void **state)
     (void)state;
     says("scene arhc", 2, "did you mean 'arch'?");
     says("scene arch --thikness 0.109", 2, "did you mean 'thickness'?");
-    says("scene arch --thickness", 2, "--thickness needs a value");
+    says("scene arch --thickness", 2, "--thickness: missing value");
     says("scene arch --thickness thin", 2, "'thin'");
     says("scene arch 0.109", 2, "'0.109' is not an option");
     says("scene arch -o /nowhere/at/all.json", 1, "/nowhere/at/all.json");

@@ -81,7 +81,7 @@ static void messages(void **state)
     expect("frobnicate 2>&1", 2);
     expect_text("perp: 'frobnicate' is not a command: see 'perp help'");
     expect("solve 2>&1", 2);
-    expect_text("no file is given");
+    expect_text("solve: missing file name");
     expect("solve --tol abc " LCP " 2>&1", 2);
     expect_text("--tol: 'abc' is not a number");
     expect("solve --tol -1 " LCP " 2>&1", 2);
@@ -89,7 +89,7 @@ static void messages(void **state)
     expect("solve --tol nan " LCP " 2>&1", 2);
     expect("solve --tol 1e-6x " LCP " 2>&1", 2);
     expect("solve " LCP " --tol 2>&1", 2);
-    expect_text("--tol: a value is missing");
+    expect_text("--tol: missing value");
     expect("solve --max-iterations 1.5 " LCP " 2>&1", 2);
     expect("solve --facets 2 " FC " 2>&1", 2);
     expect("solve --form disc " FC " 2>&1", 2);
@@ -117,12 +117,12 @@ static void blocks_and_tables(void **state)
     expect_text("name      kind        n contacts  solver status");
     expect_text("\nsolved 2 / 2\n");
     expect("solve --solver=lemke " LCP " test/data/unsolvable.ncx " BAD " 2>/dev/null", 2);
-    expect_text("\nsolved 1 / 3, 1 not readable\n");
+    expect_text("\nsolved 1 / 3, 1 unreadable\n");
     expect("solve --solver all " LCP, 0);
     expect_text("lemke 1 / 1");
     expect_text("\nsolved 1 / 1\n");
     expect("solve --solver lemke --form lcp " FC, 0);
-    expect_text("kind        lcp\nsize        6 (1 contacts)\n");
+    expect_text("kind        lcp\nsize        6 (1 contact)\n");
     expect("solve --solver lemke --facets 8 " FC, 0);
     expect("solve --solver lemke -q -- " LCP, 0);
     assert_string_equal(out, "");

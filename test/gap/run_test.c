@@ -54,7 +54,8 @@ static perp_status run_at(const perp_model *m, double t, double margin, pp_arena
     memset(nu, 0, (size_t)m->nv * sizeof *nu);
     perp_status status =
         pp_kinematics_run(kin, m, &state, 0.01, PERP_GYROSCOPIC_IMPLICIT, NULL, arena);
-    return status < 0 ? status : pp_gaps_run(gaps, m, kin, margin, arena);
+    return status < 0 ? status
+                      : pp_gaps_run(gaps, m, &kin->poses, (pp_gap_search){.margin = margin}, arena);
 }
 
 static int contacts_of(const perp_model *m, double t, pp_contact *out, int most)
@@ -168,7 +169,8 @@ static void same_as_all_pairs(void **state)
         for (int a = 0; a < m->shapes; a++) {
             for (int b = a + 1; b < m->shapes; b++) {
                 pp_contact c[PP_POINTS_MAX];
-                int count = should_look(m, a, b) ? pp_gap_pair(m, kin.body, a, b, 0.05, c) : 0;
+                int count =
+                    should_look(m, a, b) ? pp_gap_pair(m, kin.poses.body, a, b, 0.05, c) : 0;
                 for (int k = 0; k < count; k++, at++) {
                     CHECK(at < gaps.count, seed);
                     const pp_contact *g = &gaps.contact[at];
@@ -212,7 +214,7 @@ static double tests_per_body(int bodies, layout how)
     pp_gaps gaps;
     pp_broad broad;
     assert_int_equal(run_at(m, 0.0, 0.01, arena, &kin, &gaps), PERP_OK);
-    assert_int_equal(pp_broad_run(&broad, m, kin.body, 0.01, arena), PERP_OK);
+    assert_int_equal(pp_broad_run(&broad, m, kin.poses.body, 0.01, arena), PERP_OK);
     double tests = (double)broad.tests / bodies;
     pp_arena_destroy(arena);
     perp_model_destroy(m);
@@ -429,8 +431,9 @@ static void poses_must_be_finite(void **state)
     for (int k = 0; k < 3; k++) {
         pp_frame body[2] = {{.R = pp_identity3()},
                             {.p = {places[k], 0.0, 0.0}, .R = pp_identity3()}};
-        pp_kinematics kin = {.body = body};
-        assert_int_equal(pp_gaps_run(&gaps, m, &kin, 0.01, arena), k ? PERP_ERR_NUMERIC : PERP_OK);
+        pp_poses at = {.body = body};
+        assert_int_equal(pp_gaps_run(&gaps, m, &at, (pp_gap_search){.margin = 0.01}, arena),
+                         k ? PERP_ERR_NUMERIC : PERP_OK);
     }
     pp_arena_destroy(arena);
     perp_model_destroy(m);

@@ -48,8 +48,10 @@ static void look_at(look *l, const perp_model *m, const pp_state *state, double 
 {
     assert_int_equal(
         pp_kinematics_run(&l->kin, m, state, 0.01, PERP_GYROSCOPIC_IMPLICIT, NULL, arena), PERP_OK);
-    assert_int_equal(pp_gaps_run(&l->gaps, m, &l->kin, margin, arena), PERP_OK);
-    assert_int_equal(pp_rows_run(&l->rows, m, &l->kin, &l->kin, &l->gaps, SCHEME, arena), PERP_OK);
+    assert_int_equal(
+        pp_gaps_run(&l->gaps, m, &l->kin.poses, (pp_gap_search){.margin = margin}, arena), PERP_OK);
+    assert_int_equal(
+        pp_rows_run(&l->rows, m, &l->kin, &l->kin.poses, &l->gaps, SCHEME, NULL, arena), PERP_OK);
 }
 
 static void allocate(pp_state *s, const perp_model *m, pp_arena *arena)
@@ -142,13 +144,13 @@ static void common_motion_changes_nothing(void **state)
         }
         perp_vec3 none = {0.0, 0.0, 0.0};
         for (int i = 0; i < l.rows.nn; i++) {
-            CHECK(fabs(rigid_rate(p.model, &l.rows.n[i], l.kin.body, v, turn)) < 1e-12, seed);
+            CHECK(fabs(rigid_rate(p.model, &l.rows.n[i], l.kin.poses.body, v, turn)) < 1e-12, seed);
         }
         for (int i = 0; i < l.rows.nt; i++) {
-            CHECK(fabs(rigid_rate(p.model, &l.rows.t[i], l.kin.body, v, turn)) < 1e-12, seed);
+            CHECK(fabs(rigid_rate(p.model, &l.rows.t[i], l.kin.poses.body, v, turn)) < 1e-12, seed);
         }
         for (int i = 0; i < l.rows.nb; i++) {  // translations only: an open joint has a lever
-            CHECK(fabs(rigid_rate(p.model, &l.rows.b[i], l.kin.body, v, none)) < 1e-12, seed);
+            CHECK(fabs(rigid_rate(p.model, &l.rows.b[i], l.kin.poses.body, v, none)) < 1e-12, seed);
         }
         seen += l.rows.nt;
         plane_close(&p);

@@ -7,7 +7,7 @@
 #include "support/data.h"
 #include "support/plane.h"
 
-#include "constraint/joint.h"
+#include "constraint/constraint.h"
 #include "tree/tree.h"
 
 #include <jansson.h>
@@ -116,11 +116,11 @@ static void check_tip(const pp_tree_pass *pass, const double *L, const double *q
                       const expected *e)
 {
     const perp_model *model = pass->tree->model;
-    pp_kinematics kin = {.body = pass->body};
+    pp_poses at = {.body = pass->body};
     pp_row row[6];
     double J[2][N], drift[6], lambda[2];
     int tip = pass->tree->loop[0];
-    assert_int_equal(pp_joint_equations_planar(model, &kin, &model->joint[tip], row), 2);
+    assert_int_equal(pp_joint_equations(model, &at, tip, row), 2);
     assert_int_equal(pp_joint_drift(pass, tip, drift), 2);
     // The sign of a joint's equations is free.
     double sign = row[0].value * e->phi[0] < 0.0 ? -1.0 : 1.0;

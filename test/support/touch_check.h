@@ -5,7 +5,7 @@
 // narrow phase but the shapes.
 #pragma once
 
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
 #include "support/random.h"
 
 typedef struct touch_pair {
@@ -39,7 +39,7 @@ double touch_parting(const touch_pair *pair, perp_vec3 n);
 // NULL, or what is wrong with the points of a pair at margin INFINITY: witness points are on the solids, x_b = x_a +
 // gap n, n parts the solids by exactly the least gap (which proves a positive gap to be the distance), and no
 // direction of many parts overlapping ones better. Places may be 3e-9 of the extents beside their face, where edges
-// are met (gap/convex/touch_clip.c). tolerance: of lengths, relative to the extents.
+// are met (gap/convex/manifold.c). tolerance: of lengths, relative to the extents.
 const char *touch_flaw(const touch_pair *pair, double tolerance, rng *r);
 // The same for the pair swapped, and moved as a whole: gaps and normals must agree.
 const char *touch_asymmetry(const touch_pair *pair, double tolerance, rng *r);

@@ -180,7 +180,7 @@ static void check_round_trip(random_tree *m, rng *r, uint64_t seed)
         }
         // the coordinate is the joint's own
         if (l->joint >= 0 && pp_joint_has_coordinate(&m->model->joint[l->joint])) {
-            pp_kinematics kin = {.t = m->t, .body = pass.body, .turn = turn};
+            pp_poses kin = {.t = m->t, .body = pass.body, .turn = turn};
             pp_row row;
             pp_joint_coordinate(m->model, &kin, l->joint, &row);
             int at = l->kind == PP_LINK_PLANE ? 2 : 0;
@@ -188,7 +188,7 @@ static void check_round_trip(random_tree *m, rng *r, uint64_t seed)
             CHECK(fabs(row.v_pre - qd[l->at_v + at]) < 1e-11, seed);
         }
         if (l->joint >= 0) {
-            pp_kinematics kin = {.t = m->t, .body = pass.body, .turn = turn};
+            pp_poses kin = {.t = m->t, .body = pass.body, .turn = turn};
             pp_joint joint = m->model->joint[l->joint];
             CHECK(joint.target || pp_joint_error(m->model, &kin, l->joint) < 1e-11, seed);
         }
@@ -310,7 +310,7 @@ static void check_energy(random_tree *m, rng *r, uint64_t seed)
         own[k] += tau[k];
     }
     for (int i = 0; i < m->model->joints; i++) {
-        pp_kinematics kin = {.t = m->t, .body = pass.body};
+        pp_poses kin = {.t = m->t, .body = pass.body};
         pp_row row;
         pp_joint_coordinate(m->model, &kin, i, &row);
         dissipated += m->model->joint[i].damping * row.v_pre * row.v_pre;
@@ -409,7 +409,7 @@ static void check_rows(random_tree *m, rng *r, uint64_t seed)
         pp_tree_move(&m->tree, m->q, m->qd, s, q);
         pp_tree_frames(&m->tree, m->t + s, q, m->qd, f[side]);
     }
-    pp_kinematics here = {.t = m->t, .body = pass.body}, a = {.body = f[0]}, b = {.body = f[1]};
+    pp_poses here = {.t = m->t, .body = pass.body}, a = {.body = f[0]}, b = {.body = f[1]};
     for (int i = 0; i < m->model->joints; i++) {
         pp_row row[6], before[6], after[6];
         int count = pp_joint_equations(m->model, &here, i, row);

@@ -59,7 +59,7 @@ static void check_bodies(random_tree *m, rng *r, uint64_t seed)
     double *K = PP_ZEROS(m->arena, double, size *size), *b = PP_ZEROS(m->arena, double, size);
     double tau[MOST] = {0.0}, qdd[MOST], S[MOST];
     pp_tree_pass pass = random_tree_pass(m, m->q, m->qd, m->t);
-    pp_kinematics kin = {.t = m->t, .body = pass.body};
+    pp_poses kin = {.t = m->t, .body = pass.body};
     pp_row row[6 * MOST];
     for (int i = 0; i < m->tree.links; i++) {
         if (m->tree.link[i].joint >= 0) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything together: one look (what is shown), one player (when), one selection (what is told about).
+// The application: display settings (look), time (player), and selection.
 import { Dialogs } from "./dialogs.js";
 import { lower } from "./data.js";
 import { Live } from "./live.js";
@@ -19,7 +19,7 @@ export const TOGGLES = [
   ["normals", "Normals", "2", '<path d="M2 13.5h12M8 13.5V3.5M5.5 6L8 3.5 10.5 6"/>'],
   ["forces", "Forces", "3", '<path d="M3 13L12.5 3.5M12.5 3.5H7.5M12.5 3.5v5"/>'],
   ["cones", "Friction cones", "4", '<path d="M8 14L3 3.5h10z"/>'],
-  ["joints", "Joints, reactions", "5", '<circle cx="8" cy="8" r="3.5"/><path d="M8 4.5V1M8 15v-3.5"/>'],
+  ["joints", "Joints and reactions", "5", '<circle cx="8" cy="8" r="3.5"/><path d="M8 4.5V1M8 15v-3.5"/>'],
   ["axes", "Centre-of-mass axes", "6", '<path d="M4 12V3M4 12h9M4 12l0 0"/><circle cx="4" cy="12" r="1.4"/>'],
   ["gaps", "Gaps", "7", '<path d="M2 4h12M2 12h12M8 5.800v4.400M6.7 7L8 5.7 9.3 7M6.7 9L8 10.3 9.3 9"/>'],
   ["trails", "Trails", "8", '<path d="M1.5 12c3 0 3-7 6-7s2 5 4.5 5"/><circle cx="13" cy="10" r="1.5"/>'],
@@ -61,7 +61,7 @@ export class App {
     this.notes();
     if (run.about.live) this.live = new Live(this, host.querySelector(".live"));
     window.addEventListener("keydown", (e) => this.key(e));
-    // After a click, keys mean the stage again: Space plays, and does not press the button once more.
+    // After a click, focus returns to the stage, so that Space plays instead of pressing the button again.
     host.addEventListener("click", (e) => {
       if (e.detail > 0 && e.target.closest("button") && !e.target.closest("dialog, .panel")) this.stage.canvas.focus({ preventScroll: true });
     });
@@ -72,7 +72,7 @@ export class App {
     this.loop();
   }
 
-  // #t=1.5&body=block&forces=0&theme=dark&paused: a picture, a link
+  // Initial state from the address: #t=1.5&body=block&forces=0&theme=dark&paused
   fromHash() {
     const asked = new URLSearchParams(location.hash.slice(1));
     for (const [name] of TOGGLES) if (asked.has(name)) this.look[name] = asked.get(name) !== "0";
@@ -93,25 +93,25 @@ export class App {
         <svg class="mark" viewBox="0 0 16 16" role="img" aria-label="perp"><rect width="16" height="16" rx="3.5" fill="currentColor"/><path d="M8 3.500v8M3.5 11.800h9" stroke="var(--card)" stroke-width="1.7" stroke-linecap="round"/></svg>
         <h1></h1><span class="method"></span><span class="space"></span>
         <button class="badge" data-badge></button>
-        <button class="icon" data-fit aria-label="Show everything" title="Show everything (0)">${icon('<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>')}</button>
-        <button class="icon" data-strips aria-label="Strips" aria-pressed="true" title="Strips (S)">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}</button>
-        <button class="icon" data-theme-button aria-label="Light or dark" title="Light or dark (D)">${icon('<circle cx="8" cy="8" r="5.5"/><path class="solid" d="M8 2.500a5.5 5.5 0 010 11z"/>')}</button>
-        <button class="icon" data-help aria-label="Keys and help" title="Keys (?)">${icon('<path d="M5.8 6a2.3 2.3 0 114 1.500C9 8.3 8 8.5 8 9.800M8 12.600v.1"/>')}</button>
+        <button class="icon" data-fit aria-label="Fit to view" title="Fit to view (0)">${icon('<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>')}</button>
+        <button class="icon" data-strips aria-label="Strip charts" aria-pressed="true" title="Strip charts (S)">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}</button>
+        <button class="icon" data-theme-button aria-label="Light or dark theme" title="Light or dark theme (D)">${icon('<circle cx="8" cy="8" r="5.5"/><path class="solid" d="M8 2.500a5.5 5.5 0 010 11z"/>')}</button>
+        <button class="icon" data-help aria-label="Keyboard shortcuts and help" title="Keyboard shortcuts (?)">${icon('<path d="M5.8 6a2.3 2.3 0 114 1.500C9 8.3 8 8.5 8 9.800M8 12.600v.1"/>')}</button>
       </header>
       <main class="middle">
         <div class="stage">
-          <div class="tools" role="group" aria-label="What is shown"></div>
+          <div class="tools" role="group" aria-label="Display options"></div>
           <div class="legend" aria-hidden="true"><span><i style="background:var(--stick)"></i>stick</span><span><i style="background:var(--slip)"></i>slip</span><span><i style="background:var(--open)"></i>open</span></div>
           <div class="note"></div><div class="toast" role="status" hidden></div>
         </div>
-        <aside class="panel" aria-label="Numbers" hidden></aside>
+        <aside class="panel" aria-label="Details" hidden></aside>
       </main>
       <footer class="foot">
         <div class="transport">
-          <button class="icon" data-first aria-label="To the start" title="To the start (Home)">${icon('<path d="M4 3v10"/><path class="solid" d="M13 3v10L6 8z"/>')}</button>
-          <button class="icon" data-back aria-label="A step back" title="A step back (←)">${icon('<path class="solid" d="M11 3v10L4 8z"/>')}</button>
+          <button class="icon" data-first aria-label="Go to start" title="Go to start (Home)">${icon('<path d="M4 3v10"/><path class="solid" d="M13 3v10L6 8z"/>')}</button>
+          <button class="icon" data-back aria-label="Step back" title="Step back (←)">${icon('<path class="solid" d="M11 3v10L4 8z"/>')}</button>
           <button class="icon play" data-play aria-label="Play" title="Play or pause (Space)"></button>
-          <button class="icon" data-forth aria-label="A step forward" title="A step forward (→)">${icon('<path class="solid" d="M5 3v10l7-5z"/>')}</button>
+          <button class="icon" data-forth aria-label="Step forward" title="Step forward (→)">${icon('<path class="solid" d="M5 3v10l7-5z"/>')}</button>
           <div class="scrub"><canvas aria-hidden="true"></canvas><input type="range" min="0" max="10000" value="0" step="1" aria-label="Time"></div>
           <span class="time num"></span>
           <select data-speed aria-label="Speed" title="Speed (+ and −)">${SPEEDS.map((s) => `<option value="${s}">${s}×</option>`).join("")}</select>
@@ -150,7 +150,7 @@ export class App {
     for (const button of host.querySelectorAll("[data-toggle]")) button.onclick = () => this.toggle(button.dataset.toggle);
   }
 
-  // ── what is shown ──
+  // ── display options ──
   toggle(name) {
     this.look[name] = !this.look[name];
     this.toggles();
@@ -206,7 +206,7 @@ export class App {
     this.dirty = true;
   }
 
-  // ── what is told about ──
+  // ── selection ──
   click(x, y) {
     const spot = this.overlay.pick(x, y, this.look);
     if (spot) this.select(spot.track !== undefined ? { track: spot.track } : { joint: spot.joint });
@@ -233,7 +233,7 @@ export class App {
     const k = list.indexOf(this.look.body);
     this.select({ body: list[k < 0 ? 0 : (k + by + list.length) % list.length] });
   }
-  // Contacts that are near now, one after the other.
+  // Cycles through the current contacts.
   nextContact() {
     const [from, to] = this.run.contactRange(this.state.snap);
     const tracks = Array.from(this.run.snaps.track.data.subarray(from, to));
@@ -286,7 +286,7 @@ export class App {
     this.live?.send({ speed: this.player.speed });
   }
 
-  // ── what the run is worth ──
+  // ── certificate ──
   worst() {
     const { certificate, flags, t } = this.run.series;
     const worst = new Float64Array(7);
@@ -310,18 +310,18 @@ export class App {
     const residual = worst[6] > 0 ? worst[6].toExponential(1) : "0";
     const none = this.run.series.t.rows < 2;
     badge.className = "badge " + (none ? "none" : passedAt.length ? "bad" : "good");
-    badge.textContent = none ? "no steps yet" : passedAt.length ? `✗ past a limit in ${passedAt.length} frame${passedAt.length > 1 ? "s" : ""} · residual ${residual} m/s` : `✓ certified · residual ${residual} m/s`;
-    badge.title = "The certificate: what independent code found after each step (B)";
+    badge.textContent = none ? "no steps yet" : passedAt.length ? `✗ violated in ${passedAt.length} frame${passedAt.length > 1 ? "s" : ""} · residual ${residual} m/s` : `✓ certified · residual ${residual} m/s`;
+    badge.title = "Certificate: independent checks of every step (B)";
     this.violations = passedAt;
     this.markTimeline();
   }
   notes() {
     const a = this.run.about;
     const parts = [];
-    if (!a.complete && !a.live) parts.push("the run did not come to its end");
-    if (a.poses < a.frames) parts.push(`${a.poses.toLocaleString("en")} of ${a.frames.toLocaleString("en")} moments, to fit ${a.megabytes} MB`);
+    if (!a.complete && !a.live) parts.push("the run did not finish");
+    if (a.poses < a.frames) parts.push(`${a.poses.toLocaleString("en")} of ${a.frames.toLocaleString("en")} frames, to fit ${a.megabytes} MB`);
     if (a.snaps < a.poses) parts.push(`contacts at ${a.snaps.toLocaleString("en")} of them`);
-    if (a.coarse) parts.push("16 bits a number");
+    if (a.coarse) parts.push("16 bits per number");
     if (this.stage.remark) parts.push(this.stage.remark);
     this.host.querySelector(".note").textContent = parts.join(" · ");
   }
@@ -333,7 +333,7 @@ export class App {
     this.toasting = setTimeout(() => (toast.hidden = true), 5000);
   }
 
-  // Marks under the slider: limits passed (red, tall), impacts and other events (small).
+  // Marks under the slider: violations (red, tall), impacts and other events (small).
   markTimeline() {
     const canvas = this.host.querySelector(".scrub canvas");
     const ratio = window.devicePixelRatio || 1;
@@ -379,7 +379,7 @@ export class App {
     this.dirty = true;
   }
   loop() {
-    let before = 0; // what loading took is no time of the run
+    let before = 0; // loading time does not count
     let told = 0;
     const frame = (now) => {
       const dt = before > 0 ? now - before : 0;
@@ -393,7 +393,7 @@ export class App {
       if (this.dirty) {
         this.dirty = false;
         this.draw();
-        // Numbers and strips need not follow every frame.
+        // Numbers and strip charts are updated less often than the picture.
         if (now - told > 66 || !(this.player.playing || this.live?.running)) {
           told = now;
           this.tell();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a view should hold: everything that moves, all the time it is near, and what stands beside it.
+// Bounds of the view: the moving bodies over the whole run, and fixed bodies near them.
 import { rotate } from "./data.js";
 
 // Half extents of a solid along its axes, with its radius.
@@ -22,7 +22,7 @@ function extent(shape) {
   }
 }
 
-// How far a shape reaches from its body's origin.
+// Largest distance of a shape from the origin of its body.
 export function reach(run, shape) {
   let far = 0;
   for (let k = 0; k < shape.vertices; k++) {
@@ -52,7 +52,7 @@ export function bodyReach(run) {
   return out;
 }
 
-// Points whose hull holds what moves with a body, in its frame, and how round it is about each: [x, y, z, r].
+// Points with radii, in the body frame, whose hull contains the shapes of the body: [x, y, z, r].
 function hulls(run) {
   const out = run.bodies.map(() => [[0, 0, 0, 0]]);
   for (const shape of run.shapes) {
@@ -84,7 +84,7 @@ function quantile(sorted, f) {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(f * (sorted.length - 1))))];
 }
 
-// How far one body reaches along each axis at one moment.
+// Extent of a body along each axis at one instant.
 function spread(run, moment, row, points, all) {
   const { position, rotation } = run.poses;
   const at = moment * position.width + row * run.axes;
@@ -108,7 +108,7 @@ function spread(run, moment, row, points, all) {
   }
 }
 
-// Low and high corner. What flies off for good does not count: 2 % are left out at each end.
+// Low and high corner. 2 % are discarded at each end, to ignore bodies that fly away.
 export function bounds(run) {
   const far = bodyReach(run);
   const low = [Infinity, Infinity, Infinity];
@@ -136,7 +136,7 @@ export function bounds(run) {
   return { low, high, size: Math.max(0.05, ...high.map((h, i) => h - low[i])) };
 }
 
-// Fixed things count where they are not much larger than what moves.
+// Fixed bodies count if they are not much larger than the moving ones.
 function widenByFixed(run, far, low, high, size) {
   for (const joint of [...run.joints, ...run.springs]) {
     for (const [body, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
@@ -163,7 +163,7 @@ function widenByFixed(run, far, low, high, size) {
   });
 }
 
-// How far the side of a moving body is drawn that is endless for the solver.
+// Size at which an unbounded side (half-plane, half-space) of a moving body is drawn.
 export function patchSize(run, shape, size) {
   const far = bodyReach(run)[shape.body];
   return far > 0 ? far : 0.15 * size;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Curves over time (uPlot), with the playhead; a click goes to that time.
+// Curves over time (uPlot), with a playhead; a click seeks to that time.
 import uPlot from "uplot";
 import { withAlpha } from "./theme.js";
 
-const MOST = 4000; // points of a curve; more are thinned, keeping extremes
+const MOST = 4000; // points of a curve; longer ones are thinned, keeping extremes
 
-// Low and high of each stretch, so that peaks stay.
+// Minimum and maximum of each interval, so that peaks are kept.
 export function thin(xs, columns) {
   if (xs.length <= MOST) return [xs, ...columns];
   const parts = MOST / 2;
@@ -147,7 +147,7 @@ export class Chart {
     this.plot.setData(this.data, true);
     this.plot.setScale("x", { min: t0, max: t1 > t0 ? t1 : t0 + 1 });
   }
-  // The playhead is an element of its own: curves are not drawn again while time goes on.
+  // The playhead is a separate element, so that curves are not redrawn while playing.
   at(t) {
     this.now = t;
     if (!this.head || !this.plot) return;

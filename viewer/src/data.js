@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of a run, as src/replay/ writes them into the page (docs/viewer.md), or as they come in live.
+// The data of a run, written into the page by src/replay/ (docs/viewer.md) or received live.
 //
-// Three clocks: series (energy, certificate), poses (bodies, joints), snaps (contacts). All of them are
-// tables that may grow.
+// Three sets of times: series (energy, certificate), poses (bodies, joints), snaps (contacts). All are tables that can
+// grow.
 
 export const MODES = ["open", "stick", "slip"];
 export const CERTIFICATE = [
@@ -20,7 +20,7 @@ export const JOINT_WIDTH = 11;
 
 const CELL = { f64: 8, f32: 4, b16: 2, q16: 2, n16: 2, u32: 4, u8: 1 };
 
-// Rows of `width` numbers.
+// A table with rows of `width` numbers.
 export class Table {
   constructor(width, Kind = Float32Array, data = null, rows = 0) {
     this.width = width;
@@ -54,7 +54,7 @@ function bytesOf(base64) {
   return bytes;
 }
 
-// Browsers are little-endian, as the columns are.
+// Browsers are little-endian, like the columns.
 function decode(bytes, column, range) {
   const n = column.width * column.rows;
   const raw = bytes.buffer.slice(column.at, column.at + n * CELL[column.type]);
@@ -156,7 +156,7 @@ export class Run {
     return k;
   }
 
-  // "floor · block.left", with a number where one pair has several points.
+  // "floor · block.left", with a number if the pair has several points.
   names() {
     this.shapeLabel = this.shapes.map((s) => {
       const body = this.bodies[s.body].name;
@@ -175,7 +175,7 @@ export class Run {
     return this.poses.t.data[this.poses.t.rows - 1] ?? 0;
   }
 
-  // A moment: pose of every body, linear and on the shortest arc between frames.
+  // The poses of all bodies at a time, interpolated linearly and along the shortest arc.
   makeState() {
     const n = this.bodies.length;
     const state = {
@@ -239,7 +239,7 @@ export class Run {
     for (let i = 0; i < 4; i++) state.rotation[4 * body + i] /= norm;
   }
 
-  // Velocities as recorded, or from positions where the page has no room for them.
+  // Recorded velocities, or differences of positions if the page does not contain them.
   velocity(body, frame) {
     const row = this.bodies[body].row;
     if (row < 0) return { v: [0, 0, 0], w: [0, 0, 0] };
@@ -275,7 +275,7 @@ export class Run {
     return out;
   }
 
-  // Contacts of a snap: rows from .. to.
+  // Contacts of a snap: rows [from, to).
   contactRange(snap) {
     const end = this.snaps.end.data;
     return [snap > 0 ? end[snap - 1] : 0, this.snaps.end.rows > 0 ? end[snap] : 0];
@@ -327,7 +327,7 @@ export class Run {
   }
 }
 
-// The last row whose time is not after t; 0 at least.
+// The last row with time <= t; at least 0.
 export function lower(times, t) {
   let a = 0;
   let b = times.rows;
@@ -355,7 +355,7 @@ export function rotateBack(q, at, v) {
   return rotate([q[at], -q[at + 1], -q[at + 2], -q[at + 3]], 0, v);
 }
 
-// A point of a body's frame in the world.
+// A point given in body coordinates, in the world.
 export function toWorld(state, body, p) {
   const r = rotate(state.rotation, 4 * body, p);
   return [state.position[3 * body] + r[0], state.position[3 * body + 1] + r[1], state.position[3 * body + 2] + r[2]];

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two dialogs: the keys, and the certificate.
+// The dialogs: keyboard shortcuts, and the certificate.
 import { CERTIFICATE } from "./data.js";
 
 const KEYS = [
   ["Space", "play, pause"],
-  ["← →", "a step back, forward"],
+  ["← →", "step back, forward"],
   ["Shift ← →", "ten steps"],
   ["Home End", "start, end"],
   ["+ −", "faster, slower"],
@@ -15,11 +15,11 @@ const KEYS = [
   ["C", "next contact"],
   ["F", "follow the body"],
   ["1 … 9", "contacts, normals, forces, cones, joints, axes, gaps, trails, grid"],
-  ["↑ ↓", "nearer, farther"],
-  ["0", "show everything"],
-  ["S", "strips"],
+  ["↑ ↓", "zoom in, out"],
+  ["0", "fit to view"],
+  ["S", "strip charts"],
   ["B", "certificate"],
-  ["D", "light or dark"],
+  ["D", "light or dark theme"],
   ["Esc", "close, deselect"],
 ];
 
@@ -40,11 +40,11 @@ export class Dialogs {
 
   help() {
     const rows = KEYS.map(([keys, what]) => `<div><span>${what}</span><span>${keys.split(" ").map((k) => (k === "…" ? "…" : `<kbd>${k}</kbd>`)).join(" ")}</span></div>`).join("");
-    const mouse = this.app.run.spatial ? "Drag to turn, right button to move, wheel to zoom." : "Drag to move, wheel to zoom.";
+    const mouse = this.app.run.spatial ? "Drag to rotate, right-drag to pan, scroll to zoom." : "Drag to pan, scroll to zoom.";
     const live = this.app.live ? " Drag a body to pull it with a spring." : "";
-    this.open(`<header><h2>Keys</h2>${close}</header><div class="keys">${rows}</div>
-      <p>${mouse}${live} Click a body, a contact or a joint for its numbers; click a strip to go to that time.
-      Arrows are contact forces on the second body, in proportion, coloured by mode. Add <kbd>#t=1.5&amp;cones=1</kbd> to the address to open the page at a moment.</p>`);
+    this.open(`<header><h2>Keyboard shortcuts</h2>${close}</header><div class="keys">${rows}</div>
+      <p>${mouse}${live} Click a body, contact or joint to see its values; click a strip chart to go to that time.
+      Arrows show the contact forces on the second body, to scale and coloured by mode. Add <kbd>#t=1.5&amp;cones=1</kbd> to the address to open the page at a given time.</p>`);
   }
 
   certificate() {
@@ -58,9 +58,9 @@ export class Dialogs {
         <td class="num">${limits[i] > 0 ? limits[i].toExponential(0) : "relative"}</td><td><span class="bar" style="width:${wide}px"></span></td>
         <td><button data-go="${when[i]}">${+when[i].toFixed(4)} s</button></td></tr>`;
     }).join("");
-    this.open(`<header><h2>${passedAt.length ? "Past a limit" : "Certified"}</h2>${close}</header>
-      <table><thead><tr><th>worst of all steps</th><th></th><th>limit</th><th>of the limit (log)</th><th>at</th></tr></thead><tbody>${rows}</tbody></table>
-      <p>Found after each step by code that shares nothing with the solver. ${passedAt.length ? `${passedAt.length} recorded moments are past a limit; they are marked red above the time slider.` : "No step is past a limit."}</p>`);
+    this.open(`<header><h2>${passedAt.length ? "Violated" : "Certified"}</h2>${close}</header>
+      <table><thead><tr><th>worst value of all steps</th><th></th><th>limit</th><th>value / limit (log)</th><th>at</th></tr></thead><tbody>${rows}</tbody></table>
+      <p>Computed after each step by code that is independent of the solver. ${passedAt.length ? `${passedAt.length} recorded frame${passedAt.length > 1 ? "s exceed" : " exceeds"} a limit, marked red above the time slider.` : "All steps are within the limits."}</p>`);
     for (const button of this.box.querySelectorAll("[data-go]")) {
       button.addEventListener("click", () => {
         this.box.close();

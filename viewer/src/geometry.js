@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Solids as triangles. Unit solids are shared and scaled, so that equal kinds are drawn in one call; round
-// ones have darker sectors, so that their turning is seen.
+// Solids as triangles. Unit solids are shared and scaled, so that each kind is drawn in one call; round ones have
+// darker sectors to make their rotation visible.
 import * as THREE from "three";
 
 function sectors(geometry, by) {
@@ -28,10 +28,10 @@ function plain(geometry) {
 const wedge = (x, y) => Math.floor((Math.atan2(y, x) / Math.PI) * 2 + 4) % 2 === 0;
 const octant = (x, y, z) => wedge(x, y) === z > 0;
 
-// three's round solids stand along y, perp's along z.
+// The axis of round solids is y in three.js, z in perp.
 const upright = (geometry) => geometry.rotateX(Math.PI / 2);
 
-// Sectors need faces of their own.
+// Sectors need separate faces.
 const faceted = (geometry) => geometry.toNonIndexed();
 
 function ball(detail) {
@@ -60,8 +60,8 @@ function hull(run, shape) {
   return plain(flat);
 }
 
-// {key, geometry, scale, local}: shapes with the same key share a geometry; local: the outline is in the
-// body's frame already.
+// {key, geometry, scale, local}: shapes with the same key share a geometry; local: the outline is already in the
+// body frame.
 export function solidOf(run, shape, fine) {
   const { half, radius } = shape;
   const round = fine ? 32 : 14;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Live: frames from the server this page was loaded from (cli/live_frame.c). The page asks for a frame, gets the
-// newest, and asks again when it has dealt with it; what it has seen it keeps, so that it can be looked at again.
+// Live view: frames from the server of this page (cli/live_frame.c). The page requests a frame, gets the newest, and
+// requests the next one when it is done; it keeps the frames received, so that they can be replayed.
 import { bounds } from "./bounds.js";
 import { JOINT_WIDTH, rotateBack } from "./data.js";
 
 const HEAD = 40;
-const KEEP = 6000; // moments; then the oldest sixth goes
+const KEEP = 6000; // frames; beyond that the oldest sixth is dropped
 
 export class Live {
   constructor(app, host) {
@@ -41,7 +41,7 @@ export class Live {
       this.running = false;
       this.closed = true;
       this.app.dirty = true;
-      this.app.toast("The run has ended; what was seen can still be looked at.");
+      this.app.toast("The simulation has ended; the frames received can still be replayed.");
       for (const e of this.host.querySelectorAll("input, select, button")) e.disabled = true;
     };
   }
@@ -83,8 +83,8 @@ export class Live {
       <label>solver <select name="solver">${options(s.solvers)}</select></label>
       <label>law <select name="law">${options(s.laws)}</select></label>
       <label>method <select name="stepper">${options(s.steppers)}</select></label>
-      <button name="save" title="Save what was recorded since the last change or reset">Save recording</button>
-      <button name="stop" title="End the run and its server">End</button>
+      <button name="save" title="Save the recording since the last change or reset">Save recording</button>
+      <button name="stop" title="Stop the simulation and its server">Stop</button>
       <span class="state"></span>`;
     const on = (name, event, act) => {
       this.host.querySelector(`[name=${name}]`)["on" + event] = (e) => act(e.target.value);
@@ -158,7 +158,7 @@ export class Live {
     this.app.dirty = true;
     this.fresh = true;
   }
-  // The last moment comes again (a change while paused).
+  // Removes the last frame, which is sent again after a change while paused.
   forget() {
     for (const table of [...Object.values(this.run.series), ...Object.values(this.run.poses)]) table.rows--;
     const { snaps } = this.run;
@@ -212,7 +212,7 @@ export class Live {
     for (let k = 0; k < snaps.end.rows; k++) snaps.end.data[k] -= gone;
   }
 
-  // What the view holds grows with what has been seen, while nobody has moved it or pulls a body.
+  // Enlarges the view with the motion, unless the user has moved it or is dragging a body.
   widen() {
     const { stage } = this.app;
     if (this.app.look.drag) return;
@@ -227,7 +227,7 @@ export class Live {
     if (stage.fitted) stage.fit();
   }
 
-  // Strips, badge and force scale follow four times a second.
+  // Strip charts, badge and force scale are updated four times a second.
   frame(now) {
     const { app } = this;
     this.following = this.following || (this.running && this.atEnd());

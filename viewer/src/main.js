@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page: reads its numbers, makes stage, strips and panel, and draws when something changed.
+// Entry point: reads the data of the page and starts the application.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { App } from "./app.js";
@@ -12,7 +12,7 @@ function boot() {
   const data = document.getElementById("perp-data");
   const host = document.getElementById("app");
   if (!about || !data) {
-    host.textContent = "This page is the viewer without a run: perp run, or perp view DIR, puts one in.";
+    host.textContent = "This viewer contains no run. Create a replay with 'perp run' or 'perp view DIR'.";
     return;
   }
   const run = new Run(JSON.parse(about.textContent), data.textContent);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is drawn over the bodies: contacts, forces, cones, joints, axes, trails. Always on top, always crisp,
-// the same in the plane and in space: a stage only has to say where a point is on the screen.
+// The overlay: contacts, forces, cones, joints, axes, trails. Always on top and crisp, and the same in 2D and 3D: a
+// stage only has to project points to the screen.
 import { lower, rotate, toWorld } from "./data.js";
 import { drawScale, niceStep } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
@@ -23,7 +23,7 @@ function arrow(ctx, from, to, head) {
   ctx.lineTo(to[0], to[1]);
 }
 
-// Two directions across a unit vector.
+// Two directions perpendicular to a unit vector.
 function tangents(n) {
   const a = Math.abs(n[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0];
   const t = [a[1] * n[2] - a[2] * n[1], a[2] * n[0] - a[0] * n[2], a[0] * n[1] - a[1] * n[0]];
@@ -65,7 +65,7 @@ export class Overlay {
     this.canvas.height = Math.round(h * this.ratio);
   }
 
-  // The force that gets an arrow of a fifth of the scene: larger than 95 % of all.
+  // The force drawn with an arrow of a fifth of the scene: the 95th percentile.
   rescale() {
     const { run } = this;
     const forces = [];
@@ -107,7 +107,7 @@ export class Overlay {
     if (look.forces) this.forceScale();
   }
 
-  // As wide and with as many turns at any stretch.
+  // Same width and number of turns at any length.
   springs() {
     const { run, ctx, stage, theme, state } = this;
     if (run.springs.length === 0) return;
@@ -168,7 +168,7 @@ export class Overlay {
     ctx.font = `12px ${theme.sans}`;
     ctx.textAlign = "center";
     const text = newtons >= 1000 ? `${newtons / 1000} kN` : newtons >= 0.01 ? `${+newtons.toPrecision(2)} N` : `${+(newtons * 1000).toPrecision(2)} mN`;
-    ctx.strokeStyle = theme.color.stage; // a halo, where a line runs behind the text
+    ctx.strokeStyle = theme.color.stage; // a halo, in case a line runs behind the text
     ctx.lineWidth = 3;
     ctx.strokeText(text, x + (newtons * px) / 2, y - 7);
     ctx.fillText(text, x + (newtons * px) / 2, y - 7);
@@ -230,7 +230,7 @@ export class Overlay {
     }
   }
 
-  // On body b, from the contact point; longer than 2.5 times the reference: cut, with a second head.
+  // The force on body b, from the contact point; beyond 2.5 times the reference it is cut and gets a second head.
   forces(list, h, color) {
     const { ctx, stage } = this;
     ctx.beginPath();
@@ -417,7 +417,7 @@ export class Overlay {
     ctx.fill();
   }
 
-  // Where centres of mass have been; of many bodies only the chosen one's.
+  // Trails of the centres of mass; with many bodies only that of the selected one.
   trails(look) {
     const { run, ctx, stage, theme, state } = this;
     const all = run.moving <= 40;
@@ -455,7 +455,7 @@ export class Overlay {
     ctx.stroke();
   }
 
-  // The contact or joint near a pixel.
+  // The contact or joint at a pixel.
   pick(x, y, look) {
     let best = null;
     const see = (item, near) => {

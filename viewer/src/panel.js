@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of what was clicked on, and one of them over time.
+// The panel: values of the selected object, and a plot of one of them over time.
 import { Chart } from "./charts.js";
 import { MODES } from "./data.js";
 
@@ -48,7 +48,7 @@ export class Panel {
     this.chart = null;
   }
 
-  // Title, subtitle, and what can be drawn over time.
+  // Title, subtitle, and the quantities that can be plotted.
   /** @returns {{title: string, what: string, curves: Curve[], clock: any}} */
   describe() {
     const { run, kind, index } = this;
@@ -105,7 +105,7 @@ export class Panel {
     };
   }
 
-  // Of a spatial body with its principal inertia about the axes of the body only where it is recorded so.
+  // Kinetic energy; for a spatial body, the angular velocity is rotated into body axes.
   kinetic(body, frame) {
     const { run } = this;
     const b = run.bodies[body];
@@ -138,8 +138,8 @@ export class Panel {
       <header><h2>${escape(d.title)}<span class="kind">${escape(d.what)}</span></h2>
         <button class="icon" data-close aria-label="Close the panel" title="Close (Esc)"><svg viewBox="0 0 16 16"><path d="M3.5 3.5l9 9M12.5 3.5l-9 9"/></svg></button></header>
       <table><tbody></tbody></table>
-      ${d.curves.length ? `<div class="row"><select aria-label="What the plot shows">${options}</select>
-        ${follow ? `<button data-follow aria-pressed="${this.app.look.follow === this.index}" title="Keep it in the middle (F)">Follow</button>` : ""}</div>
+      ${d.curves.length ? `<div class="row"><select aria-label="Plotted quantity">${options}</select>
+        ${follow ? `<button data-follow aria-pressed="${this.app.look.follow === this.index}" title="Keep centred (F)">Follow</button>` : ""}</div>
       <div class="row legend-row"></div><div class="chart"></div>` : ""}`;
     this.host.querySelector("[data-close]").onclick = () => this.app.select(null);
     const followButton = this.host.querySelector("[data-follow]");
@@ -214,7 +214,7 @@ export class Panel {
       ];
     }
     const row = run.rowOfTrack(state.snap, index);
-    if (row < 0) return [["mode", "not near at this time", ""], ["friction μ", show(run.trackMu.data[index]), ""]];
+    if (row < 0) return [["mode", "no contact at this time", ""], ["friction μ", show(run.trackMu.data[index]), ""]];
     const c = run.contact(row);
     const h = run.snaps.h.data[state.snap] || 1;
     const f = norm(c.friction);

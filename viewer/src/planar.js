@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plane: drawn by the canvas itself, so that outlines are as crisp as the screen allows.
+// The 2D stage: drawn directly on a canvas, so that outlines are crisp.
 import { bounds, endless, patchSize } from "./bounds.js";
 import { CPU, shade, withAlpha } from "./theme.js";
 
@@ -80,7 +80,7 @@ export class PlanarStage {
     if (old && this.fitted) this.fit();
   }
 
-  // Room is left for the tools and the scale bar.
+  // Leaves room for the tools and the scale bar.
   fit() {
     const { low, high } = this.box;
     const left = Math.min(190, this.width * 0.2);
@@ -246,7 +246,7 @@ export class PlanarStage {
     return this.ctx.createPattern(this.hatched.tile, "repeat");
   }
 
-  // Where a half-plane is now: a point of its line, and its normal.
+  // The current half-plane: a point on its line, and its normal.
   lineOf(state, shape) {
     const at = 3 * shape.vertex;
     const o = this.run.outline;
@@ -256,7 +256,7 @@ export class PlanarStage {
     return { p, n: [c * o[at + 3] - s * o[at + 4], s * o[at + 3] + c * o[at + 4]] };
   }
 
-  // The side of a moving body that is endless for the solver: a line of the body's size.
+  // A half-plane of a moving body: drawn as a line of the size of the body.
   side(ctx, state, shape) {
     const { p, n } = this.lineOf(state, shape);
     const b = shape.body;
@@ -277,7 +277,7 @@ export class PlanarStage {
     ctx.setLineDash([]);
   }
 
-  // Solid below a line: hatched a little way, and tinted.
+  // Solid below a line: hatched near the line, and tinted.
   plane(ctx, state, shape, colors) {
     const { p, n } = this.lineOf(state, shape);
     const [x, y] = this.project(p);
@@ -329,7 +329,7 @@ export class PlanarStage {
     }
   }
 
-  // What a stage of space does when drawing is slow, and says about it.
+  // Quality control of the 3D stage, not needed here.
   pace() {}
   get remark() {
     return "";

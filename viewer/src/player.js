@@ -24,7 +24,7 @@ export class Player {
     this.t = Math.min(this.run.t1, Math.max(this.run.t0, t));
     this.changed();
   }
-  // Frames forward or back, from the nearest.
+  // Moves by a number of frames from the nearest one.
   step(frames) {
     this.playing = false;
     const times = this.run.poses.t;

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Space without a GPU: triangles by a depth buffer in plain JavaScript, several times faster than WebGL that is
-// emulated. Light per vertex, shadows as outlines on the ground. While playing the picture may be coarser; at rest
-// it is drawn at twice the size and shrunk.
+// The 3D stage without a GPU: a software rasterizer with a depth buffer, several times faster than emulated WebGL.
+// Per-vertex lighting; shadows are outlines on the ground. While playing the resolution may be reduced; at rest the
+// picture is supersampled.
 import * as THREE from "three";
 import { niceStep } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
 
-const LEVELS = 128; // of light, from none to TOP
+const LEVELS = 128; // brightness levels, from none to TOP
 const TOP = 1.3;
 
-// Corners of the convex outline of points, counter-clockwise (Andrew's chain).
+// Convex hull of points in 2D, counter-clockwise (Andrew's monotone chain).
 function outline(points) {
   points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const out = [];
@@ -31,8 +31,8 @@ function outline(points) {
   return out;
 }
 
-// A geometry as the loop below wants it: positions, normals, which triangles are dark, and few points that stand
-// for its outline.
+// A geometry prepared for rasterization: positions, normals, dark triangles, and a few points that represent its
+// outline.
 function prepare(geometry, instances) {
   const p = geometry.attributes.position.array;
   const n = geometry.attributes.normal.array;
@@ -52,7 +52,7 @@ export class SoftRenderer {
     this.theme = theme;
     this.layer = document.createElement("canvas");
     this.layerCtx = this.layer.getContext("2d", CPU);
-    this.scale = 1; // of the picture while playing
+    this.scale = 1; // resolution while playing
     this.palettes = new Map();
     this.prepared = new Map();
   }
@@ -79,7 +79,7 @@ export class SoftRenderer {
     return [w, h];
   }
 
-  // Colours of a body from dark to bright, as pixels; the second half is of dark sectors.
+  // Pixel colours of a body from dark to bright; the second half is for dark sectors.
   palette(hex) {
     let out = this.palettes.get(hex);
     if (out) return out;
@@ -105,7 +105,7 @@ export class SoftRenderer {
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     ctx.fillStyle = this.theme.color.stage;
     ctx.fillRect(0, 0, this.width, this.height);
-    // Walls first, the floor with its grid and shadows over them.
+    // Walls first, then the floor with its grid and shadows.
     const height = (mesh) => new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion).z;
     const grounds = [...stage.grounds].sort((a, b) => height(a) - height(b));
     grounds.forEach((mesh, k) => this.ground(stage, mesh, look, view, k === grounds.length - 1));
@@ -135,7 +135,7 @@ export class SoftRenderer {
     }
   }
 
-  // x, y, depth and light of every corner; false: nothing of it is on the screen.
+  // x, y, depth and brightness of every vertex; false: entirely off screen.
   project(g, e, r, w, h) {
     const { p, n, screen } = g;
     const { x: sx, y: sy, z: sz } = this.sun;
@@ -146,7 +146,7 @@ export class SoftRenderer {
       const z = p[k + 2];
       const c = e[3] * x + e[7] * y + e[11] * z + e[15];
       if (c <= 1e-6) {
-        screen[s + 2] = 2; // behind the eye: its triangles are left out
+        screen[s + 2] = 2; // behind the camera: its triangles are skipped
         continue;
       }
       const X = ((e[0] * x + e[4] * y + e[8] * z + e[12]) / c + 1) * 0.5 * w;
@@ -177,7 +177,7 @@ export class SoftRenderer {
     }
   }
 
-  // Rows of pixels between the edges; depth and light are linear on the screen.
+  // Fills scan lines between the edges; depth and brightness are linear on the screen.
   triangle(v, s, area, palette, shift, w, h) {
     const { pixels, depth } = this;
     const ax = v[s], ay = v[s + 1], bx = v[s + 4], by = v[s + 5], cx = v[s + 8], cy = v[s + 9];
@@ -222,7 +222,7 @@ export class SoftRenderer {
 
   // ── the ground ──
 
-  // A half-space that faces the eye: a tint that fades away, a grid, and shadows.
+  // A half-space facing the camera: a tint that fades out, a grid, and shadows.
   ground(stage, mesh, look, view, first) {
     const { ctx } = this;
     const size = stage.size;
@@ -237,12 +237,12 @@ export class SoftRenderer {
     };
     const far = 3.2 * size;
     if (own) this.tint(at, far);
-    // Walls overlap on the screen: their grids would only be noise.
+    // Walls overlap on the screen, so their grids are not drawn.
     if (look.grid && normal.z > 0.5) this.grid(at, far, niceStep(size / 8));
     if (first) this.shadows(stage, mesh.position, normal, view);
     ctx.globalAlpha = 1;
   }
-  // Rings from far to near, each a little more of the ground's colour.
+  // Rings from far to near, each adding some of the ground colour.
   tint(at, far) {
     const { ctx, theme } = this;
     ctx.fillStyle = withAlpha(theme.name === "dark" ? "#2c3139" : "#e9e5da", 0.2);
@@ -254,7 +254,7 @@ export class SoftRenderer {
         if (p.front) points.push(p.s);
       }
       if (points.length < 3) continue;
-      // The eye may stand within the ring: then it reaches below the screen.
+      // If the camera is inside the ring, the ring extends below the screen.
       const hull = outline([...points.map((s) => [s[0], s[1]]), ...(points.length < 48 ? [[-this.width, 2 * this.height], [2 * this.width, 2 * this.height]] : [])]);
       ctx.beginPath();
       hull.forEach((p, k) => (k ? ctx.lineTo(p[0], p[1]) : ctx.moveTo(p[0], p[1])));
@@ -292,8 +292,8 @@ export class SoftRenderer {
     }
     ctx.globalAlpha = 1;
   }
-  // One path of all outlines, filled once: shadows do not add up. A point falls along the light onto the ground, and
-  // from there to the screen: one matrix.
+  // One path of all outlines, filled once, so that shadows do not accumulate. The projection along the light onto the
+  // ground and from there to the screen is one matrix.
   shadows(stage, origin, normal, view) {
     const { ctx, sun } = this;
     const slope = sun.dot(normal);
@@ -328,7 +328,7 @@ export class SoftRenderer {
       points.push([((e[0] * x + e[4] * y + e[8] * z + e[12]) / c + 1) * 0.5 * this.width, (1 - (e[1] * x + e[5] * y + e[9] * z + e[13]) / c) * 0.5 * this.height]);
     }
     if (points.length < 3) return;
-    // Filling closes outlines by itself; closePath looks at the whole path every time.
+    // fill() closes outlines implicitly; closePath() would be slow because it scans the whole path.
     outline(points).forEach((p, i) => (i ? path.lineTo(p[0], p[1]) : path.moveTo(p[0], p[1])));
   }
 }

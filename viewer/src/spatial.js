@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Space: three.js with an orbiting camera and one light that throws shadows. One draw call for all solids of
-// a kind. Where drawing is slow (no GPU), shadows are drawn less often, then coarser, then not at all.
+// The 3D stage: three.js with an orbiting camera and one light that casts shadows. One draw call per kind of solid.
+// If drawing is slow (no GPU), shadows are updated less often, then coarser, then not drawn.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { bounds, endless, patchSize } from "./bounds.js";
@@ -10,7 +10,7 @@ import { solidOf } from "./geometry.js";
 import { niceStep } from "./planar.js";
 import { SoftRenderer } from "./soft.js";
 
-// WebGL by the processor is slower than drawing without it. #render=gl or soft overrules.
+// WebGL emulated on the CPU is slower than the software rasterizer. #render=gl or #render=soft overrides.
 function emulated() {
   const asked = new URLSearchParams(location.hash.slice(1)).get("render");
   if (asked === "gl" || asked === "soft") return asked === "soft";
@@ -98,7 +98,7 @@ export class SpatialStage {
     c.updateProjectionMatrix();
   }
 
-  // A half-space is a large disc with a grid that fades out; the first one has the scene's grid.
+  // A half-space is a large disc with a grid that fades out; the first one has the grid of the scene.
   ground() {
     this.grounds = [];
     for (const shape of this.run.shapes.filter(endless)) {
@@ -110,7 +110,7 @@ export class SpatialStage {
       this.grounds.push(mesh);
     }
   }
-  // Where there is no ground: a grid below everything, for the eye.
+  // Without a ground: a grid below everything, for orientation.
   reference() {
     if (this.grounds.length > 0) return;
     const step = niceStep(this.size / 8);
@@ -122,7 +122,7 @@ export class SpatialStage {
     this.plane.position.set(Math.round(c.x / step) * step, Math.round(c.y / step) * step, this.box.low[2]);
     this.scene.add(this.plane);
   }
-  // The side of a moving body that is endless for the solver: a patch of the body's size.
+  // A half-space of a moving body: drawn as a patch of the size of the body.
   patches() {
     this.sides = [];
     for (const shape of this.run.shapes.filter(endless)) {
@@ -241,7 +241,7 @@ export class SpatialStage {
     this.renderer.setSize(this.width, this.height, false);
   }
 
-  // As near as the corners of the box allow, with some room for the tools.
+  // As close as the corners of the box allow, with some room for the tools.
   fit() {
     const { low, high } = this.box;
     const center = this.center();
@@ -331,7 +331,7 @@ export class SpatialStage {
       const box = c.getBoundingClientRect();
       return [e.clientX - box.left, e.clientY - box.top];
     };
-    // Dragging keeps the depth of the point that was taken.
+    // Dragging keeps the depth of the grabbed point.
     const inPlane = (x, y) => {
       const out = new THREE.Vector3();
       this.ray(x, y).ray.intersectPlane(down.plane, out);
@@ -400,7 +400,7 @@ export class SpatialStage {
     for (const mesh of this.grounds) {
       set(mesh.userData.shape, one, false);
       m.decompose(mesh.position, mesh.quaternion, mesh.scale);
-      // Endless: the disc follows the view, in whole steps of its grid.
+      // Unbounded: the disc follows the view, in whole steps of its grid.
       const step = niceStep(this.size / 8);
       mesh.updateMatrixWorld();
       const local = mesh.worldToLocal(center.clone());
@@ -463,7 +463,7 @@ export class SpatialStage {
     }
   }
   get remark() {
-    if (this.soft) return this.soft.scale < 1 ? "drawn without a GPU, coarser while playing" : "";
-    return this.quality >= 3 ? "no shadows: drawing is slow here" : "";
+    if (this.soft) return this.soft.scale < 1 ? "no GPU: lower resolution while playing" : "";
+    return this.quality >= 3 ? "slow graphics: shadows are off" : "";
   }
 }

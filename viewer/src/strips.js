@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three strips below the stage, on one clock: the energy ledger, the residual, and modes of contacts.
+// Three strip charts below the stage with a common time axis: energies, residual, and contact modes.
 import { Chart } from "./charts.js";
 import { lower } from "./data.js";
 import { CPU, withAlpha } from "./theme.js";
@@ -13,7 +13,7 @@ const ENERGY = [
   { label: "dissipated", color: (c) => c.slip },
   { label: "total", color: (c) => c.ink, dash: [4, 3] },
 ];
-const ROWS = 8; // tracks with a lane of their own; more: shares of all contacts
+const ROWS = 8; // contacts with a lane each; with more, the share of each mode is shown
 
 export class Strips {
   constructor(host, run, theme, seek) {
@@ -62,24 +62,24 @@ export class Strips {
     const line = (color, text) => `<i style="border-color:${color}"></i>${text}`;
     const c = this.theme.color;
     this.energyBox.querySelector("span").innerHTML = "[J] " + ENERGY.map((s) => line(s.color(c), s.label)).join(" ");
-    this.residualBox.querySelector("span").innerHTML = "[m/s] worst of each frame " + line(c.bad, "limit");
+    this.residualBox.querySelector("span").innerHTML = "[m/s] worst per frame " + line(c.bad, "limit");
     this.modesBox.querySelector("span").innerHTML = ["open", "stick", "slip"].map((m) => line(c[m], m)).join(" ");
     this.painted = false;
   }
 
-  // The numbers changed (live), or are there for the first time.
+  // Called initially, and when the data changes (live).
   refresh() {
     const { run } = this;
     const s = run.series;
     const n = s.t.rows;
     const ts = Array.from(s.t.data.subarray(0, n));
     const e = s.energy.data;
-    // Live, energies of a moment before the first step of a sim are not known.
+    // In the live view, energies before the first step of a sim are unknown.
     let first = 0;
     while (first < n - 1 && Number.isNaN(e[4 * first + 1])) first++;
     const start = e[4 * first + 1] ?? 0;
     const pick = (f) => Array.from({ length: n }, (_, k) => (Number.isNaN(e[4 * k]) ? null : f(4 * k)));
-    // Rounding of what a run at rest keeps is not worth a curve.
+    // Rounding errors of a run at rest are not plotted.
     this.energy.options.least = 1e-10 * e.subarray(0, 4 * n).reduce((most, v) => Math.max(most, Math.abs(v) || 0), 0);
     this.energy.set(
       ts,
@@ -101,7 +101,7 @@ export class Strips {
     return this.run.t0 + Math.min(1, Math.max(0, f)) * (this.run.t1 - this.run.t0);
   }
 
-  // The lanes, drawn once for a size and theme.
+  // The lanes, drawn once per size and theme.
   paint() {
     const { run, theme } = this;
     const w = this.lanes.clientWidth;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours: those of the style sheet, and those of bodies.
+// Colours of the style sheet and of the bodies.
 
-// Lines and outlines are drawn faster by the processor than by a GPU that is emulated, and fast enough beside one.
+// 2D canvases are drawn on the CPU: faster than an emulated GPU, and fast enough beside a real one.
 /** @type {CanvasRenderingContext2DSettings} */
 export const CPU = { willReadFrequently: true };
 

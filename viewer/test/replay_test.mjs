@@ -156,7 +156,7 @@ async function violated(browser, folder) {
   }
   check(code === 4, `the run is past its limits, exit code ${code}`);
   const page = await openPage(browser, url(dir));
-  check(/past a limit/.test(await page.locator("[data-badge]").innerText()), "the badge tells");
+  check(/violated in/.test(await page.locator("[data-badge]").innerText()), "the badge shows the violation");
   check((await page.evaluate(() => window.perp.violations.length)) > 0, "there are marks");
   const red = await page.evaluate(() => {
     const c = /** @type {HTMLCanvasElement} */ (document.querySelector(".scrub canvas"));
@@ -178,7 +178,7 @@ async function small(browser, folder) {
   check(!existsSync(path.join(dir, "replay.html")), "no page was asked for");
   perp("view", dir, "--replay-mb", "0.75", "-q");
   const page = await openPage(browser, url(dir, ""), { calm: false });
-  check(/moments, to fit 0.75 MB/.test(await page.locator(".note").innerText()), "the page says what it left out");
+  check(/frames, to fit 0.75 MB/.test(await page.locator(".note").innerText()), "the page says what it left out");
   const t = await page.evaluate(() => window.perp.player.t);
   await page.waitForFunction((was) => window.perp.player.t !== was, t);
   silent(page);

@@ -1,27 +1,31 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axis that separates two convex pieces best.
+// The best separating axis of two convex pieces.
 //
-// Apart: the point v of C = A - B nearest to the origin gives n = -v/|v| (Gilbert, Johnson and Keerthi 1988). Every
-// axis that is tried on the way is a proof by itself, and the best is kept.
+// Pieces apart: the point v of C = A - B nearest to the origin gives n = -v/|v| (Gilbert, Johnson
+// and Keerthi 1988). Every axis that is tried on the way is a proof by itself, and the best one is
+// kept.
 //
-// Overlapping by d along n: B is moved off by (d + lift) n, so that the pieces are `lift` apart along n, and the axis n'
-// that separates them best there is asked for. With c = n.n',
+// Pieces that overlap by d along n: B is moved by (d + lift) n, so that the pieces are `lift` apart
+// along n, and the best separating axis n' is found there. With c = n.n',
 //     separation(n') >= lift - (d + lift) c >= -d ,
-// so that n' is never worse than n where B is; and it is n itself only where d is a local minimum. That is done from
-// every face of both, from the line of centres and from the axes that are known.
+// so that n' is never worse than n for the original position of B. It equals n only where d is a
+// local minimum. The search starts from every face of both pieces, from the line of centres and
+// from the known axes.
 #include "certify/geometry/convex.h"
 
 #include <float.h>
 #include <math.h>
 
+// Limits on iterations, for searches that rounding keeps from ending.
 enum { ROUNDS = 64, LIFTS = 24 };
-// Cores nearer than this part of their size: v is a difference of nearly equal vectors, and its direction is found as
-// for overlapping pieces.
+// Cores nearer than this share of their size: v is a difference of nearly equal vectors and has
+// lost its direction, which is then found as for overlapping pieces.
 static const double NEAR = 1e-4;
 static const double CLOSE = 1e-13;  // relative: a nearest point that supports no longer improve
 
+// Radii are taken off at the end: cores with a radius have the axes of their cores.
 double pp_separation(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 n)
 {
     perp_vec3 x = pp_placed_convex_support(a, n),
@@ -29,6 +33,7 @@ double pp_separation(const pp_placed_convex *a, const pp_placed_convex *b, perp_
     return pp_dot3(n, pp_sub(y, x)) - a->convex->radius - b->convex->radius;
 }
 
+// A half-space is bounded along its outward normal only, which is z in its frame.
 bool pp_forced_axis(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 *n)
 {
     if (a->convex->kind == PP_CONVEX_PLANE) {
@@ -44,11 +49,14 @@ bool pp_forced_axis(const pp_placed_convex *a, const pp_placed_convex *b, perp_v
 
 // ── The nearest point of a simplex ───────────────────────────────────────────────────────────────
 
+// Some vertices of the Minkowski difference. nearest_of reduces it to those that the nearest point
+// needs.
 typedef struct simplex {
     int count;
     perp_vec3 w[4];
 } simplex;
 
+// Nearest point of the origin on a segment.
 static perp_vec3 nearest_2(simplex *s)
 {
     perp_vec3 a = s->w[0], d = pp_sub(s->w[1], a);
@@ -65,7 +73,8 @@ static perp_vec3 nearest_2(simplex *s)
     return pp_along(a, t, d);
 }
 
-// Of the three sides of a triangle, the nearest point; the simplex becomes that side or a corner of it.
+// Nearest point on the boundary of a triangle; the simplex becomes the side or corner that holds
+// it.
 static perp_vec3 nearest_side(simplex *s)
 {
     simplex best = {0};
@@ -84,21 +93,28 @@ static perp_vec3 nearest_side(simplex *s)
     return nearest;
 }
 
+// The origin projects into the triangle if it is on the inner side of all three sides.
 static perp_vec3 nearest_3(simplex *s)
 {
     perp_vec3 a = s->w[0], n = pp_cross(pp_sub(s->w[1], a), pp_sub(s->w[2], a));
     double area = pp_dot3(n, n);
-    bool inside = area > 0.0;
-    for (int k = 0; inside && k < 3; k++) {
-        perp_vec3 x = s->w[k], side = pp_sub(s->w[(k + 1) % 3], x);
-        inside = pp_dot3(pp_cross(side, pp_scale(-1.0, x)), n) >= 0.0;
+    if (!(area > 0.0)) {
+        return nearest_side(s);
     }
-    return inside ? pp_scale(pp_dot3(a, n) / area, n) : nearest_side(s);
+    for (int k = 0; k < 3; k++) {
+        perp_vec3 x = s->w[k], side = pp_sub(s->w[(k + 1) % 3], x);
+        if (!(pp_dot3(pp_cross(side, pp_scale(-1.0, x)), n) >= 0.0)) {
+            return nearest_side(s);
+        }
+    }
+    return pp_scale(pp_dot3(a, n) / area, n);
 }
 
-// Faces that the origin is outside of; all of them where the tetrahedron is flat. None: the origin is inside.
+// Compares the faces that have the origin on their outer side; all of them where the tetrahedron is
+// flat. Without any the origin is inside: the simplex keeps its four vertices, and 0 is returned.
 static perp_vec3 nearest_4(simplex *s)
 {
+    // Three vertices of a face, then the opposite one.
     static const int face[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     simplex best = *s;
     perp_vec3 nearest = {0};
@@ -138,12 +154,13 @@ static perp_vec3 nearest_of(simplex *s)
 
 // ── Apart ────────────────────────────────────────────────────────────────────────────────────────
 
+// radii: sum of both. size: of the smaller piece, which tolerances are relative to [m].
 typedef struct convex_pair {
     const pp_placed_convex *a, *b;
     double radii, size;
 } convex_pair;
 
-// Support of A - (B + shift) along n.
+// Support point of the Minkowski difference A - (B + shift) along n.
 static perp_vec3 difference_support(const convex_pair *p, perp_vec3 shift, perp_vec3 n)
 {
     perp_vec3 x = pp_placed_convex_support(p->a, n),
@@ -151,7 +168,8 @@ static perp_vec3 difference_support(const convex_pair *p, perp_vec3 shift, perp_
     return pp_sub(pp_sub(x, y), shift);
 }
 
-// The best axis with B moved by `shift`, and its separation there; from *n on.
+// GJK. The best axis with B moved by `shift`, and its separation there. Starts at *n, which holds
+// the best axis after.
 static double best_separation(const convex_pair *p, perp_vec3 shift, double enough, perp_vec3 *n)
 {
     simplex s = {1, {difference_support(p, shift, *n)}};
@@ -168,6 +186,8 @@ static double best_separation(const convex_pair *p, perp_vec3 shift, double enou
             best = reached;
             *n = m;
         }
+        // A vertex that is found again, or one that gains nothing, ends the search: v is the
+        // nearest point.
         bool known = false;
         for (int k = 0; k < s.count; k++) {
             known = known || (w.x == s.w[k].x && w.y == s.w[k].y && w.z == s.w[k].z);
@@ -177,6 +197,7 @@ static double best_separation(const convex_pair *p, perp_vec3 shift, double enou
         }
         s.w[s.count++] = w;
         v = nearest_of(&s);
+        // The origin is inside, or rounding has stopped the descent.
         if (s.count == 4 || !(pp_length(v) < length)) {
             break;
         }
@@ -186,7 +207,8 @@ static double best_separation(const convex_pair *p, perp_vec3 shift, double enou
 
 // ── Overlapping ──────────────────────────────────────────────────────────────────────────────────
 
-// From one axis to a local minimum of the depth. Lifted a little, it is the one nearby; lifted far, what is seen from there.
+// Descends from one axis to a local minimum of the depth. A small lift finds the one nearby, a
+// large one what is visible from a distance; each is used until it gains nothing.
 static double local_minimum(const convex_pair *p, double enough, perp_vec3 *n)
 {
     static const double lifts[] = {1e-2, 0.3, 1e-3};
@@ -207,6 +229,7 @@ static double local_minimum(const convex_pair *p, double enough, perp_vec3 *n)
     return s;
 }
 
+// Keeps the result of a descent if it is the best so far.
 static void try_from(const convex_pair *p, double enough, perp_vec3 from, double *best,
                      perp_vec3 *n)
 {
@@ -217,7 +240,7 @@ static void try_from(const convex_pair *p, double enough, perp_vec3 from, double
     }
 }
 
-// The shallowest of all starts are followed, and no others.
+// Only the most promising starts, those with the least overlap, are followed.
 enum { FOLLOWED = 12 };
 
 typedef struct starts {
@@ -226,6 +249,7 @@ typedef struct starts {
     double s[FOLLOWED];
 } starts;
 
+// Inserts an axis into the list, which is sorted by separation, the best first.
 static void add_start(starts *list, const convex_pair *p, perp_vec3 n)
 {
     double s = pp_separation(p->a, p->b, n);
@@ -241,7 +265,7 @@ static void add_start(starts *list, const convex_pair *p, perp_vec3 n)
     list->n[at] = n;
 }
 
-// Around an axis, at 0.3 of its length in all directions across it.
+// The axis itself and its neighbours, tilted by 0.3 rad or so in all directions across it.
 static void add_around(starts *list, const convex_pair *p, perp_vec3 n)
 {
     bool planar = p->a->convex->planar;
@@ -261,12 +285,15 @@ static void descend_from_starts(const starts *list, const convex_pair *p, double
     }
 }
 
+// Faces of both pieces first; then the neighbourhood of the best axis so far, in case its descent
+// stopped at an edge.
 static double least_overlap(const convex_pair *p, double enough, double best, perp_vec3 *n)
 {
     starts faces = {.count = 0}, around = {.count = 0};
     perp_vec3 axis = {0};
     for (int side = 0; side < 2; side++) {
         const pp_placed_convex *of = side == 0 ? p->a : p->b;
+        // Each axis in both directions: k counts half of them.
         for (int k = 0; pp_placed_convex_axis(of, k / 2, &axis); k++) {
             add_start(&faces, p, pp_scale(k % 2 ? -1.0 : 1.0, axis));
         }
@@ -288,10 +315,12 @@ double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, doub
     p.size = fmin(a->convex->size, b->convex->size);
     p.size = p.size > 0.0 ? p.size : fmax(a->convex->size, b->convex->size);
     perp_vec3 between = pp_unit(d, pp_vec(1.0, 0.0, 0.0));
+    // The known axis first: in most steps it is still the best one, or nearly so.
     *n = pp_dot3(known, known) > 0.0 ? known : between;
     double best = best_separation(&p, pp_vec(0.0, 0.0, 0.0), enough, n);
+    // Cores that are apart: GJK has found the best axis there is.
     if (best + p.radii > NEAR * p.size || best >= enough) {
-        return best;  // cores apart: nothing is better
+        return best;
     }
     try_from(&p, enough, *n, &best, n);
     if (best < enough) {

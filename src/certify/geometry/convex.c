@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes as convex pieces: support points and widths, from what each shape is defined to be.
+// Shapes as convex pieces: support points and widths, written from the definition of each shape.
 #include "certify/geometry/convex.h"
 
 #include <math.h>
@@ -9,6 +9,8 @@
 
 // ── Pieces ───────────────────────────────────────────────────────────────────────────────────────
 
+// A planar shape, in the frame of its body. Discs and capsules are a point or a segment with a
+// radius.
 static void set_planar(pp_convex *out, const pp_shape *shape)
 {
     pp_vec2 e = shape->axis_B;
@@ -16,7 +18,8 @@ static void set_planar(pp_convex *out, const pp_shape *shape)
     out->planar = true;
     out->X_B = (pp_pose){.R = pp_identity3()};
     out->radius = shape->radius;
-    if (shape->kind == PERP_SHAPE_HALFPLANE) {  // as in space: z of the piece is the outward normal
+    if (shape->kind == PERP_SHAPE_HALFPLANE) {
+        // as in space, z of the piece is the outward normal; the frame is right-handed
         out->kind = PP_CONVEX_PLANE;
         out->X_B =
             (pp_pose){c, pp_mat3_columns(along, pp_vec(0.0, 0.0, -1.0), pp_vec(-e.y, e.x, 0.0))};
@@ -31,12 +34,14 @@ static void set_planar(pp_convex *out, const pp_shape *shape)
     }
 }
 
+// A solid, in the frame of its shape. Axes of symmetry are along z.
 static void set_spatial(pp_convex *out, const pp_shape *shape)
 {
     const pp_solid *s = &shape->solid;
     out->X_B = shape->X_BS;
     out->half = s->half;
     switch (s->kind) {
+    // A point or a segment along z, with a radius around it.
     case PP_SOLID_SPHERE:
     case PP_SOLID_CAPSULE:
         out->radius = s->radius;
@@ -50,6 +55,7 @@ static void set_spatial(pp_convex *out, const pp_shape *shape)
     case PP_SOLID_CYLINDER:
     case PP_SOLID_CONE:
         out->kind = s->kind == PP_SOLID_CONE ? PP_CONVEX_CONE : PP_CONVEX_CYLINDER;
+        // Circles have no half.y of their own: the radius bounds them both ways.
         out->half.x = out->half.y = s->radius;
         break;
     case PP_SOLID_ELLIPSOID:
@@ -75,11 +81,13 @@ static perp_vec3 vertex_of(const pp_convex *c, int k)
     return c->point ? c->point[k] : c->own[k];
 }
 
+// No point of the core is farther from the origin of the body [m]. Of a half-space only the plane
+// turns, and the reach of the other piece accounts for that.
 static double reach_of(const pp_convex *c)
 {
     double most = 0.0;
     if (c->kind == PP_CONVEX_PLANE) {
-        return 0.0;  // what turns with its body is its plane, which the other piece has to answer for
+        return 0.0;
     }
     if (c->kind != PP_CONVEX_POINTS) {
         return pp_length(c->X_B.p) + pp_length(c->half);
@@ -90,6 +98,7 @@ static double reach_of(const pp_convex *c)
     return most;
 }
 
+// Size for tolerances: no point is farther than this from the first vertex, or from the centre [m].
 static double convex_size(const pp_convex *c)
 {
     double most = c->kind == PP_CONVEX_PLANE ? 0.0 : pp_length(c->half);
@@ -111,6 +120,7 @@ void pp_convex_shape(pp_convex *out, const perp_model *model, const pp_shape *sh
     out->size = convex_size(out);
 }
 
+// Triangles are pieces without thickness: no radius, one normal.
 void pp_convex_triangle(pp_convex *out, const pp_shape *shape, int triangle)
 {
     const pp_mesh *mesh = shape->mesh;
@@ -131,6 +141,7 @@ pp_placed_convex pp_convex_place(const pp_convex *convex, const pp_pose *X_WB)
     return (pp_placed_convex){convex, pp_pose_mul(X_WB, &convex->X_B)};
 }
 
+// Compares all vertices; a tie goes to the first.
 static perp_vec3 support_points(const pp_convex *c, perp_vec3 d)
 {
     int best = 0;
@@ -152,6 +163,8 @@ static perp_vec3 support_points(const pp_convex *c, perp_vec3 d)
     return point[best];
 }
 
+// Cylinder: the rim of the end that d points to. Cone: the apex at +h or the rim of the base at -h,
+// whichever is farther along d: d.z h against r |d_xy| - d.z h.
 static perp_vec3 support_round(const pp_convex *c, perp_vec3 d)
 {
     double across = pp_length2(d.x, d.y), r = c->half.x, h = c->half.z;
@@ -183,6 +196,7 @@ perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d_W)
     case PP_CONVEX_CONE:
         x = support_round(c, d);
         break;
+    // The support point of an ellipsoid is H^2 d / |H d| with H = diag(half).
     case PP_CONVEX_ELLIPSOID: {
         perp_vec3 s = pp_vec(h.x * d.x, h.y * d.y, h.z * d.z);
         double length = pp_length(s);
@@ -190,7 +204,7 @@ perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d_W)
         break;
     }
     case PP_CONVEX_PLANE:
-        break;  // the origin of its frame, along its normal; there is none along others
+        break;  // the origin of its frame, for the normal; other directions have no support point
     }
     return pp_pose_point(&piece->X, x);
 }
@@ -200,6 +214,7 @@ perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d_W)
 bool pp_placed_convex_axis(const pp_placed_convex *piece, int k, perp_vec3 *n)
 {
     const pp_convex *c = piece->convex;
+    // All kinds but points have the three axes of their frame.
     bool frame = c->kind != PP_CONVEX_POINTS;
     if (frame) {
         *n = k < 3 ? pp_mat3_column(&piece->X.R, k) : *n;
@@ -211,7 +226,7 @@ bool pp_placed_convex_axis(const pp_placed_convex *piece, int k, perp_vec3 *n)
         *n = pp_mul(&piece->X.R, local);
         return true;
     }
-    if (k == 0 && c->count == 2 && c->planar) {  // of a segment: across it
+    if (k == 0 && c->count == 2 && c->planar) {  // the normal of a segment
         perp_vec3 along = pp_unit(pp_sub(c->own[0], c->own[1]), pp_vec(1.0, 0.0, 0.0));
         *n = pp_mul(&piece->X.R, pp_vec(-along.y, along.x, 0.0));
         return true;
@@ -228,11 +243,14 @@ double pp_convex_width(const pp_convex *c)
     }
     if (c->kind != PP_CONVEX_POINTS) {
         double least = 2.0 * fmin(fmin(c->half.x, c->half.y), c->half.z);
+        // A cone is narrowest across its side, by more than half of the widths along its axes.
         return c->kind == PP_CONVEX_CONE ? 0.5 * least : least;
     }
     if (c->count <= 3 && !c->flat) {
         return 2.0 * c->radius;  // points, segments and triangles are thin
     }
+    // The least width of a polytope is across one of its faces, or across two edges, which is not
+    // looked for: the result is an upper bound then.
     double least = HUGE_VAL;
     perp_vec3 n;
     for (int k = 0; pp_placed_convex_axis(&piece, k, &n); k++) {

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to certify/: convex pieces, and axes that separate two of them. Shares nothing with gap/: support functions
-// are written from what the shapes are defined to be, and an axis is searched for by other means.
+// Private to certify/: convex pieces, and axes that separate two of them. Shares nothing with gap/:
+// support functions are written from the definitions of the shapes, and axes are searched for by
+// other means.
 //
-// Two convex sets overlap by at most d if there is one unit vector n with
-//     separation(n) = min_{y in B} n.y - max_{x in A} n.x >= -d ,
-// so that an axis is a proof that a few products check, whoever found it. n points from A to B.
+// Two convex sets overlap by at most d if there is a unit vector n with
+//     separation(n) = min_{y in B} n.y - max_{x in A} n.x >= -d .
+// An axis is therefore a proof that a few products check, whoever found it. n points from A to B.
 #pragma once
 
 #include "kinematics/kinematics.h"
@@ -39,33 +40,34 @@ typedef struct pp_convex {
     double size;        // nor from its own first point, with the radius [m]
 } pp_convex;
 
-// A piece somewhere, seen from an origin nearby.
+// A piece at a place. Positions are relative to an origin nearby, axes are those of the world.
 typedef struct pp_placed_convex {
     const pp_convex *convex;
     pp_pose X;  // its frame in world axes
 } pp_placed_convex;
 
-// The piece that a shape is; not for meshes.
+// The piece of a shape that is not a mesh.
 void pp_convex_shape(pp_convex *out, const perp_model *model, const pp_shape *shape);
 // A triangle of a mesh, with the outward normal first in the list of its normals.
 void pp_convex_triangle(pp_convex *out, const pp_shape *shape, int triangle);
 
 pp_placed_convex pp_convex_place(const pp_convex *convex, const pp_pose *X_WB);
-// The point of the core furthest along d.
+// The point of the core farthest along d.
 perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d);
-// Least width of the piece over its own axes: what something must get through to be on the other side; 0 for sheets,
-// infinite for half-spaces.
+// Least width of the piece over its own axes [m]: the distance something must cover to get through.
+// 0 for sheets, infinite for half-spaces.
 double pp_convex_width(const pp_convex *convex);
-// Axes of the piece worth a try, in world axes: the k-th of them; false: no more.
+// Candidates for separating axes: the k-th of the piece, in world axes; false: no more.
 bool pp_placed_convex_axis(const pp_placed_convex *piece, int k, perp_vec3 *n);
 
 // ── Axes (axis.c) ────────────────────────────────────────────────────────────────────────────────
 
-// n.(b - a) of the supports, less the radii.
+// n.(b - a) of the support points, less the radii [m].
 double pp_separation(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 n);
-// The one axis that a half-space leaves; false: there is none among the two.
+// The only axis that a half-space allows; false: neither piece is one.
 bool pp_forced_axis(const pp_placed_convex *a, const pp_placed_convex *b, perp_vec3 *n);
-// The best axis that can be found, from *n on (0: none known): exactly the best one where the pieces are apart, the
-// best of several local ones where they overlap. Ends early when the separation is `enough`. Returns the separation.
+// The best axis that can be found, starting at *n (0: unknown): exactly the best one where the
+// pieces are apart, the best of several local minima of the depth where they overlap. Ends early
+// when the separation is `enough`. Returns the separation.
 double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
                       perp_vec3 *n);

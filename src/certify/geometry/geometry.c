@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairs of shapes that may collide, by the model's rules, and what becomes of each in a step.
+// All pairs of shapes that the model allows to collide, and what becomes of each in a step.
 //
-// Pairs come from sorting boxes along one axis and sweeping over them. A box holds the shape at both ends of the step and
-// what its points can be off their chords in between, r angle^2 / 8.
+// Pairs are found by sort and sweep: boxes are sorted along one axis and compared while they
+// overlap along it. A box holds the shape at both ends of the step, and is grown by the distance of
+// its points from their chords in between, at most r angle^2 / 8.
 #include "certify/geometry/geometry.h"
 
 #include "certify/geometry/sweep.h"
@@ -14,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+// A shape and its bounding boxes, in world axes.
 typedef struct box_item {
     pp_box3 box;  // over the step
     pp_box3 at_end;
@@ -36,9 +38,13 @@ typedef struct geometry_judge {
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
 
+// Component k of a vector: 0 is x.
 static double component(perp_vec3 x, int k)
 {
-    return k == 0 ? x.x : k == 1 ? x.y : x.z;
+    if (k == 0) {
+        return x.x;
+    }
+    return k == 1 ? x.y : x.z;
 }
 
 static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
@@ -60,12 +66,14 @@ static bool boxes_overlap(const pp_box3 *a, const pp_box3 *b)
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
+// Bounding box of a placed piece; of a box in closed form, of others by six support points.
 static pp_box3 bounds_of(const pp_placed_convex *p)
 {
     const pp_mat3 *R = &p->X.R;
     double r = p->convex->radius;
     perp_vec3 h = p->convex->half, low, high;
     if (p->convex->kind == PP_CONVEX_BOX) {
+        // m is stored by rows: row i holds the extents of the three axes along the world axis i.
         const double *m = R->m;
         perp_vec3 e = {fabs(m[0]) * h.x + fabs(m[1]) * h.y + fabs(m[2]) * h.z,
                        fabs(m[3]) * h.x + fabs(m[4]) * h.y + fabs(m[5]) * h.z,
@@ -83,7 +91,7 @@ static pp_box3 bounds_of(const pp_placed_convex *p)
     return grown(&box, r);
 }
 
-// The box of a mesh as a piece of its own.
+// The root box of a mesh as a piece, which bounds the mesh at any orientation. Node 1 is the root.
 static pp_convex mesh_block(const pp_shape *shape)
 {
     const pp_box3 *root = &shape->mesh->node[1];
@@ -95,7 +103,7 @@ static pp_convex mesh_block(const pp_shape *shape)
     return c;
 }
 
-// What rounding of the coordinates may have cost.
+// Bound on the rounding error of the coordinates of a box, generous [m].
 static double rounding(const pp_box3 *b)
 {
     double x = fmax(fabs(b->low.x), fabs(b->high.x)), y = fmax(fabs(b->low.y), fabs(b->high.y)),
@@ -103,7 +111,7 @@ static double rounding(const pp_box3 *b)
     return 32.0 * DBL_EPSILON * fmax(fmax(x, y), z);
 }
 
-// Seen from its body: where its points are is told by the body's place.
+// A piece relative to the origin of its body, in world axes. Small coordinates keep its digits.
 static pp_placed_convex placed_at(const pp_convex *c, const pp_pose *body)
 {
     const pp_pose turned = {{0.0, 0.0, 0.0}, body->R};
@@ -129,6 +137,7 @@ static void set_box(const geometry_judge *j, box_item *it)
     it->box = it->at_end = grown(&end, rounding(&end));
     if (j->task->start) {
         pp_box3 start = bounds_of(&from);
+        // Never more than the diameter, however often the body turns.
         double reach = to.convex->core_reach;
         double bend = fmin(reach * t->angle * t->angle / 8.0, 2.0 * reach);
         start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
@@ -137,7 +146,7 @@ static void set_box(const geometry_judge *j, box_item *it)
     }
 }
 
-// The axis along which the boxes are spread most.
+// The coordinate along which the centres of the boxes are spread most: there fewest boxes overlap.
 static int widest(const geometry_judge *j, const box_item *list)
 {
     double spread[3] = {0.0, 0.0, 0.0};
@@ -150,6 +159,7 @@ static int widest(const geometry_judge *j, const box_item *list)
         perp_vec3 c = pp_scale(0.5, pp_add(list[i].box.low, list[i].box.high));
         for (int k = 0; k < 3; k++) {
             double off = fabs(component(c, k) - component(mean, k));
+            // Limited, so that the sum of huge boxes stays finite.
             spread[k] += fmin(off, 1e150);
         }
     }
@@ -157,7 +167,8 @@ static int widest(const geometry_judge *j, const box_item *list)
     return spread[2] > spread[k] ? 2 : k;
 }
 
-// A whole number in the order of the real ones; finite.
+// Maps finite doubles to unsigned integers of the same order. x + 0.0 turns -0 into 0; negative
+// numbers are complemented, others get the top bit.
 static uint64_t ordered(double x)
 {
     uint64_t bits;
@@ -166,7 +177,7 @@ static uint64_t ordered(double x)
     return bits >> 63 ? ~bits : bits | ((uint64_t)1 << 63);
 }
 
-// Sorted by the low ends, to as many bits as the indices leave.
+// Sorts by the low ends, to as many bits as the indices leave free in a key.
 static bool sort_items(geometry_judge *j, const box_item *list)
 {
     uint64_t *key = PP_ARRAY(j->arena, uint64_t, j->items),
@@ -190,6 +201,7 @@ static bool sort_items(geometry_judge *j, const box_item *list)
     return true;
 }
 
+// Pieces at both ends of the step, and boxes of all shapes but half-spaces, which have none.
 static bool set_items(geometry_judge *j)
 {
     const perp_model *m = j->model;
@@ -208,6 +220,7 @@ static bool set_items(geometry_judge *j)
             j->first[i] = placed_at(&j->piece[i], &t->start);
             j->last[i] = placed_at(&j->piece[i], &t->end);
         }
+        // A shape without detection still takes part in listed contacts.
         bool seen = m->shape[i].detect || m->listed > 0;
         if (seen && (m->shape[i].mesh || j->piece[i].kind != PP_CONVEX_PLANE)) {
             list[j->items].shape = i;
@@ -219,7 +232,7 @@ static bool set_items(geometry_judge *j)
 
 // ── One pair ─────────────────────────────────────────────────────────────────────────────────────
 
-// The first axis offered for two shapes; -1: none.
+// Index of the first axis offered for two shapes, by binary search; -1: none.
 static int first_axis(const pp_geometry_task *t, int a, int b)
 {
     int low = 0, high = t->axes;
@@ -235,6 +248,7 @@ static int first_axis(const pp_geometry_task *t, int a, int b)
     return low < t->axes && t->axis[low].a == a && t->axis[low].b == b ? low : -1;
 }
 
+// Two pieces that are judged against each other.
 typedef struct shape_pair {
     int a, b;  // shapes
     pp_swept_pair pair;
@@ -242,7 +256,7 @@ typedef struct shape_pair {
     double turned;  // -1: axes are offered from b to a
 } shape_pair;
 
-// Of a piece that is seen from its body, seen from another.
+// A piece given relative to its own body, relative to another body.
 static pp_placed_convex seen(const pp_placed_convex *piece, const pp_pose *body,
                              const pp_pose *from)
 {
@@ -251,6 +265,7 @@ static pp_placed_convex seen(const pp_placed_convex *piece, const pp_pose *body,
     return at;
 }
 
+// Both pieces relative to the body of a, so that distant scenes lose no digits.
 static void set_pair(const geometry_judge *j, const pp_placed_convex *first[2],
                      const pp_placed_convex *last[2], pp_swept_pair *pair)
 {
@@ -269,7 +284,8 @@ static double allowed_of(const pp_geometry_task *t, const shape_pair *d)
     return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
 }
 
-// The best separation at the end, as far as it matters.
+// The best separation at the end, as far as it matters: offered axes first, the search only if all
+// of them fail. The axis is kept as a hint for the path.
 static double separate(const geometry_judge *j, shape_pair *d)
 {
     const pp_geometry_task *t = j->task;
@@ -281,6 +297,7 @@ static double separate(const geometry_judge *j, shape_pair *d)
     for (int k = first_axis(t, low, high);
          k >= 0 && k < t->axes && t->axis[k].a == low && t->axis[k].b == high; k++) {
         perp_vec3 n = pp_scale(d->turned, t->axis[k].n);
+        // An offered axis may not replace the normal of a half-space.
         double s = pp_forced_axis(a, b, &n) ? -HUGE_VAL : pp_separation(a, b, n);
         if (s > best) {
             best = s;
@@ -294,13 +311,16 @@ static double separate(const geometry_judge *j, shape_pair *d)
     best = pp_axis_search(a, b, 0.0, axis);
     if (d->sheet && best < -allowed && pp_placed_convex_axis(b, 0, &front) &&
         pp_dot3(*axis, front) > 0.0) {
-        // Out through the back would be shorter; but that is where it is solid.
+        // The way out through the back of a triangle would be shorter, but behind it the mesh is
+        // solid.
         *axis = pp_scale(-1.0, front);
         best = pp_separation(a, b, *axis);
     }
     return best;
 }
 
+// Overlap at the end. The pair kept is the one with the deepest overlap relative to what is
+// allowed; products are compared, since either limit may be 0.
 static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
 {
     pp_geometry *out = j->out;
@@ -319,6 +339,8 @@ static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
     }
 }
 
+// The path in between. A pair that passed through outweighs any that did not; among equals the
+// deeper one is kept.
 static void judge_path(geometry_judge *j, shape_pair *d, double depth)
 {
     pp_geometry *out = j->out;
@@ -353,7 +375,8 @@ static void judge_pieces(geometry_judge *j, shape_pair *d, bool near_at_end)
 
 // ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
 
-// The box of a piece in the frame of the mesh, over the step: at both ends, and what relative turning bends in between.
+// Box of a piece in the frame of a mesh. whole: over the step, at both ends and grown by the bend
+// of the relative motion in between (sweep.c); else at its end.
 static pp_box3 seen_from(const geometry_judge *j, const pp_convex *c, const pp_shape *mesh,
                          bool whole)
 {
@@ -380,6 +403,7 @@ static pp_box3 seen_from(const geometry_judge *j, const pp_convex *c, const pp_s
     return box;
 }
 
+// The solid against each triangle near its path. Triangles are sheets with a front.
 static void judge_mesh(geometry_judge *j, int solid, int mesh_shape)
 {
     const pp_shape *shape = &j->model->shape[mesh_shape];
@@ -402,6 +426,7 @@ static void judge_mesh(geometry_judge *j, int solid, int mesh_shape)
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────
 
+// Shapes are ordered by number, as the offered axes are.
 static void judge_pair(geometry_judge *j, int a, int b, bool near_at_end)
 {
     pp_pair_filter meeting = pp_model_pair_filter(j->model, a, b);
@@ -421,12 +446,14 @@ static void judge_pair(geometry_judge *j, int a, int b, bool near_at_end)
     judge_pieces(j, &d, near_at_end);
 }
 
+// All pairs of overlapping boxes.
 static void judge_boxes(geometry_judge *j)
 {
     for (int i = 0; i < j->items; i++) {
         const box_item *one = &j->item[i];
         double high = component(one->box.high, j->along);
-        // The order is that of rounded low ends: what is above by rounding alone is looked at as well.
+        // The order is that of rounded low ends: boxes that follow by rounding alone are compared
+        // as well.
         uint64_t last = ordered(high) | j->rounded;
         for (int k = i + 1;
              k < j->items && ordered(component(j->item[k].box.low, j->along)) <= last; k++) {
@@ -439,7 +466,8 @@ static void judge_boxes(geometry_judge *j)
     }
 }
 
-// Whether a box reaches below a plane at the end, or ever.
+// Whether any part of a box is behind a plane, whose outward normal is z of its frame. Only the
+// corner farthest against the normal counts.
 static bool is_below(const pp_pose *X, const pp_box3 *b)
 {
     perp_vec3 n = pp_mat3_column(&X->R, 2);
@@ -448,6 +476,7 @@ static bool is_below(const pp_pose *X, const pp_box3 *b)
     return pp_dot3(n, pp_sub(lowest, X->p)) <= 0.0;
 }
 
+// Half-spaces against all boxes. One that moves is compared with every box: its path has no box.
 static void judge_planes(geometry_judge *j)
 {
     for (int s = 0; s < j->model->shapes; s++) {
@@ -471,14 +500,18 @@ static bool set_travels(geometry_judge *j)
 {
     const pp_geometry_task *t = j->task;
     j->travel = PP_ARRAY(j->arena, pp_travel, j->model->bodies);
-    for (int i = 0; j->travel && i < j->model->bodies; i++) {
+    if (!j->travel) {
+        return false;
+    }
+    for (int i = 0; i < j->model->bodies; i++) {
         const pp_frame *end = &t->end[i];
         j->travel[i] =
             pp_travel_between(t->start ? &t->start[i] : end, end, t->h, j->model->spatial);
     }
-    return j->travel != NULL;
+    return true;
 }
 
+// One entry of each rotation is enough: a quaternion that is not finite spoils all of them.
 static bool travels_finite(const geometry_judge *j)
 {
     for (int i = 0; i < j->model->bodies; i++) {
@@ -507,6 +540,7 @@ perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp
     }
     judge_boxes(&j);
     judge_planes(&j);
+    // A passage outweighs pairs without a decision; these outweigh the rest.
     if (out->path == PP_PATH_CLEAR && out->path_undecided > 0) {
         out->path = PP_PATH_UNKNOWN;
     }

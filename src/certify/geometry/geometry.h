@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to certify/: do shapes overlap at the end of a step, and did anything pass through anything on the way?
+// Private to certify/: do shapes overlap at the end of a step, and did any pass through another on
+// the way?
 //
-// Judged by code that shares nothing with gap/: its own pairs, boxes, support functions and axes. A pair is found to
-// overlap by no more than a depth because there is an axis along which its supports say so; the axes that the step used
-// are only offered, and tried first because a test takes two supports.
+// The code shares nothing with gap/: it has its own pairs, boxes, support functions and axes. A
+// pair overlaps by no more than a depth if there is an axis along which its support points show it.
+// The axes that the step used are only offered; they are tried first because a test takes two
+// supports.
 #pragma once
 
 #include "kinematics/kinematics.h"
 
-// An axis that somebody says separates two shapes: from a to b, a < b.
+// A claim that n separates two shapes: it points from a to b, a < b.
 typedef struct pp_separating_axis {
     int a, b;
     perp_vec3 n;
@@ -49,5 +51,5 @@ typedef struct pp_geometry {
     int64_t path_undecided;  // pairs
 } pp_geometry;
 
-// PERP_ERR_MEMORY, PERP_ERR_NUMERIC (a pose is not finite), or PERP_OK whatever is found.
+// PERP_ERR_MEMORY, PERP_ERR_NUMERIC (a pose is not finite), or PERP_OK, whatever is found.
 perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp_arena *arena);

@@ -6,7 +6,8 @@
 
 #include "certify/geometry/convex.h"
 
-// How a body goes through a step: its origin along a straight line, its axes about one axis at a constant rate.
+// Motion of a body in a step: its origin along a straight line, its orientation about one axis at a
+// constant rate.
 typedef struct pp_travel {
     pp_pose start, end;
     perp_vec3 move;  // of the origin [m]
@@ -38,7 +39,7 @@ typedef struct pp_swept_path {
 
 // Where the pieces are at a part of the step, seen from a's body.
 void pp_swept_place(const pp_swept_pair *pair, double part, pp_placed_convex out[2]);
-// The quick answer, by one axis for the whole step: true when it is clear.
+// Tries one axis for the whole step, which settles most pairs: true when the path is clear.
 bool pp_swept_quick(const pp_swept_pair *pair, perp_vec3 n, pp_swept_path *out);
-// The whole one.
+// The complete answer, in as many stretches as it takes.
 void pp_swept_run(const pp_swept_pair *pair, pp_swept_path *out);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the step says about its contacts, offered to the judge of its geometry, which believes none of it.
+// Normals of the contacts of a step, offered to the judge of its geometry, which checks each of
+// them; and two measurements of single shapes.
 #include "certify/geometry/witness.h"
 
 #include "certify/certify.h"
@@ -22,6 +23,7 @@ bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_
     if (convex.kind == PP_CONVEX_PLANE) {
         return false;
     }
+    // Relative to `origin`, so that coordinates stay small and nothing is lost to rounding.
     pp_pose X = {pp_sub(f->p, origin), f->R};
     pp_placed_convex placed = pp_convex_place(&convex, &X);
     reach[0] = pp_dot3(d, pp_placed_convex_support(&placed, pp_scale(-1.0, d))) - convex.radius;
@@ -29,6 +31,7 @@ bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_
     return true;
 }
 
+// Separation of the shape and a piece that is a single point, seen from that point.
 double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point)
 {
     const pp_shape *of = &m->shape[shape];
@@ -39,15 +42,22 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
     spot.X_B = here;
     pp_convex_shape(&convex, m, of);
     pp_placed_convex a = pp_convex_place(&convex, &X), b = pp_convex_place(&spot, &here);
-    return pp_forced_axis(&a, &b, &n) ? pp_separation(&a, &b, n)
-                                      : pp_axis_search(&a, &b, HUGE_VAL, &n);
+    if (pp_forced_axis(&a, &b, &n)) {
+        return pp_separation(&a, &b, n);
+    }
+    return pp_axis_search(&a, &b, HUGE_VAL, &n);
 }
 
+// Contacts listed in the scene are left out: they are not sorted by shapes, as the search of an axis
+// needs.
 pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count)
 {
     pp_separating_axis *axis = PP_ARRAY(arena, pp_separating_axis, gaps->count);
     *count = 0;
-    for (int i = 0; axis && i < gaps->count; i++) {
+    if (!axis) {
+        return NULL;
+    }
+    for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
         if (c->listed < 0) {
             axis[(*count)++] = (pp_separating_axis){c->a, c->b, c->n};

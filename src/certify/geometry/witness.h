@@ -7,5 +7,6 @@
 #include "certify/geometry/geometry.h"
 #include "gap/gap.h"
 
-// The normals of detected contacts as axes; how many there are is *count. NULL: out of memory.
+// The normals of detected contacts as candidates for axes; *count is their number. NULL: out of
+// memory.
 pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count);

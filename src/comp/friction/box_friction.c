@@ -1,25 +1,30 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Box friction made self-consistent: the boxes |z_i| <= mu_i z_c of an MCP depend on its answer. Engines
-// that freeze the boxes (ODE's findex) return answers of another problem; here they are iterated.
+// Box friction made self-consistent: the boxes |z_i| <= mu_i z_c of an MCP depend on its answer,
+// theory (C33). Engines that take the boxes from the last iteration (ODE's findex) answer another
+// problem.
 //
-//   1. fixed point: boxes from z, the boxed MCP by "pivot" from the basis before, again. A contraction
-//      when mu and the coupling are small: each step is a solve or two.
-//   2. otherwise the whole as one LCP, in Stewart and Trinkle's form with one sigma a row:
+//   1. Fixed point: boxes from z, then the boxed MCP by "pivot" from the last basis, and again. A
+//      contraction where mu and the coupling are small.
+//   2. Otherwise one LCP in the form of Stewart and Trinkle with one sigma a row, theory (C34):
 //
 //        z_i = p_i - m_i:   0 <= p_i _|_  w_i + s_i >= 0
 //                           0 <= m_i _|_ -w_i + s_i >= 0
 //                           0 <= s_i _|_ mu_i z_c - p_i - m_i >= 0
 //
-//      whose matrix is copositive for positive semidefinite A: Lemke's method, under "auto".
+//      whose matrix is copositive for positive semidefinite A, so that Lemke's method suits; by "auto".
 #include "comp/comp.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FIXED_POINT_MOST = 60 };
+enum {
+    FIXED_POINT_MOST = 60,  // boxed problems of the fixed point
+    IDLE_MOST = 8,          // of them in a row without progress of a tenth
+};
 
+// One call: the problem, and the boxed MCP of the fixed point.
 typedef struct friction {
     const perp_box_friction *box;
     const pp_job *job;
@@ -36,8 +41,12 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
     }
     perp_mcp mcp = {box->n, box->A, box->b, box->lower, box->upper};
     perp_status status = pp_mcp_check(&mcp, reason, size);
-    for (int i = 0; status >= 0 && i < box->n; i++) {
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < box->n; i++) {
         int c = box->findex[i];
+        // a row of friction refers to a row that is none itself
         if (c < -1 || c >= box->n || (c >= 0 && box->findex[c] >= 0)) {
             pp_print(reason, size, "findex of row %d: %d is no row with bounds of its own", i, c);
             return PERP_ERR_ARGUMENT;
@@ -50,7 +59,8 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
     return status;
 }
 
-// Boxes from z; returns the largest move of a bound, times A_ii: what it moves w by.
+// Sets the boxes from z. Returns the largest change of a bound times max(|A_ii|, 1), the change of w_i that
+// it may cause.
 static double set_bounds(friction *f, const double *z)
 {
     const perp_box_friction *box = f->box;
@@ -58,6 +68,7 @@ static double set_bounds(friction *f, const double *z)
     for (int i = 0; i < box->n; i++) {
         int c = box->findex[i];
         if (c >= 0) {
+            // a negative normal reaction, which an iterate may have, allows no friction
             double upper = box->mu[i] * fmax(z[c], 0.0);
             double d = fabs(pp_matrix_at(&box->A, i, i));
             move = fmax(move, fabs(upper - f->upper[i]) * fmax(d, 1.0));
@@ -68,6 +79,8 @@ static double set_bounds(friction *f, const double *z)
     return move;
 }
 
+// The fixed point iteration from z, until the boxes change by no more than target. Progress is a
+// tenth less than the least change so far.
 static perp_status fixed_point(friction *f, double *z, double target)
 {
     const perp_box_friction *box = f->box;
@@ -80,7 +93,7 @@ static perp_status fixed_point(friction *f, double *z, double target)
     double least = PP_INF;
     int idle = 0;
     set_bounds(f, z);
-    for (int k = 0; k < FIXED_POINT_MOST && idle < 8; k++) {
+    for (int k = 0; k < FIXED_POINT_MOST && idle < IDLE_MOST; k++) {
         pp_report report = {0};
         pp_mark mark = pp_arena_mark(job.arena);
         perp_status status = pp_pivot_mcp(&mcp, &job, z, &report);
@@ -96,7 +109,7 @@ static perp_status fixed_point(friction *f, double *z, double target)
         }
         idle = move < 0.9 * least ? 0 : idle + 1;
         least = fmin(least, move);
-        options.warm_start = true;
+        options.warm_start = true;  // from the basis of the last boxed problem
     }
     return PERP_ERR_LIMIT;
 }
@@ -110,26 +123,31 @@ typedef struct layout {
     int *sigma;   // n: s_i, or -1
 } layout;
 
+// Numbers the variables of the LCP.
 static perp_status layout_rows(friction *f, layout *at)
 {
     const perp_box_friction *box = f->box;
     at->n = at->rows = box->n;
     at->minus = PP_ARRAY(f->job->arena, int, 2 * (size_t)box->n);
-    at->sigma = at->minus ? at->minus + box->n : NULL;
-    for (int i = 0; at->minus && i < box->n; i++) {
+    if (!at->minus) {
+        return PERP_ERR_MEMORY;
+    }
+    at->sigma = at->minus + box->n;
+    for (int i = 0; i < box->n; i++) {
         at->minus[i] = box->findex[i] >= 0 ? at->rows++ : -1;
         at->sigma[i] = box->findex[i] >= 0 ? at->rows++ : -1;
     }
-    return at->minus ? PERP_OK : PERP_ERR_MEMORY;
+    return PERP_OK;
 }
 
-// One column of A, as the columns of z_j (or p_j) and of m_j.
-static void put_column(const perp_box_friction *box, const layout *at, int j, double *M)
+// Column j of A as the columns of z_j (or p_j) and of m_j; rows of m_i have the opposite sign.
+static void fill_split_column(const perp_box_friction *box, const layout *at, int j, double *M)
 {
     size_t N = (size_t)at->rows;
     double *plus = M + (size_t)j * N;
     double *minus = at->minus[j] >= 0 ? M + (size_t)at->minus[j] * N : NULL;
     for (int i = 0; i < box->n; i++) {
+        // w_i = sum a (p_j - m_j), and -w_i in the row of m_i
         double a = pp_matrix_at(&box->A, i, j);
         plus[i] = a;
         if (at->minus[i] >= 0) {
@@ -144,7 +162,8 @@ static void put_column(const perp_box_friction *box, const layout *at, int j, do
     }
 }
 
-static void put_friction(const perp_box_friction *box, const layout *at, int i, double *M)
+// The entries of sigma_i: its column, and its row mu_i z_c - p_i - m_i.
+static void fill_sigma(const perp_box_friction *box, const layout *at, int i, double *M)
 {
     size_t N = (size_t)at->rows, row = (size_t)i;
     size_t minus = (size_t)at->minus[i], sigma = (size_t)at->sigma[i];
@@ -155,6 +174,7 @@ static void put_friction(const perp_box_friction *box, const layout *at, int i, 
     M[sigma + minus * N] = -1.0;
 }
 
+// The matrix, and b, lower and upper in vectors. Rows that are not friction keep their bounds.
 static void fill_lcp(const perp_box_friction *box, const layout *at, double *M, double *vectors)
 {
     double *b = vectors, *lower = b + at->rows, *upper = lower + at->rows;
@@ -163,11 +183,11 @@ static void fill_lcp(const perp_box_friction *box, const layout *at, double *M, 
         upper[k] = PP_INF;
     }
     for (int i = 0; i < box->n; i++) {
-        put_column(box, at, i, M);
+        fill_split_column(box, at, i, M);
         b[i] = box->b[i];
         if (at->minus[i] >= 0) {
             b[at->minus[i]] = -box->b[i];
-            put_friction(box, at, i, M);
+            fill_sigma(box, at, i, M);
         } else {
             lower[i] = box->lower ? box->lower[i] : 0.0;
             upper[i] = box->upper ? box->upper[i] : PP_INF;
@@ -175,6 +195,7 @@ static void fill_lcp(const perp_box_friction *box, const layout *at, double *M, 
     }
 }
 
+// The whole as an LCP, solved by "auto".
 static perp_status by_lcp(friction *f, double *z)
 {
     const perp_box_friction *box = f->box;
@@ -205,8 +226,12 @@ static perp_status by_lcp(friction *f, double *z)
     f->report->seconds_factor += report.seconds_factor;
     memcpy(f->report->reason, report.reason, sizeof f->report->reason);
     f->report->solver = report.solver;
+    // the fixed point counts as a rung
     f->report->rungs = 1 + report.rungs;
-    for (int i = 0; i < at.n && status != PERP_ERR_MEMORY; i++) {
+    if (status == PERP_ERR_MEMORY) {
+        return status;
+    }
+    for (int i = 0; i < at.n; i++) {
         z[i] = at.minus[i] >= 0 ? x[i] - x[at.minus[i]] : x[i];
     }
     return status;
@@ -231,6 +256,7 @@ perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, dou
     }
     report->solver = "pivot";
     report->rungs = 1;
+    // boxes two digits closer than the residual asked for
     perp_status status = fixed_point(&f, z, 1e-2 * job->options->tolerance * big);
     if (status >= 0 || status == PERP_ERR_MEMORY) {
         return status;

@@ -1,27 +1,28 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cone of one contact: projection, support, natural map.
+// The cone of one contact: Euclidean projection, support function, natural map.
 //
 // P_K(p) with K = { |r_g| <= mu_g r_n } minimises over t = r_n >= 0
 //
 //   (t - p_n)^2 / 2 + sum_g dist(p_g, t mu_g D_g)^2 / 2                              theory (C18)
 //
 // which is convex and piecewise quadratic in t. Its derivative is continuous, increasing and
-// piecewise linear, so the minimum is found exactly by walking its breakpoints. Each distance
-// contributes
+// piecewise linear, so that the minimum is found exactly by a walk over its breakpoints. Each
+// distance contributes to the derivative
 //
 //   ball:     -mu (|p| - mu t)              while t < |p| / mu
 //   polygon:  -mu (a - mu t)                while the nearest point is the vertex, t < (a - b cot h) / mu
 //             -mu cos h (p.n - mu t cos h)  then, while it is on the edge, t < p.n / (mu cos h)
 //
-// with (a, b) the coordinates of p along and across the nearest vertex, h = π / nd, n the edge
-// normal.
+// with (a, b) the coordinates of p along and across the nearest vertex, h = π / nd, n the normal of
+// the edge. Cost: a few operations a group, nd for a polygon.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
+// |p| of a group of one or two components.
 static double group_norm(int size, const double *p)
 {
     return size == 1 ? fabs(p[0]) : sqrt(p[0] * p[0] + p[1] * p[1]);
@@ -65,6 +66,7 @@ double pp_cone_law_shift(const pp_cone_law *law, const double *u)
 
 // ── Projection of one group ──────────────────────────────────────────────────────────────────────
 
+// The interval or disc. Outside dp/dp = (radius / |p|) (I - e e') with e = p / |p|, and dp/dradius = e.
 static void ball_project(int size, double radius, double *p, double *slope)
 {
     double norm = group_norm(size, p);
@@ -74,6 +76,7 @@ static void ball_project(int size, double radius, double *p, double *slope)
         }
         return;
     }
+    // on the sphere
     double e[2] = {p[0] / norm, size == 2 ? p[1] / norm : 0.0}, k = radius / norm;
     for (int i = 0; i < size; i++) {
         p[i] = radius * e[i];
@@ -95,6 +98,7 @@ typedef struct polygon_corner {
     double edge;  // n . p, n = cos h d + sin h s the normal of the nearest edge
 } polygon_corner;
 
+// Outside the polygon the nearest point is on the nearest vertex or on the edge beside it towards p.
 static polygon_corner corner_of(const pp_disc *disc, const double *p)
 {
     const double *d = disc->direction + 2 * pp_disc_vertex(disc, p);
@@ -107,6 +111,7 @@ static polygon_corner corner_of(const pp_disc *disc, const double *p)
     return c;
 }
 
+// The polygon of the given circumradius.
 static void polygon_project(const pp_disc *disc, double radius, double *p, double *slope)
 {
     polygon_corner c = corner_of(disc, p);
@@ -115,12 +120,14 @@ static void polygon_project(const pp_disc *disc, double radius, double *p, doubl
         memcpy(D, (double[6]){1.0, 0.0, 0.0, 1.0}, sizeof nothing);
         return;
     }
+    // in the normal cone of the vertex
     if (c.b * disc->cosine <= (c.a - radius) * disc->sine) {
         memcpy(D, (double[6]){0.0, 0.0, 0.0, 0.0, c.d[0], c.d[1]}, sizeof nothing);
         p[0] = radius * c.d[0];
         p[1] = radius * c.d[1];
         return;
     }
+    // onto the edge
     double n[2], excess = c.edge - radius * disc->cosine;
     for (int i = 0; i < 2; i++) {
         n[i] = disc->cosine * c.d[i] + disc->sine * c.s[i];
@@ -143,7 +150,7 @@ void pp_disc_project(const pp_disc *disc, double radius, double *p, double *slop
 
 // ── Projection on the cone ───────────────────────────────────────────────────────────────────────
 
-// One ball: closed form.
+// K with one ball: t = (p_n + mu |p_g|) / (1 + mu^2) where p is outside, 0 if that is negative.
 static void project_one_ball(const pp_disc *disc, double *p)
 {
     double norm = group_norm(disc->size, p + 1), mu = disc->mu;
@@ -164,7 +171,8 @@ typedef struct breakpoint {
     double at, loss;
 } breakpoint;
 
-static int insert(breakpoint *list, int count, double at, double loss)
+// Inserts a breakpoint into the ascending list; returns the new count.
+static int insert_breakpoint(breakpoint *list, int count, double at, double loss)
 {
     int k = count;
     for (; k > 0 && list[k - 1].at > at; k--) {
@@ -174,6 +182,7 @@ static int insert(breakpoint *list, int count, double at, double loss)
     return count + 1;
 }
 
+// The t that minimises (C18); negative where the apex is the answer.
 static double best_normal(const pp_cone_law *law, const double *p)
 {
     breakpoint list[2 * PP_GROUPS_MAX];
@@ -189,16 +198,18 @@ static double best_normal(const pp_cone_law *law, const double *p)
         if (!disc->nd) {
             double norm = group_norm(disc->size, p + disc->first);
             value -= mu * norm;
-            count = insert(list, count, norm / mu, mu * mu);
+            count = insert_breakpoint(list, count, norm / mu, mu * mu);
             continue;
         }
         polygon_corner c = corner_of(disc, p + disc->first);
+        // where the nearest point leaves the vertex for the edge, and where p_g is inside; ordered
+        // against rounding
         double leave = c.a - c.b * disc->cosine / disc->sine, inside = c.edge / disc->cosine;
         value -= mu * c.a;
         leave = leave > 0.0 ? leave : 0.0;
         inside = inside > leave ? inside : leave;
-        count = insert(list, count, leave / mu, mu * mu * disc->sine * disc->sine);
-        count = insert(list, count, inside / mu, mu * mu * disc->cosine * disc->cosine);
+        count = insert_breakpoint(list, count, leave / mu, mu * mu * disc->sine * disc->sine);
+        count = insert_breakpoint(list, count, inside / mu, mu * mu * disc->cosine * disc->cosine);
     }
     double t = 0.0;
     for (int k = 0; k < count && value + slope * (list[k].at - t) < 0.0; k++) {
@@ -206,9 +217,12 @@ static double best_normal(const pp_cone_law *law, const double *p)
         slope -= list[k].loss;
         t = list[k].at;
     }
-    // Past all breakpoints only the normal is left, exactly: no rounding of the sums above.
-    bool past_all = count == 0 || (t >= list[count - 1].at && p[0] >= t);
-    return past_all ? p[0] : t - value / (slope > 1.0 ? slope : 1.0);
+    // Beyond all breakpoints p is inside every limit and t = p_n exactly, without the rounding of the
+    // sums above.
+    if (count == 0 || (t >= list[count - 1].at && p[0] >= t)) {
+        return p[0];
+    }
+    return t - value / (slope > 1.0 ? slope : 1.0);
 }
 
 void pp_cone_law_project(const pp_cone_law *law, double *p)
@@ -249,6 +263,7 @@ void pp_cone_law_measure(const pp_cone_law *law, double rho, const double *r, co
         pp_cone_law_natural(law, rho, r, u, e);
         return;
     }
+    // F of (C21) with the radius R = max(0, r_n - rho u_n)
     double R = r[0] - rho * u[0] > 0.0 ? r[0] - rho * u[0] : 0.0;
     e[0] = r[0] - R;
     for (int g = 0; g < law->groups; g++) {
@@ -266,10 +281,14 @@ void pp_cone_law_measure(const pp_cone_law *law, double rho, const double *r, co
 
 // ── All contacts ─────────────────────────────────────────────────────────────────────────────────
 
+// The vertices of the unit polygon, the first on the axis t; NULL: no memory.
 static const double *polygon_vertices(pp_arena *arena, int nd)
 {
     double *direction = PP_ARRAY(arena, double, 2 * (size_t)nd);
-    for (int j = 0; direction && j < nd; j++) {
+    if (!direction) {
+        return NULL;
+    }
+    for (int j = 0; j < nd; j++) {
         double angle = 2.0 * 3.14159265358979323846 * j / nd;
         direction[2 * j] = cos(angle);
         direction[2 * j + 1] = sin(angle);
@@ -277,6 +296,7 @@ static const double *polygon_vertices(pp_arena *arena, int nd)
     return direction;
 }
 
+// Contacts with equal nd one after another share the table of vertices.
 perp_status pp_cone_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_cone_law **out)
 {
     pp_group group[PP_GROUPS_MAX];

@@ -1,24 +1,27 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One contact, solved exactly: which case, and the case of the plane.
+// One contact solved exactly, theory (C26): the choice of the case, and the closed form in the
+// plane.
 //
-// With q_n >= 0 the open contact r = 0 is a solution, the one of least norm, and it is taken: a second,
-// jammed one exists only where friction couples strongly into the normal (Painleve). Otherwise stick
-// (W r = -q inside the cone) is preferred to slip, and of several slips the one with least |r| that the
-// enumeration sees. Every answer is checked by the natural map and handed to a Newton method when the
-// closed form was spoilt by a singular block.
+// With q_n >= 0 the open contact r = 0 is a solution, the one of least norm, and is taken; a
+// second, jammed one exists only where friction couples strongly into the normal (Painleve).
+// Otherwise stick (W r = -q in the cone) is preferred to slip, and of several slips the one of
+// least normal reaction. Every answer is checked by the natural map. Where a closed form fails on a
+// nearly singular block, a Newton method (one_contact_newton.c) continues.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
+// Gaussian elimination with partial pivoting on a copy of A.
 bool pp_small_solve(int n, const double *A, int ld, double *x)
 {
     double B[PP_DIM_MAX * PP_DIM_MAX];
     for (int j = 0; j < n; j++) {
         memcpy(B + j * n, A + j * ld, (size_t)n * sizeof *B);
     }
+    // elimination, row exchanges applied to x at once
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++) {
@@ -52,7 +55,8 @@ bool pp_small_solve(int n, const double *A, int ld, double *x)
     return pp_all_finite((size_t)n, x);
 }
 
-static double norm(int n, const double *x)
+// The Euclidean norm, without the scaling against overflow of pp_norm2: n is at most 6.
+static double small_norm(int n, const double *x)
 {
     double s = 0.0;
     for (int i = 0; i < n; i++) {
@@ -61,6 +65,7 @@ static double norm(int n, const double *x)
     return sqrt(s);
 }
 
+// The natural map relative to |r| + rho |q|, infinite where a number is not finite.
 double pp_one_contact_error(const pp_cone_law *law, const double *W, const double *q,
                             const double *r)
 {
@@ -75,9 +80,10 @@ double pp_one_contact_error(const pp_cone_law *law, const double *W, const doubl
             u[i] += W[i + j * dim] * r[j];
         }
     }
+    // rho of theory (C8) over all components, moments included
     double rho = trace > 0.0 ? dim / trace : 1.0;
     pp_cone_law_measure(law, rho, r, u, e);
-    double size = norm(dim, r) + rho * norm(dim, q), error = norm(dim, e);
+    double size = small_norm(dim, r) + rho * small_norm(dim, q), error = small_norm(dim, e);
     if (error == 0.0) {
         return 0.0;
     }
@@ -96,6 +102,8 @@ static double keep_better(const pp_cone_law *law, const double *W, const double 
     return error;
 }
 
+// Stick, then slip to either side, s = sign of the slip: r_t = -s mu r_n, u_n = 0. docs/theory.md
+// section 10.
 double pp_one_contact_plane(const pp_cone_law *law, const double *W, const double *q, double *r)
 {
     double mu = law->disc[0].mu, det = W[0] * W[3] - W[1] * W[2], best = PP_INF;
@@ -117,13 +125,14 @@ double pp_one_contact_plane(const pp_cone_law *law, const double *W, const doubl
             best = 0.0;
         }
     }
+    // a slip that satisfies all conditions; on a regular block it needs no check
     if (best == 0.0 && regular) {
         return 0.0;
     }
     if (best == 0.0) {
         best = pp_one_contact_error(law, W, q, r);
     }
-    if (best > pp_one_contact_ok(law)) {  // at the edges between the cases, and for singular blocks
+    if (best > pp_one_contact_ok(law)) {  // near the limits between cases, and on singular blocks
         best = keep_better(law, W, q, slip[0], best, r);
         best = keep_better(law, W, q, slip[1], best, r);
         if (pp_all_finite(2, stick)) {
@@ -134,6 +143,7 @@ double pp_one_contact_plane(const pp_cone_law *law, const double *W, const doubl
     return best;
 }
 
+// Whether all coefficients of friction are 0.
 static bool frictionless(const pp_cone_law *law)
 {
     for (int g = 0; g < law->groups; g++) {
@@ -157,6 +167,7 @@ double pp_one_contact(const pp_cone_law *law, const double *W, const double *q, 
         r[0] = W[0] > 0.0 ? -q[0] / W[0] : 0.0;
         return W[0] > 0.0 && isfinite(r[0]) ? 0.0 : pp_one_contact_error(law, W, q, r);
     }
+    // closed (u_n = 0), with friction
     double guess[PP_DIM_MAX], error = PP_INF;
     memcpy(guess, r, (size_t)dim * sizeof *r);
     if (dim == 2) {

@@ -1,28 +1,31 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One contact in space with the disc of Coulomb, closed contact (q_n < 0).
+// One closed contact (q_n < 0) in space with Coulomb's disc.
 //
-// Write r_t = -mu r_n e and k = -q_n. Then u_n = 0 gives r_n = k / (W_nn - mu W_nt e), and stick and
-// slip together are: |e| <= 1, l >= 0, l (1 - |e|) = 0, den u_t = l e, that is
+// Write r_t = -mu r_n e and k = -q_n. Then u_n = 0 gives r_n = k / (W_nn - mu W_nt e), and stick
+// and slip together are: |e| <= 1, l >= 0, l (1 - |e|) = 0, den u_t = l e, that is
 //
 //   (A + l I) e = b,   A = mu (k W_tt + q_t W_nt),  b = k W_tn + W_nn q_t            theory (C27)
 //
-// the equation of a trust region. l = 0 with |e| <= 1 is stick; otherwise 1 / |e(l)| = 1 is solved
-// for l, where Newton needs three or four steps because 1 / |e| is nearly linear (Hebden, More). The
-// largest root of det(A + l I) and the size of b and A bracket l. When A is too unsymmetric for that,
-// all slip angles are enumerated: e x (b - A e) = 0 is a quartic in the tangent of half the angle,
-// solved by bracketing between the roots of its derivatives.
+// the optimality condition of a trust-region step. l = 0 with |e| <= 1 is stick. Otherwise 1 /
+// |e(l)| = 1 is solved for l by Newton's method, which takes three or four steps since 1 / |e| is
+// nearly linear in l (Hebden 1973; More, Sorensen 1983), safeguarded by bisection between the
+// largest root of det(A + l I) and a bound by the sizes of b and A. Where A is too unsymmetric for
+// that, all slip angles are enumerated: e x (b - A e) = 0 is a quartic in the tangent of half the
+// angle, whose roots are enclosed between the roots of its derivatives.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
+// The data of (C27).
 typedef struct slip {
     double A[2][2], b[2];
     double k, mu, Wnn, Wnt[2];
 } slip;
 
+// Collects A, b and the normal row; W is column-major with the order n, t, o.
 static slip slip_of(double mu, const double *W, const double *q)
 {
     slip s = {.k = -q[0], .mu = mu, .Wnn = W[0], .Wnt = {W[3], W[6]}};
@@ -35,7 +38,7 @@ static slip slip_of(double mu, const double *W, const double *q)
     return s;
 }
 
-// r of the direction e; false where no positive normal reaction closes the contact.
+// The reaction r of the direction e; false where no positive normal reaction gives u_n = 0.
 static bool reaction_of(const slip *s, const double e[2], double *r)
 {
     double den = s->Wnn - s->mu * (s->Wnt[0] * e[0] + s->Wnt[1] * e[1]);
@@ -50,6 +53,7 @@ typedef struct secular {
     double g[2], D, E, norm;  // E = g.g, norm = sqrt E
 } secular;
 
+// g and D at l; the determinant and the adjugate of a 2 x 2 matrix.
 static secular secular_at(const slip *s, double l)
 {
     double a = s->A[0][0] + l, d = s->A[1][1] + l;
@@ -69,6 +73,7 @@ static double pole(const slip *s)
     return root > 0.0 ? root : 0.0;
 }
 
+// The direction e of the slip by Newton's method on l; false: not converged.
 static bool slip_by_multiplier(const slip *s, double *e)
 {
     double low = pole(s), high = fabs(s->b[0]) + fabs(s->b[1]), l = low;
@@ -88,6 +93,7 @@ static bool slip_by_multiplier(const slip *s, double *e)
         } else {
             high = l;
         }
+        // derivative of D / norm, times E norm
         double slope =
             (s->A[0][0] + s->A[1][1] + 2.0 * l) * f.E - f.D * (s->b[0] * f.g[0] + s->b[1] * f.g[1]);
         double next = l - miss * f.E / slope;
@@ -98,6 +104,7 @@ static bool slip_by_multiplier(const slip *s, double *e)
 
 // ── All slips ────────────────────────────────────────────────────────────────────────────────────
 
+// c_0 + c_1 x + ... by Horner's scheme
 static double polynomial(int degree, const double *c, double x)
 {
     double value = c[degree];
@@ -107,11 +114,13 @@ static double polynomial(int degree, const double *c, double x)
     return value;
 }
 
+// A root between low and high, where the signs differ, to the last bit.
 static double bisect(int degree, const double *c, double low, double high)
 {
     bool rising = polynomial(degree, c, low) < 0.0;
     for (int step = 0; step < 200; step++) {
         double middle = 0.5 * (low + high);
+        // low and high are neighbours
         if (!(middle > low && middle < high)) {
             break;
         }
@@ -124,7 +133,9 @@ static double bisect(int degree, const double *c, double low, double high)
     return 0.5 * (low + high);
 }
 
-// Real roots, ascending, and every extremum too: a double root rounds to an extremum near zero.
+// The real roots of a quartic, ascending, and its extrema as well, since a double root may round to an
+// extremum near zero. Roots of a polynomial lie between the roots of its derivative: from degree 1
+// upwards. All lie within Cauchy's bound.
 static int roots_and_extrema(const double quartic[5], double *root)
 {
     double bound = 1.0, known[8];
@@ -175,7 +186,8 @@ static void angle_series(const slip *s, double origin, double c[5])
 static int slip_angles(const slip *s, double *angle)
 {
     double c[5], origin = 0.0, most = -1.0;
-    for (int k = 0; k < 8; k++) {  // half a turn from the origin must not be a root: there t = inf
+    // The origin of angles whose opposite is farthest from a root: there t = tan(angle / 2) is infinite.
+    for (int k = 0; k < 8; k++) {
         double at = 0.785398163397448310 * k;
         angle_series(s, at + 3.14159265358979324, c);
         double value = fabs(c[0] + c[1] + c[3]);
@@ -198,7 +210,7 @@ static int slip_angles(const slip *s, double *angle)
     return count;
 }
 
-// Newton on e x (b - A e): the roots above lose digits where the quartic is badly scaled.
+// Newton's method on e x (b - A e) from an angle: roots of a badly scaled quartic lose digits.
 static double polish_angle(const slip *s, double angle)
 {
     for (int step = 0; step < 4; step++) {
@@ -213,12 +225,15 @@ static double polish_angle(const slip *s, double angle)
     return angle;
 }
 
+// All slip angles, polished and as found; of several solutions the one of least normal reaction. Returns
+// its error.
 static double slip_by_angles(const pp_cone_law *law, const slip *s, const double *W,
                              const double *q, double *r)
 {
     double angle[8], best = PP_INF, least = PP_INF;
     int count = slip_angles(s, angle);
     for (int k = 0; k < 2 * count; k++) {
+        // polished angles first, then those of the quartic, in case Newton's method left the root
         double at = k < count ? polish_angle(s, angle[k]) : angle[k - count];
         double e[2] = {cos(at), sin(at)}, x[3];
         if (!reaction_of(s, e, x)) {
@@ -226,7 +241,9 @@ static double slip_by_angles(const pp_cone_law *law, const slip *s, const double
         }
         double error = pp_one_contact_error(law, W, q, x);
         bool solved = error <= pp_one_contact_ok(law);
-        if (solved ? !(best <= pp_one_contact_ok(law)) || x[0] < least : error < best) {
+        bool had = best <= pp_one_contact_ok(law);
+        bool better = solved ? !had || x[0] < least : error < best;
+        if (better) {
             memcpy(r, x, sizeof x);
             best = error;
             least = x[0];
@@ -235,6 +252,8 @@ static double slip_by_angles(const pp_cone_law *law, const slip *s, const double
     return best;
 }
 
+// The last condition excludes r_n where W_nn r_n is far above -q_n: friction then nearly jams the contact,
+// and there may be several slips.
 bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r)
 {
     slip s = slip_of(mu, W, q);
@@ -248,6 +267,7 @@ double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double
     secular f = secular_at(&s, 0.0);
     double x[3], e[2], best = PP_INF;
     bool found = false;
+    // l = 0: stick where |e| <= 1
     if (f.D > 0.0 && f.norm <= f.D) {
         found = reaction_of(&s, (double[2]){f.g[0] / f.D, f.g[1] / f.D}, x);
     } else if (slip_by_multiplier(&s, e)) {
@@ -260,6 +280,7 @@ double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double
             return best;
         }
     }
+    // (C27) failed: stick by W, and every slip
     double stick[3] = {-q[0], -q[1], -q[2]};
     if (pp_small_solve(3, W, 3, stick)) {
         pp_cone_law_project(law, stick);

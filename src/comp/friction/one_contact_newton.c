@@ -1,25 +1,26 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One contact of any law: semi-smooth Newton, with a bisection that cannot fail to start it well.
+// One contact of any law: semi-smooth Newton, then a homotopy, then bisection for a better start.
 //
-// Groups have different units, so each is first scaled: r_g = sigma_g x_g, mu_g -> mu_g / sigma_g,
-// with sigma_g such that the diagonal blocks of the scaled W are alike. Then Alart and Curnier's
-// function
+// Groups have different units, so each is scaled first: r_g = sigma_g x_g, mu_g -> mu_g / sigma_g,
+// with sigma_g such that the diagonal blocks of the scaled W are alike. Then the function of Alart
+// and Curnier
 //
 //   R = max(0, x_n - rho u_n),   F_n = x_n - R,   F_g = x_g - P_{mu_g R D_g}(x_g - rho u_g)
 //
-// is zero exactly at the solutions of (C2), theory (C21). Newton on F is finite where the law is
-// polygonal, quadratic elsewhere, and finds nearly every contact. For the others: with the shift s =
-// sum mu_g |u_g| held fixed, (C2) is the convex problem of r(s) = argmin r'W r / 2 + (q + s e_n)'r in
-// K, and h(s) = shift(u(s)) - s has h(0) >= 0 and h(shift(q) - q_n) = q_n < 0. The root of h is
-// bracketed by bisection (Haslinger's fixed point, theory (C28)) and Newton is tried again from
-// there.
+// is zero exactly at the solutions of (C2), theory (C21). Newton's method on F is finite for
+// polygons, quadratic elsewhere, and solves nearly every contact. For the others, with the shift s
+// = sum mu_g |u_g| held fixed, (C2) is the convex problem r(s) = argmin over K of r'W r / 2 + (q +
+// s e_n)'r, theory (C28), and h(s) = shift(u(s)) - s has h(0) >= 0 and h(shift(q) - q_n) = q_n < 0.
+// Bisection encloses the root of h (the fixed point of Haslinger 1983), and Newton's method is
+// tried from there.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
+// The contact in scaled units, and as given.
 typedef struct local {
     pp_cone_law law;  // scaled
     double W[PP_DIM_MAX * PP_DIM_MAX], q[PP_DIM_MAX];
@@ -32,8 +33,9 @@ typedef struct local {
     pp_meter *meter;
 } local;
 
-static const double LOOK = 300.0;  // operations of looking at a point, projections included
+static const double EVALUATION = 300.0;  // operations of an evaluation of F, projections included
 
+// Mean of `size` diagonal entries, from `first` on.
 static double block_mean(const double *W, int dim, int first, int size)
 {
     double trace = 0.0;
@@ -43,7 +45,8 @@ static double block_mean(const double *W, int dim, int first, int size)
     return trace / size;
 }
 
-static void local_init(local *s, const pp_cone_law *law, const double *W, const double *q)
+// Scales the groups to the normal component: sigma_g^2 = W_nn / mean diag W_gg.
+static void scale_groups(local *s, const pp_cone_law *law, const double *W, const double *q)
 {
     int dim = law->dim;
     double mean = block_mean(W, dim, 0, dim), normal = W[0] > 0.0 ? W[0] : mean;
@@ -54,6 +57,7 @@ static void local_init(local *s, const pp_cone_law *law, const double *W, const 
                  .original_q = q,
                  .rho = normal > 0.0 ? 1.0 / normal : 1.0,
                  .sigma = {1.0}};
+    // a group without inertia keeps its unit
     for (int g = 0; g < law->groups; g++) {
         const pp_disc *disc = &law->disc[g];
         double block = block_mean(W, dim, disc->first, disc->size);
@@ -71,6 +75,7 @@ static void local_init(local *s, const pp_cone_law *law, const double *W, const 
     }
 }
 
+// u = W x + q
 static void velocity(const local *s, const double *x, double *u)
 {
     memcpy(u, s->q, (size_t)s->dim * sizeof *u);
@@ -87,12 +92,15 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
     int dim = s->dim;
     double u[PP_DIM_MAX], slope[6] = {0}, rho = s->rho;
     velocity(s, x, u);
-    pp_meter_add(s->meter, LOOK);
+    pp_meter_add(s->meter, EVALUATION);
     double y = x[0] - rho * u[0], R = y > 0.0 ? y : 0.0, merit;
     F[0] = x[0] - R;
     merit = F[0] * F[0];
-    for (int j = 0; J && j < dim; j++) {
-        J[j * dim] = y > 0.0 ? rho * s->W[j * dim] : (j == 0 ? 1.0 : 0.0);
+    if (J) {  // row 0: rho W_n where the contact is closed, the identity where it is open
+        for (int j = 0; j < dim; j++) {
+            double identity = j == 0 ? 1.0 : 0.0;
+            J[j * dim] = y > 0.0 ? rho * s->W[j * dim] : identity;
+        }
     }
     for (int g = 0; g < s->law.groups; g++) {
         const pp_disc *disc = &s->law.disc[g];
@@ -106,7 +114,11 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
             double toward = y > 0.0 ? disc->mu * slope[4 + i] : 0.0;
             F[row] = x[row] - p[i];
             merit += F[row] * F[row];
-            for (int j = 0; J && j < dim; j++) {
+            if (!J) {
+                continue;
+            }
+            // chain rule through x - rho u and through the radius mu R
+            for (int j = 0; j < dim; j++) {
                 double d =
                     (row == j ? 1.0 : 0.0) - toward * ((j == 0 ? 1.0 : 0.0) - rho * s->W[j * dim]);
                 for (int m = 0; m < disc->size; m++) {
@@ -120,8 +132,8 @@ static double alart_curnier(const local *s, const double *x, double *F, double *
     return sqrt(merit);
 }
 
-// The Newton step -J^-1 F; a singular J is shifted, its blocks being near 1 by the choice of rho.
-static bool newton_step(int dim, const double *F, double *J, double *step)
+// The Newton step -J^-1 F. A singular J is shifted by 1e-6, which is small: rho makes its entries near 1.
+static bool shifted_newton_step(int dim, const double *F, double *J, double *step)
 {
     for (int attempt = 0; attempt < 2; attempt++) {
         for (int i = 0; i < dim; i++) {
@@ -135,12 +147,13 @@ static bool newton_step(int dim, const double *F, double *J, double *step)
     return false;
 }
 
-static void newton_iterate(const local *s, int steps, double *x)
+// Newton's method with Armijo backtracking from x; x is projected onto the cone in the end.
+static void iterate_newton(const local *s, int steps, double *x)
 {
     int dim = s->dim;
     double F[PP_DIM_MAX], J[PP_DIM_MAX * PP_DIM_MAX], y[PP_DIM_MAX], step[PP_DIM_MAX];
     double merit = alart_curnier(s, x, F, J);
-    for (int k = 0; k < steps && merit > 0.0 && newton_step(dim, F, J, step); k++) {
+    for (int k = 0; k < steps && merit > 0.0 && shifted_newton_step(dim, F, J, step); k++) {
         double length = 1.0, next = PP_INF;
         for (int halving = 0; halving < 12; halving++, length *= 0.5) {
             for (int i = 0; i < dim; i++) {
@@ -151,6 +164,7 @@ static void newton_iterate(const local *s, int steps, double *x)
                 break;
             }
         }
+        // no step reduces |F|: a local minimum, or rounding
         if (!(next < merit)) {
             break;
         }
@@ -160,8 +174,8 @@ static void newton_iterate(const local *s, int steps, double *x)
     pp_cone_law_project(&s->law, x);
 }
 
-// Keeps the better of r and x (unscaled) in r; returns its error.
-static double store_if_better(const local *s, const double *x, double best, double *r)
+// Keeps the better of r and x, in the caller's units, in r; returns its error.
+static double keep_if_better(const local *s, const double *x, double best, double *r)
 {
     double y[PP_DIM_MAX];
     for (int i = 0; i < s->dim; i++) {
@@ -178,7 +192,8 @@ static double store_if_better(const local *s, const double *x, double best, doub
     return best;
 }
 
-// Newton along W + a I, a falling to 0: large a decouples the components, each step is warm.
+// Newton's method on W + a I with a falling to 0, each from the solution before. A large a decouples the
+// components. From a = 0.02 on each point is also tried as a start for the problem itself.
 static double by_homotopy(const local *s, double best, double *r)
 {
     local t = *s;
@@ -187,11 +202,11 @@ static double by_homotopy(const local *s, double best, double *r)
         for (int i = 0; i < s->dim; i++) {
             t.W[i + i * s->dim] = s->W[i + i * s->dim] + a * mean;
         }
-        newton_iterate(&t, 30, x);
+        iterate_newton(&t, 30, x);
         if (a < 0.02) {
             memcpy(y, x, sizeof y);
-            newton_iterate(s, 30, y);
-            best = store_if_better(s, y, best, r);
+            iterate_newton(s, 30, y);
+            best = keep_if_better(s, y, best, r);
         }
     }
     return best;
@@ -199,8 +214,8 @@ static double by_homotopy(const local *s, double best, double *r)
 
 // ── The convex problem with a fixed shift ────────────────────────────────────────────────────────
 
-// Extragradient steps towards x(s); returns shift(u(x)).
-static double convex(const local *s, double shift, int steps, double *x)
+// Extragradient steps (Khobotov 1987) towards the solution x for a fixed shift; returns shift(u(x)).
+static double solve_fixed_shift(const local *s, double shift, int steps, double *x)
 {
     int dim = s->dim;
     double rho = s->rho, u[PP_DIM_MAX], w[PP_DIM_MAX], y[PP_DIM_MAX], z[PP_DIM_MAX];
@@ -220,6 +235,7 @@ static double convex(const local *s, double shift, int steps, double *x)
         if (!(moved > 0.0)) {
             break;
         }
+        // rho must stay below the inverse of the local Lipschitz constant, as theory (C30)
         double ratio = rho * sqrt(change / moved);
         if (ratio > 0.95) {
             rho *= 0.6 / ratio;
@@ -230,18 +246,20 @@ static double convex(const local *s, double shift, int steps, double *x)
         rho *= ratio < 0.3 ? 1.5 : 1.0;
     }
     velocity(s, x, u);
-    pp_meter_add(s->meter, 2.0 * LOOK * steps);
+    pp_meter_add(s->meter, 2.0 * EVALUATION * steps);
     return pp_cone_law_shift(&s->law, u);
 }
 
 // ── Together ─────────────────────────────────────────────────────────────────────────────────────
 
+// Bisection of h between 0 and shift(q) - q_n; after two rounds each point is a start for Newton's method.
 static double by_bisection(const local *s, double best, double *r)
 {
     double low = 0.0, high = pp_cone_law_shift(&s->law, s->q) - s->q[0];
     double x[PP_DIM_MAX] = {0}, y[PP_DIM_MAX];
     for (int round = 0; round < 16 && best > s->ok; round++) {
-        double middle = 0.5 * (low + high), value = convex(s, middle, 100, x);
+        double middle = 0.5 * (low + high), value = solve_fixed_shift(s, middle, 100, x);
+        // h(middle) > 0: the root is above
         if (value > middle) {
             low = middle;
         } else {
@@ -249,8 +267,8 @@ static double by_bisection(const local *s, double best, double *r)
         }
         if (round >= 2) {
             memcpy(y, x, sizeof y);
-            newton_iterate(s, 30, y);
-            best = store_if_better(s, y, best, r);
+            iterate_newton(s, 30, y);
+            best = keep_if_better(s, y, best, r);
         }
     }
     return best;
@@ -260,7 +278,7 @@ double pp_one_contact_newton(const pp_cone_law *law, const double *W, const doub
                              pp_meter *meter)
 {
     local s;
-    local_init(&s, law, W, q);
+    scale_groups(&s, law, W, q);
     s.meter = meter;
     s.ok = pp_one_contact_ok(law);
     size_t size = (size_t)law->dim * sizeof *r;
@@ -270,16 +288,18 @@ double pp_one_contact_newton(const pp_cone_law *law, const double *W, const doub
         x[i] = -s.q[i];
     }
     memset(r, 0, size);
+    // the open contact first, then stick, then Newton from the guess and from the frictionless
+    // answer
     double best = pp_one_contact_error(law, W, q, r);
     if (best > s.ok && pp_small_solve(law->dim, s.W, law->dim, x)) {  // stick
         pp_cone_law_project(&s.law, x);
-        best = store_if_better(&s, x, best, r);
+        best = keep_if_better(&s, x, best, r);
     }
     for (int start = 0; start < 2 && best > s.ok; start++) {
         memset(x, 0, sizeof x);
         x[0] = -s.q[0] * s.rho;  // without friction
-        newton_iterate(&s, 30, start == 0 ? guess : x);
-        best = store_if_better(&s, start == 0 ? guess : x, best, r);
+        iterate_newton(&s, 30, start == 0 ? guess : x);
+        best = keep_if_better(&s, start == 0 ? guess : x, best, r);
     }
     best = best > s.ok ? by_homotopy(&s, best, r) : best;
     return best > s.ok ? by_bisection(&s, best, r) : best;

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inside of the semi-smooth Newton solver for contact: the scaled problem, its blocks, the
-// Alart–Curnier map, the Newton system. Private to ssn_*.c.
+// Internal interface of the semi-smooth Newton solver for contact: the scaled problem, its blocks,
+// the Alart–Curnier map, the Newton system. Private to ssn_*.c.
 //
 // Scaling. With S diagonal and a scalar `unit`,
 //
 //   r = unit S r',   u = unit S^-1 u',   W' = S W S,   q' = S q / unit
 //
-// the law keeps its form. S is 1 / sqrt(mean diag W_cc) at contact c, and the components of a group
-// of moments carry a length l besides (l^2 = mean diag of the sliding block / mean diag of the
-// group's), so that W' has unit mean diagonals and mu' = mu / l has no unit. Everything below lives
-// in primed quantities, without the primes.
+// the law keeps its form. S is 1 / sqrt(mean diag W_cc) at contact c; the components of a group of
+// moments carry a length l in addition, l^2 = mean diag of the sliding block / mean diag of the
+// group's block, theory (C16). Then W' has unit mean diagonals and mu' = mu / l has no unit. All
+// quantities below are the primed ones, written without primes.
 #pragma once
 
 #include "comp/comp.h"
@@ -28,8 +28,8 @@ typedef struct pp_blocks {
     double *x;       // dim * dim values a block
 } pp_blocks;
 
-// The bodies of a global problem whose M falls into small blocks: W = G' M^-1 G is never formed. Velocities
-// are kept body by body.
+// A global problem whose M is block diagonal with small blocks, the bodies. W = G' M^-1 G is never
+// formed. Velocities are stored body by body, which the caller's order need not be.
 typedef struct pp_bodies {
     int count, dim;  // bodies, components a contact
     int nv, nc;
@@ -45,6 +45,7 @@ typedef struct pp_bodies {
     double *y;  // nv: M^-1 G x of the last product
 } pp_bodies;
 
+// The scaled problem: u = W r + q with W in blocks, or as bodies.
 typedef struct pp_ssn {
     const perp_fcp *fcp;  // the local problem in the caller's units; W empty where there are bodies
     int nc, dim, n;       // n = nc dim
@@ -61,13 +62,13 @@ typedef struct pp_ssn {
 
 // ── ssn_problem.c ────────────────────────────────────────────────────────────────────────────────
 
-// bodies: NULL, or what stands for W.
+// bodies: used in place of W where it is not NULL. On success *out lives in the arena.
 perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena, pp_ssn **out);
 void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y);  // y = W x
 
 // ── ssn_bodies.c ─────────────────────────────────────────────────────────────────────────────────
 
-// *out is NULL with PERP_OK where M or H are not of that kind.
+// *out is NULL with PERP_OK where M is not block diagonal, or a contact couples too many bodies.
 perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                              pp_bodies **out);
 // q = H' M^-1 f + w, before G is scaled
@@ -75,7 +76,7 @@ void pp_bodies_free_motion(const pp_bodies *bodies, const perp_fcp *fcp, double 
 void pp_bodies_scale(pp_bodies *bodies, const double *S);                 // G = H S, S: n factors
 void pp_bodies_own(const pp_bodies *bodies, double *own);                 // the blocks W_cc
 void pp_bodies_mul(const pp_bodies *bodies, const double *x, double *u);  // u = W x
-// One contact after a product: u += G_c' y, and y += M^-1 G_c dx.
+// Updates for one contact, after pp_bodies_mul has filled y: u += G_c' y, and y += M^-1 G_c dx.
 void pp_bodies_apply_transposed(const pp_bodies *bodies, int c, double *u);
 void pp_bodies_apply(const pp_bodies *bodies, int c, const double *dx);
 
@@ -87,10 +88,11 @@ void pp_bodies_apply(const pp_bodies *bodies, int c, const double *dx);
 double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *u, double *F,
                   double *P);
 
-// Q(r): impulses that obey the cones.
+// inside = Q(r): impulses within their friction limits.
 void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside);
 
-// Gauss–Seidel sweeps on r, to find a start; u: n values of scratch.
+// Projected Gauss–Seidel sweeps on r, to find a start. Cheap steps with a bound on the block's norm,
+// not exact one-contact solves. u: n values of scratch.
 void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u);
 
 // The residuals (C7) and (C8) of r in scaled units; u = W r + q.
@@ -102,8 +104,12 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const doubl
 
 // ── ssn_linear.c ─────────────────────────────────────────────────────────────────────────────────
 
-// The Newton matrix J = B + A W, A and B block diagonal: dense or sparse, or through velocities.
+// The Newton matrix J = B + A W, A and B block diagonal: dense or sparse LU, or through velocities.
 typedef struct pp_ssn_linear pp_ssn_linear;
+
+// A = rho P and B = I - (1 - rho alpha) P, for which J = (I - P) + rho P (W + alpha I).  theory (C22)
+void pp_ssn_newton_blocks(const pp_ssn *ssn, double rho, double alpha, const double *P, double *A,
+                          double *B);
 
 perp_status pp_ssn_linear_create(const pp_ssn *ssn, const pp_job *job, pp_ssn_linear **out);
 void pp_ssn_linear_destroy(pp_ssn_linear *linear);
@@ -115,13 +121,15 @@ double pp_ssn_linear_flops(const pp_ssn_linear *linear);  // of factoring it, 0:
 
 // ── ssn_quick.c ──────────────────────────────────────────────────────────────────────────────────
 
-// Newton's method as it stands, for few contacts. PERP_INEXACT: as near as rounding lets
-// it come; PERP_ERR_LIMIT: r is as it was.
+// Newton's method without the proximal loop, for few contacts with friction discs. PERP_INEXACT: as
+// close as rounding allows; PERP_ERR_LIMIT: r is as it was.
 bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options);
 pp_fcp_solver pp_ssn_quick;
 
 // ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
 
+// The Newton system in the space of velocities, theory (C35). Where job->factor is given, its symbolic
+// analysis is reused as long as the same bodies touch.
 typedef struct pp_ssn_velocity pp_ssn_velocity;
 
 perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
@@ -133,38 +141,39 @@ double pp_ssn_velocity_flops(const pp_ssn_velocity *velocity);
 
 // ── ssn_finish.c ─────────────────────────────────────────────────────────────────────────────────
 
-// Polygonal friction: r to rounding, exactly on the bounds of its modes, where it is near an answer;
-// as it was where that does not come out. steps grows by the systems solved.
+// Polygonal friction: refines an r near a solution to rounding, exactly on the bounds of its modes,
+// theory (C38). r stays as it was where that fails. *steps grows by the systems solved.
 perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
                             int *steps);
 
 // ── ssn_walk.c ───────────────────────────────────────────────────────────────────────────────────
 
+// Polygonal friction: the piecewise linear path F(x) = lambda F(x_0), theory (C39).
 typedef struct pp_ssn_homotopy pp_ssn_homotopy;
 
 perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
                                    pp_ssn_homotopy **out);
 void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r);
-// To an answer of the problem with the proximal term, in r; PERP_ERR_RAY, PERP_ERR_LIMIT (of pieces, most), or
-// why a system could not be solved.
+// Follows the path to a solution of the problem with the proximal term, in r. PERP_ERR_RAY: the path is
+// unbounded; PERP_ERR_LIMIT: `most` pieces were not enough; or the failure of a linear solve.
 perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r);
 
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 
 typedef struct pp_ssn_interior pp_ssn_interior;
 
-// How to follow the path; another way may end elsewhere.
+// Variants of the central path. The problem is not monotone, so that they may end at different points.
 typedef struct pp_ssn_path {
-    double feasible;  // tau is not to fall below this part of what the first equation lacks
-    int monotone;     // steps with E = I after short ones; 0: those end it
+    double feasible;  // tau stays above this part of the residual R of the first equation
+    int monotone;     // steps with E = I after three short ones; 0: short steps end the path
 } pp_ssn_path;
 
-bool pp_ssn_interior_fits(const pp_ssn *ssn);  // one group
-// The problem with discs in place of polygons; NULL: no memory.
+bool pp_ssn_interior_fits(const pp_ssn *ssn);  // sliding friction alone
+// The problem with discs of equal area in place of polygons; NULL: no memory.
 const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena);
 perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
                                    pp_ssn_interior **out);
-void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path);  // from afar
-// PERP_OK; PERP_ERR_LIMIT: no way on; or why the system could not be solved.
+void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path);  // at r' = u' = e
+// PERP_OK; PERP_ERR_LIMIT: the steps became too short; or the failure of a linear solve.
 perp_status pp_ssn_interior_step(pp_ssn_interior *s);
 void pp_ssn_interior_point(const pp_ssn_interior *s, double *r);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A global contact problem body by body: products with W = G' M^-1 G that cost what G costs.
+// A global contact problem body by body: products with W = G^T M^-1 G at the cost of the entries of
+// G, without forming W. M is block diagonal, one small block a body; G is H, later H S.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
@@ -12,10 +13,13 @@
 #define ROUNDING 1e-14  // by which a rotated inertia may fail to be symmetric
 
 enum {
-    BODIES_MOST = 8,  // bodies that a contact may touch
+    BODIES_MOST = 8,  // bodies of a contact; a problem with more is condensed to W
     BODY_MOST = 16,   // velocities of a body: mass.c makes no larger ones
 };
 
+// Copies the blocks of M and M^-1 and numbers the velocities body by body. False: no memory. A
+// block that is symmetric up to rounding is made so exactly, which allows a symmetric
+// factorisation.
 static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena, pp_bodies *b)
 {
     int total = 0, used = 0;
@@ -52,6 +56,7 @@ static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *aren
         double *M = b->M + b->at[k];
         for (int j = 0; j < size; j++) {
             for (int e = fcp->M.p[dof[j]]; e < fcp->M.p[dof[j] + 1]; e++) {
+                // position of the row within the body: blocks are small
                 int i = 0;
                 while (dof[i] != fcp->M.i[e]) {
                     i++;
@@ -71,12 +76,14 @@ static bool copy_masses(const perp_fcp *fcp, const pp_mass *mass, pp_arena *aren
     return true;
 }
 
-// The bodies of contact c, ascending, in list; -1: too many. body_of: body of a velocity.
-static int touched(const perp_matrix *H, const int *body_of, int dim, int c, int list[BODIES_MOST])
+// Lists the bodies of contact c, ascending; returns how many, -1: too many. body_of: body of a velocity.
+static int bodies_of_contact(const perp_matrix *H, const int *body_of, int dim, int c,
+                             int list[BODIES_MOST])
 {
     int count = 0;
     for (int k = H->p[c * dim]; k < H->p[(c + 1) * dim]; k++) {
         int body = body_of[H->i[k]], at = count;
+        // a contact has one or two bodies nearly always: linear search and insertion
         bool seen = false;
         for (int e = 0; e < count; e++) {
             seen = seen || list[e] == body;
@@ -96,7 +103,8 @@ static int touched(const perp_matrix *H, const int *body_of, int dim, int c, int
     return count;
 }
 
-// Contacts by bodies, G = H. *fits is false where a contact touches too many.
+// Lists the bodies of every contact and copies H into their blocks of G. *fits becomes false where a
+// contact couples too many bodies. False: no memory.
 static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bool *fits)
 {
     const perp_matrix *H = &fcp->H;
@@ -108,6 +116,7 @@ static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bo
     if (!body_of || !row_of || !b->p || !b->body || !b->g_at) {
         return false;
     }
+    // a velocity by the caller's number: its body and its row there
     for (int k = 0; k < b->count; k++) {
         for (int i = b->first[k]; i < b->first[k + 1]; i++) {
             body_of[b->dof[i]] = k;
@@ -116,9 +125,12 @@ static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bo
     }
     b->p[0] = 0;
     for (int c = 0; c < b->nc; c++) {
-        int list[BODIES_MOST], count = touched(H, body_of, b->dim, c, list);
-        *fits = *fits && count >= 0;
-        b->p[c + 1] = b->p[c] + (count > 0 ? count : 0);
+        int list[BODIES_MOST], count = bodies_of_contact(H, body_of, b->dim, c, list);
+        if (count < 0) {
+            *fits = false;
+            return true;
+        }
+        b->p[c + 1] = b->p[c] + count;
         for (int e = 0; e < count; e++) {
             b->body[b->p[c] + e] = list[e];
             b->g_at[b->p[c] + e] = total;
@@ -129,7 +141,7 @@ static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bo
     if (!b->G) {
         return false;
     }
-    for (int c = 0; *fits && c < b->nc; c++) {
+    for (int c = 0; c < b->nc; c++) {
         for (int a = 0; a < b->dim; a++) {
             for (int k = H->p[c * b->dim + a]; k < H->p[c * b->dim + a + 1]; k++) {
                 int body = body_of[H->i[k]], e = b->p[c];
@@ -143,6 +155,7 @@ static bool list_contacts(const perp_fcp *fcp, pp_arena *arena, pp_bodies *b, bo
     return true;
 }
 
+// M and H must be sparse and M block diagonal; M^-1 comes from mass.c.
 perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                              pp_bodies **out)
 {
@@ -165,8 +178,8 @@ perp_status pp_bodies_create(const perp_fcp *fcp, const pp_mass *mass, pp_arena 
 
 // ── Products ─────────────────────────────────────────────────────────────────────────────────────
 
-// y += G x of one body of a contact
-INLINE void add_product(int size, int dim, const double *G, const double *x, double *y)
+// y += G x for one body of a contact
+INLINE void add_G(int size, int dim, const double *G, const double *x, double *y)
 {
     for (int a = 0; a < dim; a++) {
         for (int i = 0; i < size; i++) {
@@ -175,8 +188,8 @@ INLINE void add_product(int size, int dim, const double *G, const double *x, dou
     }
 }
 
-// u += G' y
-INLINE void add_product_transposed(int size, int dim, const double *G, const double *y, double *u)
+// u += G^T y for one body of a contact
+INLINE void add_G_transposed(int size, int dim, const double *G, const double *y, double *u)
 {
     for (int a = 0; a < dim; a++) {
         double sum = 0.0;
@@ -188,7 +201,7 @@ INLINE void add_product_transposed(int size, int dim, const double *G, const dou
 }
 
 // y = A y for a small column-major matrix
-INLINE void apply_sized(int size, const double *A, double *y)
+INLINE void multiply_sized(int size, const double *A, double *y)
 {
     double t[BODY_MOST] = {0.0};
     for (int j = 0; j < size; j++) {
@@ -199,36 +212,38 @@ INLINE void apply_sized(int size, const double *A, double *y)
     memcpy(y, t, (size_t)size * sizeof *y);
 }
 
-static void symmetric_multiply(int size, const double *A, double *y)
+// The same with constant sizes for planar and spatial bodies, which the compiler unrolls.
+static void multiply_in_place(int size, const double *A, double *y)
 {
     if (size == 3) {
-        apply_sized(3, A, y);
+        multiply_sized(3, A, y);
     } else if (size == 6) {
-        apply_sized(6, A, y);
+        multiply_sized(6, A, y);
     } else {
-        apply_sized(size, A, y);
+        multiply_sized(size, A, y);
     }
 }
 
-// u += G' y of all contacts; u starts as it is.
-static void pull_all(const pp_bodies *b, const double *y, double *u)
+// u += G^T y: velocities of all contacts from those of the bodies
+static void add_contact_velocities(const pp_bodies *b, const double *y, double *u)
 {
     int d = b->dim;
     for (int c = 0; c < b->nc; c++) {
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             const double *G = b->G + b->g_at[e], *from = y + b->first[b->body[e]];
             if (d == 2 && b->size[b->body[e]] == 3) {
-                add_product_transposed(3, 2, G, from, u + 2 * c);
+                add_G_transposed(3, 2, G, from, u + 2 * c);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
-                add_product_transposed(6, 3, G, from, u + 3 * c);
+                add_G_transposed(6, 3, G, from, u + 3 * c);
             } else {
-                add_product_transposed(b->size[b->body[e]], d, G, from, u + c * d);
+                add_G_transposed(b->size[b->body[e]], d, G, from, u + c * d);
             }
         }
     }
 }
 
-static void push_all(const pp_bodies *b, const double *x, double *y)
+// y = G x: impulses on all bodies from those of the contacts
+static void body_impulses(const pp_bodies *b, const double *x, double *y)
 {
     int d = b->dim;
     memset(y, 0, (size_t)b->nv * sizeof *y);
@@ -237,36 +252,38 @@ static void push_all(const pp_bodies *b, const double *x, double *y)
             const double *G = b->G + b->g_at[e];
             double *to = y + b->first[b->body[e]];
             if (d == 2 && b->size[b->body[e]] == 3) {
-                add_product(3, 2, G, x + 2 * c, to);
+                add_G(3, 2, G, x + 2 * c, to);
             } else if (d == 3 && b->size[b->body[e]] == 6) {
-                add_product(6, 3, G, x + 3 * c, to);
+                add_G(6, 3, G, x + 3 * c, to);
             } else {
-                add_product(b->size[b->body[e]], d, G, x + c * d, to);
+                add_G(b->size[b->body[e]], d, G, x + c * d, to);
             }
         }
     }
 }
 
-static void apply_all(const pp_bodies *b, double *y)
+// y = M^-1 y
+static void apply_inverse_mass(const pp_bodies *b, double *y)
 {
     for (int k = 0; k < b->count; k++) {
-        symmetric_multiply(b->size[k], b->inverse + b->at[k], y + b->first[k]);
+        multiply_in_place(b->size[k], b->inverse + b->at[k], y + b->first[k]);
     }
 }
 
+// u = G^T (M^-1 (G x)); the velocities are left in y.
 void pp_bodies_mul(const pp_bodies *b, const double *x, double *u)
 {
-    push_all(b, x, b->y);
-    apply_all(b, b->y);
+    body_impulses(b, x, b->y);
+    apply_inverse_mass(b, b->y);
     memset(u, 0, (size_t)b->nc * (size_t)b->dim * sizeof *u);
-    pull_all(b, b->y, u);
+    add_contact_velocities(b, b->y, u);
 }
 
 void pp_bodies_apply_transposed(const pp_bodies *b, int c, double *u)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        add_product_transposed(b->size[b->body[e]], b->dim, b->G + b->g_at[e],
-                               b->y + b->first[b->body[e]], u);
+        add_G_transposed(b->size[b->body[e]], b->dim, b->G + b->g_at[e],
+                         b->y + b->first[b->body[e]], u);
     }
 }
 
@@ -274,23 +291,25 @@ void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
         int size = b->size[b->body[e]];
+        // only this body's velocities change
         double t[BODY_MOST] = {0.0}, *y = b->y + b->first[b->body[e]];
-        add_product(size, b->dim, b->G + b->g_at[e], dx, t);
-        symmetric_multiply(size, b->inverse + b->at[b->body[e]], t);
+        add_G(size, b->dim, b->G + b->g_at[e], dx, t);
+        multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
         for (int i = 0; i < size; i++) {
             y[i] += t[i];
         }
     }
 }
 
+// q = H^T M^-1 f + w; y is scratch.
 void pp_bodies_free_motion(const pp_bodies *b, const perp_fcp *fcp, double *q)
 {
     for (int i = 0; i < b->nv; i++) {
         b->y[i] = fcp->f[b->dof[i]];
     }
-    apply_all(b, b->y);
+    apply_inverse_mass(b, b->y);
     memcpy(q, fcp->w, (size_t)b->nc * (size_t)b->dim * sizeof *q);
-    pull_all(b, b->y, q);
+    add_contact_velocities(b, b->y, q);
 }
 
 void pp_bodies_scale(pp_bodies *b, const double *S)
@@ -305,6 +324,7 @@ void pp_bodies_scale(pp_bodies *b, const double *S)
     }
 }
 
+// W_cc = sum over its bodies of G^T M_k^-1 G, column by column.
 void pp_bodies_own(const pp_bodies *b, double *own)
 {
     int d = b->dim;
@@ -316,8 +336,8 @@ void pp_bodies_own(const pp_bodies *b, double *own)
             for (int a = 0; a < d; a++) {
                 double t[BODY_MOST];
                 memcpy(t, G + a * size, (size_t)size * sizeof *t);
-                symmetric_multiply(size, b->inverse + b->at[b->body[e]], t);
-                add_product_transposed(size, d, G, t, own + (size_t)c * (size_t)(d * d) + a * d);
+                multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
+                add_G_transposed(size, d, G, t, own + (size_t)c * (size_t)(d * d) + a * d);
             }
         }
     }

@@ -2,64 +2,71 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Semi-smooth Newton for frictional contact with the exact law: disc or polygon, sliding, torsion,
-// rolling.
+// rolling; the strategy. The map is in ssn_map.c, the linear algebra in ssn_linear.c.
 //
-// Outer loop: the proximal point method. From r_k, solve (loosely) the problem with
+// Outer loop: the proximal point method (Rockafellar 1976). From r_k, solve loosely the problem
+// with
 //
 //   u = W r + q + alpha (r - r_k)                                                    theory (C23)
 //
-// whose solutions are isolated where W is singular; then shrink alpha. Inner loop: Newton on the
-// Alart–Curnier map F of that problem with rho = 1 / (1 + alpha), which in scaled units is the
-// inverse of the mean diagonal of W + alpha I; Armijo backtracking on |F|, and the full step when
-// backtracking finds nothing, since F is not smooth and |F| may have to grow on the way.
-// When an inner solve fails and r did not get better, r stays and alpha grows tenfold. When the outer
-// loop stalls, it starts again from elsewhere with a larger alpha.
+// whose solutions are isolated where W is singular; then shrink alpha. Inner loop: Newton's method
+// on the Alart–Curnier map F of that problem, theory (C21), with rho = 1 / (1 + alpha), in scaled
+// units the inverse of the mean diagonal of W + alpha I. Armijo backtracking on |F|; where it finds
+// no descent the full step is taken, since F is not smooth and |F| may have to grow on the way.
+// Where an inner solve fails and r did not improve, r stays and alpha grows tenfold. Where the
+// outer loop stalls it starts again from another point with another alpha.
 //
-// No proof of global convergence exists for Coulomb friction; the iterate with the smallest residual
-// is what the caller gets.
+// With many contacts F has many kinks, and Newton's method from a remote start runs from kink to
+// kink. There an interior point method on the cones finds the start, theory (C37).
+//
+// Proved: quadratic convergence near solutions at which the generalised Jacobians are regular (Qi,
+// Sun 1993). No proof of global convergence exists for Coulomb friction (Acary, Bremond, Huber 2018
+// compare the alternatives). The iterate of least residual is returned. Cost: one factorisation a
+// Newton step.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    INNER_MAX = 30,        // Newton steps of an inner solve,
-    INNER_NEAR = 15,       // the same near the end of a central path
-    TRIAL_MAX = 8,         // the same where a good guess is tried without ado,
-    REG_STEPS = 14,        // Newton steps from a guess that is not near
-    TRIAL_SOON = 3,        // steps after which |F| must have fallen tenfold there
+    INNER_MAX = 30,        // Newton steps of an inner solve
+    INNER_NEAR = 15,       // the same after a central path
+    TRIAL_MAX = 8,         // the same in an attempt of kind TRIAL
+    TRIAL_SOON = 3,        // steps of a TRIAL after which |F| must have fallen tenfold
+    REG_STEPS = 14,        // regularized Newton steps from a guess
     OUTER_MAX = 60,        // proximal steps of an attempt
     PATIENCE = 16,         // proximal steps in which the residual must halve
     BACKTRACKS = 8,        // halvings of a Newton step
-    STEPS_MAX = 1500,      // Newton steps in all, when the caller does not say; more when small
-    STEPS_MANY = 400,      // and when large
-    GS_SWEEPS = 100,       // of Gauss–Seidel, to start an attempt
+    STEPS_MAX = 1500,      // Newton steps in all without a caller's limit, above 300 rows
+    STEPS_MANY = 400,      // the same above 3000 rows
+    GS_SWEEPS = 100,       // Gauss–Seidel sweeps of START_SWEEPS
     PAUSE = 2,             // proximal steps for which alpha stays after an inner solve has failed,
                            // doubled each time
-    FAILURES = 3,          // of inner solves that end an attempt of limited length
-    GUESS_MAX = 40,        // Newton steps that a guess is worth,
-    FIRST_MAX = 60,        // a cold start before central paths are tried,
-    FINISH_MAX = 150,      // and the end of a central path
+    FAILURES = 3,          // failed inner solves that end an attempt of limited length
+    GUESS_MAX = 40,        // Newton steps of the second attempt from a guess
+    FIRST_MAX = 60,        // Newton steps of a cold start before central paths are tried
+    FINISH_MAX = 150,      // Newton steps from the end of a central path
     PATH_MAX_STEPS = 100,  // steps along a central path
-    PATH_FROM = 60,        // contact components from which one is followed
-    VELOCITY_FROM = 60,    // contact components from which bodies are kept
+    PATH_FROM = 60,        // contact components from which a central path is followed
+    VELOCITY_FROM = 60,    // contact components from which the system is solved in velocities
 };
 
 #define ALPHA_LEAST   1e-9
-#define REG_ALPHA     0.1  // alpha in units of the residual, and stretch, from a guess that is not near
-#define REG_RHO_SCALE 0.3
-#define REG_HANDOFF   1e-5  // residual from which proximal steps finish what it began
-#define ALPHA_FIRST   0.1   // from a cold start
-#define ALPHA_MOST    1e4
-#define ROUNDING      1e-13
-#define MARGIN        0.99   // of the tolerance: the judge computes otherwise
-#define POLISHED      1e-11  // residual below which an answer is not improved any more
+#define ALPHA_FIRST   0.1    // from a cold start
+#define ALPHA_MOST    1e4    // an attempt whose alpha grew beyond this has stalled
+#define REG_ALPHA     0.1    // alpha of regularized steps in units of the residual
+#define REG_RHO_SCALE 0.3    // and their rho in units of 1 / (1 + alpha)
+#define REG_HANDOFF   1e-5   // residual from which proximal steps take over
+#define ROUNDING      1e-13  // a scaled residual that is rounding
+#define MARGIN        0.99   // of the tolerance: the judge evaluates in another order
+#define POLISHED      1e-11  // residual below which an answer is not polished
 // The central path is followed to this residual, and beyond while each step reduces it to PATH_PACE.
 #define PATH_END  1e-6
 #define PATH_PACE 0.5
 
+// The state of a solve. x is the inner iterate of the proximal problem about the outer iterate r.
 typedef struct ssn_state {
-    const pp_ssn *ssn;
+    const pp_ssn *ssn;  // the problem, or for a while `discs`
     const pp_job *job;
     pp_ssn_linear *linear;
     double *r;                      // the outer iterate
@@ -71,27 +78,29 @@ typedef struct ssn_state {
     pp_ssn_residuals at_r, at_best;  // residuals of r and best
     double rho_scale;                // rho of the map in units of 1 / (1 + alpha)
     double fallback_step;            // the step where |F| falls nowhere along dx
-    bool early_exit;                 // give up soon
+    bool early_exit;                 // short inner solves, as an attempt of kind TRIAL wants them
     int inner_max;                   // Newton steps of an inner solve
     int steps, steps_max;
     double target;  // residual to reach
     double seconds_factor;
     pp_ssn_interior *interior;  // NULL until it is needed
-    const pp_ssn *discs;        // in place of polygons, NULL until they are needed
+    const pp_ssn *discs;        // the problem with discs for polygons, NULL until it is needed
     perp_status fatal;          // PERP_ERR_MEMORY ends everything
 } ssn_state;
 
+// Whether memory, steps, time or work is used up.
 static bool out_of_budget(const ssn_state *s)
 {
     return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
 
+// The larger of the two residuals.
 static double worst(pp_ssn_residuals e)
 {
     return fmax(e.plain, e.scaled);
 }
 
-// Residuals of r; W r is left in Wx.
+// Residuals (C7) and (C8) of r; W r is left in Wx.
 static pp_ssn_residuals compute_residuals(ssn_state *s, const double *r)
 {
     int n = s->ssn->n;
@@ -102,7 +111,8 @@ static pp_ssn_residuals compute_residuals(ssn_state *s, const double *r)
     return pp_ssn_residual(s->ssn, r, s->u);
 }
 
-// F at x + t dx with the proximal term; the Jacobian too when P is not NULL. No product: u is affine.
+// F at x + t dx with the proximal term, and its Jacobian P where P is not NULL. u is affine in t:
+// no product with W is needed.
 static double evaluate_map(ssn_state *s, double t, double alpha, double *P)
 {
     for (int i = 0; i < s->ssn->n; i++) {
@@ -113,36 +123,44 @@ static double evaluate_map(ssn_state *s, double t, double alpha, double *P)
     return pp_ssn_map(s->ssn, s->rho_scale / (1.0 + alpha), s->trial, s->u, s->F, P);
 }
 
-// The linear system, made when the first step is taken: a guess may be good enough as it is.
-static perp_status need_linear(ssn_state *s)
+// Creates the linear system where there is none yet. A guess within the tolerance needs none, and its
+// symbolic analysis would cost more than the residual.
+static perp_status require_linear(ssn_state *s)
 {
-    perp_status status = s->linear ? PERP_OK : pp_ssn_linear_create(s->ssn, s->job, &s->linear);
-    s->fatal = status < 0 ? status : s->fatal;
+    if (s->linear) {
+        return PERP_OK;
+    }
+    perp_status status = pp_ssn_linear_create(s->ssn, s->job, &s->linear);
+    if (status < 0) {
+        s->fatal = status;
+    }
     return status;
 }
 
-// dx = -J \ F at the P of the last evaluation, J = (I - P) + rho P (W + alpha I).
+// dx = -J \ F with the P of the last evaluation.                                    theory (C22)
 static perp_status newton_direction(ssn_state *s, double alpha)
 {
     double start = pp_seconds(), rho = s->rho_scale / (1.0 + alpha);
-    int d = s->ssn->dim;
-    for (int k = 0; k < s->ssn->n * d; k++) {
-        double identity = k % (d * d) % (d + 1) == 0 ? 1.0 : 0.0;
-        s->A[k] = rho * s->P[k];
-        s->B[k] = identity - (1.0 - rho * alpha) * s->P[k];
+    pp_ssn_newton_blocks(s->ssn, rho, alpha, s->P, s->A, s->B);
+    perp_status status = require_linear(s);
+    if (status >= 0) {
+        status = pp_ssn_linear_factor(s->linear, s->A, s->B);
     }
-    perp_status status = need_linear(s);
-    status = status < 0 ? status : pp_ssn_linear_factor(s->linear, s->A, s->B);
     for (int i = 0; i < s->ssn->n; i++) {
         s->dx[i] = -s->F[i];
     }
-    status = status < 0 ? status : pp_ssn_linear_solve(s->linear, s->dx, s->Wdx);
+    if (status >= 0) {
+        status = pp_ssn_linear_solve(s->linear, s->dx, s->Wdx);
+    }
     s->seconds_factor += pp_seconds() - start;
-    s->fatal = status == PERP_ERR_MEMORY ? status : s->fatal;
+    if (status == PERP_ERR_MEMORY) {
+        s->fatal = status;
+    }
     return status;
 }
 
-// Moves x by the step that the search along dx finds.
+// Armijo backtracking along dx from |F| = size, with the parameter 1e-4. Where no halving helps x moves
+// by fallback_step.
 static void line_search(ssn_state *s, double alpha, double size)
 {
     double t = 1.0;
@@ -156,11 +174,13 @@ static void line_search(ssn_state *s, double alpha, double size)
     pp_axpy(s->ssn->n, t, s->Wdx, s->Wx);
 }
 
-// One proximal step from r into x. True when |F| fell as far as the outer iterate deserves.
+// The proximal problem about r, from r, into x. True when |F| fell below `accuracy`.
 static bool inner_solve(ssn_state *s, double alpha)
 {
     int n = s->ssn->n, most = s->early_exit ? TRIAL_MAX : s->inner_max;
     double first = PP_INF;
+    // inexact proximal steps: two digits beyond the outer residual, and more as alpha gets small,
+    // since the error of a step is amplified by 1 / alpha
     double accuracy = 1e-2 * fmin(s->at_r.scaled, 1e-2) * fmin(1.0, alpha);
     double q_size = pp_norm2(n, s->ssn->q) / (1.0 + alpha);
     for (int i = 0; i < n; i++) {
@@ -176,6 +196,7 @@ static bool inner_solve(ssn_state *s, double alpha)
         if (size <= fmax(1e-13, accuracy) * fmax(pp_norm2(n, s->x), q_size)) {
             return true;
         }
+        // an attempt of kind TRIAL arrives within a few steps or not at all
         bool slow = s->early_exit && k >= TRIAL_SOON && size > 0.1 * first;
         if (slow || newton_direction(s, alpha) < 0) {
             return false;
@@ -186,6 +207,7 @@ static bool inner_solve(ssn_state *s, double alpha)
     return false;
 }
 
+// Keeps r as the best iterate where its worst residual is the least so far.
 static void store_best(ssn_state *s)
 {
     if (worst(s->at_r) < worst(s->at_best)) {
@@ -194,15 +216,17 @@ static void store_best(ssn_state *s)
     }
 }
 
-// How an attempt goes about it.
+// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best iterate so
+// far, or r_n = 1 at every contact, which makes all of them stick.
 typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
 
+// The parameters of an attempt.
 typedef struct ssn_plan {
     beginning start;
     double alpha;          // of the first proximal step
-    double shrink;         // of alpha after a success
+    double shrink;         // factor of alpha after an inner solve that converged
     double rho_scale;      // of rho
-    double fallback_step;  // step where no step makes |F| fall: 1 jumps, a little one stays near
+    double fallback_step;  // step where backtracking fails: 1 jumps, a small one stays near
     int steps;             // Newton steps it may take, 0: no limit of its own
     enum {
         ABSOLUTE,
@@ -212,19 +236,21 @@ typedef struct ssn_plan {
              // TRIAL: the first failure ends it
 } ssn_plan;
 
-// Starts r: zero, the caller's guess (in x), the best so far, pressed on every contact, or some sweeps
-// of Gauss–Seidel from zero.
+// Sets r to the start of an attempt. The caller's guess is in x.
 static void start_at(ssn_state *s, beginning start)
 {
     int n = s->ssn->n, d = s->ssn->dim;
-    const double *from = start == START_BEST ? s->best : start == START_GUESS ? s->x : NULL;
-    if (from) {
-        memcpy(s->r, from, (size_t)n * sizeof *s->r);
+    if (start == START_BEST) {
+        memcpy(s->r, s->best, (size_t)n * sizeof *s->r);
+    } else if (start == START_GUESS) {
+        memcpy(s->r, s->x, (size_t)n * sizeof *s->r);
     } else {
         memset(s->r, 0, (size_t)n * sizeof *s->r);
     }
-    for (int c = 0; start == START_STICK && c < s->ssn->nc; c++) {
-        s->r[c * d] = 1.0;
+    if (start == START_STICK) {
+        for (int c = 0; c < s->ssn->nc; c++) {
+            s->r[c * d] = 1.0;
+        }
     }
     if (start == START_SWEEPS) {
         pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
@@ -233,37 +259,54 @@ static void start_at(ssn_state *s, beginning start)
     store_best(s);
 }
 
-// Follows the central path from afar until the residual is small; r is where that ends. With polygons it is
-// the path of discs, which leads near.
+// Creates the interior point method once, on discs of equal area where friction is polygonal.
+static perp_status require_interior(ssn_state *s)
+{
+    perp_status status = require_linear(s);
+    if (status < 0) {
+        return status;
+    }
+    if (s->ssn->fcp->nd && !s->discs) {
+        s->discs = pp_ssn_discs(s->ssn, s->job->arena);
+        if (!s->discs) {
+            s->fatal = PERP_ERR_MEMORY;
+            return s->fatal;
+        }
+    }
+    if (!s->interior) {
+        const pp_ssn *ssn = s->discs ? s->discs : s->ssn;
+        status = pp_ssn_interior_create(ssn, s->linear, s->job->arena, &s->interior);
+        if (status < 0) {
+            s->fatal = status;
+        }
+    }
+    return status;
+}
+
+// Follows the central path, theory (C37), until the residual is small; r is the point where it ends.
+// Polygons have no such path: that of discs ends near a solution of theirs.
 static void follow_path(ssn_state *s, pp_ssn_path path)
 {
+    if (require_interior(s) < 0) {
+        return;
+    }
     const pp_ssn *own = s->ssn;
-    perp_status status = need_linear(s);
     double last = PP_INF;
-    if (own->fcp->nd && status == PERP_OK) {
-        s->discs = s->discs ? s->discs : pp_ssn_discs(own, s->job->arena);
-        status = s->discs ? PERP_OK : PERP_ERR_MEMORY;
-        s->fatal = s->discs ? s->fatal : status;
-        s->ssn = s->discs ? s->discs : own;
+    if (s->discs) {
+        s->ssn = s->discs;
     }
-    if (status == PERP_OK && !s->interior) {
-        status = pp_ssn_interior_create(s->ssn, s->linear, s->job->arena, &s->interior);
-        s->fatal = status < 0 ? status : s->fatal;
-    }
-    if (status == PERP_OK) {
-        pp_ssn_interior_begin(s->interior, path);
-    }
-    for (int k = 0; k < PATH_MAX_STEPS && status == PERP_OK && !out_of_budget(s); k++) {
+    pp_ssn_interior_begin(s->interior, path);
+    for (int k = 0; k < PATH_MAX_STEPS && !out_of_budget(s); k++) {
         double start = pp_seconds();
-        status = pp_ssn_interior_step(s->interior);
+        perp_status status = pp_ssn_interior_step(s->interior);
         s->seconds_factor += pp_seconds() - start;
         s->steps++;
         pp_ssn_interior_point(s->interior, s->r);
         s->at_r = compute_residuals(s, s->r);
         if (s->ssn == own) {
-            store_best(s);
+            store_best(s);  // residuals of discs say nothing about polygons
         }
-        if (worst(s->at_r) <= s->target ||
+        if (status != PERP_OK || worst(s->at_r) <= s->target ||
             (s->at_r.scaled <= PATH_END && s->at_r.scaled > PATH_PACE * last)) {
             break;
         }
@@ -276,13 +319,14 @@ static void follow_path(ssn_state *s, pp_ssn_path path)
     }
 }
 
-// Residuals of where an inner solve ended.
+// Residuals of x, where an inner solve ended; infinite where x is not finite.
 static pp_ssn_residuals measure_end(ssn_state *s)
 {
     pp_ssn_residuals none = {PP_INF, PP_INF};
     return pp_all_finite((size_t)s->ssn->n, s->x) ? compute_residuals(s, s->x) : none;
 }
 
+// Makes x, with its residuals, the outer iterate.
 static void store_iterate(ssn_state *s, pp_ssn_residuals at)
 {
     memcpy(s->r, s->x, (size_t)s->ssn->n * sizeof *s->r);
@@ -290,9 +334,9 @@ static void store_iterate(ssn_state *s, pp_ssn_residuals at)
     store_best(s);
 }
 
-// One more proximal step, nearly Newton's own, if it is a short one: the residual is one number, and light
-// bodies count little in it.
-static void proximal_step(ssn_state *s)
+// One more proximal step with the least alpha, nearly a Newton step, kept where it reduces the
+// residual. The residual is a norm over all contacts, in which light bodies count little.
+static void polish(ssn_state *s)
 {
     s->early_exit = true;
     inner_solve(s, ALPHA_LEAST);
@@ -302,7 +346,7 @@ static void proximal_step(ssn_state *s)
     }
 }
 
-// The outer loop from r. True when both residuals are at most the tolerance.
+// The outer loop from r. True when both residuals reach the target.
 static bool attempt(ssn_state *s, const ssn_plan *how)
 {
     double alpha = how->alpha, target = s->target, mark = PP_INF;
@@ -319,10 +363,11 @@ static bool attempt(ssn_state *s, const ssn_plan *how)
          k++) {
         if (worst(s->at_r) <= target) {
             if (k > 0 && worst(s->at_r) > POLISHED) {
-                proximal_step(s);
+                polish(s);
             }
             return true;
         }
+        // stalled: in PATIENCE steps the residual has not halved
         if (k % PATIENCE == 0) {
             if (s->at_r.scaled > 0.5 * mark) {
                 break;
@@ -332,6 +377,8 @@ static bool attempt(ssn_state *s, const ssn_plan *how)
         bool solved = inner_solve(s, alpha);
         pp_ssn_residuals e = measure_end(s);
         if (!isfinite(e.scaled) || (!solved && e.scaled > s->at_r.scaled)) {
+            // r did not improve: another alpha from the same r. alpha then stays for a while,
+            // longer after each failure, since the step that failed would fail again.
             failures++;
             if (s->early_exit ||
                 (how->steps > 0 && failures == (how->kind == RELATIVE ? 1 : FAILURES))) {
@@ -354,7 +401,17 @@ static bool attempt(ssn_state *s, const ssn_plan *how)
     return worst(s->at_r) <= target;
 }
 
-static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, ssn_state *s)
+// Newton steps in all where the caller sets no limit: one step costs more the larger the problem.
+static int default_steps(int n)
+{
+    if (n > 3000) {
+        return STEPS_MANY;
+    }
+    return n > 300 ? STEPS_MAX : 3 * STEPS_MAX;
+}
+
+// Allocates the vectors of a solve and sets its limits.
+static perp_status create_state(const pp_ssn *ssn, const pp_job *job, ssn_state *s)
 {
     int n = ssn->n, limit = job->options->max_iterations;
     *s = (ssn_state){.ssn = ssn, .job = job, .at_best = {PP_INF, PP_INF}};
@@ -367,14 +424,16 @@ static perp_status newton_create(const pp_ssn *ssn, const pp_job *job, ssn_state
             return PERP_ERR_MEMORY;
         }
     }
+
     size_t blocks = (size_t)n * (size_t)ssn->dim;
     s->P = PP_ZEROS(job->arena, double, blocks);
     s->A = PP_ARRAY(job->arena, double, blocks);
     s->B = PP_ARRAY(job->arena, double, blocks);
-    s->steps_max = limit > 0 ? limit : n > 3000 ? STEPS_MANY : n > 300 ? STEPS_MAX : 3 * STEPS_MAX;
+    s->steps_max = limit > 0 ? limit : default_steps(n);
     return s->P && s->A && s->B ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// Attempts in turn, until one arrives.
 static bool try_plans(ssn_state *s, const ssn_plan *plans, int count)
 {
     for (int k = 0; k < count && !out_of_budget(s); k++) {
@@ -383,14 +442,16 @@ static bool try_plans(ssn_state *s, const ssn_plan *plans, int count)
             return true;
         }
         if (s->at_best.scaled <= ROUNDING) {
-            break;  // rho = 1 is so far from the units of W that (C7) is rounding
+            break;  // (C8) is rounding: rho = 1 is so far from the units of W that (C7) is as well
         }
     }
     return false;
 }
 
-// Levenberg style, alpha proportional to the residual, from a guess that is not near: Newton steps held back by a part of it, each from where the last
-// one ended. Contacts that the guess had wrong change a few at a time.
+// From a guess that may be wrong in some contacts: Newton steps on the problem itself with alpha
+// proportional to the residual (as Levenberg's method regularizes), without a proximal centre. The
+// contacts that the guess had wrong change their modes a few at a time. Proximal steps take over
+// near the end.
 static bool newton_regularized(ssn_state *s)
 {
     int n = s->ssn->n;
@@ -402,6 +463,7 @@ static bool newton_regularized(ssn_state *s)
     memset(s->dx, 0, (size_t)n * sizeof *s->dx);
     memset(s->Wdx, 0, (size_t)n * sizeof *s->Wdx);
     for (int k = 0; k < REG_STEPS && worst(s->at_r) > s->target && !out_of_budget(s); k++) {
+        // F of the problem itself (alpha = 0), J with alpha
         double size = evaluate_map(s, 0.0, 0.0, s->P);
         double alpha = pp_clamp(REG_ALPHA * s->at_r.scaled, ALPHA_LEAST, ALPHA_FIRST);
         if (newton_direction(s, alpha) < 0) {
@@ -421,19 +483,20 @@ static bool newton_regularized(ssn_state *s)
         return try_plans(s, &nearly, 1);
     }
     if (arrived && worst(s->at_r) > POLISHED && s->steps > 0) {
-        proximal_step(s);
+        polish(s);
     }
     return arrived;
 }
 
-// Along the central path, then by proximal steps from where it led.
+// Variants of the central path, in a fixed order; after each, proximal steps from where it led. In
+// the plane and in space different variants come first.
 static bool try_paths(ssn_state *s)
 {
     enum { PATHS = 5 };
     static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}, {1.0, 3}};
     static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}, {1.0, 3}};
     const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
-    double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // polygons are further off
+    double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // the path of discs ends farther from polygons
     const ssn_plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
     for (int k = 0; k < PATHS && !out_of_budget(s); k++) {
         follow_path(s, paths[k]);
@@ -444,6 +507,7 @@ static bool try_paths(ssn_state *s)
     return false;
 }
 
+// The strategy: from a guess, along central paths, from cold starts, until one attempt arrives.
 static bool solve_scaled(ssn_state *s, bool warm)
 {
     static const ssn_plan guessed[] = {
@@ -463,19 +527,28 @@ static bool solve_scaled(ssn_state *s, bool warm)
         {START_ZERO, 1e-2, 0.1, 3.0, 1.0, 0, ABSOLUTE},
     };
     static const ssn_plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
-    // In the plane proximal steps are more often enough by themselves.
+    // in the plane proximal steps suffice more often: there central paths wait for a first attempt
     bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), soon = s->ssn->dim == 3;
-    if (warm && (paths && soon ? newton_regularized(s) : try_plans(s, guessed, 2))) {
-        return true;
+    if (warm) {
+        bool arrived = paths && soon ? newton_regularized(s) : try_plans(s, guessed, 2);
+        if (arrived) {
+            return true;
+        }
     }
-    if (paths && ((!warm && !soon && try_plans(s, first, 1)) || try_paths(s))) {
-        return true;
+    if (paths) {
+        if (!warm && !soon && try_plans(s, first, 1)) {
+            return true;
+        }
+        if (try_paths(s)) {
+            return true;
+        }
     }
     return try_plans(s, cold, sizeof cold / sizeof cold[0]);
 }
 
-// What is off the cones by more than rounding is put back when that costs nothing.
-static void tidy_best(ssn_state *s)
+// Projects the best iterate onto the friction limits where it is outside by more than rounding and
+// the residual stays within the target.
+static void clip_best(ssn_state *s)
 {
     int n = s->ssn->n;
     double off = 0.0;
@@ -483,6 +556,7 @@ static void tidy_best(ssn_state *s)
     for (int i = 0; i < n; i++) {
         off = pp_max(fabs(s->r[i] - s->best[i]), off);
     }
+    // on the limits already, up to rounding
     if (off <= ROUNDING * pp_norm_inf(n, s->best)) {
         return;
     }
@@ -493,6 +567,7 @@ static void tidy_best(ssn_state *s)
     }
 }
 
+// Fills the report; returns PERP_OK, PERP_ERR_LIMIT with a reason, or the fatal status.
 static perp_status write_report(const ssn_state *s, bool solved, pp_report *report)
 {
     report->iterations = s->steps;
@@ -506,6 +581,7 @@ static perp_status write_report(const ssn_state *s, bool solved, pp_report *repo
     if (solved) {
         return PERP_OK;
     }
+    // the most specific reason
     const char *limit = pp_job_limit(s->job);
     const char *why = limit ? limit : "every start stalled";
     why = s->steps >= s->steps_max ? "step limit" : why;
@@ -515,7 +591,7 @@ static perp_status write_report(const ssn_state *s, bool solved, pp_report *repo
     return PERP_ERR_LIMIT;
 }
 
-// bodies: what stands for W, NULL: W itself does.
+// Solves the local form. bodies: stands for W; NULL: W itself is given.
 static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_job *job, double *r,
                                pp_report *report)
 {
@@ -525,21 +601,26 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
     if (!bodies && pp_ssn_quick_fits(fcp, job->options)) {
         status = pp_ssn_quick(fcp, job, r, NULL, report);
     }
-    if (status < 0 ? status != PERP_ERR_LIMIT : status == PERP_OK) {
+    if (status != PERP_ERR_LIMIT && status != PERP_INEXACT) {
         return status;
     }
+    // the undamped method did not arrive, or only to rounding: the proximal loop from its r
     status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
-    status = status < 0 ? status : newton_create(ssn, job, &s);
+    if (status >= 0) {
+        status = create_state(ssn, job, &s);
+    }
     if (status == PERP_OK) {
         for (int i = 0; i < ssn->n; i++) {
             s.x[i] = r[i] / ssn->scale[i];
         }
         bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
         bool solved = solve_scaled(&s, warm);
-        tidy_best(&s);
-        if (solved && pp_fcp_is_polygonal(fcp) && need_linear(&s) == PERP_OK) {
+        clip_best(&s);
+        if (solved && pp_fcp_is_polygonal(fcp) && require_linear(&s) == PERP_OK) {
             perp_status end = pp_ssn_exchange(ssn, s.linear, job->arena, s.best, &s.steps);
-            s.fatal = end < 0 ? end : s.fatal;
+            if (end < 0) {
+                s.fatal = end;
+            }
         }
         status = write_report(&s, solved, report);
         for (int i = 0; i < ssn->n; i++) {
@@ -550,8 +631,8 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
     return status;
 }
 
-// The local form of a global problem: through its bodies where they are separate and not too many, else
-// condensed.
+// The local form of a global problem: kept as bodies where M is block diagonal and there are at
+// most twice as many velocities as contact components, otherwise condensed to W.
 static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                               perp_fcp *local, pp_bodies **bodies)
 {
@@ -561,9 +642,13 @@ static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena
     if (n > VELOCITY_FROM && fcp->nv <= 2 * n) {
         status = pp_bodies_create(fcp, mass, arena, bodies);
     }
-    if (status < 0 || !*bodies) {
-        return status < 0 ? status : pp_fcp_condense(fcp, mass, arena, local);
+    if (status < 0) {
+        return status;
     }
+    if (!*bodies) {
+        return pp_fcp_condense(fcp, mass, arena, local);
+    }
+    // q of the local form; W stays implicit in the bodies
     double *q = PP_ARRAY(arena, double, n);
     if (!q) {
         return PERP_ERR_MEMORY;
@@ -575,6 +660,7 @@ static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena
     return PERP_OK;
 }
 
+// The local form directly; the global form through make_local, with v = M^-1 (f + H r) at the end.
 perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                        pp_report *report)
 {
@@ -588,11 +674,16 @@ perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double
     if (status == PERP_ERR_SINGULAR) {
         pp_print(report->reason, sizeof report->reason, "M is not positive definite");
     }
-    status = status < 0 ? status : make_local(fcp, mass, job->arena, &local, &bodies);
+    if (status >= 0) {
+        status = make_local(fcp, mass, job->arena, &local, &bodies);
+    }
     if (status == PERP_OK) {
         status = solve_local(&local, bodies, job, r, report);
+        // velocities belong to the r that is returned, whether it solves the problem or not
         perp_status end = v ? pp_fcp_velocity(fcp, mass, r, v) : PERP_OK;
-        status = end < 0 ? end : status;
+        if (end < 0) {
+            status = end;
+        }
     }
     pp_mass_destroy(mass);
     return status;

@@ -1,44 +1,51 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A start for the semi-smooth Newton solver: an interior point method on the cones of friction.
+// A start for the semi-smooth Newton solver: a primal-dual interior point method on the friction
+// cones.
 //                                                                                      theory (C37)
-// In r' = T r and u' = T^-1 (u + mu |u_t| e_n), T = diag(mu, 1, ..), both of a contact lie in the Lorentz
-// cone L and r' . u' = 0. Followed is the path of points inside with
+// With T = diag(mu, 1, ..), r' = T r and u' = T^-1 (u + mu |u_t| e_n) of a contact lie in the
+// Lorentz cone L, and r' . u' = 0. The method follows the central path, the interior points with
 //
 //   u' = T^-1 (W r + q) + |u'_t| e_0,    r' o u' = tau e,    tau -> 0
 //
-// by Newton steps in the scaling of Nesterov and Todd, in which the second equation reads
+// by Newton steps in the scaling of Nesterov and Todd (1997), in which the second equation reads
 //
 //   dr' + Q du' = s tau u'^-1 - r',      Q = (|r'| / |u'|) (2 w w^T - J),  Q u' = r'
 //
-// |.| = sqrt(det). With t = u'_t / |u'_t| and E = I + e_0 t^T: (T + Q E T^-1 W) dr = s tau u'^-1 - r' + Q E R,
-// R what the first equation lacks. The root in |u'_t| is rounded by a part of tau. How far tau is to fall in a
-// step is told by a first solution with s = 0, which also gives a term of second order (Mehrotra 1992).
-// The path of the contact problem, which is not monotone, may turn back: steps then become short. A few
-// steps with E = I, which are those of a monotone problem, lead past such places, if slowly; and it helps to
-// keep tau from falling below a part of R.
+// with |.| = sqrt(det). Let t = u'_t / |u'_t|, E = I + e_0 t^T the derivative of the shift, and R
+// the residual of the first equation; then
+//
+//   (T + Q E T^-1 W) dr = s tau u'^-1 - r' + Q E R
+//
+// u'_t| is rounded by a part of tau, so that E exists at u'_t = 0. A first solution with s = 0 (predictor)
+// determines the tau to aim at, and gives a term of second order (Mehrotra 1992).
+//
+// The contact problem is not monotone and its path may turn back: steps become short. A few steps
+// with E = I, which are those of a monotone problem, pass such places, slowly; and it helps to keep
+// tau above a part of R. Nothing is proved. Cost: one factorisation and two solutions a step.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SHORTS = 3 };  // short steps in a row that call for E = I
+enum { SHORTS = 3 };  // short steps in a row after which E = I, or the path ends
 
-#define BOUNDARY    0.95  // of the way to the boundary of the cones
-#define SHORT       0.15  // a step that is short
-#define LEAST_SHARE 0.01  // of tau that a step aims at
+#define BOUNDARY    0.95  // part of the way to the boundary of the cones that a step takes
+#define SHORT       0.15  // length below which a step counts as short
+#define LEAST_SHARE 0.01  // a step aims at no less than this part of tau
 #define ROUND       0.1   // |u_t| is rounded by this part of tau
-#define MU_LEAST    1e-3  // friction below this is taken for this
-#define STUCK       1e-4  // steps below this end it
+#define MU_LEAST    1e-3  // least coefficient of friction: T must be regular
+#define STUCK       1e-4  // length of a step below which the path ends
 
+// An interior point and its step. Primes are left out: r and u are r' and u'.
 struct pp_ssn_interior {
     const pp_ssn *ssn;
     pp_ssn_linear *linear;
     double *r, *u;        // n: r', u'
     double *Wr;           // n: W r
     double *A, *B;        // blocks of the Newton matrix
-    double *R, *dr, *Wd;  // n: lack of the first equation; step of r, then r'; W dr
+    double *R, *dr, *Wd;  // n: residual of the first equation; step of r, later of r'; W dr
     double *du, *mu;      // n; nc: friction, not too small
     double *w, *eta;      // n; nc: the scaling, Q = eta^2 (2 w w^T - J)
     double *QE;           // blocks Q E
@@ -49,7 +56,8 @@ struct pp_ssn_interior {
     pp_ssn_path path;
 };
 
-static double det(int d, const double *x)
+// The determinant x_0^2 - |x_t|^2 of the Jordan algebra of L, positive inside the cone.
+static double lorentz_det(int d, const double *x)
 {
     double sum = x[0] * x[0];
     for (int k = 1; k < d; k++) {
@@ -58,12 +66,14 @@ static double det(int d, const double *x)
     return sum;
 }
 
+// The Lorentz cone has one group; torsion and rolling would need products of cones.
 bool pp_ssn_interior_fits(const pp_ssn *ssn)
 {
     return ssn->groups == 1;
 }
 
-// Discs of the same area.
+// A polygon of nd sides with circumradius 1 has the area of a disc of radius sqrt(sin(a) / a), a =
+// 2 pi / nd.
 const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena)
 {
     pp_ssn *out = PP_ARRAY(arena, pp_ssn, 1);
@@ -112,6 +122,7 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
     if (!s->mu || !s->eta || !s->QE || !s->A || !s->B) {
         return PERP_ERR_MEMORY;
     }
+    // B = T is constant
     int d = ssn->dim;
     for (int c = 0; c < ssn->nc; c++) {
         s->mu[c] = fmax(ssn->group[0].mu[c], MU_LEAST);
@@ -122,6 +133,8 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
     return PERP_OK;
 }
 
+// r' = u' = e, tau = 1: r_n = 1 / mu in the scaled units, in which W has unit mean diagonals and
+// max|q| = 1.
 void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path)
 {
     int d = s->ssn->dim, nc = s->ssn->nc;
@@ -139,24 +152,19 @@ void pp_ssn_interior_begin(pp_ssn_interior *s, pp_ssn_path path)
     s->path = path;
 }
 
-// tau = r'.u' / nc
-static double path_parameter(const pp_ssn_interior *s)
-{
-    return pp_dot(s->ssn->n, s->r, s->u) / s->ssn->nc;
-}
-
-// Q E of contact c at the current point, and R; A = Q E T^-1.
+// The scaling (w, eta), Q E, A = Q E T^-1 and R of contact c at the current point.
 static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
 {
     int d = s->ssn->dim;
     const double *r = s->r + c * d, *u = s->u + c * d, *q = s->ssn->q + c * d;
-    double rd = sqrt(det(d, r)), ud = sqrt(det(d, u)), Q[9], e[3] = {0.0};
+    double rd = sqrt(lorentz_det(d, r)), ud = sqrt(lorentz_det(d, u)), Q[9], e[3] = {0.0};
     double cosine = 0.0, soft = ROUND * tau, slip = soft * soft;
     for (int k = 0; k < d; k++) {
         cosine += r[k] * u[k];
         slip += k > 0 ? u[k] * u[k] : 0.0;
     }
     slip = sqrt(slip);
+    // the scaling point of Nesterov and Todd, w = (r' / |r'| + J u' / |u'|) / (2 half), det w = 1
     double half = sqrt(0.5 * (1.0 + cosine / (rd * ud))), *w = s->w + c * d;
     s->eta[c] = sqrt(rd / ud);
     for (int k = 0; k < d; k++) {
@@ -169,7 +177,10 @@ static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
         R[k] = u[k] - (s->Wr[c * d + k] + q[k]) / (k == 0 ? s->mu[c] : 1.0);
         R[k] -= k == 0 ? slip - soft : 0.0;
         for (int i = 0; i < d; i++) {
-            double J = i != k ? 0.0 : i == 0 ? 1.0 : -1.0;
+            double J = 0.0;  // diag(1, -1, -1)
+            if (i == k) {
+                J = i == 0 ? 1.0 : -1.0;
+            }
             Q[i + k * d] = rd / ud * (2.0 * w[i] * w[k] - J);
         }
     }
@@ -181,13 +192,14 @@ static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
     }
 }
 
-// The right-hand side: s tau u'^-1 - r' + Q E R, less a part of the term of second order.
-static void contact_aim(pp_ssn_interior *s, int c, double aim, double part)
+// The right-hand side of contact c: aim u'^-1 - r' + Q E R, less a part of the term of second order. The
+// inverse in the algebra is u'^-1 = (u_0, -u_t) / det u'.
+static void contact_right_side(pp_ssn_interior *s, int c, double aim, double part)
 {
     int d = s->ssn->dim;
     const double *r = s->r + c * d, *u = s->u + c * d, *R = s->R + c * d;
     const double *QE = s->QE + (size_t)c * (size_t)(d * d);
-    double *b = s->dr + c * d, square = det(d, u);
+    double *b = s->dr + c * d, square = lorentz_det(d, u);
     for (int i = 0; i < d; i++) {
         b[i] = aim * (i == 0 ? u[i] : -u[i]) / square - r[i] - part * s->second[c * d + i];
         for (int k = 0; k < d; k++) {
@@ -196,7 +208,7 @@ static void contact_aim(pp_ssn_interior *s, int c, double aim, double part)
     }
 }
 
-// y = Q^(1/2) x, or with its inverse
+// y = Q^(1/2) x, or Q^(-1/2) x: the symmetric root of Q by w and eta
 static void scale_nt(const pp_ssn_interior *s, int c, bool inverse, const double *x, double *y)
 {
     int d = s->ssn->dim;
@@ -212,8 +224,10 @@ static void scale_nt(const pp_ssn_interior *s, int c, bool inverse, const double
     }
 }
 
-// Q^(1/2) (l \ (Q^(-1/2) dr' o Q^(1/2) du')), l = Q^(1/2) u', of the step that was just solved for
-static void contact_second(pp_ssn_interior *s, int c)
+// Mehrotra's term of contact c for the step just found:
+//   Q^(1/2) (l \ (Q^(-1/2) dr' o Q^(1/2) du')),   l = Q^(1/2) u' = Q^(-1/2) r'
+// with the Jordan product a o b = (a.b, a_0 b_t + b_0 a_t), and l \ v the x with l o x = v.
+static void contact_second_order(pp_ssn_interior *s, int c)
 {
     int d = s->ssn->dim;
     double a[3], b[3], l[3], v[3] = {0.0}, z[3], sum = 0.0;
@@ -227,14 +241,15 @@ static void contact_second(pp_ssn_interior *s, int c)
     for (int k = 1; k < d; k++) {
         sum += l[k] * v[k];
     }
-    z[0] = (l[0] * v[0] - sum) / det(d, l);
+    // l \ v by the arrow matrix of l
+    z[0] = (l[0] * v[0] - sum) / lorentz_det(d, l);
     for (int k = 1; k < d; k++) {
         z[k] = (v[k] - l[k] * z[0]) / l[0];
     }
     scale_nt(s, c, false, z, s->second + c * d);
 }
 
-// du' = E (T^-1 W dr - R); dr becomes dr'.
+// From dr and W dr: du' = E (T^-1 W dr - R); dr becomes dr' = T dr.
 static void contact_step(pp_ssn_interior *s, int c, double tau, bool monotone)
 {
     int d = s->ssn->dim;
@@ -249,10 +264,11 @@ static void contact_step(pp_ssn_interior *s, int c, double tau, bool monotone)
     s->dr[c * d] *= s->mu[c];
 }
 
-// The t > 0 at which x + t dx leaves the cone, at most `most`.
-static double way_out(int d, const double *x, const double *dx, double most)
+// The largest t <= most for which x + t dx stays in the cone: det(x + t dx) = a t^2 + 2 b t + c has
+// its first positive root at c / (sqrt(b^2 - a c) - b), written without cancellation.
+static double step_to_boundary(int d, const double *x, const double *dx, double most)
 {
-    double a = det(d, dx), c = det(d, x), b = x[0] * dx[0];
+    double a = lorentz_det(d, dx), c = lorentz_det(d, x), b = x[0] * dx[0];
     for (int k = 1; k < d; k++) {
         b -= x[k] * dx[k];
     }
@@ -263,21 +279,26 @@ static double way_out(int d, const double *x, const double *dx, double most)
     return dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
 }
 
-// Solves for the step with what contact_aim left, and returns how far it can go, at most `most`.
-static perp_status newton_direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
+// Solves for the step with the right-hand sides in dr. *most becomes its length up to the boundary of the
+// first cone, where that is less.
+static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
 {
     int d = s->ssn->dim;
     perp_status status = pp_ssn_linear_solve(s->linear, s->dr, s->Wd);
-    for (int c = 0; status == PERP_OK && c < s->ssn->nc; c++) {
-        contact_step(s, c, tau, monotone);
-        *most = way_out(d, s->r + c * d, s->dr + c * d, *most);
-        *most = way_out(d, s->u + c * d, s->du + c * d, *most);
+    if (status != PERP_OK) {
+        return status;
     }
-    return status;
+    for (int c = 0; c < s->ssn->nc; c++) {
+        contact_step(s, c, tau, monotone);
+        *most = step_to_boundary(d, s->r + c * d, s->dr + c * d, *most);
+        *most = step_to_boundary(d, s->u + c * d, s->du + c * d, *most);
+    }
+    return PERP_OK;
 }
 
-// What the step is to leave of tau, from the step that aims at nothing, which can go as far as t.
-static double aim_of(const pp_ssn_interior *s, double tau, double t)
+// The tau to aim at, from the predictor, whose step to the boundary is t: the cube of the share of tau
+// that it leaves (Mehrotra's rule), and no less than (1 - t)^3 or than a part of the residual R.
+static double target_tau(const pp_ssn_interior *s, double tau, double t)
 {
     int n = s->ssn->n, nc = s->ssn->nc;
     double left = 0.0, lack = pp_norm2(n, s->R) / sqrt(nc);
@@ -293,7 +314,7 @@ static double aim_of(const pp_ssn_interior *s, double tau, double t)
 perp_status pp_ssn_interior_step(pp_ssn_interior *s)
 {
     int nc = s->ssn->nc, n = s->ssn->n;
-    double tau = path_parameter(s), far = 1.0, most = 1.0 / BOUNDARY;
+    double tau = pp_dot(n, s->r, s->u) / nc, far = 1.0, most = 1.0 / BOUNDARY;
     s->shorts = s->last < SHORT ? s->shorts + 1 : 0;
     if (s->shorts == SHORTS) {
         if (s->path.monotone == 0) {
@@ -304,22 +325,26 @@ perp_status pp_ssn_interior_step(pp_ssn_interior *s)
     }
     bool monotone = s->monotone > 0;
     s->monotone -= monotone;
+    // predictor: tau = 0
     memset(s->second, 0, (size_t)n * sizeof *s->second);
     for (int c = 0; c < nc; c++) {
         contact_blocks(s, c, tau, monotone);
-        contact_aim(s, c, 0.0, 0.0);
+        contact_right_side(s, c, 0.0, 0.0);
     }
     perp_status status = pp_ssn_linear_factor(s->linear, s->A, s->B);
-    status = status < 0 ? status : newton_direction(s, tau, monotone, &far);
+    if (status >= 0) {
+        status = interior_direction(s, tau, monotone, &far);
+    }
     if (status < 0) {
         return status;
     }
-    double aim = aim_of(s, tau, far);
+    // corrector, with the same factors
+    double aim = target_tau(s, tau, far);
     for (int c = 0; c < nc; c++) {
-        contact_second(s, c);
-        contact_aim(s, c, aim, far * far);
+        contact_second_order(s, c);
+        contact_right_side(s, c, aim, far * far);
     }
-    status = newton_direction(s, tau, monotone, &most);
+    status = interior_direction(s, tau, monotone, &most);
     if (status < 0) {
         return status;
     }
@@ -330,6 +355,7 @@ perp_status pp_ssn_interior_step(pp_ssn_interior *s)
     return s->last < STUCK || !pp_all_finite((size_t)n, s->r) ? PERP_ERR_LIMIT : PERP_OK;
 }
 
+// r = T^-1 r'
 void pp_ssn_interior_point(const pp_ssn_interior *s, double *r)
 {
     int d = s->ssn->dim;

@@ -1,16 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Newton system of the contact problem: assembly and factorisation, dense, sparse or in velocities.
+// The Newton system of the contact problem: assembly, factorisation and solution.
 //
 //   J = B + A W,   A and B block diagonal
 //
-// For the Alart–Curnier map A = rho P and B = I - P + rho alpha P: a row block of an open contact is the
-// identity, that of a sticking one is rho (W + alpha I).
+// For the Alart–Curnier map A = rho P and B = I - P + rho alpha P, theory (C22): the rows of an
+// open contact are the identity, those of a sticking one rho (W + alpha I). Three representations:
+//
+//   dense LU      up to 150 rows, or up to 3000 where W is a third full      2/3 n^3 operations
+//   sparse LU     otherwise, by KLU on the pattern of W with full blocks
+//   velocities    where W is given as bodies: theory (C35), ssn_velocity.c
 #include "comp/newton/ssn.h"
 
 #include <string.h>
 
+// One of J (dense), x with lu (sparse) and velocity is in use.
 struct pp_ssn_linear {
     const pp_ssn *ssn;
     pp_meter *meter;
@@ -33,12 +38,18 @@ enum {
 
 #define REFINED 1e-9  // relative residual of a solve that is good enough
 
-static bool is_dense(const pp_blocks *W, int n)
+void pp_ssn_newton_blocks(const pp_ssn *ssn, double rho, double alpha, const double *P, double *A,
+                          double *B)
 {
-    double full = (double)W->p[W->count] / ((double)W->count * W->count);
-    return n <= DENSE_ALWAYS || (n <= DENSE_MOST && full > 0.33);
+    int d = ssn->dim;
+    for (int k = 0; k < ssn->n * d; k++) {
+        double identity = k % (d * d) % (d + 1) == 0 ? 1.0 : 0.0;
+        A[k] = rho * P[k];
+        B[k] = identity - (1.0 - rho * alpha) * P[k];
+    }
 }
 
+// The pattern of J: that of W with every block full, since A and B fill the blocks they multiply.
 static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
 {
     const pp_blocks *W = &linear->ssn->W;
@@ -51,6 +62,7 @@ static perp_status sparse_create(pp_ssn_linear *linear, pp_arena *arena)
         return PERP_ERR_MEMORY;
     }
     int used = 0;
+    // scalar columns of a block column have the same rows
     for (int j = 0; j < linear->n; j++) {
         linear->p[j] = used;
         for (int k = W->p[j / d]; k < W->p[j / d + 1]; k++) {
@@ -81,10 +93,13 @@ perp_status pp_ssn_linear_create(const pp_ssn *ssn, const pp_job *job, pp_ssn_li
     }
     linear->step = linear->rest + ssn->n;
     linear->Wd = linear->step + ssn->n;
+    // velocities where W was never formed, otherwise sparse LU, or dense where it is faster
     if (ssn->bodies) {
         return pp_ssn_velocity_create(ssn->bodies, job, &linear->velocity);
     }
-    if (!is_dense(&ssn->W, linear->n)) {
+    const pp_blocks *W = &ssn->W;
+    double full = (double)W->p[W->count] / ((double)W->count * W->count);
+    if (linear->n > DENSE_ALWAYS && (linear->n > DENSE_MOST || !(full > 0.33))) {
         return sparse_create(linear, arena);
     }
     linear->J = PP_ARRAY(arena, double, (size_t)linear->n *(size_t)linear->n);
@@ -100,7 +115,7 @@ void pp_ssn_linear_destroy(pp_ssn_linear *linear)
     }
 }
 
-// One column of a block of J: y = A w, and B e_b on the diagonal.
+// One column of a block of J: y = A w, plus column diagonal_b of B in a diagonal block (-1: in none).
 static void jacobian_column(int d, const double *A, const double *B, const double *w,
                             int diagonal_b, double *y)
 {
@@ -114,6 +129,7 @@ static void jacobian_column(int d, const double *A, const double *B, const doubl
     }
 }
 
+// Writes J by scalar columns into the dense or the sparse storage.
 static void assemble_blocks(pp_ssn_linear *linear, const double *A, const double *B)
 {
     const pp_blocks *W = &linear->ssn->W;
@@ -122,6 +138,7 @@ static void assemble_blocks(pp_ssn_linear *linear, const double *A, const double
         int J = j / d, b = j % d;
         for (int k = W->p[J]; k < W->p[J + 1]; k++) {
             int c = W->row[k];
+            // block (c, J) of J is A_c W_cJ, and on the diagonal B_c besides
             double *y = linear->J ? linear->J + (size_t)j * (size_t)linear->n + c * d
                                   : linear->x + linear->p[j] + (k - W->p[J]) * d;
             const double *w = W->x + (size_t)k * (size_t)dd + b * d;
@@ -131,11 +148,13 @@ static void assemble_blocks(pp_ssn_linear *linear, const double *A, const double
     }
 }
 
+// Factors J in the representation in use. A and B are kept for the refinement.
 static perp_status factor_blocks(pp_ssn_linear *linear, const double *A, const double *B)
 {
     size_t n = (size_t)linear->n;
     linear->A = A;
     linear->B = B;
+    // A and B are borrowed from the caller until the next factorisation
     if (linear->velocity) {
         return pp_ssn_velocity_factor(linear->velocity, A, B);
     }
@@ -156,6 +175,7 @@ perp_status pp_ssn_linear_factor(pp_ssn_linear *linear, const double *A, const d
     return status;
 }
 
+// One solution with the factors, without refinement.
 static perp_status solve_once(const pp_ssn_linear *linear, double *x)
 {
     if (linear->velocity) {
@@ -168,7 +188,7 @@ static perp_status solve_once(const pp_ssn_linear *linear, double *x)
     return PERP_OK;
 }
 
-// rest -= B d + A (W d)
+// rest -= J d = B d + A (W d), with d in step and W d in Wd
 static void subtract_product(const pp_ssn_linear *linear, const double *step, const double *Wd,
                              double *rest)
 {
@@ -184,7 +204,9 @@ static void subtract_product(const pp_ssn_linear *linear, const double *step, co
     }
 }
 
-// Refined while that pays: in velocities sticking contacts lose digits as alpha falls.
+// Solves with iterative refinement in the form in velocities, whose D is 1 / alpha where contacts
+// stick: digits are lost as alpha falls. It ends at the relative residual REFINED, or where a round
+// gains less than a factor 2. Wx = W x is a by-product.
 perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *Wx)
 {
     int n = linear->n;
@@ -200,6 +222,7 @@ perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *
         pp_ssn_mul(linear->ssn, linear->step, linear->Wd);
         pp_axpy(n, 1.0, linear->step, x);
         pp_axpy(n, 1.0, linear->Wd, Wx);
+        // LU with pivoting needs no refinement for a Newton step
         if (!linear->velocity) {
             break;
         }

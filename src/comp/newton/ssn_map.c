@@ -1,14 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Alart–Curnier map of the scaled contact problem, its generalised Jacobian, and the residuals
-// by which the semi-smooth Newton solver stops.
+// The Alart–Curnier map of the scaled contact problem, theory (C21), an element of Clarke's
+// generalised Jacobian of its projection, and the residuals (C7) and (C8) by which the semi-smooth
+// Newton solver stops. The projection onto K, theory (C18), is by a safeguarded Newton iteration
+// here; cone.c and the judge do it in other ways. Cost: a few operations a contact, products with W
+// apart.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
 #include <string.h>
 
-// The point y of the ball or polygon of a given radius nearest to x, with dy/dx and dy/dradius.
+// The point y nearest to x in a ball or polygon of given radius, with the derivatives dy/dx and
+// dy/dradius. At radius 0 the set is the point 0, and no x counts as inside.
 typedef struct nearest {
     double y[2];
     double G[4];  // dy/dx, column-major 2 x 2 (entry 0 alone for one component)
@@ -16,15 +20,22 @@ typedef struct nearest {
     bool inside;
 } nearest;
 
+// The interval [-radius, radius].
 static nearest nearest_in_interval(double radius, double x)
 {
     if (fabs(x) <= radius && radius > 0.0) {
         return (nearest){.y = {x}, .G = {1.0}, .inside = true};
     }
-    double sign = x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
+    double sign = 0.0;
+    if (x > 0.0) {
+        sign = 1.0;
+    } else if (x < 0.0) {
+        sign = -1.0;
+    }
     return (nearest){.y = {radius * sign}, .g = {sign}};
 }
 
+// y = radius x / |x|; dy/dx = (radius / |x|) (I - e e') with e = x / |x|, dy/dradius = e.
 static nearest nearest_in_disc(double radius, const double *x)
 {
     double size = hypot(x[0], x[1]);
@@ -42,7 +53,8 @@ static nearest nearest_in_disc(double radius, const double *x)
     };
 }
 
-// Vertices at angles 2πj/nd. By symmetry the nearest point lies on the edge of x's own sector.
+// The polygon with vertices at the angles 2 pi j / nd. By symmetry the nearest point lies on the
+// edge of the sector that x is in.
 static nearest nearest_in_polygon(int nd, double radius, const double *x)
 {
     double width = 6.283185307179586477 / nd;
@@ -66,6 +78,7 @@ static nearest nearest_in_polygon(int nd, double radius, const double *x)
     };
 }
 
+// Interval, polygon or disc, by the group and the contact.
 static nearest nearest_in_group(const pp_ssn *ssn, int c, const pp_group *group, double radius,
                                 const double *x)
 {
@@ -76,7 +89,8 @@ static nearest nearest_in_group(const pp_ssn *ssn, int c, const pp_group *group,
     return nd ? nearest_in_polygon(nd, radius, x) : nearest_in_disc(radius, x);
 }
 
-// Q(x) at contact c into y, and its Jacobian into P (NULL: not wanted).
+// y = Q(x) at contact c, x = r - rho u, and the Jacobian P of Q (NULL: not wanted). The radius mu
+// x_n of a group depends on x_n: column 0 of P.
 static void project_augmented(const pp_ssn *ssn, int c, const double *x, double *y, double *P)
 {
     int d = ssn->dim;
@@ -90,6 +104,7 @@ static void project_augmented(const pp_ssn *ssn, int c, const double *x, double 
         const pp_group *group = &ssn->group[k];
         double mu = group->mu[c];
         int f = group->first, size = group->size;
+        // an open contact has radius 0 and P = 0
         nearest near = nearest_in_group(ssn, c, group, mu * y[0], x + f);
         for (int a = 0; a < size; a++) {
             y[f + a] = closed ? near.y[a] : 0.0;
@@ -128,8 +143,8 @@ void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside)
     }
 }
 
-// One contact's step of Gauss–Seidel: r_c = Q(r_c - u_c / (trace of the block's rows, roughly)). The change
-// of r_c is left in dr.
+// One projected step of Gauss–Seidel, r_c = Q(r_c - u_c / (0.6 tr W_cc)). 0.6 tr W_cc stands for
+// the norm of the block, which is between tr / dim and tr. The change of r_c is left in dr.
 static void sweep_contact(const pp_ssn *ssn, int c, const double *u, double *r, double *dr)
 {
     int d = ssn->dim;
@@ -148,6 +163,7 @@ static void sweep_contact(const pp_ssn *ssn, int c, const double *u, double *r, 
     }
 }
 
+// One sweep with W in blocks; u follows every change of r.
 static void sweep_blocks(const pp_ssn *ssn, double *r, double *u)
 {
     const pp_blocks *W = &ssn->W;
@@ -157,6 +173,7 @@ static void sweep_blocks(const pp_ssn *ssn, double *r, double *u)
         sweep_contact(ssn, c, u + c * d, r, dr);
         for (int k = W->p[c]; k < W->p[c + 1]; k++) {
             const double *block = W->x + (size_t)k * (size_t)(d * d);
+            // ab: column-major index in the block
             for (int ab = 0; ab < d * d; ab++) {
                 u[W->row[k] * d + ab % d] += block[ab] * dr[ab / d];
             }
@@ -164,6 +181,8 @@ static void sweep_blocks(const pp_ssn *ssn, double *r, double *u)
     }
 }
 
+// One sweep with bodies: their velocities y follow, and u of a contact is computed when it is
+// visited.
 static void sweep_bodies(const pp_ssn *ssn, double *r)
 {
     int d = ssn->dim;
@@ -178,7 +197,7 @@ static void sweep_bodies(const pp_ssn *ssn, double *r)
 
 void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u)
 {
-    pp_ssn_mul(ssn, r, u);  // which leaves the velocities with the bodies, too
+    pp_ssn_mul(ssn, r, u);  // in the form of bodies this fills their velocities y as well
     pp_axpy(ssn->n, 1.0, ssn->q, u);
     for (int k = 0; k < sweeps; k++) {
         if (ssn->bodies) {
@@ -191,14 +210,15 @@ void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u)
 
 // ── Residuals ────────────────────────────────────────────────────────────────────────────────────
 
-// The law of one contact in the units of one of the two residuals.
+// The law of one contact with the coefficients of one of the two residuals.
 typedef struct law {
     const pp_ssn *ssn;
     int contact;
     double mu[PP_GROUPS_MAX];
 } law;
 
-// Derivative in t of half the squared distance of x to { |y_g| <= mu_g t, y_n = t }; *slope its own.
+// The derivative in t of the function of theory (C18), half the squared distance of x to
+// { |y_g| <= mu_g t, y_n = t }, and in *slope its second derivative.
 static double cone_gradient(const law *at, const double *x, double t, double *slope)
 {
     double gradient = t - x[0];
@@ -207,7 +227,10 @@ static double cone_gradient(const law *at, const double *x, double t, double *sl
         const pp_group *group = &at->ssn->group[k];
         const double *xg = x + group->first;
         nearest near = nearest_in_group(at->ssn, at->contact, group, at->mu[k] * t, xg);
-        for (int a = 0; a < group->size && !near.inside; a++) {
+        if (near.inside) {
+            continue;
+        }
+        for (int a = 0; a < group->size; a++) {
             gradient -= at->mu[k] * near.g[a] * (xg[a] - near.y[a]);
             *slope += at->mu[k] * at->mu[k] * near.g[a] * near.g[a];
         }
@@ -215,23 +238,28 @@ static double cone_gradient(const law *at, const double *x, double t, double *sl
     return gradient;
 }
 
-// The point y of K nearest to x where K has one group, a disc or an interval: theory (C18) in closed
-// form.
+// The point y of K nearest to x where K has one group, a disc or an interval: the closed form of
+// theory (C18).
 static void project_disc_cone(const law *at, const double *x, double *y)
 {
     const pp_group *group = &at->ssn->group[0];
     double mu = at->mu[0], size = pp_norm2(group->size, x + group->first), sum = x[0] + mu * size;
     bool inside = size <= mu * x[0] && x[0] >= 0.0;
-    double t = inside ? x[0] : sum > 0.0 ? sum / (1.0 + mu * mu) : 0.0;
-    double shrink = inside ? 1.0 : size > 0.0 ? mu * t / size : 0.0;
+    double t = x[0], shrink = 1.0;
+    if (!inside) {
+        t = sum > 0.0 ? sum / (1.0 + mu * mu) : 0.0;
+        shrink = size > 0.0 ? mu * t / size : 0.0;
+    }
     y[0] = t;
     for (int a = group->first; a < group->first + group->size; a++) {
         y[a] = shrink * x[a];
     }
 }
 
-// The same for any K: Newton on the piecewise linear, increasing gradient, in a bracket.
-static void project_cone(const law *at, const double *x, double *y)
+// The same for any K: Newton's method on the derivative, which is piecewise linear and increasing,
+// with bisection where it leaves the bracket [low, high]. The answer has t <= max(x_n, 0) + sum
+// mu_g |x_g|.
+static void project_any_cone(const law *at, const double *x, double *y)
 {
     double low = 0.0, high = fmax(x[0], 0.0), slope;
     for (int k = 0; k < at->ssn->groups; k++) {
@@ -248,7 +276,7 @@ static void project_cone(const law *at, const double *x, double *y)
         *(gradient > 0.0 ? &high : &low) = t;
         double next = t - gradient / slope;
         next = next >= low && next <= high ? next : 0.5 * (low + high);
-        if (fabs(next - t) <= 4e-16 * high) {  // an ulp or two: it may not settle further
+        if (fabs(next - t) <= 4e-16 * high) {  // an ulp or two: the iteration may cycle there
             break;
         }
         t = next;
@@ -262,7 +290,7 @@ static void project_cone(const law *at, const double *x, double *y)
     }
 }
 
-// max over the ball or polygon of radius 1 of -u . d
+// The support function h_g(u) = max over the unit ball or polygon of -d . u.        theory (C13)
 static double group_support(const law *at, const pp_group *group, const double *u)
 {
     int nd = at->ssn->fcp->nd ? at->ssn->fcp->nd[at->contact] : 0;
@@ -274,7 +302,7 @@ static double group_support(const law *at, const pp_group *group, const double *
     return -u[0] * cos(nearest_vertex) - u[1] * sin(nearest_vertex);
 }
 
-// |r - P_K(r - u~)|^2 of one contact, u~ = u + sum mu_g |u_g| e_n.
+// |r - P_K(r - u~)|^2 of one contact, with the shift u~ = u + sum mu_g h_g(u_g) e_n.   theory (C7)
 static double natural_square(const law *at, const double *r, const double *u)
 {
     double x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX], sum = 0.0;
@@ -284,11 +312,12 @@ static double natural_square(const law *at, const double *r, const double *u)
     for (int k = 0; k < at->ssn->groups; k++) {
         x[0] -= at->mu[k] * group_support(at, &at->ssn->group[k], u + at->ssn->group[k].first);
     }
+    // the closed form where there is one
     bool disc = at->ssn->groups == 1 && !(at->ssn->fcp->nd && at->ssn->fcp->nd[at->contact]);
     if (disc) {
         project_disc_cone(at, x, y);
     } else {
-        project_cone(at, x, y);
+        project_any_cone(at, x, y);
     }
     for (int a = 0; a < at->ssn->dim; a++) {
         sum += (r[a] - y[a]) * (r[a] - y[a]);
@@ -296,7 +325,7 @@ static double natural_square(const law *at, const double *r, const double *u)
     return sum;
 }
 
-// The same, or |F|^2 of theory (C21) where friction is strong.
+// The same; where friction is strong, |F|^2 of theory (C21), in which an approach u_n < 0 counts in full.
 static double measure_square(const law *at, const double *r, const double *u)
 {
     double strength = 0.0, x[PP_SSN_DIM_MAX], y[PP_SSN_DIM_MAX], sum = 0.0;
@@ -309,6 +338,7 @@ static double measure_square(const law *at, const double *r, const double *u)
     for (int a = 0; a < at->ssn->dim; a++) {
         x[a] = r[a] - u[a];
     }
+    // ssn's own coefficients are at->mu here: measure_square is called with the scaled law only
     project_augmented(at->ssn, at->contact, x, y, NULL);
     for (int a = 0; a < at->ssn->dim; a++) {
         sum += (r[a] - y[a]) * (r[a] - y[a]);
@@ -325,6 +355,8 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const doubl
     for (int c = 0; c < ssn->nc; c++) {
         double R[PP_SSN_DIM_MAX], U[PP_SSN_DIM_MAX];
         law at = {.ssn = ssn, .contact = c}, at_raw = at;
+        // (C8): |r|^2 and |rho q|^2 are unit^2 S^2 times the squares of the scaled r and q. The unit
+        // cancels, and with S of the normal component moments count by their lengths, (C16).
         double weight = ssn->scale[c * d] / ssn->unit;
         double s2 = weight * weight;
         for (int k = 0; k < ssn->groups; k++) {
@@ -333,6 +365,7 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const doubl
         }
         for (int a = 0; a < d; a++) {
             int i = c * d + a;
+            // (C7) in the caller's units, (C8) in scaled ones
             R[a] = ssn->scale[i] * r[i];
             U[a] = ssn->velocity[i] * u[i];
             q2 += ssn->fcp->q[i] * ssn->fcp->q[i];

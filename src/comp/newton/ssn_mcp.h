@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inside of the semi-smooth Newton solver for MCPs: the equilibrated problem, the Fischer–Burmeister
-// map, the Newton system. Private to ssn_mcp*.c.
+// Internal interface of the semi-smooth Newton solver for MCPs: the equilibrated problem, the
+// Fischer–Burmeister map, the Newton system. Private to ssn_mcp*.c.
 //
 // Scaling. With R, C positive diagonal and a scalar `unit`,
 //
 //   z = unit C z',   w = unit R^-1 w',   A' = R A C,   b' = R b / unit,   l' = l / (unit C), u' alike
 //
 // the problem keeps its form; rows and columns of A' have largest entries near 1, and so has b'.
-// Everything below lives in primed quantities, without the primes.
+// All quantities below are the primed ones, written without primes.
 #pragma once
 
 #include "comp/comp.h"
 
+// The equilibrated problem.
 typedef struct pp_fb {
     const perp_mcp *mcp;  // in the caller's units
     int n;
@@ -35,20 +36,21 @@ typedef struct pp_fb_prox {
 
 // `passes` of equilibration: 1 is gentle, 10 strict.
 perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb **out);
+// w = A z + b, with the proximal term.
 void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w);
 
 // Phi(z), zero exactly at solutions, and the diagonals of its generalised Jacobian
 // V = diag(a) + diag(c) A (a, c NULL: not wanted). Returns |Phi|^2 / 2.
 double pp_fb_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
                  double *c);
-// The same for min(z - l, w) and its kin: a, c in {0, 1}, so that a Newton step solves for the
-// variables between their bounds and puts the others on them.
+// The same for the min map, which is min(z - l, w) for a lower bound: a, c in {0, 1}, so that a Newton
+// step solves for the variables between their bounds and puts the others exactly on them.
 void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *phi, double *a,
                    double *c);
 
-// The largest of the residuals (C5), (C6) and the equilibrated one, of z clamped into its bounds: the
-// last one catches what the others overlook when the entries of A span many decades. work: 2 n values; the
-// first n receive that z in the caller's units.
+// The largest of the residuals (C5), (C6) and that of the equilibrated problem, for z clamped to its
+// bounds. The last one shows errors that the others miss where the entries of A span many decades.
+// work: 2 n values; the first n receive the clamped z in the caller's units.
 double pp_fb_residual(const pp_fb *fb, const double *z, double *work);
 
 // ── ssn_mcp_linear.c ─────────────────────────────────────────────────────────────────────────────

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Newton system of the MCP: V = diag(a) + diag(c) (A + lambda I), dense or sparse LU.
+// The Newton system of the MCP: V = diag(a) + diag(c) (A + lambda I), by dense LU or by KLU on the
+// pattern of A, which is analysed once. Cost: 2/3 n^3 operations dense.
 #include "comp/newton/ssn_mcp.h"
 
 #include <string.h>
 
+// V (dense) or x with lu (sparse) is in use.
 struct pp_fb_linear {
     const pp_fb *fb;
     double *V;  // dense: n x n
@@ -28,6 +30,7 @@ perp_status pp_fb_linear_create(const pp_fb *fb, pp_arena *arena, pp_fb_linear *
         return PERP_ERR_MEMORY;
     }
     linear->fb = fb;
+    // dense where small or a quarter full
     bool full = fb->n <= DENSE_MOST && 4 * entries >= n * n;
     if (fb->A.dense || fb->n <= DENSE_ALWAYS || full) {
         linear->V = PP_ARRAY(arena, double, n *n);
@@ -47,8 +50,9 @@ void pp_fb_linear_destroy(pp_fb_linear *linear)
     }
 }
 
-static perp_status factor_dense(pp_fb_linear *linear, const double *a, const double *c,
-                                double lambda)
+// Assembles V in place, then LU with partial pivoting.
+static perp_status factor_dense_V(pp_fb_linear *linear, const double *a, const double *c,
+                                  double lambda)
 {
     int n = linear->fb->n;
     pp_matrix_to_dense(&linear->fb->A, linear->V, n);
@@ -68,8 +72,9 @@ perp_status pp_fb_linear_factor(pp_fb_linear *linear, const double *a, const dou
 {
     const perp_matrix *A = &linear->fb->A;
     if (linear->V) {
-        return factor_dense(linear, a, c, lambda);
+        return factor_dense_V(linear, a, c, lambda);
     }
+    // pp_fb stores every diagonal entry, so that the pattern of V is that of A
     for (int j = 0; j < A->cols; j++) {
         for (int k = A->p[j]; k < A->p[j + 1]; k++) {
             int i = A->i[k];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The equilibrated MCP and its Fischer–Burmeister map.
+// The equilibrated MCP, its Fischer–Burmeister map and its min map.
 //
 //   phi(a, c) = a + c - sqrt(a^2 + c^2) = 0   <=>   a >= 0, c >= 0, a c = 0         theory (C24)
 //
@@ -10,6 +10,10 @@
 //   upper     Phi = -phi(u - z, -w)
 //   both      Phi = phi(z - l, -phi(u - z, -w))                     Billups 1995, theory (C25)
 //   l = u     Phi = z - l
+//
+// The size of phi(a, c) is within the factors 2 - sqrt 2 and 2 + sqrt 2 of |min(a, c)| (Tseng
+// 1996), so that both maps measure the same error. phi is differentiable except at (0, 0), where an
+// element of Clarke's generalised Jacobian is taken.
 #include "comp/newton/ssn_mcp.h"
 
 #include <math.h>
@@ -17,8 +21,9 @@
 
 // ── Scaling ──────────────────────────────────────────────────────────────────────────────────────
 
-// CSC copy of A with its diagonal, values included; dense copy when A is dense.
-static perp_status copy_matrix(const perp_matrix *A, pp_arena *arena, perp_matrix *out)
+// A copy of A: dense where A is, otherwise CSC with every diagonal entry stored, zeros where A has
+// none.
+static perp_status copy_with_diagonal(const perp_matrix *A, pp_arena *arena, perp_matrix *out)
 {
     int n = A->rows;
     if (A->dense) {
@@ -42,6 +47,7 @@ static perp_status copy_matrix(const perp_matrix *A, pp_arena *arena, perp_matri
         bool diagonal = false;
         p[j] = used;
         for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+            // rows ascend: a missing diagonal entry belongs before the first row below it
             if (A->i[k] > j && !diagonal) {
                 i[used] = j;
                 x[used++] = 0.0;
@@ -60,7 +66,7 @@ static perp_status copy_matrix(const perp_matrix *A, pp_arena *arena, perp_matri
     return PERP_OK;
 }
 
-// Entry k of column j: its row, and its place.
+// The row of entry k of column j, and where in the values it is.
 static int entry_of_column(const perp_matrix *A, int j, int k, size_t *at)
 {
     if (A->dense) {
@@ -71,15 +77,16 @@ static int entry_of_column(const perp_matrix *A, int j, int k, size_t *at)
     return A->i[*at];
 }
 
+// Stored entries of column j.
 static int column_entries(const perp_matrix *A, int j)
 {
     return A->dense ? A->rows : A->p[j + 1] - A->p[j];
 }
 
-// Ruiz: divide rows and columns by the roots of their largest entries, `passes` times. row, column:
-// what has been multiplied so far; r, c: scratch.
-static void equilibrate(const perp_matrix *A, int passes, double *row, double *column, double *r,
-                        double *c)
+// Equilibration after Ruiz (2001): divides rows and columns by the square roots of their largest
+// entries, `passes` times. row, column: the factors; r, c: scratch.
+static void equilibrate_ruiz(const perp_matrix *A, int passes, double *row, double *column,
+                             double *r, double *c)
 {
     int n = A->rows;
     double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // our own copy
@@ -113,7 +120,8 @@ static void equilibrate(const perp_matrix *A, int passes, double *row, double *c
     }
 }
 
-// What A_ii becomes when its best partner is eliminated: the largest |A_ij A_ji / A_jj|, or 0.
+// The size of A_ii after elimination of one other variable: the largest |A_ij A_ji / A_jj|, or 0. It
+// stands for a zero diagonal entry.                                                  theory (C15)
 static double eliminated_diagonal(const perp_matrix *A, int i)
 {
     double best = 0.0;
@@ -138,7 +146,8 @@ static void unit_ratios(const perp_matrix *A, double *inverse)
     }
 }
 
-static void scale_vectors(pp_fb *fb)
+// b, bounds and factors with the unit that makes max|b'| = 1.
+static void scale_load_and_bounds(pp_fb *fb)
 {
     const perp_mcp *mcp = fb->mcp;
     double size = 0.0;
@@ -149,6 +158,7 @@ static void scale_vectors(pp_fb *fb)
     size = size > 0.0 ? size : 1.0;
     for (int i = 0; i < fb->n; i++) {
         fb->b[i] /= size;
+        // the unit goes into C, and its inverse into R
         fb->column[i] *= size;
         fb->row[i] /= size;
         fb->lower[i] = pp_mcp_lower(mcp, i) / fb->column[i];
@@ -157,6 +167,7 @@ static void scale_vectors(pp_fb *fb)
     fb->b_size = pp_norm_inf(fb->n, mcp->b);
 }
 
+// Residuals (C5) and (C6) are measured in the caller's units, hence `inverse` from the caller's A.
 perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb **out)
 {
     int n = mcp->n;
@@ -174,13 +185,13 @@ perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb
             return PERP_ERR_MEMORY;
         }
     }
-    perp_status status = copy_matrix(&mcp->A, arena, &fb->A);
+    perp_status status = copy_with_diagonal(&mcp->A, arena, &fb->A);
     if (status < 0) {
         return status;
     }
     unit_ratios(&mcp->A, fb->inverse);
-    equilibrate(&fb->A, passes, fb->row, fb->column, scratch, scratch + n);
-    scale_vectors(fb);
+    equilibrate_ruiz(&fb->A, passes, fb->row, fb->column, scratch, scratch + n);
+    scale_load_and_bounds(fb);
     *out = fb;
     return PERP_OK;
 }
@@ -190,13 +201,16 @@ perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb
 void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w)
 {
     memcpy(w, fb->b, (size_t)fb->n * sizeof *w);
-    for (int i = 0; i < fb->n && prox.lambda > 0.0; i++) {
-        w[i] += prox.lambda * (z[i] - prox.center[i]);
+    if (prox.lambda > 0.0) {
+        for (int i = 0; i < fb->n; i++) {
+            w[i] += prox.lambda * (z[i] - prox.center[i]);
+        }
     }
     pp_matrix_mul(&fb->A, 1.0, z, w);
 }
 
-// phi(x, y) with its derivatives; at the kink (0, 0) the element halfway between the branches.
+// phi(x, y) with its derivatives. At (0, 0) these are 1 - 1/sqrt(2) each, the element of the
+// generalised Jacobian that is reached along x = y > 0.
 static double fischer(double x, double y, double *dx, double *dy)
 {
     double size = hypot(x, y);
@@ -206,9 +220,11 @@ static double fischer(double x, double y, double *dx, double *dy)
     }
     *dx = 1.0 - x / size;
     *dy = 1.0 - y / size;
-    return x + y > 0.0 ? 2.0 * x * (y / (x + y + size)) : x + y - size;  // no cancellation
+    // x + y - |(x, y)| = 2 x y / (x + y + |(x, y)|), without cancellation where x + y > 0
+    return x + y > 0.0 ? 2.0 * x * (y / (x + y + size)) : x + y - size;
 }
 
+// Phi_i and its derivatives a by z and c by w, by the kind of bounds.
 static double component(double l, double u, double z, double w, double *a, double *c)
 {
     bool below = isfinite(l), above = isfinite(u);
@@ -226,6 +242,7 @@ static double component(double l, double u, double z, double w, double *a, doubl
     if (!above) {
         return fischer(z - l, w, a, c);
     }
+    // chain rule through the inner function of (C25)
     double inner = fischer(u - z, -w, &dx, &dy);
     if (!below) {
         *a = dx;
@@ -262,7 +279,8 @@ void pp_fb_min_map(const pp_fb *fb, const double *z, const double *w, double *ph
         bool between = moved > fb->lower[i] && moved < fb->upper[i];
         a[i] = between ? 0.0 : 1.0;
         c[i] = between ? 1.0 : 0.0;
-        phi[i] = between ? w[i] : z[i] - (moved <= fb->lower[i] ? fb->lower[i] : fb->upper[i]);
+        double bound = moved <= fb->lower[i] ? fb->lower[i] : fb->upper[i];
+        phi[i] = between ? w[i] : z[i] - bound;
     }
 }
 
@@ -272,8 +290,14 @@ double pp_fb_residual(const pp_fb *fb, const double *z, double *work)
     double *x = work, *w = work + fb->n, plain = 0.0, scaled = 0.0, own = 0.0, own_size = 1.0;
     for (int i = 0; i < fb->n; i++) {
         double l = pp_mcp_lower(mcp, i), u = pp_mcp_upper(mcp, i);
-        x[i] = z[i] <= fb->lower[i] ? l : z[i] >= fb->upper[i] ? u : fb->column[i] * z[i];
-        x[i] = pp_clamp(x[i], l, u);
+        // at a bound the caller's own number, not its scaled and rescaled value
+        if (z[i] <= fb->lower[i]) {
+            x[i] = l;
+        } else if (z[i] >= fb->upper[i]) {
+            x[i] = u;
+        } else {
+            x[i] = pp_clamp(fb->column[i] * z[i], l, u);
+        }
         w[i] = mcp->b[i];
     }
     pp_matrix_mul(&mcp->A, 1.0, x, w);

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scaled contact problem of the semi-smooth Newton solver: units out, blocks in.
+// The scaled contact problem of the semi-smooth Newton solver: W gathered into blocks of one
+// contact by another, and the scaling of ssn.h, theory (C16) and (C23). Cost: the entries of W,
+// once.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
@@ -35,7 +37,8 @@ void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y)
     }
 }
 
-// Where the distinct block rows of block column j are, in mark: mark[row] = j + 1. Returns how many.
+// Marks the distinct block rows of block column j, mark[row] = j + 1, and returns how many there are.
+// The diagonal block counts whether W stores it or not.
 static int mark_rows(const perp_matrix *A, int d, int j, int *mark)
 {
     int count = 0;
@@ -48,9 +51,10 @@ static int mark_rows(const perp_matrix *A, int d, int j, int *mark)
     return count + 1;
 }
 
-// The block rows of column j, ascending: gathered from the scalar columns, then sorted by insertion
-// (the columns of a block share most of their rows, which come ascending).
-static void gather_rows(const perp_matrix *A, int j, int *seen, pp_blocks *blocks)
+// Lists the block rows of column j, ascending, and finds the diagonal one. Sorted by insertion, which
+// moves little: the scalar columns of a block share most of their rows, and these ascend. seen[row] =
+// -(j + 1) marks a row as listed, which mark_rows never writes.
+static void gather_block_rows(const perp_matrix *A, int j, int *seen, pp_blocks *blocks)
 {
     int d = blocks->dim, first = blocks->p[j], end = first;
     blocks->row[end++] = j;
@@ -74,18 +78,22 @@ static void gather_rows(const perp_matrix *A, int j, int *seen, pp_blocks *block
     }
 }
 
+// W as dim x dim blocks by block columns, diagonal blocks always present.
 static perp_status blocks_create(const perp_matrix *W, int d, pp_arena *arena, pp_blocks *blocks)
 {
     perp_matrix A;
     perp_status status = pp_matrix_to_csc(W, arena, &A);
+    if (status < 0) {
+        return status;
+    }
     int nc = W->cols / d;
     int *mark = PP_ZEROS(arena, int, nc);
     int *where = PP_ARRAY(arena, int, nc);
     *blocks = (pp_blocks){.count = nc, .dim = d};
     blocks->p = PP_ZEROS(arena, int, nc + 1);
     blocks->diagonal = PP_ZEROS(arena, int, nc);
-    if (status < 0 || !mark || !where || !blocks->p || !blocks->diagonal) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (!mark || !where || !blocks->p || !blocks->diagonal) {
+        return PERP_ERR_MEMORY;
     }
     for (int j = 0; j < nc; j++) {
         blocks->p[j + 1] = blocks->p[j] + mark_rows(&A, d, j, mark);
@@ -96,10 +104,11 @@ static perp_status blocks_create(const perp_matrix *W, int d, pp_arena *arena, p
         return PERP_ERR_MEMORY;
     }
     for (int j = 0; j < nc; j++) {
-        gather_rows(&A, j, mark, blocks);
+        gather_block_rows(&A, j, mark, blocks);
         for (int k = blocks->p[j]; k < blocks->p[j + 1]; k++) {
             where[blocks->row[k]] = k;
         }
+        // the scalar columns of block column j one after another; b is the column within the block
         for (int k = A.p[j * d], b = 0; k < A.p[(j + 1) * d]; k++) {
             for (; k >= A.p[j * d + b + 1]; b++) {
             }
@@ -122,8 +131,8 @@ static double mean_diagonal(const pp_ssn *ssn, int c, int first, int size)
     return sum / size;
 }
 
-// S of every component, and the lengths taken out of the coefficients. A contact without inertia of
-// its own (both sides fixed) borrows the largest of the others.
+// S of every component, and the lengths of theory (C16) taken out of the coefficients mu. A contact
+// whose W_cc vanishes (both sides fixed) is scaled like the contact of largest W_cc.
 static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
 {
     int d = ssn->dim;
@@ -142,6 +151,7 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
             if (!mu[g]) {
                 continue;
             }
+            // group 0 slides: its components are impulses and need no length
             double own = g == 0 ? 0.0 : mean_diagonal(ssn, c, group.first, group.size);
             double length = own > 0.0 ? sqrt(sliding / own) : 1.0;
             mu[g][c] = group.mu[c] / length;
@@ -152,31 +162,25 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
     }
 }
 
-static void copy_own(pp_ssn *ssn)
-{
-    size_t dd = (size_t)ssn->dim * (size_t)ssn->dim;
-    for (int c = 0; c < ssn->nc; c++) {
-        memcpy(ssn->own + (size_t)c * dd, ssn->W.x + (size_t)ssn->W.diagonal[c] * dd,
-               dd * sizeof *ssn->own);
-    }
-}
-
+// W' = S W S (or G' = G S for bodies) and q' = S q / unit, with the unit that makes max|q'| = 1.
+// Then scale and velocity convert r and u back to the caller's units.
 static void apply_scale(pp_ssn *ssn)
 {
     int d = ssn->dim;
     const double *S = ssn->scale;
-    if (ssn->bodies) {
-        pp_bodies_scale(ssn->bodies, S);
-    }
     for (int k = 0; k < ssn->nc * d * d; k++) {
         int c = k / (d * d);
         ssn->own[k] *= S[c * d + k % d] * S[c * d + k / d % d];
     }
-    for (int j = 0; !ssn->bodies && j < ssn->nc; j++) {
-        for (int k = ssn->W.p[j]; k < ssn->W.p[j + 1]; k++) {
-            double *block = ssn->W.x + (size_t)k * (size_t)(d * d);
-            for (int ab = 0; ab < d * d; ab++) {
-                block[ab] *= S[ssn->W.row[k] * d + ab % d] * S[j * d + ab / d];
+    if (ssn->bodies) {
+        pp_bodies_scale(ssn->bodies, S);
+    } else {
+        for (int j = 0; j < ssn->nc; j++) {
+            for (int k = ssn->W.p[j]; k < ssn->W.p[j + 1]; k++) {
+                double *block = ssn->W.x + (size_t)k * (size_t)(d * d);
+                for (int ab = 0; ab < d * d; ab++) {  // row ab % d, column ab / d of the block
+                    block[ab] *= S[ssn->W.row[k] * d + ab % d] * S[j * d + ab / d];
+                }
             }
         }
     }
@@ -215,14 +219,22 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
     }
     ssn->bodies = bodies;
     ssn->own = PP_ARRAY(arena, double, (size_t)ssn->n *(size_t)ssn->dim);
-    perp_status status = bodies ? PERP_OK : blocks_create(&local->W, ssn->dim, arena, &ssn->W);
-    if (status < 0 || !ssn->q || !ssn->scale || !ssn->velocity || !ssn->own) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (!ssn->q || !ssn->scale || !ssn->velocity || !ssn->own) {
+        return PERP_ERR_MEMORY;
     }
+    // the blocks W_cc, by which the contacts are scaled
     if (bodies) {
         pp_bodies_own(bodies, ssn->own);
     } else {
-        copy_own(ssn);
+        perp_status status = blocks_create(&local->W, ssn->dim, arena, &ssn->W);
+        if (status < 0) {
+            return status;
+        }
+        size_t dd = (size_t)ssn->dim * (size_t)ssn->dim;
+        for (int c = 0; c < ssn->nc; c++) {
+            memcpy(ssn->own + (size_t)c * dd, ssn->W.x + (size_t)ssn->W.diagonal[c] * dd,
+                   dd * sizeof *ssn->own);
+        }
     }
     scale_contacts(ssn, mu);
     for (int g = 0; g < ssn->groups; g++) {

@@ -1,12 +1,17 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Newton's method on the Alart–Curnier map F of theory (C21), without the proximal loop of ssn_fcp.c, for
-// few contacts: from zero it needs four to six steps where that needs a dozen, from a good guess two or three.
+// Newton's method on the Alart–Curnier map F of theory (C21) for few contacts, without the proximal
+// loop of ssn_fcp.c: from zero it takes four to six steps where that takes a dozen, from a good
+// guess two or three.
 //
-// Line search on |F|. Where that finds nothing for the first time, contacts are redundant: from there on the
-// step is held back by alpha, a part of the residual; and the full step is taken when nothing is found again.
-// It may fail; then it says so, and r is as it was. A guess that leads nowhere is dropped first.
+// Armijo line search on |F|. Where it fails for the first time contacts are redundant: from then on
+// the step is regularised by alpha, a part of the residual, and the full step is taken where the
+// search fails again. On failure r is as it was. A guess that does not converge is replaced by zero
+// once.
+//
+// Proved: quadratic convergence near regular solutions (Qi, Sun 1993). Of 3000 random problems of
+// rank 6 it solves 98 % (docs/solvers.md). Cost: one dense LU of the unknowns that the modes leave.
 #include "comp/newton/ssn_quick.h"
 
 #include <math.h>
@@ -20,15 +25,16 @@ enum {
     ROWS_WARM = 160,   // from a guess
 };
 
-#define ALPHA                1e-11  // of a step that is not held back
-#define SHARE                0.3    // of the residual, where it is
-#define MARGIN               0.99   // of the tolerance: the judge computes otherwise
-#define ROUNDING             1e-9  // a residual below this that does not fall fourfold in a step will not
-#define RESIDUAL_CHECK_BELOW 1e-3  // |F| in units of q below which residuals are worth their time
+#define ALPHA                1e-11  // of steps without regularisation
+#define SHARE                0.3    // alpha in units of the residual, with it
+#define MARGIN               0.99   // of the tolerance: the judge evaluates in another order
+#define ROUNDING             1e-9   // a residual below this that does not fall fourfold is rounding
+#define RESIDUAL_CHECK_BELOW 1e-3   // |F| in units of q below which residuals are computed
 
 // ── The map ──────────────────────────────────────────────────────────────────────────────────────
 
-// Q(x) of contact c into y.
+// y = Q(x) of contact c, x = r - rho u; returns the mode, and |x_t| in *size. Three components also in the
+// plane, where the last is 0.
 static pp_quick_mode project_contact(const pp_quick *s, int c, const double *x, double *y,
                                      double *size)
 {
@@ -46,7 +52,7 @@ static pp_quick_mode project_contact(const pp_quick *s, int c, const double *x, 
     return *size <= radius && radius > 0.0 ? PP_QUICK_STICK : PP_QUICK_SLIP;
 }
 
-// The square of |F| at r + t dr, in units of energy; touch gets what the contacts do there.
+// The merit function sum |F_c|^2 / rho_c [energy] at r + t dr. The modes there are left in touch.
 static double merit(pp_quick *s, double t)
 {
     double sum = 0.0;
@@ -62,6 +68,7 @@ static double merit(pp_quick *s, double t)
             square += F * F;
         }
         sum += square / rho;
+        // direction of x_t and h = mu x_n / |x_t|, for slip only
         double inverse = kind == PP_QUICK_SLIP && size > 0.0 ? 1.0 / size : 0.0;
         s->touch[c] = (pp_quick_contact){
             .kind = kind, .e = {x[1] * inverse, x[2] * inverse}, .turn = s->mu[c] * x[0] * inverse};
@@ -71,8 +78,9 @@ static double merit(pp_quick *s, double t)
 
 // ── Residuals, theory (C7) and (C8) ──────────────────────────────────────────────────────────────
 
-// |r - P_K(r - rho u~)|^2 of one contact, u~ = u + mu |u_t| e_n.
-static double natural_square(int dim, double mu, double rho, const double *r, const double *u)
+// |r - P_K(r - rho u~)|^2 of one contact, with the shift u~ = u + mu |u_t| e_n and the closed form of the
+// projection, theory (C18).
+static double natural_square_disc(int dim, double mu, double rho, const double *r, const double *u)
 {
     double u1 = u[1], u2 = dim > 2 ? u[2] : 0.0, r2 = dim > 2 ? r[2] : 0.0;
     double x0 = r[0] - rho * (u[0] + mu * sqrt(u1 * u1 + u2 * u2));
@@ -86,6 +94,7 @@ static double natural_square(int dim, double mu, double rho, const double *r, co
     return e0 * e0 + e1 * e1 + e2 * e2;
 }
 
+// |F|^2 of theory (C21), in place of the natural map where friction is strong.
 static double strong_square(const pp_quick *s, int c, const double *r, const double *u)
 {
     double x[3] = {0.0}, y[3], size, sum = 0.0;
@@ -99,7 +108,7 @@ static double strong_square(const pp_quick *s, int c, const double *r, const dou
     return sum;
 }
 
-// The larger residual of r and u.
+// The larger of the residuals (C7) and (C8) of r and u.
 static double residual(const pp_quick *s)
 {
     double plain = 0.0, scaled = 0.0, q2 = 0.0, r2 = 0.0, rho_q2 = 0.0;
@@ -111,9 +120,10 @@ static double residual(const pp_quick *s)
         }
         q2 += own;
         rho_q2 += rho * rho * own;
-        plain += natural_square(s->dim, mu, 1.0, s->r + i, s->u + i);
-        scaled += mu > PP_STRONG_FRICTION ? strong_square(s, c, s->r + i, s->u + i)
-                                          : natural_square(s->dim, mu, rho, s->r + i, s->u + i);
+        plain += natural_square_disc(s->dim, mu, 1.0, s->r + i, s->u + i);
+        scaled += mu > PP_STRONG_FRICTION
+                      ? strong_square(s, c, s->r + i, s->u + i)
+                      : natural_square_disc(s->dim, mu, rho, s->r + i, s->u + i);
     }
     double size2 = pp_max(r2, rho_q2);
     plain = q2 > 0.0 ? plain / q2 : plain;
@@ -124,6 +134,7 @@ static double residual(const pp_quick *s)
 
 // ── The method ───────────────────────────────────────────────────────────────────────────────────
 
+// u = W r + q
 static void find_velocities(pp_quick *s)
 {
     pp_quick_mul(s, s->r, s->u);
@@ -132,7 +143,7 @@ static void find_velocities(pp_quick *s)
     }
 }
 
-// What is off the cones is put back when that costs nothing.
+// Projects r onto the friction limits where the residual stays within the target. dr holds the old r.
 static void snap_to_cones(pp_quick *s, double target)
 {
     double off = 0.0, largest = 0.0;
@@ -147,6 +158,7 @@ static void snap_to_cones(pp_quick *s, double target)
             s->r[i + a] = y[a];
         }
     }
+    // beyond rounding: the projected r must pass as well
     if (off > 1e-13 * largest) {
         find_velocities(s);
         if (!(residual(s) <= target)) {
@@ -155,8 +167,8 @@ static void snap_to_cones(pp_quick *s, double target)
     }
 }
 
-// Moves r along dr as far as makes |F| fall, or all the way where nothing does and `force`. Returns |F|^2 at
-// r, PP_INF: r stays.
+// Armijo backtracking along dr from |F|^2 = size2. Where it fails r stays, unless `force`, and PP_INF is
+// returned; with `force` the full step is taken. Otherwise returns |F|^2 at the new r, touch included.
 static double line_search(pp_quick *s, double size2, bool force)
 {
     double t = 1.0, reached = PP_INF;
@@ -177,9 +189,9 @@ static double line_search(pp_quick *s, double size2, bool force)
     return k < BACKTRACKS ? reached : merit(s, 0.0);
 }
 
-// From r, or from zero.
-static perp_status newton_iterate(pp_quick *s, const pp_job *job, const double *r,
-                                  pp_report *report)
+// The iteration from r (NULL: from zero). PERP_OK, PERP_INEXACT or PERP_ERR_LIMIT.
+static perp_status iterate_undamped(pp_quick *s, const pp_job *job, const double *r,
+                                    pp_report *report)
 {
     double target = MARGIN * job->options->tolerance;
     int limit = job->options->max_iterations;
@@ -199,6 +211,7 @@ static perp_status newton_iterate(pp_quick *s, const pp_job *job, const double *
     s->alpha = ALPHA;
     for (int k = 0;; k++) {
         report->iterations = report->factorisations = k;
+        // residuals cost about as much as the map: only where they may be small
         bool near = size2 <= RESIDUAL_CHECK_BELOW * RESIDUAL_CHECK_BELOW * s->unit2;
         double now = near || careful ? residual(s) : PP_INF;
         if (now <= target) {
@@ -218,6 +231,7 @@ static perp_status newton_iterate(pp_quick *s, const pp_job *job, const double *
         if (moved < PP_INF) {
             size2 = moved;
         } else {
+            // no descent: J is nearly singular, contacts are redundant
             careful = true;
             merit(s, 0.0);
         }
@@ -226,7 +240,7 @@ static perp_status newton_iterate(pp_quick *s, const pp_job *job, const double *
 
 // ── Making it ────────────────────────────────────────────────────────────────────────────────────
 
-// W in columns: borrowed where it is so already, or full.
+// W dense, column-major; borrowed where it is dense or its CSC arrays are full.
 static const double *dense_columns(const perp_matrix *W, pp_arena *arena)
 {
     size_t n = (size_t)W->rows;
@@ -243,7 +257,9 @@ static const double *dense_columns(const perp_matrix *W, pp_arena *arena)
     return dense;
 }
 
-static bool scale_contacts(pp_quick *s)
+// rho_c = dim / tr W_cc, theory (C8), and |q|^2 in units of energy. False: a contact without inertia of
+// its own, or W_cc of too different sizes.
+static bool find_rho(pp_quick *s)
 {
     double least = PP_INF, most = 0.0;
     for (int c = 0; c < s->nc; c++) {
@@ -261,6 +277,7 @@ static bool scale_contacts(pp_quick *s)
     return least > 1e-14 * most && most < PP_INF;
 }
 
+// All vectors from one array. PERP_ERR_LIMIT: the contacts have no common scale.
 static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *s)
 {
     int n = fcp->nc * fcp->dim;
@@ -279,18 +296,21 @@ static perp_status create_quick(const perp_fcp *fcp, pp_arena *arena, pp_quick *
     s->du = s->dr + n;
     s->z = s->du + n;
     s->rho = s->z + n;
-    if (!scale_contacts(s)) {
+    if (!find_rho(s)) {
         return PERP_ERR_LIMIT;
     }
     return PERP_OK;
 }
 
+// Local form, sliding friction alone, discs, few rows. From a guess, which takes fewer steps, more
+// rows.
 bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options)
 {
     int most = options->warm_start ? ROWS_WARM : ROWS_COLD;
     return fcp->nv == 0 && fcp->dim <= 3 && !fcp->nd && fcp->nc * fcp->dim <= most;
 }
 
+// From the guess, then from zero; the caller's r changes on success only.
 perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                          pp_report *report)
 {
@@ -300,9 +320,9 @@ perp_status pp_ssn_quick(const perp_fcp *fcp, const pp_job *job, double *r, doub
     if (status < 0) {
         return status;
     }
-    status = newton_iterate(&s, job, job->options->warm_start ? r : NULL, report);
+    status = iterate_undamped(&s, job, job->options->warm_start ? r : NULL, report);
     if (status == PERP_ERR_LIMIT && job->options->warm_start && s.n <= ROWS_COLD) {
-        status = newton_iterate(&s, job, NULL, report);
+        status = iterate_undamped(&s, job, NULL, report);
     }
     if (status >= 0) {
         memcpy(r, s.r, (size_t)s.n * sizeof *r);

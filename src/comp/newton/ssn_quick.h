@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inside of the undamped Newton method for few contacts: what a contact does, and the linear system
-// that says so. Private to ssn_quick*.c.
+// Internal interface of the undamped Newton method for few contacts: the modes of the contacts and
+// the linear system that follows from them. Private to ssn_quick*.c.
 #pragma once
 
 #include "comp/newton/ssn.h"
 
 typedef enum pp_quick_mode { PP_QUICK_OPEN, PP_QUICK_STICK, PP_QUICK_SLIP } pp_quick_mode;
 
-// What x = r - rho u says of a contact.
+// The mode of a contact at x = r - rho u, and for slip the direction.
 typedef struct pp_quick_contact {
     pp_quick_mode kind;
     double e[2];  // slip: direction of x_t (plane: a sign, and 0)
     double turn;  // slip: mu x_n / |x_t|
 } pp_quick_contact;
 
+// The local problem with friction discs (in the plane: intervals), W dense, in the caller's units.
 typedef struct pp_quick {
     int nc, dim, n;
     const double *W;  // n x n

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Newton step of ssn_quick.c, in the unknowns that a contact leaves free.
+// The Newton step of ssn_quick.c, reduced to the unknowns that the modes of the contacts leave.
 //
 // With x = r - rho u and the linearised map of theory (C21),
 //
@@ -11,18 +11,20 @@
 //           e . dr_t = mu (r_n + dr_n) - e . r_t
 //           (1 - h) s + h rho (t . du_t) = -t . r_t,   s = t . dr_t,  h = mu x_n / |x_t|
 //
-// e the direction of x_t and t across. So dr = k + V z with k known, du = W dr, and
+// with e the direction of x_t and t = (-e_2, e_1) across it. So dr = k + V z with k known, du = W
+// dr, and
 //
 //   (D + U R W V) z = b - U R W k
 //
-// V and U one small block a contact, R = diag rho, D = diag(alpha or 1 - h). alpha keeps it regular where
-// contacts are redundant.
+// V and U have one small block a contact, R = diag rho, D = diag(alpha or 1 - h). alpha makes the
+// system regular where contacts are redundant. Cost: assembly n m, LU 2/3 m^3 operations for m
+// unknowns.
 #include "comp/newton/ssn_quick.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SMALL = 4 };  // unknowns up to which a plain elimination is faster
+enum { SMALL = 4 };  // unknowns up to which an elimination without calls is faster
 
 void pp_quick_mul(const pp_quick *s, const double *x, double *y)
 {
@@ -32,26 +34,35 @@ void pp_quick_mul(const pp_quick *s, const double *x, double *y)
 
 // ── Unknowns ─────────────────────────────────────────────────────────────────────────────────────
 
+// Unknowns of a contact: none open, dim sticking, dim - 1 slipping.
 static int unknown_count(const pp_quick *s, pp_quick_mode kind)
 {
-    return kind == PP_QUICK_OPEN ? 0 : kind == PP_QUICK_STICK ? s->dim : s->dim - 1;
+    if (kind == PP_QUICK_OPEN) {
+        return 0;
+    }
+    return kind == PP_QUICK_STICK ? s->dim : s->dim - 1;
 }
 
-// dr = k; false when it is zero.
+// dr = k, the part of the step that the modes fix. False: it is zero.
 static bool begin_step(pp_quick *s)
 {
     bool any = false;
     for (int c = 0, i = 0; c < s->nc; c++, i += s->dim) {
         const pp_quick_contact *at = &s->touch[c];
         const double *r = s->r + i;
+        // e . dr_t for dr_n = 0: onto the limit mu r_n
         double *dr = s->dr + i, along = 0.0;
         if (at->kind == PP_QUICK_SLIP) {
             along = s->mu[c] * r[0] - at->e[0] * r[1] - (s->dim > 2 ? at->e[1] * r[2] : 0.0);
         }
         for (int a = 0; a < s->dim; a++) {
-            dr[a] = at->kind == PP_QUICK_OPEN            ? -r[a]
-                    : at->kind == PP_QUICK_SLIP && a > 0 ? along * at->e[a - 1]
-                                                         : 0.0;
+            if (at->kind == PP_QUICK_OPEN) {
+                dr[a] = -r[a];
+            } else if (at->kind == PP_QUICK_SLIP && a > 0) {
+                dr[a] = along * at->e[a - 1];
+            } else {
+                dr[a] = 0.0;
+            }
             any = any || dr[a] != 0.0;
         }
     }
@@ -73,6 +84,7 @@ static int right_side(pp_quick *s)
         } else if (at->kind == PP_QUICK_SLIP) {
             s->z[m++] = -rho * (u[0] + du[0]);
             if (s->dim > 2) {
+                // t . du_t
                 double across = at->e[0] * du[2] - at->e[1] * du[1];
                 s->z[m++] = at->e[1] * r[1] - at->e[0] * r[2] - at->turn * rho * across;
             }
@@ -93,6 +105,7 @@ static void add_unknowns(pp_quick *s)
                 dr[a] += z[a];
             }
         } else if (at->kind == PP_QUICK_SLIP) {
+            // dr_t = mu dr_n e + s t
             dr[0] += z[0];
             dr[1] += s->mu[c] * z[0] * at->e[0];
             if (s->dim > 2) {
@@ -106,7 +119,7 @@ static void add_unknowns(pp_quick *s)
 
 // ── Dense ────────────────────────────────────────────────────────────────────────────────────────
 
-// One column of U R W V from w, one of W V.
+// One column of U R W V, from the column w of W V.
 static void apply_rows(const pp_quick *s, const double *w, double *column)
 {
     for (int c = 0; c < s->nc; c++, w += s->dim) {
@@ -127,7 +140,7 @@ static void apply_rows(const pp_quick *s, const double *w, double *column)
     }
 }
 
-// w = a x + b y + z
+// w = x + a y + b z
 static void axpbypz(int n, const double *x, double a, const double *y, double b, const double *z,
                     double *restrict w)
 {
@@ -136,6 +149,7 @@ static void axpbypz(int n, const double *x, double a, const double *y, double b,
     }
 }
 
+// J = D + U R W V, m x m, column by column. du serves as scratch.
 static void assemble_reduced(pp_quick *s, int m)
 {
     int n = s->n, at_column = 0;
@@ -151,6 +165,7 @@ static void assemble_reduced(pp_quick *s, int m)
                 J[(size_t)a * (size_t)(m + 1)] += s->alpha;
             }
         } else if (at->kind == PP_QUICK_SLIP) {
+            // column of dr_n: W (e_n + mu e); in space a second one for s: W t
             const double *last = s->dim > 2 ? W + 2 * (size_t)n : W;
             double mu0 = s->mu[c] * at->e[0], mu1 = s->dim > 2 ? s->mu[c] * at->e[1] : 0.0;
             axpbypz(n, W, mu0, W + n, mu1, last, w);
@@ -161,14 +176,14 @@ static void assemble_reduced(pp_quick *s, int m)
                     w[i] = at->e[0] * last[i] - at->e[1] * W[n + i];
                 }
                 apply_rows(s, w, column + m);
-                J[m + 1] += pp_max(1.0 - at->turn, s->alpha);
+                J[m + 1] += pp_max(1.0 - at->turn, s->alpha);  // h -> 1 where slip begins
             }
         }
         at_column += unknown_count(s, at->kind);
     }
 }
 
-// z = J \ z for m <= SMALL, without the calls
+// z = J \ z for m <= SMALL: Gaussian elimination with partial pivoting. False: singular.
 static bool solve_small(int m, double *J, double *z)
 {
     for (int k = 0; k < m; k++) {
@@ -195,6 +210,7 @@ static bool solve_small(int m, double *J, double *z)
             z[i] -= factor * z[k];
         }
     }
+    // back substitution
     for (int k = m - 1; k >= 0; k--) {
         z[k] /= J[k + k * m];
         for (int i = 0; i < k; i++) {
@@ -204,6 +220,7 @@ static bool solve_small(int m, double *J, double *z)
     return true;
 }
 
+// z = J \ z; false: singular.
 static bool solve_reduced(pp_quick *s, int m)
 {
     assemble_reduced(s, m);
@@ -219,6 +236,7 @@ static bool solve_reduced(pp_quick *s, int m)
 
 bool pp_quick_step(pp_quick *s)
 {
+    // W k is skipped where k = 0, in the first step from zero
     if (begin_step(s)) {
         pp_quick_mul(s, s->dr, s->du);
     } else {

@@ -7,15 +7,19 @@
 //
 //   (M + G D G^T) y = G B^-1 b,   x = B^-1 b - D G^T y,   D = B^-1 A,   y = M^-1 G x
 //
-// as large as there are velocities, however many contacts the bodies share. Its blocks are the bodies and
-// the pairs of bodies that touch; where every D is symmetric (contacts open or sticking) so is it.
-// Where contacts stick D is 1/alpha, so that digits are lost as alpha falls: the caller refines.
+// which has as many unknowns as there are velocities, however many contacts the bodies share. Its
+// blocks are the bodies and the pairs of bodies that touch. It is symmetric, and factored as L D
+// L^T, where every D and M are symmetric (all contacts open or sticking); otherwise it is factored
+// as L U on the same symmetric pattern. Where contacts stick D is 1 / alpha, so that digits are
+// lost as alpha falls: the caller refines. Cost: one factorisation of sparse_ldl.c, whose analysis
+// is kept while the pattern stays.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
 #include <string.h>
 
-// Entries of L up to which the factorisation is believed: the caller's refinement needs some digits.
+// Largest entry of L for which the factorisation counts as regular. There is no pivoting between
+// blocks, and the refinement needs some correct digits.
 #define GROWTH_MOST 1e12
 
 #define INLINE static inline __attribute__((always_inline))
@@ -24,18 +28,20 @@ struct pp_ssn_velocity {
     const pp_bodies *bodies;
     int nc, dim;
     pp_ldl *factor;
-    int *k_at;      // nc: where the places of a contact start
-    int *place;     // for each pair of bodies e1 >= e2 of a contact: its block
-    int *diagonal;  // bodies: where their blocks start
-    int values;
-    double *x, *upper;    // blocks of M + G D G^T, and those above the diagonal
+    int *k_at;  // nc: where in place[] a contact starts
+    int *
+        place;  // for each pair of bodies of a contact, the later one first: start of its block in x
+    int *diagonal;      // bodies: start of their diagonal blocks in x
+    int values;         // numbers in x, and in upper
+    double *x, *upper;  // M + G D G^T: blocks on and below the diagonal; transposes of those above
     double *D, *inverse;  // dim x dim a contact: D and B^-1
     double *y;            // nv
 };
 
 // ── Pattern ──────────────────────────────────────────────────────────────────────────────────────
 
-// Pairs of bodies, each once: rows of each column, the diagonal first.
+// The block pattern: for each body (column) itself and the later bodies it touches, each once. False: no
+// memory. A counting sort of all pairs by column, then duplicates dropped with the help of mark.
 static bool list_pairs(const pp_bodies *b, pp_arena *arena, pp_ldl_pattern *out)
 {
     int n = b->count, total = 0;
@@ -46,6 +52,7 @@ static bool list_pairs(const pp_bodies *b, pp_arena *arena, pp_ldl_pattern *out)
     }
     for (int c = 0; c < b->nc; c++) {
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
+            // bodies of a contact ascend: the pair (e, o), o > e, belongs to column e
             count[b->body[e]] += b->p[c + 1] - e - 1;
         }
     }
@@ -81,6 +88,7 @@ static bool list_pairs(const pp_bodies *b, pp_arena *arena, pp_ldl_pattern *out)
     return true;
 }
 
+// Where each contact adds its blocks: found once, read in every factorisation. False: no memory.
 static bool find_places(pp_ssn_velocity *v, const pp_ldl_pattern *pattern, pp_arena *arena)
 {
     const pp_bodies *b = v->bodies;
@@ -111,6 +119,7 @@ static bool find_places(pp_ssn_velocity *v, const pp_ldl_pattern *pattern, pp_ar
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             for (int o = e; o < b->p[c + 1]; o++) {
                 int k = pattern->p[b->body[e]];
+                // columns are short, a body touches few others: a linear search
                 while (pattern->i[k] != b->body[o]) {
                     k++;
                 }
@@ -121,6 +130,8 @@ static bool find_places(pp_ssn_velocity *v, const pp_ldl_pattern *pattern, pp_ar
     return true;
 }
 
+// The job's factorisation keeps its analysis from call to call where pattern and sizes are the
+// same.
 perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
                                    pp_ssn_velocity **out)
 {
@@ -137,6 +148,7 @@ perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
     v->y = PP_ARRAY(arena, double, bodies->nv);
     v->factor = job->factor ? job->factor : pp_ldl_create_in(arena);
     pp_ldl_pattern pattern;
+    // the pattern is in the arena, the analysis in the factorisation
     if (!v->D || !v->inverse || !v->y || !v->factor || !list_pairs(bodies, arena, &pattern)) {
         return PERP_ERR_MEMORY;
     }
@@ -149,7 +161,7 @@ perp_status pp_ssn_velocity_create(const pp_bodies *bodies, const pp_job *job,
 
 // ── Factorisation and solution ───────────────────────────────────────────────────────────────────
 
-// X = B^-1 for d = 2, 3; false: singular
+// X = B^-1 for d = 2, by the adjugate. False: singular.
 static inline bool invert2(const double *B, double *X)
 {
     double det = B[0] * B[3] - B[1] * B[2], f = 1.0 / det;
@@ -160,6 +172,8 @@ static inline bool invert2(const double *B, double *X)
     return isfinite(f);
 }
 
+// X = B^-1 for d = 3, by the adjugate: c0, c1, c2 are cofactors of the first column. False:
+// singular.
 static inline bool invert3(const double *B, double *X)
 {
     double c0 = B[4] * B[8] - B[5] * B[7], c1 = B[5] * B[6] - B[3] * B[8],
@@ -177,6 +191,7 @@ static inline bool invert3(const double *B, double *X)
     return isfinite(f);
 }
 
+// X = B^-1 by LU, for contacts with torsion and rolling. False: singular.
 static bool invert_any(int d, const double *B, double *X)
 {
     double LU[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
@@ -194,8 +209,17 @@ static bool invert_any(int d, const double *B, double *X)
     return true;
 }
 
-// Y = X A
-static inline void multiply(int d, const double *X, const double *A, double *Y)
+// X = B^-1 by size; false: singular.
+static bool invert_block(int d, const double *B, double *X)
+{
+    if (d == 2) {
+        return invert2(B, X);
+    }
+    return d == 3 ? invert3(B, X) : invert_any(d, B, X);
+}
+
+// Y = X A for d x d blocks
+static inline void multiply_blocks(int d, const double *X, const double *A, double *Y)
 {
     for (int b = 0; b < d; b++) {
         for (int a = 0; a < d; a++) {
@@ -208,33 +232,34 @@ static inline void multiply(int d, const double *X, const double *A, double *Y)
     }
 }
 
-// B^-1 and D of all contacts. *symmetric: all D are. False: a singular B.
+// B^-1 and D = B^-1 A of all contacts. *symmetric: every D is, to the last bit. False: a singular B.
 static bool invert_contacts(pp_ssn_velocity *v, const double *A, const double *B, bool *symmetric)
 {
     int d = v->dim, dd = d * d;
-    bool ok = true;
     *symmetric = true;
     for (int c = 0; c < v->nc; c++) {
         size_t at = (size_t)c * (size_t)dd;
         double *X = v->inverse + at, *D = v->D + at;
-        ok = ok && (d == 2   ? invert2(B + at, X)
-                    : d == 3 ? invert3(B + at, X)
-                             : invert_any(d, B + at, X));
-        multiply(d, X, A + at, D);
+        if (!invert_block(d, B + at, X)) {
+            return false;
+        }
+        multiply_blocks(d, X, A + at, D);
+        // exact symmetry holds for open and sticking contacts; a slip has none
         for (int b = 0; b < d; b++) {
             for (int a = 0; a < b; a++) {
                 *symmetric = *symmetric && D[a + b * d] == D[b + a * d];
             }
         }
     }
-    return ok;
+    return true;
 }
 
-// x += Ga D Gb'
+// x += Ga D Gb^T for the sa x d block Ga and the sb x d block Gb
 INLINE void add_pair(int sa, int sb, int d, const double *Ga, const double *Gb, const double *D,
                      double *x)
 {
     for (int j = 0; j < sb; j++) {
+        // D Gb^T first: d numbers for each column
         double t[PP_SSN_DIM_MAX];
         for (int k = 0; k < d; k++) {
             t[k] = 0.0;
@@ -252,7 +277,7 @@ INLINE void add_pair(int sa, int sb, int d, const double *Ga, const double *Gb, 
     }
 }
 
-// The same for the sizes of planar and spatial bodies, unrolled.
+// The same with constant sizes for planar and spatial bodies, which the compiler unrolls.
 static void add_sized(int sa, int sb, int d, const double *Ga, const double *Gb, const double *D,
                       double *x)
 {
@@ -265,6 +290,8 @@ static void add_sized(int sa, int sb, int d, const double *Ga, const double *Gb,
     }
 }
 
+// Adds G_c D_c G_c^T to the blocks of its bodies. Above the diagonal stands Gb D Ga^T, whose
+// transpose Ga D^T Gb^T has the shape of the block below.
 static void add_contact_block(pp_ssn_velocity *v, int c, bool symmetric)
 {
     const pp_bodies *b = v->bodies;
@@ -287,6 +314,7 @@ static void add_contact_block(pp_ssn_velocity *v, int c, bool symmetric)
     }
 }
 
+// Open contacts have D = 0 and add nothing.
 static bool is_zero(int n, const double *D)
 {
     for (int k = 0; k < n; k++) {
@@ -297,6 +325,7 @@ static bool is_zero(int n, const double *D)
     return true;
 }
 
+// Forms M + G D G^T and factors it. PERP_ERR_SINGULAR: a B is, or the factors grow too much.
 perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const double *B)
 {
     const pp_bodies *b = v->bodies;
@@ -310,6 +339,7 @@ perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const do
     if (!symmetric) {
         memset(v->upper, 0, (size_t)v->values * sizeof *v->upper);
     }
+    // M on the diagonal, then the contacts
     for (int k = 0; k < b->count; k++) {
         memcpy(v->x + v->diagonal[k], b->M + b->at[k],
                (size_t)(b->size[k] * b->size[k]) * sizeof *v->x);
@@ -325,8 +355,10 @@ perp_status pp_ssn_velocity_factor(pp_ssn_velocity *v, const double *A, const do
     } else {
         status = pp_ldl_factor_lu(v->factor, v->x, v->upper);
     }
-    return status == PERP_OK && !(pp_ldl_growth(v->factor) <= GROWTH_MOST) ? PERP_ERR_SINGULAR
-                                                                           : status;
+    if (status == PERP_OK && !(pp_ldl_growth(v->factor) <= GROWTH_MOST)) {
+        return PERP_ERR_SINGULAR;
+    }
+    return status;
 }
 
 // out = X b for a dim x dim block
@@ -340,6 +372,7 @@ static inline void block_times(int d, const double *X, const double *b, double *
     }
 }
 
+// Without refinement: pp_ssn_linear_solve adds it.
 perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
 {
     const pp_bodies *b = v->bodies;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An MCP solver on a contact problem: the Stewart–Trinkle problem of it, when its friction is polygonal
-// already, so that the law is not changed behind the caller's back.
+// A contact problem by a solver of MCPs: through its Stewart–Trinkle problem, theory (C10).
+// Friction must be polygonal already, since polygons in place of discs would be another law than
+// the caller posed.
 #include "comp/comp.h"
 
 bool pp_fcp_is_polygonal(const perp_fcp *fcp)
@@ -33,7 +34,7 @@ perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_
     perp_comp_options options = *job->options;
     pp_job inner = *job;
     inner.options = &options;
-    options.warm_start = false;  // r does not tell the split into directions
+    options.warm_start = false;  // the split of r into directions is not unique, theory section 5
     options.basis = NULL;
     options.ray = PP_ZEROS(job->arena, double, mcp->n);
     double *z = PP_ZEROS(job->arena, double, mcp->n);
@@ -42,7 +43,7 @@ perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_
         status = solve(mcp, &inner, z, report);
         if (status == PERP_ERR_INFEASIBLE && !report->complete &&
             !(perp_mcp_farkas(mcp, options.ray) < -PP_FARKAS_MARGIN)) {
-            status = PERP_ERR_RAY;  // claimed, not proved
+            status = PERP_ERR_RAY;  // claimed without a proof
         }
         perp_pyramid_recover(pyramid, z, r, v);
     }

@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The components of a contact, and the passage from the global form (C4) to the local one (C3).
+// The components of a contact, and the condensation of the global form (C4) to the local one (C3):
+// W = H' M^-1 H column by column, and q = H' M^-1 f + w. Cost of a column: the rows of H that share
+// a body with it; with a full M^-1 all of H.
 #include "comp/comp.h"
 
 #include <string.h>
 
+// Components in order: normal, sliding (1 in the plane, 2 in space), torsion (dim 4 and 6), rolling
+// (dim 5 and 6).
 int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX])
 {
     int count = 0;
@@ -19,14 +23,15 @@ int pp_fcp_groups(const perp_fcp *fcp, pp_group group[PP_GROUPS_MAX])
     return count;
 }
 
-// A growing list of CSC columns.
+// CSC columns of W with room for more.
 typedef struct contact_columns {
     int *p, *i;
     double *x;
     size_t capacity;
 } contact_columns;
 
-static bool grow_columns(contact_columns *c, pp_arena *arena, size_t used, size_t more)
+// Makes room for `more` entries after `used`. False: no memory.
+static bool reserve_columns(contact_columns *c, pp_arena *arena, size_t used, size_t more)
 {
     if (used + more <= c->capacity) {
         return true;
@@ -47,15 +52,16 @@ static bool grow_columns(contact_columns *c, pp_arena *arena, size_t used, size_
     return true;
 }
 
-// Scratch of a condensation.
+// Scratch of a condensation. y and Wj are zero between columns.
 typedef struct condense_scratch {
     perp_matrix H, Ht;   // by columns and by rows
-    double *y;           // nv: a column of M^-1 H, zero between columns
-    double *Wj;          // n: a column of W, zero between columns
-    int *touched, *hit;  // their non-zero places
+    double *y;           // nv: a column of M^-1 H
+    double *Wj;          // n: a column of W
+    int *touched, *hit;  // places in y and Wj that may differ from zero
 } condense_scratch;
 
-// One column of W = H' (M^-1 h): the places of hit, ascending. Returns how many, -1 on failure.
+// Column j of W = H' (M^-1 h_j) into Wj, its places into hit, ascending. Returns how many, -1: M is
+// singular.
 static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
 {
     int touched, hits = 0;
@@ -67,6 +73,8 @@ static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
         for (int e = s->Ht.p[dof]; e < s->Ht.p[dof + 1]; e++) {
             int i = s->Ht.i[e];
             double part = s->Ht.x[e] * s->y[dof];
+            // a new place, inserted in ascending order; rows of a contact are neighbours and move
+            // little
             if (s->Wj[i] == 0.0 && part != 0.0) {
                 int at = hits++;
                 for (; at > 0 && s->hit[at - 1] > i; at--) {
@@ -81,7 +89,8 @@ static int condensed_column(const pp_mass *mass, int j, condense_scratch *s)
     return hits;
 }
 
-static bool prepare_scratch(const perp_fcp *fcp, pp_arena *arena, condense_scratch *s)
+// The arrays, and H by columns and by rows. False: no memory.
+static bool allocate_scratch(const perp_fcp *fcp, pp_arena *arena, condense_scratch *s)
 {
     size_t n = (size_t)(fcp->nc * fcp->dim);
     s->y = PP_ZEROS(arena, double, fcp->nv);
@@ -92,6 +101,8 @@ static bool prepare_scratch(const perp_fcp *fcp, pp_arena *arena, condense_scrat
            pp_matrix_transpose(&fcp->H, arena, &s->Ht) >= 0;
 }
 
+// W is symmetric in exact arithmetic; each column is computed by itself and symmetry is not
+// imposed.
 perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
                             perp_fcp *local)
 {
@@ -100,15 +111,16 @@ perp_status pp_fcp_condense(const perp_fcp *fcp, const pp_mass *mass, pp_arena *
     double *q = PP_ARRAY(arena, double, n);
     contact_columns W = {.p = PP_ARRAY(arena, int, n + 1)};
     size_t used = 0;
-    if (!q || !W.p || !prepare_scratch(fcp, arena, &s)) {
+    if (!q || !W.p || !allocate_scratch(fcp, arena, &s)) {
         return PERP_ERR_MEMORY;
     }
     for (int j = 0; j < n; j++) {
         W.p[j] = (int)used;
         int hits = condensed_column(mass, j, &s);
-        if (hits < 0 || !grow_columns(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
+        if (hits < 0 || !reserve_columns(&W, arena, used, (size_t)hits) || used > INT32_MAX / 2) {
             return hits < 0 ? PERP_ERR_SINGULAR : PERP_ERR_MEMORY;
         }
+        // the column is copied, then cleared at the places it used
         for (int k = 0; k < hits; k++) {
             int i = s.hit[k];
             if (k == 0 || i != s.hit[k - 1]) {  // one that passed through zero is listed twice

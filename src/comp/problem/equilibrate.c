@@ -1,28 +1,33 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units in which the entries of a problem's matrix are about 1: log2|A_ij| + row_i + col_j least in squares (Curtis,
-// Reid 1972), rounded to whole powers. Row and column factors are positive, so P-matrices stay P-matrices, signs and bounds keep their meaning;
-// a matrix that is symmetric up to signs gets the same factors for both, a congruence, and stays monotone or
-// copositive. All components of a contact share their factors: the cone stays what it is.
+// Equilibration after Curtis and Reid (1972): units in which log2|A_ij| + row_i + col_j is least in
+// squares over the non-zero entries, rounded to whole powers of two. The normal equations are
+// solved by alternating averages.
+//
+// Factors are positive, so that P-matrices stay P-matrices and signs and bounds keep their meaning.
+// A matrix that is symmetric up to signs gets the same factors for rows and columns, a congruence,
+// and stays monotone or copositive. All components of a contact share their factors, so that the
+// cone stays the same. Cost: SWEEPS passes over the entries, twice.
 #include "comp/problem/equilibrate.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 30 };
+enum { SWEEPS = 30 };  // of alternating averages
 
-// Factors that differ by less are no reason to solve again.
+// Range of the factors [powers of two] from which it is worth solving again.
 static const double MATTERS = 10.0;
 
-// Blocks of a matrix by the size of their largest entry, in powers of two.
+// The factors of the rows and columns of blocks, as exponents of two.
 typedef struct contact_units {
     const perp_matrix *A;
-    int size, n;  // of a block, and how many
-    double *row, *col;
-    double *sum, *count;
+    int size, n;          // of a block, and how many
+    double *row, *col;    // n: exponents
+    double *sum, *count;  // n: scratch of an average
 } contact_units;
 
+// Each row exponent (or column exponent) for given others: minus the mean of log2|A_ij| + other.
 static void average(contact_units *b, bool rows)
 {
     const perp_matrix *A = b->A;
@@ -33,6 +38,7 @@ static void average(contact_units *b, bool rows)
     for (int j = 0; j < A->cols; j++) {
         int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
         const double *x = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
+        // zeros have no size and do not count
         for (int k = first; k < last; k++) {
             int i = (A->dense ? k : A->i[k]) / b->size, at = j / b->size;
             if (x[k] != 0.0) {
@@ -46,8 +52,8 @@ static void average(contact_units *b, bool rows)
     }
 }
 
-// |A| = |A'| up to rounding.
-static bool is_symmetric(const perp_matrix *A)
+// Whether |A| = |A'| up to rounding.
+static bool has_symmetric_sizes(const perp_matrix *A)
 {
     for (int j = 0; j < A->cols; j++) {
         int first = A->dense ? 0 : A->p[j], last = A->dense ? A->rows : A->p[j + 1];
@@ -55,6 +61,7 @@ static bool is_symmetric(const perp_matrix *A)
         for (int k = first; k < last; k++) {
             int i = A->dense ? k : A->i[k];
             double other = fabs(pp_matrix_at(A, j, i)), own = fabs(x[k]);
+            // data from files are symmetric to some six digits only
             if (fabs(own - other) > 1e-6 * fmax(own, other)) {
                 return false;
             }
@@ -63,6 +70,7 @@ static bool is_symmetric(const perp_matrix *A)
     return true;
 }
 
+// The exponents for blocks of the given size. False: no memory.
 static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_units *b)
 {
     int n = A->rows / size;
@@ -78,7 +86,8 @@ static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_
         average(b, true);
         average(b, false);
     }
-    bool symmetric = is_symmetric(A);
+    // a congruence for symmetric matrices, then whole powers of two
+    bool symmetric = has_symmetric_sizes(A);
     for (int i = 0; i < n; i++) {
         double both = 0.5 * (b->row[i] + b->col[i]);
         b->row[i] = round(symmetric ? both : b->row[i]);
@@ -87,7 +96,8 @@ static bool find_units(const perp_matrix *A, int size, pp_arena *arena, contact_
     return true;
 }
 
-// The range of the factors, rows and columns; a common factor of all rows, undone in all columns, does not count.
+// Whether the row factors or the column factors span more than MATTERS. A factor common to all rows, and
+// undone in all columns, does not count.
 static bool matters(const contact_units *b)
 {
     double least[2] = {PP_INF, PP_INF}, most[2] = {-PP_INF, -PP_INF};
@@ -100,9 +110,9 @@ static bool matters(const contact_units *b)
     return most[0] - least[0] > MATTERS || most[1] - least[1] > MATTERS;
 }
 
-// row A col
-static bool scale_matrix(const perp_matrix *A, const double *row, const double *col,
-                         pp_arena *arena, perp_matrix *out)
+// diag(row) A diag(col), on the pattern of A. False: no memory.
+static bool scale_rows_and_columns(const perp_matrix *A, const double *row, const double *col,
+                                   pp_arena *arena, perp_matrix *out)
 {
     size_t entries = pp_matrix_entries(A);
     double *to = PP_ARRAY(arena, double, entries);
@@ -122,29 +132,37 @@ static bool scale_matrix(const perp_matrix *A, const double *row, const double *
     return true;
 }
 
-// x times factors, or over them
+// x times the factors, or divided by them; NULL: no memory.
 static const double *scale_vector(const double *x, int n, const double *factor, bool over,
                                   pp_arena *arena)
 {
     double *to = PP_ARRAY(arena, double, n);
-    for (int i = 0; to && i < n; i++) {
+    if (!to) {
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) {
         to[i] = over ? x[i] / factor[i] : x[i] * factor[i];
     }
     return to;
 }
 
+// The factors of all components from the exponents of their blocks. False: no memory.
 static bool all_units(const contact_units *b, pp_arena *arena, pp_units *units)
 {
     int n = b->n * b->size;
     units->row = PP_ARRAY(arena, double, n);
     units->col = PP_ARRAY(arena, double, n);
-    for (int i = 0; units->row && units->col && i < n; i++) {
+    if (!units->row || !units->col) {
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
         units->row[i] = exp2(b->row[i / b->size]);
         units->col[i] = exp2(b->col[i / b->size]);
     }
-    return units->row && units->col;
+    return true;
 }
 
+// A' = R A C, b' = R b, bounds over C; the pattern is shared with the caller's A.
 perp_status pp_mcp_equilibrate(const perp_mcp *mcp, pp_arena *arena, perp_mcp *out, pp_units *units,
                                bool *helps)
 {
@@ -156,7 +174,7 @@ perp_status pp_mcp_equilibrate(const perp_mcp *mcp, pp_arena *arena, perp_mcp *o
     }
     *helps = matters(&b);
     *out = (perp_mcp){.n = n, .b = scale_vector(mcp->b, n, units->row, false, arena)};
-    bool whole = scale_matrix(&mcp->A, units->row, units->col, arena, &out->A) && out->b;
+    bool whole = scale_rows_and_columns(&mcp->A, units->row, units->col, arena, &out->A) && out->b;
     if (mcp->lower) {
         out->lower = scale_vector(mcp->lower, n, units->col, true, arena);
     }
@@ -169,7 +187,8 @@ perp_status pp_mcp_equilibrate(const perp_mcp *mcp, pp_arena *arena, perp_mcp *o
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 
-// The global form: masses about 1, then the columns of H.
+// Units of the global form: velocities in which diag M is about 1, then one factor for each contact
+// in which the largest entry of its columns of H is about 1. False: no memory.
 static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bool *helps)
 {
     const perp_matrix *H = &fcp->H;
@@ -182,6 +201,7 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
         return false;
     }
     for (int k = 0; k < nv; k++) {
+        // M' = D M D with D = 2^round(-log2(M_kk) / 2)
         units->body[k] = exp2(round(-0.5 * log2(pp_matrix_at(&fcp->M, k, k))));
         least = fmin(least, units->body[k]);
         most = fmax(most, units->body[k]);
@@ -208,6 +228,9 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
     return true;
 }
 
+// Local: W' = R W C, q' = R q with the same factor for all components of a contact. Global: M' = D
+// M D, H' = D H R, f' = D f, w' = R w. The coefficients of friction stay, since r_n and r_t share a
+// unit.
 perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *out, pp_units *units,
                                bool *helps)
 {
@@ -218,8 +241,8 @@ perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *o
     bool whole = false;
     if (nv > 0) {
         whole = body_units(fcp, arena, units, helps);
-        whole = whole && scale_matrix(&fcp->M, units->body, units->body, arena, &out->M);
-        whole = whole && scale_matrix(&fcp->H, units->body, units->row, arena, &out->H);
+        whole = whole && scale_rows_and_columns(&fcp->M, units->body, units->body, arena, &out->M);
+        whole = whole && scale_rows_and_columns(&fcp->H, units->body, units->row, arena, &out->H);
         out->f = whole ? scale_vector(fcp->f, nv, units->body, false, arena) : NULL;
         out->w = whole ? scale_vector(fcp->w, n, units->row, false, arena) : NULL;
         return out->f && out->w ? PERP_OK : PERP_ERR_MEMORY;
@@ -227,7 +250,7 @@ perp_status pp_fcp_equilibrate(const perp_fcp *fcp, pp_arena *arena, perp_fcp *o
     units->body = NULL;
     whole = find_units(&fcp->W, fcp->dim, arena, &b) && all_units(&b, arena, units);
     *helps = whole && matters(&b);
-    whole = whole && scale_matrix(&fcp->W, units->row, units->col, arena, &out->W);
+    whole = whole && scale_rows_and_columns(&fcp->W, units->row, units->col, arena, &out->W);
     out->q = whole ? scale_vector(fcp->q, n, units->row, false, arena) : NULL;
     return out->q ? PERP_OK : PERP_ERR_MEMORY;
 }

@@ -1,27 +1,29 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// M^-1 of the global form, factored once. An M that falls into small independent blocks, as rigid bodies
-// give, is inverted block by block, so that a column of M^-1 H costs what the bodies it touches cost;
-// other sparse matrices are left to KLU, dense ones to Cholesky.
+// M^-1 of the global form, factored once. An M that is block diagonal with small blocks, as rigid
+// bodies give it, is inverted block by block: a column of M^-1 H costs no more than the bodies it
+// touches. Other sparse matrices are factored by KLU, dense ones by Cholesky.
 #include "comp/comp.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_MOST = 12 };  // velocities of two spatial bodies
+enum { BLOCK_MOST = 12 };  // largest block that is inverted: the velocities of two spatial bodies
 
+// One of L, lu and blocks is in use.
 struct pp_mass {
     int n;
-    double *L;         // dense Cholesky
+    double *L;         // dense Cholesky factor
     pp_sparse_lu *lu;  // sparse LU
-    int blocks;        // or independent blocks:
+    int blocks;        // independent blocks, 0: L or lu
     int *first, *dof;  // blocks + 1 starts; n velocities, block by block
     int *block;        // n: block of a velocity
     int *at;           // blocks: start of its inverse
     double *inverse;   // dense, column-major
 };
 
+// The representative of i in the union–find forest, with path halving.
 static int find_root(int *parent, int i)
 {
     while (parent[i] != i) {
@@ -31,7 +33,8 @@ static int find_root(int *parent, int i)
     return i;
 }
 
-// Connected components of the pattern of M, numbered by their first velocity. False: out of memory.
+// The connected components of the pattern of M, numbered by their first velocity, and the velocities of
+// each, ascending. False: no memory.
 static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     int n = M->rows, *parent = PP_ARRAY(arena, int, n), *next = PP_ARRAY(arena, int, n + 1);
@@ -41,6 +44,7 @@ static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
     if (!parent || !next || !mass->block || !mass->first || !mass->dof) {
         return false;
     }
+    // union–find over the entries, the smaller index as representative
     for (int i = 0; i < n; i++) {
         parent[i] = i;
     }
@@ -65,6 +69,7 @@ static bool split_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
     return true;
 }
 
+// Whether every block is small enough to be inverted.
 static bool blocks_are_small(const pp_mass *mass)
 {
     for (int b = 0; b < mass->blocks; b++) {
@@ -75,7 +80,8 @@ static bool blocks_are_small(const pp_mass *mass)
     return true;
 }
 
-static perp_status invert_block(const perp_matrix *M, const pp_mass *mass, int b)
+// The inverse of block b.
+static perp_status invert_body(const perp_matrix *M, const pp_mass *mass, int b)
 {
     int size = mass->first[b + 1] - mass->first[b];
     const int *dof = mass->dof + mass->first[b];
@@ -87,7 +93,7 @@ static perp_status invert_block(const perp_matrix *M, const pp_mass *mass, int b
             X[i + j * size] = i == j ? 1.0 : 0.0;
         }
     }
-    // Not Cholesky: files print M to six digits, hence not symmetric.
+    // LU and not Cholesky: files with M printed to six digits are not exactly symmetric
     if (pp_lu_factor(size, LU, size, pivot, 0.0) != 0) {
         return PERP_ERR_SINGULAR;
     }
@@ -97,27 +103,34 @@ static perp_status invert_block(const perp_matrix *M, const pp_mass *mass, int b
     return PERP_OK;
 }
 
+// The inverses of all blocks, one after another in one array.
 static perp_status invert_blocks(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     size_t total = 0;
     mass->at = PP_ARRAY(arena, int, mass->blocks);
-    for (int b = 0; mass->at && b < mass->blocks; b++) {
+    if (!mass->at) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int b = 0; b < mass->blocks; b++) {
         size_t size = (size_t)(mass->first[b + 1] - mass->first[b]);
         mass->at[b] = (int)total;
         total += size * size;
     }
     mass->inverse = PP_ARRAY(arena, double, total);
-    if (!mass->at || !mass->inverse || total > INT32_MAX) {
+    if (!mass->inverse || total > INT32_MAX) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = PERP_OK;
-    for (int b = 0; status >= 0 && b < mass->blocks; b++) {
-        status = invert_block(M, mass, b);
+    for (int b = 0; b < mass->blocks; b++) {
+        perp_status status = invert_body(M, mass, b);
+        if (status < 0) {
+            return status;
+        }
     }
-    return status;
+    return PERP_OK;
 }
 
-static perp_status factor_dense(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
+// Dense M, symmetric and positive definite by the caller's word; a failure means it is not.
+static perp_status factor_cholesky(const perp_matrix *M, pp_arena *arena, pp_mass *mass)
 {
     mass->L = PP_ARRAY(arena, double, (size_t)M->rows *(size_t)M->rows);
     if (!mass->L) {
@@ -127,7 +140,8 @@ static perp_status factor_dense(const perp_matrix *M, pp_arena *arena, pp_mass *
     return pp_chol_factor(M->rows, mass->L, M->rows, 0.0) == 0 ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
-static perp_status factor_sparse(const perp_matrix *M, pp_mass *mass)
+// Sparse M that does not fall into small blocks.
+static perp_status factor_klu(const perp_matrix *M, pp_mass *mass)
 {
     mass->lu = pp_sparse_lu_create(M->rows, M->p, M->i);
     return mass->lu ? pp_sparse_lu_factor(mass->lu, M->x) : PERP_ERR_MEMORY;
@@ -146,11 +160,12 @@ perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
     if (status >= 0 && !split_blocks(&sparse, arena, mass)) {
         status = PERP_ERR_MEMORY;
     }
+    // rigid bodies: inverses of small blocks; otherwise one factorisation
     if (status >= 0 && blocks_are_small(mass)) {
         status = invert_blocks(&sparse, arena, mass);
     } else if (status >= 0) {
         mass->blocks = 0;
-        status = M->dense ? factor_dense(M, arena, mass) : factor_sparse(M, mass);
+        status = M->dense ? factor_cholesky(M, arena, mass) : factor_klu(M, mass);
     }
     if (status < 0) {
         pp_sparse_lu_destroy(mass->lu);
@@ -160,6 +175,7 @@ perp_status pp_mass_create(const perp_matrix *M, pp_arena *arena, pp_mass **out)
     return PERP_OK;
 }
 
+// Everything but the factors of KLU is in the arena.
 void pp_mass_destroy(pp_mass *mass)
 {
     if (mass) {
@@ -168,7 +184,7 @@ void pp_mass_destroy(pp_mass *mass)
 }
 
 // x = M_b^-1 x on the velocities of block b.
-static void solve_block(const pp_mass *mass, int b, double *x)
+static void solve_body(const pp_mass *mass, int b, double *x)
 {
     int size = mass->first[b + 1] - mass->first[b];
     const int *dof = mass->dof + mass->first[b];
@@ -193,7 +209,7 @@ perp_status pp_mass_solve(const pp_mass *mass, double *x)
         pp_chol_solve(mass->n, mass->L, mass->n, x);
     }
     for (int b = 0; b < mass->blocks; b++) {
-        solve_block(mass, b, x);
+        solve_body(mass, b, x);
     }
     return pp_all_finite((size_t)mass->n, x) ? PERP_OK : PERP_ERR_SINGULAR;
 }
@@ -221,6 +237,17 @@ int pp_mass_body_at(const pp_mass *mass, int b, const int **dof, const double **
     return mass->first[b + 1] - mass->first[b];
 }
 
+// Whether the velocities of block b are among the first `count` of touched.
+static bool is_listed(const pp_mass *mass, int b, const int *touched, int count)
+{
+    for (int e = 0; e < count; e++) {
+        if (mass->block[touched[e]] == b) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, double *y,
                            int *touched, int *count)
 {
@@ -234,20 +261,18 @@ perp_status pp_mass_column(const pp_mass *mass, const perp_matrix *H, int j, dou
         }
         return pp_mass_solve(mass, y);
     }
+    // each body once, in the order of the rows; those of a contact are few
     int last = -1;
     for (int k = H->p[j]; k < H->p[j + 1]; k++) {
         int b = mass->block[H->i[k]];
-        bool seen = b == last;
-        for (int e = 0; !seen && e < *count; e++) {
-            seen = mass->block[touched[e]] == b;
+        if (b == last || is_listed(mass, b, touched, *count)) {
+            continue;
         }
         last = b;
-        for (int e = mass->first[b]; !seen && e < mass->first[b + 1]; e++) {
+        for (int e = mass->first[b]; e < mass->first[b + 1]; e++) {
             touched[(*count)++] = mass->dof[e];
         }
-        if (!seen) {
-            solve_block(mass, b, y);
-        }
+        solve_body(mass, b, y);
     }
     return PERP_OK;
 }

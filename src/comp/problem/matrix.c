@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products with, and copies of, matrices that may be dense or sparse.
+// Matrices that are dense (column-major) or sparse (CSC) behind one interface: products, entries,
+// copies, transposes. Sums run in the order of storage, so that they are the same on every machine.
 #include "comp/comp.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ perp_matrix perp_matrix_csc(int rows, int cols, const int *p, const int *i, cons
     return (perp_matrix){.rows = rows, .cols = cols, .p = p, .i = i, .x = x};
 }
 
+// Column j of a dense matrix.
 static const double *dense_column(const perp_matrix *A, int j)
 {
     return A->dense + (size_t)j * (size_t)A->rows;
@@ -31,6 +33,7 @@ double pp_matrix_at(const perp_matrix *A, int i, int j)
     if (A->dense) {
         return dense_column(A, j)[i];
     }
+    // rows ascend in a column: bisection
     int low = A->p[j], high = A->p[j + 1];
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -51,7 +54,11 @@ void pp_matrix_mul(const perp_matrix *A, double a, const double *x, double *y)
     }
     for (int j = 0; j < A->cols; j++) {
         double s = a * x[j];
-        for (int k = A->p[j]; s != 0.0 && k < A->p[j + 1]; k++) {
+        // reactions of open contacts are zeros
+        if (s == 0.0) {
+            continue;
+        }
+        for (int k = A->p[j]; k < A->p[j + 1]; k++) {
             y[A->i[k]] += s * A->x[k];
         }
     }
@@ -100,6 +107,7 @@ perp_status pp_matrix_to_csc(const perp_matrix *A, pp_arena *arena, perp_matrix 
         *out = *A;
         return PERP_OK;
     }
+    // zeros are dropped: counted first
     size_t entries = pp_matrix_entries(A), count = 0;
     for (size_t k = 0; k < entries; k++) {
         count += A->dense[k] != 0.0;
@@ -144,6 +152,7 @@ perp_status pp_matrix_transpose(const perp_matrix *A, pp_arena *arena, perp_matr
     if (!p || !next || !i || !x) {
         return PERP_ERR_MEMORY;
     }
+    // a counting sort by rows, stable: columns ascend within each row
     for (int k = 0; k < entries; k++) {
         p[csc.i[k] + 1]++;
     }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a well-posed problem is: every rule a caller can break, each with its sentence.
+// The rules of a well-posed problem: sizes, finite numbers, ordered indices, bounds, coefficients.
+// Each violation ends in a sentence that names the object. Cost: one pass over the data.
 #include "comp/comp.h"
 
 #include <limits.h>
@@ -12,6 +13,7 @@ perp_mcp perp_mcp_from_lcp(int n, perp_matrix A, const double *b)
     return (perp_mcp){.n = n, .A = A, .b = b};
 }
 
+// Where the sentence goes.
 typedef struct checker {
     char *reason;
     size_t size;
@@ -19,6 +21,7 @@ typedef struct checker {
 
 #define BAD(c, ...) (pp_print((c)->reason, (c)->size, __VA_ARGS__), PERP_ERR_ARGUMENT)
 
+// CSC arrays: starts from 0 and ascending, rows ascending in each column, values finite.
 static perp_status check_columns(const perp_matrix *A, const char *name, const checker *c)
 {
     if (A->cols == 0) {
@@ -27,6 +30,7 @@ static perp_status check_columns(const perp_matrix *A, const char *name, const c
     if (!A->p || A->p[0] != 0) {
         return BAD(c, "matrix %s: column starts are missing or do not begin at 0", name);
     }
+    // all starts are checked before any row is read
     for (int j = 0; j < A->cols; j++) {
         if (A->p[j + 1] < A->p[j]) {
             return BAD(c, "matrix %s: column %d ends before it starts", name, j);
@@ -51,6 +55,7 @@ static perp_status check_columns(const perp_matrix *A, const char *name, const c
     return PERP_OK;
 }
 
+// Sizes, and finite values; the fast check decides, and only a failure looks for the entry to name.
 static perp_status check_matrix(const perp_matrix *A, int rows, int cols, const char *name,
                                 const checker *c)
 {
@@ -73,6 +78,7 @@ static perp_status check_matrix(const perp_matrix *A, int rows, int cols, const 
     return PERP_OK;
 }
 
+// Present, unless it is empty, and finite.
 static perp_status check_vector(const double *x, int n, const char *name, const checker *c)
 {
     if (!x && n > 0) {
@@ -86,6 +92,7 @@ static perp_status check_vector(const double *x, int n, const char *name, const 
     return PERP_OK;
 }
 
+// l <= u, with a finite number between: !(lower <= upper) also catches NaN.
 static perp_status check_bounds(const perp_mcp *mcp, const checker *c)
 {
     for (int i = 0; i < mcp->n; i++) {
@@ -106,37 +113,51 @@ perp_status pp_mcp_check(const perp_mcp *mcp, char *reason, size_t size)
     if (!mcp || mcp->n < 0) {
         return BAD(&c, "the problem is missing, or has a negative number of variables");
     }
+    // sizes before contents: later checks read what earlier ones have vouched for
     perp_status status = check_matrix(&mcp->A, mcp->n, mcp->n, "A", &c);
     if (status >= 0) {
         status = check_vector(mcp->b, mcp->n, "b", &c);
     }
-    return status < 0 ? status : check_bounds(mcp, &c);
-}
-
-static perp_status check_coefficients(const double *mu, int nc, const char *name, const checker *c)
-{
-    perp_status status = check_vector(mu, nc, name, c);
-    for (int k = 0; status >= 0 && k < nc; k++) {
-        if (mu[k] < 0.0) {
-            status = BAD(c, "%s of contact %d is negative (%g)", name, k, mu[k]);
-        }
+    if (status >= 0) {
+        status = check_bounds(mcp, &c);
     }
     return status;
 }
 
+// Coefficients of friction: one a contact, finite, not negative.
+static perp_status check_coefficients(const double *mu, int nc, const char *name, const checker *c)
+{
+    perp_status status = check_vector(mu, nc, name, c);
+    if (status < 0) {
+        return status;
+    }
+    for (int k = 0; k < nc; k++) {
+        if (mu[k] < 0.0) {
+            return BAD(c, "%s of contact %d is negative (%g)", name, k, mu[k]);
+        }
+    }
+    return PERP_OK;
+}
+
+// Coefficients of every group that the dimension has, and polygons.
 static perp_status check_laws(const perp_fcp *fcp, const checker *c)
 {
-    static const char *const names[] = {"mu", "mu_spin", "mu_roll"};
     pp_group group[PP_GROUPS_MAX];
     int groups = pp_fcp_groups(fcp, group);
     for (int g = 0; g < groups; g++) {
-        const char *name = g == 0 ? names[0] : group[g].size == 1 ? names[1] : names[2];
+        const char *name = group[g].size == 1 ? "mu_spin" : "mu_roll";
+        if (g == 0) {
+            name = "mu";
+        }
         perp_status status = check_coefficients(group[g].mu, fcp->nc, name, c);
         if (status < 0) {
             return status;
         }
     }
-    for (int k = 0; fcp->nd && k < fcp->nc; k++) {
+    if (!fcp->nd) {
+        return PERP_OK;
+    }
+    for (int k = 0; k < fcp->nc; k++) {
         if (fcp->nd[k] < 0 || (fcp->nd[k] > 0 && fcp->nd[k] < 3) || fcp->nd[k] > 4096) {
             return BAD(c, "nd of contact %d is %d: a friction polygon has 3 to 4096 sides", k,
                        fcp->nd[k]);
@@ -157,14 +178,18 @@ perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size)
     if (fcp->nc > INT_MAX / fcp->dim || fcp->nv < 0) {
         return BAD(&c, "the problem's size is out of range");
     }
+    // from here on n = nc dim does not overflow
     int n = fcp->nc * fcp->dim;
     perp_status status = check_laws(fcp, &c);
     if (status < 0) {
         return status;
     }
-    if (fcp->nv == 0) {
+    if (fcp->nv == 0) {  // local form
         status = check_matrix(&fcp->W, n, n, "W", &c);
-        return status < 0 ? status : check_vector(fcp->q, n, "q", &c);
+        if (status >= 0) {
+            status = check_vector(fcp->q, n, "q", &c);
+        }
+        return status;
     }
     status = check_matrix(&fcp->M, fcp->nv, fcp->nv, "M", &c);
     if (status >= 0) {
@@ -173,7 +198,23 @@ perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size)
     if (status >= 0) {
         status = check_vector(fcp->f, fcp->nv, "f", &c);
     }
-    return status < 0 ? status : check_vector(fcp->w, n, "w", &c);
+    if (status >= 0) {
+        status = check_vector(fcp->w, n, "w", &c);
+    }
+    return status;
+}
+
+void pp_mcp_basis_of(const perp_mcp *mcp, const double *z, int8_t *basis)
+{
+    for (int i = 0; i < mcp->n; i++) {
+        if (z[i] <= pp_mcp_lower(mcp, i)) {
+            basis[i] = PERP_BASIS_LOWER;
+        } else if (z[i] >= pp_mcp_upper(mcp, i)) {
+            basis[i] = PERP_BASIS_UPPER;
+        } else {
+            basis[i] = PERP_BASIS_BASIC;
+        }
+    }
 }
 
 unsigned pp_mcp_classes(const perp_mcp *mcp)
@@ -192,7 +233,10 @@ unsigned pp_fcp_classes(const perp_fcp *fcp)
     if (fcp->dim > 3) {
         classes |= PERP_CLASS_FCP_ROLLING;
     }
-    for (int k = 0; fcp->nd && fcp->dim > 2 && k < fcp->nc; k++) {
+    if (!fcp->nd || fcp->dim == 2) {
+        return classes;  // in the plane intervals are polygons and discs at once
+    }
+    for (int k = 0; k < fcp->nc; k++) {
         if (fcp->nd[k] > 0) {
             return classes | PERP_CLASS_FCP_PYRAMID;
         }

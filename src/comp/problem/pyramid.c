@@ -10,7 +10,9 @@
 //   [ C       0 ] [s] + [ 0 ]                 [ B'H'  0   E ] [p] + [B'w]      v free
 //                                             [ 0     C   0 ] [s]   [ 0 ]
 //
-// E adds sigma to the friction rows of its contact; C = (U, -E') is mu p_n - sum_j p_f.
+// E adds sigma to the friction rows of its contact and group; row s of C is mu p_n - sum_j p_f. For
+// positive semidefinite W the matrix is copositive. perp_pyramid_split goes the other way, from r
+// to a z. Size: n_d + 2 unknowns a contact with sliding friction in space, 4 in the plane.
 #include "comp/comp.h"
 
 #include <math.h>
@@ -28,11 +30,13 @@ struct perp_pyramid {
     int *first;     // nc: where the friction of each contact starts in z
 };
 
+// Directions of a group: two for an interval, nd for a polygon.
 static int facets_of(const perp_fcp *fcp, const pp_group *group, int c)
 {
     return group->size == 1 ? 2 : fcp->nd[c];
 }
 
+// Copies the problem with nd filled in where the caller has discs.
 static perp_status fill_facets(perp_pyramid *y, const perp_fcp *fcp, int facets)
 {
     int *nd = PP_ARRAY(y->arena, int, fcp->nc);
@@ -47,7 +51,8 @@ static perp_status fill_facets(perp_pyramid *y, const perp_fcp *fcp, int facets)
     return PERP_OK;
 }
 
-// Columns of B, and which sigma each belongs to: all normals, then contact by contact its groups.
+// The columns of B, and the sigma that each belongs to: all normals, then the directions of each contact,
+// group by group.
 static perp_status build_basis(perp_pyramid *y)
 {
     const perp_fcp *fcp = &y->fcp;
@@ -72,6 +77,7 @@ static perp_status build_basis(perp_pyramid *y)
     if (!p || !i || !x || !y->sigma || !y->mu || !y->first) {
         return PERP_ERR_MEMORY;
     }
+    // normals first, one entry each
     int column = 0, used = 0;
     for (int c = 0; c < fcp->nc; c++) {
         p[column] = used;
@@ -80,6 +86,7 @@ static perp_status build_basis(perp_pyramid *y)
         x[used++] = 1.0;
     }
     for (int c = 0; c < fcp->nc; c++) {
+        // then directions, at the angles 2 pi j / nd
         y->first[c] = fcp->nv + column;
         for (int g = 0; g < groups; g++) {
             int s = c * groups + g, nd = facets_of(fcp, &group[g], c);
@@ -89,8 +96,10 @@ static perp_status build_basis(perp_pyramid *y)
                 p[column] = used;
                 y->sigma[column++] = s;
                 i[used] = c * fcp->dim + group[g].first;
-                x[used++] = group[g].size == 1 ? (j == 0 ? 1.0 : -1.0) : cos(angle);
-                if (group[g].size == 2) {
+                if (group[g].size == 1) {
+                    x[used++] = j == 0 ? 1.0 : -1.0;
+                } else {
+                    x[used++] = cos(angle);
                     i[used] = c * fcp->dim + group[g].first + 1;
                     x[used++] = sin(angle);
                 }
@@ -102,7 +111,7 @@ static perp_status build_basis(perp_pyramid *y)
     return PERP_OK;
 }
 
-// A dense matrix is written where B'W B is mostly full; otherwise CSC, column by column.
+// The matrix as it is written column by column: dense where B'W B is mostly full, otherwise CSC.
 typedef struct pyramid_writer {
     int n;
     double *dense;
@@ -112,11 +121,13 @@ typedef struct pyramid_writer {
     pp_arena *arena;
 } pyramid_writer;
 
+// Makes room for `more` entries. False: no memory.
 static bool reserve_entries(pyramid_writer *w, size_t more)
 {
     if (w->dense || w->used + more <= w->capacity) {
         return true;
     }
+    // doubled, so that copies cost no more than the entries; the arena keeps the old arrays
     size_t capacity = 2 * (w->used + more);
     int *i = PP_ARRAY(w->arena, int, capacity);
     double *x = PP_ARRAY(w->arena, double, capacity);
@@ -133,14 +144,15 @@ static bool reserve_entries(pyramid_writer *w, size_t more)
     return true;
 }
 
-// A column that is being made: its entries, and where they are.
+// One column as it is summed up: values by row, and which rows are in use.
 typedef struct pyramid_column {
     double *x;
     bool *known;
     int *hit, count;
 } pyramid_column;
 
-static void column_append(pyramid_column *c, int i, double value)
+// c_i += value
+static void add_to_column(pyramid_column *c, int i, double value)
 {
     if (!c->known[i]) {
         c->known[i] = true;
@@ -149,7 +161,7 @@ static void column_append(pyramid_column *c, int i, double value)
     c->x[i] += value;
 }
 
-// Shell's sort: parts of a column are sorted already, and qsort may ask for memory.
+// Shell's sort. Parts of a column are sorted already, and qsort may allocate.
 static void shell_sort(int *x, int count)
 {
     for (int gap = count / 2; gap > 0; gap /= 2) {
@@ -163,12 +175,13 @@ static void shell_sort(int *x, int count)
     }
 }
 
-// Column j, which is empty again afterwards.
-static bool put_column(pyramid_writer *w, int j, pyramid_column *c)
+// Writes column j and empties c. Entries that cancelled to zero are not stored. False: no memory.
+static bool write_column(pyramid_writer *w, int j, pyramid_column *c)
 {
     if (!reserve_entries(w, (size_t)c->count)) {
         return false;
     }
+    // c->x is zero and c->known false between columns
     double *dense = w->dense ? w->dense + (size_t)j * (size_t)w->n : NULL;
     if (dense) {
         memset(dense, 0, (size_t)w->n * sizeof *dense);
@@ -191,40 +204,44 @@ static bool put_column(pyramid_writer *w, int j, pyramid_column *c)
     return true;
 }
 
-// c += s times column j of A, its rows from `first` on; through B' where Bt is given.
-static void append_scaled_column(const perp_matrix *A, int j, double s, const perp_matrix *Bt,
-                                 int first, pyramid_column *c)
+// c += s A_j, or s B' A_j where Bt is given, into the rows from `first` on. Bt: B by rows.
+static void add_scaled_column(const perp_matrix *A, int j, double s, const perp_matrix *Bt,
+                              int first, pyramid_column *c)
 {
     int begin = A->dense ? 0 : A->p[j], end = A->dense ? A->rows : A->p[j + 1];
     const double *x = A->dense ? A->dense + (size_t)j * (size_t)A->rows : A->x;
     for (int k = begin; k < end; k++) {
         int i = A->dense ? k : A->i[k];
         double value = s * x[k];
-        for (int e = Bt ? Bt->p[i] : 0; Bt && value != 0.0 && e < Bt->p[i + 1]; e++) {
-            column_append(c, first + Bt->i[e], value * Bt->x[e]);
+        if (value == 0.0) {
+            continue;
         }
-        if (!Bt && value != 0.0) {
-            column_append(c, first + i, value);
+        if (!Bt) {
+            add_to_column(c, first + i, value);
+            continue;
+        }
+        for (int e = Bt->p[i]; e < Bt->p[i + 1]; e++) {
+            add_to_column(c, first + Bt->i[e], value * Bt->x[e]);
         }
     }
 }
 
-// Column of C for p: mu on its contact's sigmas for a normal column, -1 for a friction column.
+// Column j of C: mu in the sigma rows of its contact for a normal column, -1 for a friction column.
 static void add_cone(const perp_pyramid *y, int j, pyramid_column *c)
 {
     int first = y->fcp.nv + y->np, groups = y->ns / y->fcp.nc;
     if (y->sigma[j] >= 0) {
-        column_append(c, first + y->sigma[j], -1.0);
+        add_to_column(c, first + y->sigma[j], -1.0);
         return;
     }
     for (int g = 0; g < groups; g++) {
-        column_append(c, first + j * groups + g, y->mu[j * groups + g]);
+        add_to_column(c, first + j * groups + g, y->mu[j * groups + g]);
     }
 }
 
-// Columns of p: W (or -H) times a column of B, then what the rows make of it.
-static bool put_impulse_columns(const perp_pyramid *y, pyramid_writer *w, const perp_matrix *Bt,
-                                pyramid_column *c)
+// The columns of p: B'W B (or -H B), then C. False: no memory.
+static bool write_impulse_columns(const perp_pyramid *y, pyramid_writer *w, const perp_matrix *Bt,
+                                  pyramid_column *c)
 {
     const perp_fcp *fcp = &y->fcp;
     const perp_matrix *B = &y->B;  // sparse, always
@@ -234,49 +251,51 @@ static bool put_impulse_columns(const perp_pyramid *y, pyramid_writer *w, const 
     for (int j = 0; j < y->np; j++) {
         for (int k = B->p[j]; k < B->p[j + 1]; k++) {
             if (fcp->nv == 0) {
-                append_scaled_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
+                add_scaled_column(&fcp->W, B->i[k], B->x[k], Bt, 0, c);
             } else {
-                append_scaled_column(&fcp->H, B->i[k], -B->x[k], NULL, 0, c);
+                add_scaled_column(&fcp->H, B->i[k], -B->x[k], NULL, 0, c);
             }
         }
         add_cone(y, j, c);
-        if (!put_column(w, fcp->nv + j, c)) {
+        if (!write_column(w, fcp->nv + j, c)) {
             return false;
         }
     }
     return true;
 }
 
-static bool put_velocity_columns(const perp_pyramid *y, pyramid_writer *w, const perp_matrix *Ht,
-                                 const perp_matrix *Bt, pyramid_column *c)
+// The columns of v: M, then B'H'. False: no memory.
+static bool write_velocity_columns(const perp_pyramid *y, pyramid_writer *w, const perp_matrix *Ht,
+                                   const perp_matrix *Bt, pyramid_column *c)
 {
     const perp_fcp *fcp = &y->fcp;
     for (int j = 0; j < fcp->nv; j++) {
-        append_scaled_column(&fcp->M, j, 1.0, NULL, 0, c);
-        append_scaled_column(Ht, j, 1.0, Bt, fcp->nv, c);
-        if (!put_column(w, j, c)) {
+        add_scaled_column(&fcp->M, j, 1.0, NULL, 0, c);
+        add_scaled_column(Ht, j, 1.0, Bt, fcp->nv, c);
+        if (!write_column(w, j, c)) {
             return false;
         }
     }
     return true;
 }
 
-// The friction columns of a sigma come one after the other, and the sigmas do.
-static bool put_sigma_columns(const perp_pyramid *y, pyramid_writer *w, pyramid_column *c)
+// The columns of sigma: E. The friction columns of a sigma are consecutive, in the order of the sigmas.
+static bool write_sigma_columns(const perp_pyramid *y, pyramid_writer *w, pyramid_column *c)
 {
     int nv = y->fcp.nv, j = y->fcp.nc;
     for (int s = 0; s < y->ns; s++) {
         for (; j < y->np && y->sigma[j] == s; j++) {
-            column_append(c, nv + j, 1.0);
+            add_to_column(c, nv + j, 1.0);
         }
-        if (!put_column(w, nv + y->np + s, c)) {
+        if (!write_column(w, nv + y->np + s, c)) {
             return false;
         }
     }
     return true;
 }
 
-static bool open_column(pyramid_column *c, int n, pp_arena *arena)
+// False: no memory.
+static bool allocate_column(pyramid_column *c, int n, pp_arena *arena)
 {
     *c = (pyramid_column){.x = PP_ZEROS(arena, double, n),
                           .known = PP_ZEROS(arena, bool, n),
@@ -284,13 +303,17 @@ static bool open_column(pyramid_column *c, int n, pp_arena *arena)
     return c->x && c->known && c->hit;
 }
 
+// All columns in order: v, p_n and p_f, sigma.
 static perp_status build_matrix(perp_pyramid *y, pyramid_writer *w)
 {
     const perp_fcp *fcp = &y->fcp;
     int rows = fcp->nc * fcp->dim;
     pyramid_column c;
     perp_matrix Ht = {0}, Bt;
-    perp_status status = open_column(&c, w->n, y->arena) ? PERP_OK : PERP_ERR_MEMORY;
+    if (!allocate_column(&c, w->n, y->arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    // dense where small, or W a quarter full: B'W B is then full
     bool dense = fcp->nv == 0 && (fcp->W.dense || w->n <= 64 ||
                                   pp_matrix_entries(&fcp->W) > (size_t)rows * (size_t)rows / 4);
     if (dense) {
@@ -298,18 +321,18 @@ static perp_status build_matrix(perp_pyramid *y, pyramid_writer *w)
     } else {
         w->p = PP_ARRAY(y->arena, int, w->n + 1);
     }
-    if (status >= 0 && !w->dense && !w->p) {
-        status = PERP_ERR_MEMORY;
+    if (!w->dense && !w->p) {
+        return PERP_ERR_MEMORY;
     }
-    status = status < 0 ? status : pp_matrix_transpose(&y->B, y->arena, &Bt);
+    perp_status status = pp_matrix_transpose(&y->B, y->arena, &Bt);
     if (status >= 0 && fcp->nv > 0) {
         status = pp_matrix_transpose(&fcp->H, y->arena, &Ht);
     }
     if (status < 0) {
         return status;
     }
-    if ((fcp->nv > 0 && !put_velocity_columns(y, w, &Ht, &Bt, &c)) ||
-        !put_impulse_columns(y, w, &Bt, &c) || !put_sigma_columns(y, w, &c)) {
+    if ((fcp->nv > 0 && !write_velocity_columns(y, w, &Ht, &Bt, &c)) ||
+        !write_impulse_columns(y, w, &Bt, &c) || !write_sigma_columns(y, w, &c)) {
         return PERP_ERR_MEMORY;
     }
     if (w->dense) {
@@ -321,6 +344,7 @@ static perp_status build_matrix(perp_pyramid *y, pyramid_writer *w)
     return PERP_OK;
 }
 
+// b, and the bounds: v free, all others >= 0.
 static perp_status build_vectors(perp_pyramid *y, int n)
 {
     const perp_fcp *fcp = &y->fcp;
@@ -328,6 +352,7 @@ static perp_status build_vectors(perp_pyramid *y, int n)
     if (!b) {
         return PERP_ERR_MEMORY;
     }
+    // B'q, or B'w below the rows of v
     pp_matrix_mul_t(&y->B, 1.0, fcp->nv > 0 ? fcp->w : fcp->q, b + fcp->nv);
     if (fcp->nv > 0) {
         lower = PP_ZEROS(y->arena, double, n);
@@ -345,6 +370,7 @@ static perp_status build_vectors(perp_pyramid *y, int n)
     return PERP_OK;
 }
 
+// The pyramid owns its arrays but not the caller's matrices, which must outlive it.
 perp_status perp_pyramid_create(const perp_fcp *fcp, int facets, const perp_env *env,
                                 perp_pyramid **pyramid)
 {
@@ -358,6 +384,7 @@ perp_status perp_pyramid_create(const perp_fcp *fcp, int facets, const perp_env 
         return PERP_ERR_MEMORY;
     }
     *y = (perp_pyramid){.env = env ? *env : (perp_env){0}, .arena = pp_arena_create(env)};
+    // destroy releases what a failure leaves; np and ns are 0 until build_basis
     perp_status status = y->arena ? fill_facets(y, fcp, facets) : PERP_ERR_MEMORY;
     if (status >= 0) {
         status = build_basis(y);
@@ -411,7 +438,8 @@ void perp_pyramid_recover(const perp_pyramid *pyramid, const double *z, double *
 
 // ── From an answer of the contact problem ────────────────────────────────────────────────────────
 
-// r_g over the one or two of its directions next to it, with nothing negative; returns the sum.
+// Splits r_g over the one or two directions beside it, without negative parts; returns the sum of the parts.
+// A part below 1e-13 of the other is rounding and becomes 0, so that r on a vertex is a basic solution.
 static double split_group(int size, int nd, const double *r, double *part)
 {
     memset(part, 0, (size_t)nd * sizeof *part);
@@ -419,6 +447,7 @@ static double split_group(int size, int nd, const double *r, double *part)
         part[r[0] > 0.0 ? 0 : 1] = fabs(r[0]);
         return fabs(r[0]);
     }
+    // r = a d_first + b d_second, by Cramer's rule; det(d_first, d_second) = sin(width)
     double width = 6.283185307179586 / nd, angle = atan2(r[1], r[0]);
     int first = (int)floor(angle / width + nd) % nd, second = (first + 1) % nd;
     double at = first * width, next = second * width, det = sin(width);
@@ -429,21 +458,25 @@ static double split_group(int size, int nd, const double *r, double *part)
     return part[first] + part[second];
 }
 
-// max_j -d_j . u, and where.
-static double polygon_support(int size, int nd, const double *u, int *where)
+// The support function max_j -d_j . u, theory (C13), and in *where the j.
+static double support_and_vertex(int size, int nd, const double *u, int *where)
 {
     double most = -PP_INF;
     for (int j = 0; j < nd; j++) {
         double angle = 6.283185307179586 * (double)j / (double)nd;
-        double along = size == 1 ? (j == 0 ? -u[0] : u[0]) : -u[0] * cos(angle) - u[1] * sin(angle);
+        double along = j == 0 ? -u[0] : u[0];
+        if (size == 2) {
+            along = -u[0] * cos(angle) - u[1] * sin(angle);
+        }
         *where = along > most ? j : *where;
         most = fmax(most, along);
     }
     return most;
 }
 
-// A group slips rather than sticks by what either would leave, in units of impulses and speeds; all of
-// its limit is used then.
+// The variables p_n, p_f and sigma of contact c. Whether a group slips is decided by the smaller
+// violation: slip with the limit not used, or stick with sigma > 0; ratio [1/kg] converts impulses into
+// speeds. A group that slips uses all of its limit.
 static void split_contact(const perp_pyramid *y, int c, const double *r, const double *u,
                           double ratio, double *z)
 {
@@ -456,16 +489,22 @@ static void split_contact(const perp_pyramid *y, int c, const double *r, const d
         int nd = facets_of(fcp, &group[g], c), f = group[g].first, where = 0;
         double limit = group[g].mu[c] * z[fcp->nv + c];
         double sum = split_group(group[g].size, nd, r + f, part);
-        double sigma = fmax(polygon_support(group[g].size, nd, u + f, &where), 0.0);
+        double sigma = fmax(support_and_vertex(group[g].size, nd, u + f, &where), 0.0);
+        // stick leaves sigma > 0 as a violation, slip leaves limit - sum
         bool slips = sigma > ratio * (limit - sum);
-        for (int j = 0; slips && j < nd; j++) {
-            part[j] = sum > 0.0 ? part[j] * (limit / sum) : j == where ? limit : 0.0;
+        if (slips && sum > 0.0) {
+            for (int j = 0; j < nd; j++) {
+                part[j] = part[j] * (limit / sum);
+            }
+        } else if (slips) {
+            part[where] = limit;
         }
         z[fcp->nv + y->np + c * groups + g] = slips ? sigma : 0.0;
         part += nd;
     }
 }
 
+// u = W r + q or H'v + w decides between stick and slip; v is copied.
 perp_status perp_pyramid_split(const perp_pyramid *pyramid, const double *r, const double *v,
                                double *z)
 {
@@ -490,6 +529,7 @@ perp_status perp_pyramid_split(const perp_pyramid *pyramid, const double *r, con
     } else {
         pp_matrix_mul(&fcp->W, 1.0, r, u);
     }
+    // speeds over impulses, by their largest values
     double ratio = fmax(pp_norm_inf(n, u), still) / fmax(pp_norm_inf(n, r), 1e-300);
     for (int c = 0; c < fcp->nc; c++) {
         split_contact(pyramid, c, r + c * fcp->dim, u + c * fcp->dim, ratio, z);

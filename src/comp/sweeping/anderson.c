@@ -1,21 +1,27 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Anderson acceleration of a fixed-point map z -> g(z), guarded.
+// Anderson acceleration of a fixed-point map z -> g(z), safeguarded (Anderson 1965; Walker, Ni
+// 2011).
 //
-// With f = g(z) - z and the last differences dF, dG, the next point is g - dG c,
-// c = argmin |f - dF c|, theory (C31): on a smooth piece of the map this is GMRES in disguise and
-// turns a slow linear rate into a fast one. Contact maps have kinks, where the extrapolation
-// overshoots. So a point whose |f| is more than `growth` times the last accepted one is rejected: the
-// iteration goes on from the last image, plainly, for 2, 4, 8 … PAUSE_MAX steps before it
-// extrapolates again. Thus it is never much slower than the plain map.
+// With f = g(z) - z and the last differences dF, dG, the next point is g - dG c, c = argmin |f - dF
+// c|, theory (C31). On a smooth piece of the map this is close to GMRES and turns a slow linear
+// rate into a fast one. Contact maps have kinks, where the extrapolation overshoots: a point whose
+// |f| is more than `growth` times the last accepted one is rejected. The iteration then goes on
+// from the last image without acceleration for 2, 4, 8 … PAUSE_MAX steps, so that it is never much
+// slower than the plain map. Cost: DEPTH + 1 dot products and DEPTH axpys a step.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { DEPTH = 5, PAUSE_MAX = 64, TRUSTED = 20, WARM_UP = 4 };
-#define FARTHEST 1e4  // sum |c|: beyond, differences are parallel and the sum is rounding
+enum {
+    DEPTH = 5,       // differences kept
+    PAUSE_MAX = 64,  // plain steps after a rejection, at most
+    TRUSTED = 20,    // accepted points in a row after which pauses are short again
+    WARM_UP = 4,     // plain steps at the start
+};
+#define FARTHEST 1e4  // sum |c|: above it the differences are parallel and the sum is rounding
 
 struct pp_anderson {
     int n, size;           // the first n of `size` numbers make the norm
@@ -31,6 +37,7 @@ struct pp_anderson {
     double last;    // |f| of the last accepted point, PP_INF: none
 };
 
+// DEPTH columns of differences, used as a ring.
 pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
                                 pp_arena *arena)
 {
@@ -60,9 +67,11 @@ void pp_anderson_reset(pp_anderson *a)
     a->last = PP_INF;
 }
 
+// Stores the differences to the last accepted point, in place of the oldest, and makes this point the last.
 static void store_step(pp_anderson *a, const double *g, double norm)
 {
     if (a->last < PP_INF) {
+        // oldest column first
         int slot = a->count % DEPTH;
         double *dF = a->dF + (size_t)slot * (size_t)a->n;
         double *dG = a->dG + (size_t)slot * (size_t)a->size;
@@ -79,7 +88,7 @@ static void store_step(pp_anderson *a, const double *g, double norm)
     a->last = norm;
 }
 
-// z = g - dG c; false when the differences are useless.
+// z = g - dG c by the normal equations; z = g and false where the differences are dependent.
 static bool extrapolate(const pp_anderson *a, const double *g, double *z)
 {
     int m = a->count < DEPTH ? a->count : DEPTH, pivot[DEPTH];
@@ -93,7 +102,7 @@ static bool extrapolate(const pp_anderson *a, const double *g, double *z)
         trace += A[i + i * m];
     }
     for (int i = 0; i < m; i++) {
-        A[i + i * m] += 1e-12 * trace;  // the normal equations lose half the digits anyway
+        A[i + i * m] += 1e-12 * trace;  // the normal equations lose half of the 16 digits anyway
     }
     memcpy(z, g, (size_t)a->size * sizeof *z);
     if (m == 0 || pp_lu_factor(m, A, m, pivot, 0.0) != 0) {
@@ -113,6 +122,7 @@ static bool extrapolate(const pp_anderson *a, const double *g, double *z)
     return true;
 }
 
+// f is weighted once here, so that dF and the least squares problem are in the norm of energy.
 void pp_anderson_next(pp_anderson *a, const double *g, double *z)
 {
     double norm = 0.0;
@@ -121,11 +131,13 @@ void pp_anderson_next(pp_anderson *a, const double *g, double *z)
         norm += a->f[i] * a->f[i];
     }
     norm = sqrt(norm);
+    // plain steps after the start or a rejection
     if (a->pause > 0) {
         a->pause--;
         memcpy(z, g, (size_t)a->size * sizeof *z);
         return;
     }
+    // overshot: back to the last image, and differences across the kink are dropped
     if (a->extrapolated && !(norm <= a->growth * a->last)) {
         memcpy(z, a->g_last, (size_t)a->size * sizeof *z);
         pp_anderson_reset(a);

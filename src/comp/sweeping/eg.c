@@ -1,26 +1,32 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `eg`: self-adaptive extragradient on the cones, with Anderson acceleration.
+// `eg`: the self-adaptive extragradient method on the friction cones (Korpelevich 1976; Khobotov
+// 1987), with Anderson acceleration.
 //
 //   F(r)  = u + shift(u) e_n,  u = W r + q                                 the field of (C2)
 //   y     = P_K(r - tau rho_c F(r))                                        predictor  theory (C29)
 //   r     = P_K(r - tau rho_c F(y))                                        corrector
 //
-// with rho_c = 1 / mean diag W_cc, so that tau has no unit and starts at 1. Khobotov's rule,
-// theory (C30): tau shrinks until tau |F(r) - F(y)| <= 0.9 |r - y| in the norm of energy, and grows again
-// when the ratio is small. Convergent for monotone F (no friction, or a fixed shift); with friction
-// the residuals decide. Two products with W an iteration, no solves, nothing sequential in the
-// contacts.
+// with rho_c = 1 / mean diag W_cc, so that tau has no unit and starts at 1. By Khobotov's rule,
+// theory (C30), tau shrinks until tau |F(r) - F(y)| <= 0.9 |r - y| in the norm of energy; it grows
+// by half where the ratio is below 0.3. Proved to converge for monotone F (no friction, or a fixed
+// shift); with friction nothing is proved. Cost: two products with W and two projections an
+// iteration; no solves, and no order among the contacts.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ITERATIONS = 20000, STALL = 10000, SHRINKS = 40 };
+enum {
+    ITERATIONS = 20000,  // without a limit of the caller
+    STALL = 10000,       // iterations without an improvement of a tenth that end it
+    SHRINKS = 40,        // reductions of tau in one iteration
+};
 #define RATIO_MAX 0.9
 #define RATIO_MIN 0.3
 
+// F(r) from the state of r.
 static void field(const pp_contact_blocks *blocks, const double *state, double *F)
 {
     for (int c = 0; c < blocks->nc; c++) {
@@ -44,7 +50,7 @@ static void project_step(const pp_contact_blocks *blocks, double tau, const doub
     }
 }
 
-// tau |F(x) - F(y)| / |x - y|, velocities and impulses in the norm of energy.
+// |F(x) - F(y)| / |x - y| with velocities and impulses in the norm of energy: a local Lipschitz constant.
 static double lipschitz(const pp_contact_blocks *blocks, const double *weight, const double *x,
                         const double *y, const double *Fx, const double *Fy)
 {
@@ -58,14 +64,14 @@ static double lipschitz(const pp_contact_blocks *blocks, const double *weight, c
 }
 
 typedef struct eg_work {
-    double *x, *y, *g;  // point, predictor, image
-    double *F, *G;      // field at x and y
-    double *state;
-    double *weight;
+    double *x, *y, *g;  // n: point, predictor, image
+    double *F, *G;      // n: field at x and y
+    double *state;      // of x, then of y
+    double *weight;     // n: norm of energy
     double tau;
 } eg_work;
 
-// g = the image of x; F holds the field there. True when tau had to change.
+// g becomes the image of x; F holds the field at x. True: tau has changed, and with it the map.
 static bool extragradient(const pp_contact_blocks *blocks, eg_work *w, pp_meter *meter)
 {
     double before = w->tau, ratio = 0.0;
@@ -74,6 +80,7 @@ static bool extragradient(const pp_contact_blocks *blocks, eg_work *w, pp_meter 
         pp_contact_blocks_state(blocks, w->y, w->state);
         field(blocks, w->state, w->G);
         pp_meter_add(meter, pp_contact_blocks_cost(blocks));
+        // Khobotov's condition; a new tau from the measured Lipschitz constant
         ratio = w->tau * lipschitz(blocks, w->weight, w->x, w->y, w->F, w->G);
         if (ratio <= RATIO_MAX) {
             break;
@@ -85,6 +92,7 @@ static bool extragradient(const pp_contact_blocks *blocks, eg_work *w, pp_meter 
     return w->tau != before;
 }
 
+// The iteration from best->best.
 static perp_status eg_iterate(const pp_contact_blocks *blocks, const pp_job *job,
                               pp_best_iterate *best)
 {
@@ -112,6 +120,7 @@ static perp_status eg_iterate(const pp_contact_blocks *blocks, const pp_job *job
         }
         field(blocks, w.state, w.F);
         pp_meter_add(job->meter, pp_contact_blocks_cost(blocks));
+        // differences of another map are no use to Anderson acceleration
         if (extragradient(blocks, &w, job->meter)) {
             pp_anderson_reset(anderson);
         }

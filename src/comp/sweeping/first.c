@@ -1,22 +1,25 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The problem, contact by contact: local form, scaling, residuals.
+// The contact problem for first-order solvers: blocks of W in the local form, scaling, the state
+// and its updates, residuals. The global form is built in first_global.c. Cost of an update: the
+// rows that one contact couples.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
-static double *block_at(const pp_contact_blocks *first, double *blocks, int k)
+// Block k of an array of dim x dim blocks.
+static double *block_at(const pp_contact_blocks *blocks, double *x, int k)
 {
-    return blocks + (size_t)k * (size_t)(first->dim * first->dim);
+    return x + (size_t)k * (size_t)(blocks->dim * blocks->dim);
 }
 
 // ── Building ─────────────────────────────────────────────────────────────────────────────────────
 
-// Counts the blocks of W, or fills them when `fill`; `last` (nc) remembers the column a block row was
-// last met in, `where` its block.
-static int walk_blocks(pp_contact_blocks *blocks, const perp_matrix *W, int *last, int *where,
+// Counts the blocks of W by block columns, or fills them where `fill`. last (nc): the block column in
+// which a block row was met last, -1 before; where (nc): its block there.
+static int scan_blocks(pp_contact_blocks *blocks, const perp_matrix *W, int *last, int *where,
                        bool fill)
 {
     int dim = blocks->dim, count = 0;
@@ -26,6 +29,7 @@ static int walk_blocks(pp_contact_blocks *blocks, const perp_matrix *W, int *las
         blocks->p[c] = j % dim ? blocks->p[c] : count;
         for (int k = W->p[j]; k < W->p[j + 1]; k++) {
             int block_row = W->i[k] / dim;
+            // the first entry of a block that the column meets
             if (last[block_row] != c) {
                 last[block_row] = c;
                 where[block_row] = count;
@@ -50,19 +54,23 @@ perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix 
 {
     perp_matrix csc;
     perp_status status = pp_matrix_to_csc(W, blocks->arena, &csc);
+    if (status < 0) {
+        return status;
+    }
     int nc = blocks->nc, dim = blocks->dim;
     int *last = PP_ARRAY(blocks->arena, int, nc), *where = PP_ARRAY(blocks->arena, int, nc);
     blocks->p = PP_ARRAY(blocks->arena, int, nc + 1);
-    if (status < 0 || !last || !where || !blocks->p) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (!last || !where || !blocks->p) {
+        return PERP_ERR_MEMORY;
     }
-    int count = walk_blocks(blocks, &csc, last, where, false);
+    // two scans of W: count, then fill
+    int count = scan_blocks(blocks, &csc, last, where, false);
     blocks->row = PP_ARRAY(blocks->arena, int, count);
     blocks->H = PP_ARRAY(blocks->arena, double, (size_t)count *(size_t)(dim * dim));
     if (!blocks->row || !blocks->H) {
         return PERP_ERR_MEMORY;
     }
-    walk_blocks(blocks, &csc, last, where, true);
+    scan_blocks(blocks, &csc, last, where, true);
     for (int c = 0; c < nc; c++) {
         for (int k = blocks->p[c]; k < blocks->p[c + 1]; k++) {
             if (blocks->row[k] == c) {
@@ -74,7 +82,8 @@ perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix 
     return PERP_OK;
 }
 
-static double block_mean(const double *W, int dim, int from, int size)
+// Mean of `size` diagonal entries of a block, from `from` on.
+static double mean_mobility(const double *W, int dim, int from, int size)
 {
     double trace = 0.0;
     for (int i = from; i < from + size; i++) {
@@ -83,8 +92,9 @@ static double block_mean(const double *W, int dim, int from, int size)
     return trace / size;
 }
 
-// The lengths of contact c, 1 for forces.
-static void contact_lengths(pp_contact_blocks *blocks, int c, double mass, double *length)
+// The lengths of contact c by theory (C16): 1 for impulses, l_g [m] for moments, whose coefficients mu are
+// divided by it. linear: mean diagonal of the sliding block [1/kg].
+static void contact_lengths(pp_contact_blocks *blocks, int c, double linear, double *length)
 {
     const double *W = block_at(blocks, blocks->Wcc, c);
     for (int i = 0; i < blocks->dim; i++) {
@@ -92,8 +102,9 @@ static void contact_lengths(pp_contact_blocks *blocks, int c, double mass, doubl
     }
     for (int g = 1; g < blocks->law[c].groups; g++) {
         pp_disc *disc = &blocks->law[c].disc[g];
-        double moment = block_mean(W, blocks->dim, disc->first, disc->size);
-        double l = mass > 0.0 && moment > 0.0 ? sqrt(mass / moment) : 1.0;
+        // [1 / (kg m^2)], so that the ratio of both is a squared length
+        double moment = mean_mobility(W, blocks->dim, disc->first, disc->size);
+        double l = linear > 0.0 && moment > 0.0 ? sqrt(linear / moment) : 1.0;
         disc->mu /= l;
         for (int i = disc->first; i < disc->first + disc->size; i++) {
             length[i] = l;
@@ -107,20 +118,26 @@ perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks)
     blocks->rho = PP_ARRAY(blocks->arena, double, nc);
     perp_status status = pp_cone_laws_create(blocks->fcp, blocks->arena, &blocks->law);
     blocks->plain = blocks->law;
-    if (status < 0 || !blocks->rho) {
-        return status < 0 ? status : PERP_ERR_MEMORY;
+    if (status < 0) {
+        return status;
     }
-    if (dim > 3) {
+    if (!blocks->rho) {
+        return PERP_ERR_MEMORY;
+    }
+    if (dim > 3) {  // moments: lengths, and laws with the caller's mu for the plain residual
         blocks->length = PP_ARRAY(blocks->arena, double, blocks->n);
         status = pp_cone_laws_create(blocks->fcp, blocks->arena, &blocks->plain);
-        if (status < 0 || !blocks->length) {
-            return status < 0 ? status : PERP_ERR_MEMORY;
+        if (status < 0) {
+            return status;
+        }
+        if (!blocks->length) {
+            return PERP_ERR_MEMORY;
         }
     }
     double q2 = 0.0, rhoq2 = 0.0;
     for (int c = 0; c < nc; c++) {
         double *W = block_at(blocks, blocks->Wcc, c),
-               mean = block_mean(W, dim, 0, dim < 3 ? dim : 3);
+               mean = mean_mobility(W, dim, 0, dim < 3 ? dim : 3);
         double *length = blocks->length ? blocks->length + (size_t)c * (size_t)dim : NULL;
         blocks->rho[c] = mean > 0.0 ? 1.0 / mean : 1.0;
         if (length) {
@@ -131,7 +148,10 @@ perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks)
             q2 += *q * *q;
             *q *= length ? length[j] : 1.0;
             rhoq2 += blocks->rho[c] * *q * blocks->rho[c] * *q;
-            for (int i = 0; length && i < dim; i++) {
+            if (!length) {
+                continue;
+            }
+            for (int i = 0; i < dim; i++) {
                 W[i + j * dim] *= length[i] * length[j];
             }
         }
@@ -141,6 +161,7 @@ perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks)
     return PERP_OK;
 }
 
+// W' = L W L with the lengths L of all components.
 static void scale_blocks(pp_contact_blocks *blocks)
 {
     int dim = blocks->dim;
@@ -158,6 +179,7 @@ static void scale_blocks(pp_contact_blocks *blocks)
     }
 }
 
+// The local form: the state is u, which at r = 0 is q.
 static perp_status create_local(const perp_fcp *local, pp_contact_blocks *blocks)
 {
     blocks->local = true;
@@ -170,11 +192,12 @@ static perp_status create_local(const perp_fcp *local, pp_contact_blocks *blocks
     if (status >= 0 && blocks->length) {
         scale_blocks(blocks);
     }
+    // after scaling: q is q' now
     blocks->state_at_zero = blocks->q;
     return status;
 }
 
-// Whether velocities and T are the smaller form: M^-1 local to bodies, or more contacts than velocities.
+// The global form in velocities where M^-1 is local to bodies or velocities are few; otherwise condensed.
 static perp_status create_global(pp_contact_blocks *blocks)
 {
     const perp_fcp *fcp = blocks->fcp;
@@ -182,14 +205,18 @@ static perp_status create_global(pp_contact_blocks *blocks)
     if (status >= 0) {
         status = pp_contact_blocks_velocities(blocks);
     }
-    if (status == PERP_OK) {
+    if (status <= PERP_OK) {
         return status;
     }
-    perp_fcp local;
-    status = status < 0 ? status : pp_fcp_condense(fcp, blocks->mass, blocks->arena, &local);
-    return status < 0 ? status : create_local(&local, blocks);
+    perp_fcp local;  // PERP_INEXACT: W is the smaller form
+    status = pp_fcp_condense(fcp, blocks->mass, blocks->arena, &local);
+    if (status < 0) {
+        return status;
+    }
+    return create_local(&local, blocks);
 }
 
+// Arrays are in the arena; only the factors of a sparse M have to be destroyed.
 perp_status pp_contact_blocks_create(const perp_fcp *fcp, pp_arena *arena,
                                      pp_contact_blocks *blocks)
 {
@@ -231,7 +258,8 @@ perp_status pp_contact_blocks_export(const pp_contact_blocks *blocks, const doub
 
 // ── Products ─────────────────────────────────────────────────────────────────────────────────────
 
-static void push_local2(const pp_contact_blocks *blocks, int c, const double *dr, double *u)
+// u += W_c dr for blocks of 2 x 2
+static void apply_local2(const pp_contact_blocks *blocks, int c, const double *dr, double *u)
 {
     const double a = dr[0], b = dr[1];
     for (int k = blocks->p[c]; k < blocks->p[c + 1]; k++) {
@@ -242,7 +270,8 @@ static void push_local2(const pp_contact_blocks *blocks, int c, const double *dr
     }
 }
 
-static void push_local3(const pp_contact_blocks *blocks, int c, const double *dr, double *u)
+// u += W_c dr for blocks of 3 x 3
+static void apply_local3(const pp_contact_blocks *blocks, int c, const double *dr, double *u)
 {
     const double a = dr[0], b = dr[1], d = dr[2];
     for (int k = blocks->p[c]; k < blocks->p[c + 1]; k++) {
@@ -254,7 +283,7 @@ static void push_local3(const pp_contact_blocks *blocks, int c, const double *dr
     }
 }
 
-// Each contact solved by a closed form, and its rows.
+// 100 or 600 operations for the closed form of a contact, and two passes over its rows.
 double pp_contact_blocks_cost(const pp_contact_blocks *blocks)
 {
     double one = blocks->dim == 2 ? 100.0 : 600.0, entries = blocks->p[blocks->nc];
@@ -266,14 +295,15 @@ void pp_contact_blocks_apply(const pp_contact_blocks *blocks, int c, const doubl
 {
     int dim = blocks->dim;
     if (blocks->local && dim == 3) {
-        push_local3(blocks, c, dr, state);
+        apply_local3(blocks, c, dr, state);
         return;
     }
     if (blocks->local && dim == 2) {
-        push_local2(blocks, c, dr, state);
+        apply_local2(blocks, c, dr, state);
         return;
     }
     for (int k = blocks->p[c]; k < blocks->p[c + 1]; k++) {
+        // global form: v += T_c dr
         if (!blocks->local) {
             const double *T = blocks->T + (size_t)k * (size_t)dim;
             double sum = 0.0;
@@ -301,6 +331,7 @@ void pp_contact_blocks_velocity(const pp_contact_blocks *blocks, const double *s
         memcpy(u, state + (size_t)c * (size_t)dim, (size_t)dim * sizeof *u);
         return;
     }
+    // global form: u_c = w_c + H_c' v, in scaled units
     const double *w = blocks->fcp->w + (size_t)c * (size_t)dim;
     for (int j = 0; j < dim; j++) {
         u[j] = blocks->length ? w[j] * blocks->length[(size_t)c * (size_t)dim + (size_t)j] : w[j];
@@ -314,6 +345,7 @@ void pp_contact_blocks_velocity(const pp_contact_blocks *blocks, const double *s
     }
 }
 
+// Contacts with r_n = 0 have r = 0, as K requires, and are skipped.
 void pp_contact_blocks_state(const pp_contact_blocks *blocks, const double *r, double *state)
 {
     memcpy(state, blocks->state_at_zero, (size_t)blocks->size * sizeof *state);
@@ -328,7 +360,10 @@ void pp_contact_blocks_state(const pp_contact_blocks *blocks, const double *r, d
 double *pp_contact_blocks_weights(const pp_contact_blocks *blocks)
 {
     double *weight = PP_ARRAY(blocks->arena, double, blocks->n);
-    for (int i = 0; weight && i < blocks->n; i++) {
+    if (!weight) {
+        return NULL;
+    }
+    for (int i = 0; i < blocks->n; i++) {
         weight[i] = 1.0 / sqrt(blocks->rho[i / blocks->dim]);
     }
     return weight;
@@ -358,6 +393,7 @@ pp_residual_pair pp_contact_blocks_residuals(const pp_contact_blocks *blocks, co
         }
         pp_cone_law_measure(&blocks->law[c], blocks->rho[c], rc, u, e);
         scaled += sum_squares(dim, e);
+        // (C7) in the caller's units, with rho = 1
         double rp[PP_DIM_MAX], up[PP_DIM_MAX];
         const double *length = blocks->length ? blocks->length + (size_t)c * (size_t)dim : NULL;
         for (int i = 0; i < dim; i++) {

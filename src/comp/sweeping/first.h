@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the first-order contact solvers share: the law of one contact, its exact solution, and a form
-// of the problem in which one contact can be read and changed cheaply.
+// Interface that the first-order contact solvers (gs, eg) share: the law of one contact, its exact
+// solution, and a form of the problem in which one contact can be read and changed cheaply.
 #pragma once
 
 #include "comp/comp.h"
@@ -11,6 +11,7 @@ enum { PP_DIM_MAX = 6 };
 
 // ── The law of one contact (cone.c) ──────────────────────────────────────────────────────────────
 
+// The friction limit of one group: r_g in mu r_n D, D the unit ball or polygon.
 typedef struct pp_disc {
     int first, size;          // components of the group
     int nd;                   // 0: ball; else facets of the polygon
@@ -19,7 +20,7 @@ typedef struct pp_disc {
     const double *direction;  // nd vertices (cos, sin) of the unit polygon; NULL when nd = 0
 } pp_disc;
 
-// K = { r : r_g in mu_g r_n D_g for each group g },  D_g the unit ball or polygon.
+// The cone K = { r : r_g in mu_g r_n D_g for each group g }.                        theory (C2)
 typedef struct pp_cone_law {
     int dim, groups;
     pp_disc disc[PP_GROUPS_MAX];
@@ -44,16 +45,16 @@ void pp_cone_law_measure(const pp_cone_law *law, double rho, const double *r, co
 
 // ── One contact, solved exactly (one_contact*.c) ─────────────────────────────────────────────────
 
-// Find r with the law (C2) and u = W r + q, W dim x dim and column-major. r is a guess on entry.
-// Where there are several solutions: open if q_n >= 0 (r = 0), else stick if it exists, else a slip.
-// Returns the size of the natural map relative to |r| + rho |q|: round-off when solved. meter: charged with what is
-// beyond a closed form; NULL: not counted.
+// Finds r with the law (C2) and u = W r + q, theory (C26); W is dim x dim, column-major. r is a guess on
+// entry. Of several solutions: open (r = 0) if q_n >= 0, else stick if it exists, else a slip. Returns
+// the natural map relative to |r| + rho |q|: round-off where solved. meter (NULL: not counted) is
+// charged with iterations; closed forms are part of the cost of a sweep.
 double pp_one_contact(const pp_cone_law *law, const double *W, const double *q, double *r,
                       pp_meter *meter);
 
 enum { PP_ONE_CONTACT_DIGITS = 12 };
-// A relative natural map below this is round-off: what slips has its friction from mu times a normal reaction that is
-// rounded.
+// A relative natural map below this is round-off. The friction of a slipping contact is mu times a
+// rounded normal reaction, hence the term with mu.
 static inline double pp_one_contact_ok(const pp_cone_law *law)
 {
     double mu = 0.0;
@@ -66,27 +67,28 @@ static inline double pp_one_contact_ok(const pp_cone_law *law)
 // The measure that pp_one_contact returns.
 double pp_one_contact_error(const pp_cone_law *law, const double *W, const double *q,
                             const double *r);
-// Pieces, each for one kind of law; they improve r and return its error.
+// One function for each kind of law: they improve r and return its error.
 double pp_one_contact_plane(const pp_cone_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_polygon(const pp_cone_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_newton(const pp_cone_law *law, const double *W, const double *q, double *r,
                              pp_meter *meter);
-// The slip of a contact with the disc that is closed and does not stick; false: not found this way.
+// The slip of a contact with a friction disc that is closed and does not stick, by Newton's method on
+// theory (C27). False: it did not converge to a valid slip.
 bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r);
 // x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
 bool pp_small_solve(int n, const double *A, int ld, double *x);
 
 // ── The problem, contact by contact (first.c, first_global.c) ────────────────────────────────────
 
-// Local form: W in dim x dim blocks by columns, the state is u. Global form: per contact the rows of
-// v it touches, with H_c and T_c = M^-1 H_c there; the state is v and W is never formed. Where M^-1
-// is full (flexible bodies) and contacts are few, W is smaller than T: condensed and treated as
-// local.
+// The problem with a state that follows the reactions. Local form: W in dim x dim blocks by columns, the
+// state is u. Global form: for each contact the rows of v it touches, with H_c and T_c = M^-1 H_c there;
+// the state is v and W is never formed. Where M^-1 is full (flexible bodies) and contacts are few, W is
+// smaller than T: the problem is condensed and treated as local.
 //
 // Moments are divided by lengths as the judge does it, theory (C16), l_g^2 = mean diag W_tt / mean
-// diag W_gg, so that inside all reactions are impulses: r' = r / l, u' = u l, mu' = mu / l, and rho_c
-// = 1 / mean diag W_tt suits every component. For dim <= 3 all lengths are 1.
+// diag W_gg. All scaled reactions are then impulses: r' = r / l, u' = u l, mu' = mu / l, and
+// rho_c = 1 / mean diag W_tt suits every component. For dim <= 3 all lengths are 1.
 typedef struct pp_contact_blocks {
     const perp_fcp *fcp;
     pp_arena *arena;
@@ -112,24 +114,26 @@ perp_status pp_contact_blocks_create(const perp_fcp *fcp, pp_arena *arena,
                                      pp_contact_blocks *blocks);
 void pp_contact_blocks_destroy(pp_contact_blocks *blocks);
 
-// Between the caller's reactions and the scaled ones.
+// From the caller's reactions to scaled ones, and back; export also finds v of the global form.
 void pp_contact_blocks_import(const pp_contact_blocks *blocks, const double *r, double *scaled);
 perp_status pp_contact_blocks_export(const pp_contact_blocks *blocks, const double *scaled,
                                      double *r, double *v);
 
-void pp_contact_blocks_state(const pp_contact_blocks *blocks, const double *r,
-                             double *state);  // from scratch
+// The state of r, computed anew.
+void pp_contact_blocks_state(const pp_contact_blocks *blocks, const double *r, double *state);
+// u of contact c at a state.
 void pp_contact_blocks_velocity(const pp_contact_blocks *blocks, const double *state, int c,
                                 double *u);
-double pp_contact_blocks_cost(
-    const pp_contact_blocks *blocks);  // operations of a sweep over all contacts, about
+// The state after r_c changes by dr.
 void pp_contact_blocks_apply(const pp_contact_blocks *blocks, int c, const double *dr,
                              double *state);
+// Operations of a sweep over all contacts, estimated.
+double pp_contact_blocks_cost(const pp_contact_blocks *blocks);
 
-// Impulses over the root of the mass they move, n weights: the norm of energy. NULL: no memory.
+// n weights 1 / sqrt(rho): the norm of weighted impulses is a root of energy. NULL: no memory.
 double *pp_contact_blocks_weights(const pp_contact_blocks *blocks);
 
-// Both residuals, as the judge defines them.                                   theory (C7), (C8)
+// Both residuals as the judge defines them, in double precision.               theory (C7), (C8)
 typedef struct pp_residual_pair {
     double plain, scaled;
 } pp_residual_pair;
@@ -137,25 +141,27 @@ typedef struct pp_residual_pair {
 pp_residual_pair pp_contact_blocks_residuals(const pp_contact_blocks *blocks, const double *r,
                                              const double *state);
 
-// Pieces of pp_contact_blocks_create.
+// Parts of pp_contact_blocks_create: the blocks of W; the global form, or PERP_INEXACT where it should be
+// condensed; rho, lengths and laws from Wcc, and Wcc and q scaled.
 perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix *W);
 perp_status pp_contact_blocks_velocities(pp_contact_blocks *blocks);
-perp_status pp_contact_blocks_scale(
-    pp_contact_blocks *blocks);  // rho, lengths and laws from Wcc; scales Wcc and q
+perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks);
 
 // ── Acceleration and bookkeeping (anderson.c, watch.c) ───────────────────────────────────────────
 
-// Of a fixed-point map on `size` numbers of which the first n are measured, each times its weight.
+// Anderson acceleration of a fixed-point map on `size` numbers, theory (C31). The norm of a step is that
+// of its first n numbers, each times its weight.
 typedef struct pp_anderson pp_anderson;
 // Points whose step is more than `growth` times the last one's are rejected. NULL: no memory.
 pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
                                 pp_arena *arena);
-void pp_anderson_reset(pp_anderson *a);                             // the map has changed
-void pp_anderson_next(pp_anderson *a, const double *g, double *z);  // g is z's image; z the next
+void pp_anderson_reset(pp_anderson *a);  // where the map has changed
+// g is the image of z; z becomes the next point.
+void pp_anderson_next(pp_anderson *a, const double *g, double *z);
 
-// When to stop, and the best iterate.
+// The iterate of least residual, and when to stop.
 typedef struct pp_best_iterate {
-    const pp_contact_blocks *first;
+    const pp_contact_blocks *blocks;
     const pp_job *job;
     int limit, stall;  // iterations in all, and without an improvement of a tenth
     int next;          // iteration at which to measure again
@@ -167,13 +173,13 @@ typedef struct pp_best_iterate {
     bool done, stalled;
 } pp_best_iterate;
 
-// After each iteration; may refresh the state.
+// Called after each iteration with r and its state. May recompute the state, which drifts by rounding.
 bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r, double *state);
 
 // A first-order solver: from best->best until pp_best_iterate_done, with limits of its own.
 typedef struct pp_first_order_method {
-    perp_status (*iterate)(const pp_contact_blocks *first, const pp_job *job,
-                           pp_best_iterate *watch);
+    perp_status (*iterate)(const pp_contact_blocks *blocks, const pp_job *job,
+                           pp_best_iterate *best);
     const char *unit;       // "sweeps"
     int iterations, stall;  // limits, when the caller sets none
 } pp_first_order_method;

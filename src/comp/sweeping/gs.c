@@ -4,19 +4,26 @@
 // `gs`: block Gauss–Seidel over the contacts, each solved exactly, with Anderson acceleration.
 //
 // A sweep replaces r_c by the exact solution of contact c with all others held, theory (C26)
-// (Jourdan, Alart, Jean 1998). The state (u, or v of the global form) follows every change, so that a
-// contact costs its own rows only and an open contact that stays open costs nothing; it is recomputed
-// against drift whenever residuals are measured. The sweep is a fixed-point map of (r, state), affine combinations of
-// which keep state consistent with r: that is what Anderson needs. Proven to converge only without
-// friction or for small friction on well-conditioned problems; the best iterate is kept, and the
-// residuals decide.
+// (Jourdan, Alart, Jean 1998). The state (u, or v of the global form) follows every change, so that
+// a contact costs its own rows only, and an open contact that stays open costs nothing; the state
+// is recomputed against drift when residuals are measured. The sweep is a fixed-point map of (r,
+// state). Affine combinations of pairs keep the state consistent with r, which Anderson
+// acceleration, theory (C31), relies on.
+//
+// Proved to converge without friction (projected Gauss–Seidel on a convex quadratic program), and
+// for small friction on regular W. The iterate of least residual is returned. Cost: the entries of
+// W, or of H twice, a sweep; linear convergence.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 10000, STALL = 5000 };
+enum {
+    SWEEPS = 10000,  // without a limit of the caller
+    STALL = 5000,    // sweeps without an improvement of a tenth that end it
+};
 
+// One sweep in the order of the contacts.
 static void gs_sweep(const pp_contact_blocks *blocks, double *r, double *state, pp_meter *meter)
 {
     int dim = blocks->dim;
@@ -24,6 +31,7 @@ static void gs_sweep(const pp_contact_blocks *blocks, double *r, double *state, 
         const double *W = blocks->Wcc + (size_t)c * (size_t)(dim * dim);
         double *rc = r + (size_t)c * (size_t)dim, q[PP_DIM_MAX], x[PP_DIM_MAX], dr[PP_DIM_MAX];
         bool moved = false;
+        // q of (C26): the velocity without the contact's own reaction
         pp_contact_blocks_velocity(blocks, state, c, q);
         for (int j = 0; j < dim; j++) {
             for (int i = 0; i < dim; i++) {
@@ -43,6 +51,7 @@ static void gs_sweep(const pp_contact_blocks *blocks, double *r, double *state, 
     }
 }
 
+// The iteration from best->best. z = (r, state) is the point, g its image after one sweep.
 static perp_status gauss_seidel(const pp_contact_blocks *blocks, const pp_job *job,
                                 pp_best_iterate *best)
 {
@@ -56,6 +65,7 @@ static perp_status gauss_seidel(const pp_contact_blocks *blocks, const pp_job *j
     memcpy(z, best->best, (size_t)n * sizeof *z);
     pp_contact_blocks_state(blocks, z, z + n);
     for (int k = 1;; k++) {
+        // the sweep works on a copy: Anderson acceleration needs z and its image
         memcpy(g, z, (size_t)size * sizeof *g);
         gs_sweep(blocks, g, g + n, job->meter);
         pp_meter_add(job->meter, pp_contact_blocks_cost(blocks));

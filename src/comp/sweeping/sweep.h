@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Second door of comp/: sweeps over contacts of bodies, for those who have bodies and no matrices.
+// Second door of comp/: Gauss–Seidel sweeps over contacts between bodies, for callers that have
+// bodies and rows and no matrices.
 //
 // A contact in space moves one or two bodies of at most six velocities each,
 //
 //   u = sum_k J_k v_k + w,   v_k = M_k^-1 f_k + sum T_k r,   T_k = M_k^-1 J_k'            theory (C26)
 //
-// and is held with J and T in one piece of memory, so that a sweep reads forwards and the velocities of
-// bodies are all it jumps to. Contacts are ordered by colours: those of one colour share no body, but for
-// the points between the same two bodies, which stay together (a unit). The order of a sweep depends on the
-// contacts alone, and threads that take units of one colour cannot meet: the bits are the same for any
-// number of them.
+// and is stored with J and T in one piece of memory: a sweep reads forwards, and only the
+// velocities of the bodies are accessed at random. Contacts are ordered by colours. Those of one
+// colour share no body, except for the points between the same two bodies, which stay together (a
+// unit). The order of a sweep depends on the contacts alone, and threads that take units of one
+// colour write to different bodies: the bits are the same for any number of threads.
 #pragma once
 
 #include "comp/comp.h"
@@ -21,29 +22,30 @@ enum { PP_SWEEP_V = 6, PP_SWEEP_COLOURS = 64 };
 enum { PP_SWEEP_PIECE = 64 };  // units that one thread takes at a time
 
 typedef struct pp_sweep_contact {
-    int body[2];  // places among the bodies, -1: none
-    int at;       // the caller's number
-    bool regular;
-    double mu;
-    double w[3];                  // of u
-    double J[2][3 * PP_SWEEP_V];  // rows n, t, o
-    double T[2][3 * PP_SWEEP_V];
-    double W[9];      // sum J T, column-major
-    double stick[9];  // W^-1 where regular
+    int body[2];                  // places among the bodies, -1: none
+    int at;                       // the caller's number
+    bool regular;                 // W has an inverse worth using
+    double mu;                    // coefficient of sliding friction
+    double w[3];                  // constant part of u [m/s]
+    double J[2][3 * PP_SWEEP_V];  // rows n, t, o for each body
+    double T[2][3 * PP_SWEEP_V];  // M^-1 J', one column of PP_SWEEP_V each for n, t, o
+    double W[9];                  // sum J T, column-major
+    double stick[9];              // W^-1 where regular
 } pp_sweep_contact;
 
 // By how much contacts changed in a sweep, or how far they are from their laws.
 typedef struct pp_sweep_change {
-    double worst;    // row [m/s]
-    double squares;  // of all impulses [N^2 s^2]
-    double size;     // sum of squares of the impulses themselves
+    double worst;    // largest change of a row [m/s]
+    double squares;  // sum of squares of the changes of impulses [N^2 s^2]
+    double size;     // sum of squares of the impulses themselves [N^2 s^2]
 } pp_sweep_change;
 
+// Contacts in the order of the sweep, their impulses and the velocities of the bodies.
 typedef struct pp_sweep {
     int count, bodies;
     pp_sweep_contact *contact;  // in the order of the sweep
     double *r;                  // 3 a contact, in that order: n, t, o
-    double *v;                  // PP_SWEEP_V a body, as r has it
+    double *v;                  // PP_SWEEP_V a body, consistent with r
     int units, colours;
     int *unit;              // units + 1: first contact
     int *colour;            // colours + 1: first unit
@@ -52,16 +54,16 @@ typedef struct pp_sweep {
     const pp_team *team;    // NULL: one thread
 } pp_sweep;
 
-// The order: units by colours, from the bodies of contacts as they are numbered (two a contact). Fills order
-// (count: which contact comes when), unit, colour, serial, part; arrays in the arena.
+// Determines the order from the bodies of the contacts (body: two a contact, in the caller's order). Fills
+// order (count: the caller's contact at each place), unit, colour, serial and part; arrays in the arena.
 perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *order);
-// W and its inverse from J and T; false: nothing that it touches moves.
+// W and its inverse from J and T; false: the contact cannot move along its normal (W_nn = 0).
 bool pp_sweep_prepare(pp_sweep_contact *c);
-// Every contact solved once with all others held.
+// One sweep: every contact solved once with all others held. Returns the changes.
 pp_sweep_change pp_sweep_once(pp_sweep *s);
 // v += T r of all contacts.
 void pp_sweep_apply_impulses(pp_sweep *s);
-// Squares of the impulses that would stop every contact by itself, rho q of theory (C8), at v and r.
+// |rho q|^2 of theory (C8), q the velocity of each contact without its own impulse, at v and r.
 double pp_sweep_scale(const pp_sweep *s);
-// The natural map at (r, v).
+// The natural map at (r, v), row by row.
 pp_sweep_change pp_sweep_residual(const pp_sweep *s);

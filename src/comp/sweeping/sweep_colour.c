@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of a sweep: greedy colouring of the graph whose nodes are pairs of bodies that touch.
+// The order of a sweep: greedy colouring of the graph whose nodes are pairs of bodies in contact,
+// and whose edges join pairs that share a body.
 //
-// A pair takes the first colour that neither of its bodies has. What finds none of the PP_SWEEP_COLOURS
-// (a plate under hundreds of bodies) goes into one more class, which is swept by one thread.
+// A pair takes the first colour that neither of its bodies has. A pair that finds none of the
+// PP_SWEEP_COLOURS (a plate under hundreds of bodies) goes into one more class, which one thread
+// sweeps. Cost: linear in the contacts.
 #include "comp/sweeping/sweep.h"
 
 #include <string.h>
@@ -19,22 +21,18 @@ static int first_free(uint64_t used)
     return bit;
 }
 
-// The bodies of a contact are those of the one before.
-static bool same_bodies(const int *pair)
-{
-    return pair[0] == pair[-2] && pair[1] == pair[-1];
-}
-
-// Colours of all units; returns how many units there are.
+// Groups contacts of the same two bodies that follow one another into units (first: their first contacts)
+// and colours them; used: bits of the colours that a body has. Returns the number of units.
 static int choose_colours(const pp_sweep *s, const int *body, uint64_t *used, int *first,
                           int *colour)
 {
     int units = 0;
     for (int c = 0; c < s->count; c++) {
-        if (c > 0 && same_bodies(body + 2 * (ptrdiff_t)c)) {
+        const int *pair = body + 2 * (ptrdiff_t)c;
+        if (c > 0 && pair[0] == pair[-2] && pair[1] == pair[-1]) {
             continue;
         }
-        const int *pair = body + 2 * (ptrdiff_t)c;
+        // body -1 does not move: it may be shared
         uint64_t taken = 0;
         for (int k = 0; k < 2; k++) {
             taken |= pair[k] >= 0 ? used[pair[k]] : 0;
@@ -66,6 +64,7 @@ perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *
         return PERP_ERR_MEMORY;
     }
     s->units = choose_colours(s, body, used, first, colour);
+    // counting sort of the units by colour; colours without units are dropped
     for (int u = 0; u < s->units; u++) {
         start[colour[u] + 1]++;
     }
@@ -81,6 +80,7 @@ perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *
     for (int u = 0; u < s->units; u++) {
         slot[start[colour[u]]++] = u;
     }
+    // the contacts in the order of their units
     int next = 0;
     for (int k = 0; k < s->units; k++) {
         s->unit[k] = next;

@@ -1,44 +1,42 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a first-order solver stops: residuals, limits, stall; and the best iterate it has seen.
+// The frame of a first-order solver: when it measures residuals and when it stops (tolerance,
+// limits, stall), and the iterate of least residual, which is what the caller gets.
 #include "comp/sweeping/first.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FRESH = 20 };  // iterations for which the updates of the state have not drifted
+enum { FRESH = 20 };  // iterations for which the updated state has not drifted by rounding
 
-// Measuring costs about as much as a sweep over well-behaved contacts: at most every tenth iteration.
-static int next_measure(int iteration)
+// The larger residual; infinite where one is no number.
+static double larger(pp_residual_pair residuals)
 {
-    return iteration + 1 + (iteration < 100 ? iteration / 10 : 10);
+    double worst = fmax(residuals.plain, residuals.scaled);
+    return isnan(residuals.plain) || isnan(residuals.scaled) ? PP_INF : worst;
 }
 
-static double larger(pp_residual_pair gauge)
-{
-    double worst = fmax(gauge.plain, gauge.scaled);
-    return isnan(gauge.plain) || isnan(gauge.scaled) ? PP_INF : worst;
-}
-
+// Keeps r where its residual is the least so far. An improvement below a tenth does not count as progress.
 static void store_if_better(pp_best_iterate *best, const double *r, double residual, int iteration)
 {
     if (residual < best->residual) {
-        if (residual < 0.9 * best->residual_then) {  // else it creeps: the stall clock runs on
+        if (residual < 0.9 * best->residual_then) {
             best->residual_then = residual;
             best->improved_at = iteration;
         }
         best->residual = residual;
-        memcpy(best->best, r, (size_t)best->first->n * sizeof *r);
+        memcpy(best->best, r, (size_t)best->blocks->n * sizeof *r);
     }
 }
 
+// Sets the limits and measures the start, the caller's guess or zero.
 static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *blocks,
                                const pp_job *job, const double *guess,
                                const pp_first_order_method *method)
 {
     const perp_comp_options *options = job->options;
-    *best = (pp_best_iterate){.first = blocks,
+    *best = (pp_best_iterate){.blocks = blocks,
                               .job = job,
                               .limit = options->max_iterations ? options->max_iterations
                                                                : method->iterations,
@@ -51,9 +49,11 @@ static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *b
     if (!best->best || !best->state) {
         return PERP_ERR_MEMORY;
     }
+    // a guess that is not finite is ignored
     if (options->warm_start && pp_all_finite((size_t)blocks->n, guess)) {
         pp_contact_blocks_import(blocks, guess, best->best);
     }
+    // a guess within the tolerance needs no iteration
     pp_contact_blocks_state(blocks, best->best, best->state);
     best->residual = larger(pp_contact_blocks_residuals(blocks, best->best, best->state));
     best->residual_then = best->residual;
@@ -63,16 +63,18 @@ static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *b
 
 bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r, double *state)
 {
-    const pp_contact_blocks *blocks = best->first;
+    const pp_contact_blocks *blocks = best->blocks;
     double tolerance = best->job->options->tolerance;
     bool late = iteration >= best->limit || pp_job_is_over(best->job);
     best->iterations = iteration;
     if (iteration >= best->next || late) {
-        best->next = next_measure(iteration);
+        // measuring costs about as much as a sweep: every tenth iteration in the long run
+        best->next = iteration + 1 + (iteration < 100 ? iteration / 10 : 10);
         if (iteration > FRESH) {
             pp_contact_blocks_state(blocks, r, state);
         }
         double residual = larger(pp_contact_blocks_residuals(blocks, r, state));
+        // the residual that decides is measured at a state computed anew
         if (iteration <= FRESH && (residual <= tolerance || late)) {
             pp_contact_blocks_state(blocks, r, state);
             residual = larger(pp_contact_blocks_residuals(blocks, r, state));
@@ -85,6 +87,7 @@ bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r,
     return best->done;
 }
 
+// Exports the best iterate and writes the report.
 static perp_status watch_finish(const pp_best_iterate *best, const char *unit, perp_status status,
                                 double *r, double *v, pp_report *report)
 {
@@ -92,7 +95,7 @@ static perp_status watch_finish(const pp_best_iterate *best, const char *unit, p
         return status;
     }
     report->iterations = best->iterations;
-    status = pp_contact_blocks_export(best->first, best->best, r, v);
+    status = pp_contact_blocks_export(best->blocks, best->best, r, v);
     if (status < 0 || best->residual <= best->job->options->tolerance) {
         return status;
     }
@@ -102,6 +105,7 @@ static perp_status watch_finish(const pp_best_iterate *best, const char *unit, p
     return PERP_ERR_LIMIT;
 }
 
+// seconds_sweeps includes the set-up.
 perp_status pp_first_order_run(const pp_first_order_method *method, const perp_fcp *fcp,
                                const pp_job *job, double *r, double *v, pp_report *report)
 {

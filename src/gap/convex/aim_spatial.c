@@ -6,21 +6,17 @@
 // Along the normal of a face the other solid is seen as above the half-space of that face; of its points, those count
 // that are above the face or come there in the step.
 #include "gap/aim.h"
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
+#include "gap/pair.h"
 
 #include <math.h>
 
+// The pair while axes are tried on it.
 typedef struct solid_pair {
     pp_aim_task *task;
     const pp_solid *a, *b;
     pp_pose Xa, Xb;  // seen from a's body
 } solid_pair;
-
-static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 origin)
-{
-    pp_pose X = {pp_sub(frame->p, origin), frame->R};
-    return pp_pose_mul(&X, &shape->X_BS);
-}
 
 // Support point, in world axes from a's body.
 static perp_vec3 world_support(const pp_solid *s, const pp_pose *X, perp_vec3 d)
@@ -112,7 +108,8 @@ typedef struct aim_view {
 } aim_view;
 
 // touch: from the incident solid to the half-space of the face. turned: the reference is b, so n is touch->n as it is.
-static void add_point(pp_aim_task *t, const pp_touch_point *touch, bool turned, pp_aim *aim)
+static void add_point_above_face(pp_aim_task *t, const pp_touch_point *touch, bool turned,
+                                 pp_aim *aim)
 {
     pp_contact *c = &aim->point[aim->count++];
     *c = (pp_contact){.feature = touch->feature,
@@ -122,22 +119,8 @@ static void add_point(pp_aim_task *t, const pp_touch_point *touch, bool turned, 
     aim->end = fmin(aim->end, pp_aim_end(t, c->point, c->n, c->gap));
 }
 
-// By feature, as detected points are (insertion sort: there are few).
-static void sort_points(pp_aim *aim)
-{
-    for (int k = 1; k < aim->count; k++) {
-        pp_contact moved = aim->point[k];
-        int to = k;
-        while (to > 0 && aim->point[to - 1].feature > moved.feature) {
-            aim->point[to] = aim->point[to - 1];
-            to--;
-        }
-        aim->point[to] = moved;
-    }
-}
-
 // The other solid above the half-space of a face (n, x in the world's axes).
-static void offer_face(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp_vec3 x)
+static void offer_face_axis(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp_vec3 x)
 {
     perp_vec3 e = pp_across(n);
     const pp_solid plane = {.kind = PP_SOLID_HALFSPACE};
@@ -154,10 +137,10 @@ static void offer_face(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp_vec3
         // touch: from the solid to the half-space
         double beyond = outside_planes(v->ref, pp_pose_local(v->X_WR, touch[k].x_b));
         if (k == 0 || beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
-            add_point(t, &touch[k], v->ref_is_b, &aim);
+            add_point_above_face(t, &touch[k], v->ref_is_b, &aim);
         }
     }
-    sort_points(&aim);
+    pp_contacts_sort(aim.point, aim.count);
     pp_aim_offer(t, &aim);
 }
 
@@ -168,7 +151,7 @@ static void offer_faces(pp_aim_task *t, const aim_view *v)
     for (int k = 0; face_of(v->ref, k, &n, &x); k++) {
         perp_vec3 n_W = pp_mul(&v->X_WR->R, n), from = pp_scale(v->ref_is_b ? -1.0 : 1.0, n_W);
         if (pp_dot3(from, t->found) > -0.5) {
-            offer_face(t, v, n_W, pp_pose_point(v->X_WR, x));
+            offer_face_axis(t, v, n_W, pp_pose_point(v->X_WR, x));
         }
     }
 }
@@ -207,12 +190,12 @@ static void offer_closest(const solid_pair *d)
 void pp_aim_spatial(pp_aim_task *t)
 {
     const pp_shape *a = &t->model->shape[t->a], *b = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->body[a->body], *fb = &t->kin->body[b->body];
+    const pp_frame *fa = &t->kin->poses.body[a->body], *fb = &t->kin->poses.body[b->body];
     solid_pair d = {.task = t,
                     .a = &a->solid,
                     .b = &b->solid,
-                    .Xa = pose_of(a, fa, fa->p),
-                    .Xb = pose_of(b, fb, fa->p)};
+                    .Xa = pp_shape_pose_from(a, fa, fa->p),
+                    .Xb = pp_shape_pose_from(b, fb, fa->p)};
     offer_faces(t, &(aim_view){d.a, d.b, &d.Xa, &d.Xb, false});
     offer_faces(t, &(aim_view){d.b, d.a, &d.Xb, &d.Xa, true});
     offer_closest(&d);

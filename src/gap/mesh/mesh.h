@@ -10,7 +10,7 @@
 // catches on inner edges.
 #pragma once
 
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
 
 // Points with a gap up to margin, at most PP_TOUCH_MAX; each with a normal of its own, from a to the mesh; the closest
 // comes first. A solid that is seen from behind only touches nothing. Poses are those in the world.

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Touching points of a mesh: equals merged, many reduced to a few that span the same.
+//
+// Every triangle near a solid may add points, and neighbours add the same ones along their common edge. A contact that
+// rests needs the corners of the polygon that its points span: points inside carry nothing that the corners cannot, and
+// would only make the impulses less unique.
 #include "gap/mesh/mesh_spots.h"
 
-enum { KEEP = PP_SPOTS_MAX / 3 };
+enum { KEEP = PP_SPOTS_MAX / 3 };  // of a full list: room for what the next triangles add
 
 // How different two points are [m]: apart in place, or in direction, a right angle counting as the size of the solid.
 static double spot_distance(const pp_mesh_manifold *s, const pp_touch_point *a,
@@ -40,6 +44,7 @@ static void select_spread_points(pp_mesh_manifold *s, int keep)
     s->count = most;
 }
 
+// The same place and direction to a millionth of the size: a point of a common edge, found from both sides.
 void pp_mesh_manifold_add(pp_mesh_manifold *s, const pp_touch_point *touch)
 {
     const double same = 1e-6;
@@ -85,6 +90,7 @@ static int project_to_plane(const pp_mesh_manifold *s, int k, const bool *done, 
     return count;
 }
 
+// The spot furthest from spot `from`, or that one itself where all are in one place.
 static int furthest_spot(const flat_spot *p, int count, int from)
 {
     int best = from;
@@ -170,6 +176,7 @@ static void drop_inner(pp_mesh_manifold *s)
     s->count = kept;
 }
 
+// At most PP_TOUCH_MAX - 1 points, the closest first.
 int pp_mesh_manifold_write(pp_mesh_manifold *s, pp_touch_point out[PP_TOUCH_MAX])
 {
     drop_inner(s);

@@ -4,7 +4,7 @@
 // Touching points of a mesh as they are gathered, triangle by triangle.
 #pragma once
 
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
 
 enum { PP_SPOTS_MAX = 96 };
 

@@ -181,8 +181,8 @@ static bool is_above(const facet *f, perp_vec3 x)
 }
 
 // Points above the triangle, as on a plane. `lowest`: the gap none can be below. How many.
-static int add_face(mesh_search *s, const facet *f, const pp_touch_point *plane, int count,
-                    double lowest)
+static int add_points_above(mesh_search *s, const facet *f, const pp_touch_point *plane, int count,
+                            double lowest)
 {
     int added = 0;
     for (int k = 0; k < count; k++) {
@@ -270,7 +270,7 @@ static void touch_exactly(mesh_search *s, const facet *f, const pp_touch_point *
     bool face = facing >= 1.0 - ALONG;
     bool taken = add_edges(s, f, touch, count, face);
     if (!behind && (face || !taken)) {
-        add_face(s, f, plane, points, touch[0].gap > 0.0 && !face ? 0.0 : -PP_INF);
+        add_points_above(s, f, plane, points, touch[0].gap > 0.0 && !face ? 0.0 : -PP_INF);
     }
 }
 
@@ -304,20 +304,12 @@ static void touch_facet(mesh_search *s, const facet *f)
     bool behind = pp_dot3(f->n, pp_sub(s->middle, f->x[0])) < 0.0;
     if (!behind && is_plane(s, f, &plane[0])) {
         const bool *sharp = s->mesh->sharp[f->t];
-        int added = add_face(s, f, plane, points, -PP_INF);
+        int added = add_points_above(s, f, plane, points, -PP_INF);
         if (added == points || !(sharp[0] || sharp[1] || sharp[2])) {
             return;
         }
     }
     touch_exactly(s, f, plane, points, behind);
-}
-
-static pp_box3 box_of(const mesh_search *s)
-{
-    pp_box3 box;
-    pp_solid_box(s->solid, &s->X, &box.low, &box.high);
-    perp_vec3 more = pp_vec(s->margin, s->margin, s->margin);
-    return (pp_box3){pp_sub(box.low, more), pp_add(box.high, more)};
 }
 
 int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, const pp_pose *X_WB,
@@ -331,7 +323,8 @@ int pp_mesh_touch(const pp_solid *a, const pp_pose *X_WA, const pp_mesh *mesh, c
     s.middle = pp_add(pp_scale(0.5, low), pp_scale(0.5, high));
     s.spots.size = pp_length(pp_sub(high, low));
     // triangles whose boxes are near, in the order of their numbers
-    pp_box3 near = box_of(&s);
+    perp_vec3 more = pp_vec(margin, margin, margin);
+    pp_box3 near = {pp_sub(low, more), pp_add(high, more)};
     for (int t = pp_mesh_next(mesh, &near, 0); t >= 0; t = pp_mesh_next(mesh, &near, t + 1)) {
         facet f = facet_of(mesh, t);
         touch_facet(&s, &f);

@@ -20,7 +20,8 @@ static double height_of(const planar_view *v, int side, int vertex)
 }
 
 // One vertex of the other shape above a side.
-static void add_point(pp_aim_task *t, const planar_view *v, int side, int vertex, pp_aim *aim)
+static void add_vertex_above_side(pp_aim_task *t, const planar_view *v, int side, int vertex,
+                                  pp_aim *aim)
 {
     double radii = v->ref->radius + v->inc->radius, height = height_of(v, side, vertex);
     pp_vec2 out = v->ref->n[side], x = v->inc->v[vertex];
@@ -50,7 +51,7 @@ static bool comes_above(const pp_aim_task *t, const planar_view *v, int side, in
 
 // The axis of one side: the lowest vertex of the other shape above it, and the neighbour of that which is lower, as for
 // a shape on a half-plane.
-static void offer_side(pp_aim_task *t, const planar_view *v, int side)
+static void offer_side_axis(pp_aim_task *t, const planar_view *v, int side)
 {
     const pp_core *inc = v->inc;
     int low = 0;
@@ -64,12 +65,12 @@ static void offer_side(pp_aim_task *t, const planar_view *v, int side)
     if (!(aim.s >= fmin(t->best.s, 0.0) - t->touching)) {
         return;  // does not separate now
     }
-    add_point(t, v, side, low, &aim);
+    add_vertex_above_side(t, v, side, low, &aim);
     if (inc->count > 1) {
         int after = (low + 1) % inc->count, before = (low + inc->count - 1) % inc->count;
         int other = height_of(v, side, after) <= height_of(v, side, before) ? after : before;
         if (comes_above(t, v, side, other)) {
-            add_point(t, v, side, other, &aim);
+            add_vertex_above_side(t, v, side, other, &aim);
         }
         // in the order of the features, as detected points are
         if (aim.count == 2 && aim.point[1].feature < aim.point[0].feature) {
@@ -120,7 +121,7 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
 void pp_aim_planar(pp_aim_task *t)
 {
     const pp_shape *sa = &t->model->shape[t->a], *sb = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->body[sa->body], *fb = &t->kin->body[sb->body];
+    const pp_frame *fa = &t->kin->poses.body[sa->body], *fb = &t->kin->poses.body[sb->body];
     pp_vec2 origin = pp_vec2_of(fa->p);
     pp_core a, b;
     pp_core_set(&a, sa, fa, origin);
@@ -129,10 +130,10 @@ void pp_aim_planar(pp_aim_task *t)
     int sides_a = a.count > 1 ? a.count : 0;
     int sides_b = b.count > 1 ? b.count : 0;
     for (int side = 0; side < sides_a; side++) {
-        offer_side(t, &(planar_view){&a, &b, false}, side);
+        offer_side_axis(t, &(planar_view){&a, &b, false}, side);
     }
     for (int side = 0; side < sides_b; side++) {
-        offer_side(t, &(planar_view){&b, &a, true}, side);
+        offer_side_axis(t, &(planar_view){&b, &a, true}, side);
     }
     offer_vertices(t, &a, &b);
 }

@@ -238,15 +238,6 @@ static double closest_vertices(const pp_core *a, const pp_core *b, int *at_a, in
     return hypot(d.x, d.y);
 }
 
-static void set_vertices(const pp_core *a, const pp_core *b, int i, int j, pp_manifold2 *m)
-{
-    bool rolls = a->count == 1 || b->count == 1;
-    m->count = 1;
-    m->spot[0].x = a->v[i];
-    m->spot[0].of_a = true;
-    m->spot[0].feature = rolls ? 0 : pp_feature(PP_VERTEX_VERTEX, i, j);
-}
-
 // The far end of the stretch along which sides of a and b, which leave the closest vertices on the same
 // hand, face each other. False when they do not, or stay as close as the vertices are.
 static bool far_end(const pp_core *a, const pp_core *b, int side_a, int side_b, bool left,
@@ -359,7 +350,11 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
     // no sides face each other: two vertices are closest
     int i, j;
     double distance = closest_vertices(a, b, &i, &j);
-    set_vertices(a, b, i, j, m);
+    bool rolls = a->count == 1 || b->count == 1;
+    m->count = 1;
+    m->spot[0].x = a->v[i];
+    m->spot[0].of_a = true;
+    m->spot[0].feature = rolls ? 0 : pp_feature(PP_VERTEX_VERTEX, i, j);
     m->spot[0].gap = distance;
     if (distance > rounding && !(ref->count > 1 && s < -rounding)) {
         pp_vec2 d = pp_sub2(b->v[j], a->v[i]);

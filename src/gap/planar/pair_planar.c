@@ -12,6 +12,7 @@ typedef struct plane {
     pp_vec2 x, out;  // a point of its edge; outward normal, unit
 } plane;
 
+// {0.0 - axis.y, ...}: not -axis.y, which is -0 for a level floor.
 static plane set_plane(const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
 {
     pp_vec2 axis = pp_rotate2(frame, shape->axis_B);
@@ -59,6 +60,7 @@ static int plane_points(const plane *p, const pp_core *core, bool plane_is_a, do
     int vertex[2], count = 0;
     double height[2];
     perp_vec3 n = plane_is_a ? pp_vec3_of(p->out) : (perp_vec3){-p->out.x, -p->out.y, 0.0};
+    // n: out of the plane, from a to b whichever of them the plane is
     int ends = lowest_side(core, p, vertex, height);
     for (int e = 0; e < ends; e++) {
         double gap = height[e] - core->radius;

@@ -14,9 +14,9 @@
 perp_status pp_check_places(pp_recheck *c)
 {
     const perp_model *m = c->model;
-    pp_kinematics kin = {.t = c->now->t, .h = c->h, .body = c->after, .turn = c->turn};
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
     pp_gaps gaps = {0};
-    perp_status status = pp_gaps_run(&gaps, m, &kin, 0.0, c->arena);
+    perp_status status = pp_gaps_run(&gaps, m, &now, (pp_gap_search){0}, c->arena);
     if (status < 0) {
         return status;
     }
@@ -27,7 +27,7 @@ perp_status pp_check_places(pp_recheck *c)
                               m->shape[contact->a].name, m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
-        double limit, error = pp_judge_joint(m, &kin, i, &limit);
+        double limit, error = pp_judge_joint(m, &now, i, &limit);
         pp_check_record_worst(c, PERP_CHECK_JOINT, error, limit, m->joint[i].name, "");
     }
     return PERP_OK;
@@ -92,7 +92,7 @@ static double normal_push(const pp_recheck *c, const perp_contact *contact)
         int i = c->model->shape[k == 0 ? contact->a.i : contact->b.i].body;
         const pp_body *body = &c->model->body[i];
         double dv[PP_BODY_NV];
-        pp_body_solve(body, &c->kin.mass[i], c->kin.p_ext + body->at, dv);
+        pp_body_solve(body, &c->kin.mass[i], c->kin.loads.p_ext + body->at, dv);
         perp_twist change = pp_check_twist(body, dv);
         perp_vec3 arm = pp_sub(contact->point_W, c->before[i].p);
         perp_vec3 at_point = pp_add(change.v_W, pp_cross(change.w_W, arm));

@@ -177,7 +177,7 @@ static double add_gear(pp_recheck *c, int index)
         w->f_W = pp_along(w->f_W, p, u.on[k].f_W);
         w->tau_W = pp_along(w->tau_W, p, u.on[k].tau_W);
     }
-    pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
     const pp_joint *joint = &c->model->joint[index];
     // A coordinate that turns is an angle: drift over the arm.
@@ -226,7 +226,7 @@ static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
-    pp_kinematics at = {.t = c->t0, .h = c->h, .body = c->before, .turn = c->turn0};
+    pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
     pp_row row;
     pp_joint_coordinate(c->model, &at, index, &row);
     double above = row.value - joint->lower, below = joint->upper - row.value;
@@ -266,7 +266,7 @@ double pp_check_add_joint(pp_recheck *c, int index)
     c->load[joint->a] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->load[joint->b] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
-    pp_kinematics before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double open = pp_joint_error(c->model, &before, index);
     double drift = pp_drift_joint(c->model, c->before, c->h, joint);
     double turn = drift / pp_scale_arm(c->model, joint);
@@ -376,7 +376,7 @@ perp_status pp_check_joint_rates(pp_recheck *c)
            *limit = PP_ARRAY(c->arena, double, m->joints);
     // Joints are taken where the scheme takes them: at the start, or in the middle of the step for
     // the theta method.
-    pp_kinematics end = {.t = c->now->t, .h = c->h, .body = c->after, .turn = c->turn};
+    pp_poses end = {.t = c->now->t, .body = c->after, .turn = c->turn};
     pp_step_evidence e = {.model = m,
                           .kin = &c->kin,
                           .middle = c->acting != c->before ? c->acting : NULL,

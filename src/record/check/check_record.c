@@ -326,7 +326,7 @@ static void judge_contacts(pp_recheck *c)
 // Coordinates, rates and errors against the states; in the plane no wrench may leave it.
 static void judge_joints(pp_recheck *c)
 {
-    pp_kinematics now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
     for (int i = 0; i < c->model->joints; i++) {
         const perp_joint_state *state = &c->now->joint[i];
         pp_row row;
@@ -390,7 +390,7 @@ static double recorded_kinetic_energy(const pp_recheck *c, const pp_frame *at, c
 static void judge_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy, *old = &c->energy0;
-    pp_kinematics now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
     double potential = pp_potential(c->model, c->after) + pp_joint_energy(c->model, &now);
     double error = relative_difference(e->potential, potential);
     bool known = !c->model->spatial || c->info->every == 1;

@@ -258,7 +258,8 @@ static perp_status add_springs(pp_recheck *c, double *left)
                         .impact = c->info->impact,
                         .facets = 8,
                         .theta = c->info->theta};
-    perp_status status = pp_rows_run(&rows, c->model, &c->kin, &c->kin, &none, scheme, c->arena);
+    perp_status status =
+        pp_rows_run(&rows, c->model, &c->kin, &c->kin.poses, &none, scheme, NULL, c->arena);
     if (status < 0) {
         return status;
     }
@@ -305,8 +306,8 @@ static void judge_momentum(pp_recheck *c, const double *left)
 // joints, which count whole turns.
 double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn)
 {
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
-    double sum = pp_potential(c->model, body) + pp_joint_energy(c->model, &kin);
+    pp_poses at = {.t = t, .body = body, .turn = turn};
+    double sum = pp_potential(c->model, body) + pp_joint_energy(c->model, &at);
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
@@ -331,8 +332,8 @@ static double arc_work(const pp_recheck *c, int i, double *lifted)
     for (int k = 0; k < body->nv; k++) {
         if (body->axis[k] < 3) {
             double off = moved[body->axis[k]] - c->h * c->nu[body->at + k];
-            work += fabs(c->kin.p_ext[body->at + k] * off) / c->h;
-            *lifted -= c->kin.p_ext[body->at + k] * off / c->h;
+            work += fabs(c->kin.loads.p_ext[body->at + k] * off) / c->h;
+            *lifted -= c->kin.loads.p_ext[body->at + k] * off / c->h;
         }
     }
     return work;
@@ -402,7 +403,7 @@ static perp_status weigh_end(pp_recheck *c)
     pp_masses_mul(m, c->kin.mass, c->nu0, had);
     pp_masses_mul(m, end, c->nu0, has);
     for (int i = 0; i < m->nv; i++) {
-        c->kin.p_ext[i] += had[i] - has[i];
+        c->kin.loads.p_ext[i] += had[i] - has[i];
     }
     c->kin.mass = end;
     return PERP_OK;
@@ -458,7 +459,7 @@ perp_status pp_check_balance(pp_recheck *c)
         }
     }
     pp_masses_mul(m, c->kin.mass, left, left);
-    pp_axpy(m->nv, -1.0, c->kin.p_ext, left);
+    pp_axpy(m->nv, -1.0, c->kin.loads.p_ext, left);
     status = add_springs(c, left);
     if (status < 0) {
         return status;

@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenes made to measure: options in, JSON out, read back as any scene.
+// Scenes made to measure: options in, JSON text out, read back as any scene.
+//
+// A generator is a pp_recipe: a card for lists, a table of options and a function that writes the
+// text. The order of the recipes is that in which `perp scene` lists them. Generated scenes have
+// golden hashes, so that a change of the text, even of a digit, shows in a test.
 #include "scene/generate/generate.h"
 
 #include <math.h>
@@ -19,6 +23,7 @@ enum { RECIPES = sizeof recipes / sizeof recipes[0] };
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Appends bytes; one more is kept free. The room doubles, so that writing n bytes costs O(n).
 static void put_bytes(pp_scene_writer *out, const char *bytes, size_t n)
 {
     if (out->failed) {
@@ -50,6 +55,7 @@ void pp_scene_writer_put(pp_scene_writer *out, const char *format, ...)
     for (const char *c = format; *c; c++) {
         const char *word = NULL;
         if (*c == '#') {
+            // Minus zero is printed as 0.
             double value = va_arg(list, double);
             pp_number_print_short(number, sizeof number, value == 0.0 ? 0.0 : value);
             word = number;
@@ -59,6 +65,7 @@ void pp_scene_writer_put(pp_scene_writer *out, const char *format, ...)
         } else if (*c == '$') {
             word = va_arg(list, const char *);
         }
+        // A character that stands for nothing is copied.
         put_bytes(out, word ? word : c, word ? strlen(word) : 1);
     }
     va_end(list);
@@ -72,6 +79,7 @@ void pp_scene_writer_head(pp_scene_writer *out, const char *name, const char *de
         name, description, step, until);
 }
 
+// Used as the first '$' of an item.
 const char *pp_scene_writer_comma(int k)
 {
     return k > 0 ? ",\n" : "";
@@ -79,6 +87,7 @@ const char *pp_scene_writer_comma(int k)
 
 // ── Options ──────────────────────────────────────────────────────────────────────────────────────
 
+// Refuses a name: with the nearest known one, or else with the list of all.
 static perp_status no_such(perp_error *error, const char *what, const char *word,
                            const char *const *names, int count)
 {
@@ -95,6 +104,8 @@ static perp_status no_such(perp_error *error, const char *what, const char *word
     return pp_fail(error, PERP_ERR_ARGUMENT, "%s '%.40s'; there are %s", what, word, list);
 }
 
+// Finds the option by name and checks its value.
+// given is an option as the command line has it, a name and a text.
 static perp_status take_option(const pp_recipe *recipe, const perp_generator_option *given,
                                double *value, perp_error *error)
 {
@@ -118,6 +129,7 @@ static perp_status take_option(const pp_recipe *recipe, const perp_generator_opt
         value[k] = x;
         return PERP_OK;
     }
+    // Only now is the list of names complete: the loop above filled it.
     pp_print(what, sizeof what, "%s: no option", recipe->card.name);
     return no_such(error, what, given->name, names, recipe->options);
 }
@@ -134,17 +146,21 @@ const perp_generator *perp_generator_at(int i)
     return i >= 0 && i < RECIPES ? &recipes[i]->card : NULL;
 }
 
+// Text of the scene, parsed. No limit on its size is needed, since the options bound it.
 static perp_status write_scene(const pp_recipe *recipe, const double *value, const perp_env *env,
                                perp_scene **scene, perp_error *error)
 {
     pp_scene_writer out = {.env = env};
     perp_scene_load_options reading = perp_scene_load_options_default();
-    reading.max_mb = PP_INF;  // the options bound it
+    reading.max_mb = PP_INF;
     recipe->write(&out, value);
-    perp_status status = out.failed
-                             ? pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene")
-                             : perp_scene_parse_with(recipe->card.name, out.text, out.size,
-                                                     &reading, env, scene, error);
+    perp_status status;
+    if (out.failed) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    } else {
+        status = perp_scene_parse_with(recipe->card.name, out.text, out.size, &reading, env, scene,
+                                       error);
+    }
     pp_free(env, out.text, out.room);
     return status;
 }
@@ -166,17 +182,21 @@ perp_status perp_scene_generate(const char *name, const perp_generator_option *o
         if (strcmp(name, recipe->card.name) != 0) {
             continue;
         }
+        // Defaults, then what is given.
         double value[PP_OPTIONS_MAX];
         for (int k = 0; k < recipe->options; k++) {
             value[k] = recipe->option[k].standard;
         }
-        perp_status status = PERP_OK;
-        for (int k = 0; k < count && status == PERP_OK; k++) {
-            status = options[k].name
-                         ? take_option(recipe, &options[k], value, error)
-                         : pp_fail(error, PERP_ERR_ARGUMENT, "%s: an option has no name", name);
+        for (int k = 0; k < count; k++) {
+            if (!options[k].name) {
+                return pp_fail(error, PERP_ERR_ARGUMENT, "%s: an option has no name", name);
+            }
+            perp_status status = take_option(recipe, &options[k], value, error);
+            if (status < 0) {
+                return status;
+            }
         }
-        return status < 0 ? status : write_scene(recipe, value, env, scene, error);
+        return write_scene(recipe, value, env, scene, error);
     }
     return no_such(error, "no scene to make is called", name, names, RECIPES);
 }

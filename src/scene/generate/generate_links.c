@@ -10,14 +10,16 @@ static const double PI = 3.141592653589793;
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-// ── Chain: rounded links between two walls' height, lying on the air ─────────────────────────────
+// ── Chain: rounded links on pins, level at the start ─────────────────────────────────────────────
 
+// length and radius of a link [m]; density per area [kg/m^2].
 static const pp_option chain_options[] = {
     {"links", 100, 1, 100000, true},    {"length", 0.1, 1e-4, 1e3, false},
     {"radius", 0.02, 1e-5, 1e3, false}, {"density", 1000, 1e-3, 1e6, false},
     {"step", 0.005, 1e-6, 1, false},    {"until", 5, 0, 1e6, false},
 };
 
+// The links do not collide (detect is false): only the pins act. The first pin is at the origin.
 static void write_chain(pp_scene_writer *out, const double *value)
 {
     int links = (int)value[0];
@@ -55,6 +57,7 @@ const pp_recipe pp_chain_recipe = {
 
 // ── Cradle: Newton's, touching balls on strings ──────────────────────────────────────────────────
 
+// lifted: number of balls that start at the angle [degrees]; length: of the strings [m].
 static const pp_option cradle_options[] = {
     {"balls", 5, 2, 1000, true},     {"lifted", 1, 0, 1000, true},
     {"angle", 30, -89, 89, false},   {"radius", 0.05, 1e-4, 1e3, false},
@@ -62,6 +65,8 @@ static const pp_option cradle_options[] = {
     {"step", 0.001, 1e-6, 1, false}, {"until", 4, 0, 1e6, false},
 };
 
+// Lifted balls swing to the left, the first `lifted` of them. Balls touch: strings are a diameter
+// apart.
 static void write_cradle(pp_scene_writer *out, const double *value)
 {
     int balls = (int)value[0], lifted = (int)value[1];
@@ -98,13 +103,15 @@ const pp_recipe pp_cradle_recipe = {
 
 // ── Rods ─────────────────────────────────────────────────────────────────────────────────────────
 
-// A slender rod from (x, y) at the angle; it turns with the rate, its lower end with velocity v.
+// A slender rod that starts at (x, y) and points along the angle. That end moves with the velocity
+// (vx, vy), and the rod turns with the rate [rad/s].
 typedef struct rod {
     const char *name;
     int index;
     double x, y, angle, length, mass, vx, vy, rate;
 } rod;
 
+// The body is the middle of the rod: its velocity is that of the end plus rate x half the rod.
 static void put_rod(pp_scene_writer *out, int k, rod r)
 {
     double c = cos(r.angle), s = sin(r.angle), half = 0.5 * r.length;
@@ -119,12 +126,14 @@ static void put_rod(pp_scene_writer *out, int k, rod r)
                         r.mass * r.length * r.length / 12.0);
 }
 
+// length and mass of each rod [m, kg]; angle from the x axis [degrees].
 static const pp_option pendulum_options[] = {
     {"rods", 5, 1, 10000, true},     {"length", 0.4, 1e-4, 1e3, false},
     {"mass", 1, 1e-6, 1e6, false},   {"angle", 0, -360, 360, false},
     {"step", 0.001, 1e-7, 1, false}, {"until", 1.5, 0, 1e6, false},
 };
 
+// angle: of all rods from the x axis [degrees in the option]; -90 hangs straight down.
 static void write_pendulum(pp_scene_writer *out, const double *value)
 {
     int rods = (int)value[0];
@@ -143,6 +152,7 @@ static void write_pendulum(pp_scene_writer *out, const double *value)
                       .length = length,
                       .mass = value[2]});
     }
+    // Rod k hangs on rod k - 1, the first on the ground at the origin.
     pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k < rods; k++) {
         pp_scene_writer_put(out, "$  {\"name\": \"pin @\", \"kind\": \"revolute\", ",
@@ -162,15 +172,17 @@ const pp_recipe pp_pendulum_recipe = {{"pendulum", "slender rods that hang from 
                                       write_pendulum};
 
 // ── Windows: N four-bar loops side by side (IFToMM benchmark A02) ────────────────────────────────
-// 2N + 1 rods of 1 m and 1 kg: N + 1 upright ones on the ground at x = 0, 1, …, joined by N level ones at
-// the top, which start with 1 m/s to the right. Every loop has one redundant direction when it is flat.
+// 2N + 1 rods of 1 m and 1 kg: N + 1 posts on the ground at x = 0, 1, ..., joined by N bars at the
+// top, which start with 1 m/s to the right. A loop whose rods are all in line has a redundant constraint.
 
+// The geometry is fixed by the benchmark.
 static const pp_option windows_options[] = {
     {"windows", 2, 1, 10000, true},
     {"step", 0.001, 1e-7, 1, false},
     {"until", 10, 0, 1e6, false},
 };
 
+// Posts turn clockwise about their feet with 1 rad/s, which moves their tops as fast as the bars.
 static void write_windows(pp_scene_writer *out, const double *value)
 {
     int n = (int)value[0];
@@ -205,6 +217,7 @@ static void write_windows(pp_scene_writer *out, const double *value)
                             "\"anchor_a\": [@, 0], \"anchor_b\": [-0.5, 0]}",
                             pp_scene_writer_comma(k), k, k, k);
     }
+    // Each bar is pinned to the tops of two posts.
     for (int k = 0; k < n; k++) {
         pp_scene_writer_put(
             out,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generated scenes of space: single boxes and balls, stacks, walls, piles, chains, arches. The numbers
-// are those on which engines are compared (docs/benchmarks.md).
+// Generated scenes in space: single boxes and balls, stacks, walls, piles, chains, arches. The
+// numbers are those of the comparison with other engines (docs/benchmarks.md).
 #include "scene/generate/generate.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static void put_ground(pp_scene_writer *out, double mu)
         out, " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfspace\", \"mu\": #}", mu);
 }
 
-// A box of the given size; `turn` is the angle about `axis`.
+// A box of the given size [m] and mass [kg]; `turn` is its angle about `axis` [rad].
 typedef struct brick {
     double p[3], size[3], mass, mu;
     double axis[3], turn;
@@ -42,11 +42,13 @@ static void put_brick(pp_scene_writer *out, int k, const brick *b)
 
 // ── One box: sliding to a stop, and on a slope ───────────────────────────────────────────────────
 
+// speed [m/s], and heading from the x axis [degrees].
 static const pp_option slide_options[] = {
     {"speed", 4, 0, 1e3, false},    {"heading", 0, -360, 360, false}, {"mu", 0.5, 0, 100, false},
     {"step", 0.01, 1e-6, 1, false}, {"until", 1.5, 0, 1e6, false},
 };
 
+// The box is 1 x 1 x 0.5 m and weighs 1 kg. With Coulomb friction it stops after v / (mu g).
 static void write_slide(pp_scene_writer *out, const double *value)
 {
     double heading = value[1] * PI / 180.0;
@@ -67,11 +69,14 @@ const pp_recipe pp_slide_recipe = {
     COUNT(slide_options),
     write_slide};
 
+// tilt of gravity from -z, and the heading it is tilted to [degrees].
 static const pp_option incline_options[] = {
     {"tilt", 20, 0, 90, false},     {"heading", 0, -360, 360, false}, {"mu", 0.5, 0, 100, false},
     {"step", 0.01, 1e-6, 1, false}, {"until", 2, 0, 1e6, false},
 };
 
+// Gravity is tilted instead of the floor, so that axes stay those of the box. It slides where
+// tan(tilt) > mu.
 static void write_incline(pp_scene_writer *out, const double *value)
 {
     double tilt = value[0] * PI / 180.0, heading = value[1] * PI / 180.0;
@@ -95,12 +100,14 @@ const pp_recipe pp_incline_recipe = {
     COUNT(incline_options),
     write_incline};
 
+// height of the lowest point of the ball over the floor, and its radius [m].
 static const pp_option bounce_options[] = {
     {"height", 1, 0, 1e3, false},      {"radius", 0.5, 1e-3, 1e3, false},
     {"restitution", 0.8, 0, 1, false}, {"step", 0.01, 1e-6, 1, false},
     {"until", 3, 0, 1e6, false},
 };
 
+// height is that of the lowest point. Without friction the ball does not turn.
 static void write_bounce(pp_scene_writer *out, const double *value)
 {
     pp_scene_writer_head(out, "bounce", "A ball dropped on a floor.", value[3], value[4]);
@@ -121,6 +128,7 @@ const pp_recipe pp_bounce_recipe = {{"bounce", "space: a ball dropped on a floor
 
 // ── Stack and wall ───────────────────────────────────────────────────────────────────────────────
 
+// ratio: mass of the top cube over that of the others, which is 1 kg.
 static const pp_option stack_options[] = {
     {"boxes", 10, 1, 10000, true},  {"ratio", 1, 1e-9, 1e12, false}, {"mu", 0.5, 0, 100, false},
     {"step", 0.01, 1e-6, 1, false}, {"until", 10, 0, 1e6, false},
@@ -135,6 +143,7 @@ static void write_stack(pp_scene_writer *out, const double *value)
         value[3], value[4]);
     put_ground(out, value[2]);
     pp_scene_writer_put(out, "],\n \"bodies\": [\n");
+    // Up to a centimetre aside, so that no face is exactly over another.
     for (int i = 0; i < boxes; i++) {
         brick b = {.p = {0.01 * sin(2.1 * i), 0.01 * cos(1.3 * i), 0.5 + i},
                    .size = {1.0, 1.0, 1.0},
@@ -151,6 +160,7 @@ const pp_recipe pp_stack3_recipe = {
     COUNT(stack_options),
     write_stack};
 
+// Bricks are 1 x 0.5 x 0.5 m and weigh 1 kg.
 static const pp_option wall_options[] = {
     {"rows", 10, 1, 1000, true},    {"columns", 10, 1, 1000, true}, {"mu", 0.5, 0, 100, false},
     {"step", 0.01, 1e-6, 1, false}, {"until", 10, 0, 1e6, false},
@@ -165,6 +175,7 @@ static void write_wall(pp_scene_writer *out, const double *value)
     pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int r = 0; r < rows; r++) {
         for (int c = 0; c < columns; c++) {
+            // Rows are shifted by 0.3 of a brick against each other.
             double shift = r % 2 == 0 ? -0.15 : 0.15;
             brick b = {.p = {(c - 0.5 * (columns - 1)) * 1.01 + shift, 0.0, 0.25 + 0.5 * r},
                        .size = {1.0, 0.5, 0.5},
@@ -184,11 +195,13 @@ const pp_recipe pp_wall3_recipe = {
 
 // ── Pile: balls or cubes dropped into a bin ──────────────────────────────────────────────────────
 
+// cubes 0: balls. The bin is 5, 8 or 10 bodies wide.
 static const pp_option pile_options[] = {
     {"bodies", 100, 1, 100000, true}, {"cubes", 0, 0, 1, true},    {"mu", 0.5, 0, 100, false},
     {"step", 0.01, 1e-6, 1, false},   {"until", 5, 0, 1e6, false},
 };
 
+// A ball of diameter 1 m and 1 kg.
 static void put_ball(pp_scene_writer *out, int k, const brick *b)
 {
     pp_scene_writer_put(out,
@@ -201,7 +214,8 @@ static void put_ball(pp_scene_writer *out, int k, const brick *b)
 void pp_scene_writer_bin(pp_scene_writer *out, double at, double mu)
 {
     static const char *const names[4] = {"left", "right", "front", "back"};
-    static const double in[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};  // inward normals
+    // Turning z by 90 degrees about (-in_y, in_x, 0) makes it the inward normal.
+    static const double in[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
     put_ground(out, mu);
     for (int k = 0; k < 4; k++) {
         pp_scene_writer_put(
@@ -215,12 +229,20 @@ void pp_scene_writer_bin(pp_scene_writer *out, double at, double mu)
 
 static void write_pile(pp_scene_writer *out, const double *value)
 {
-    int bodies = (int)value[0], k = bodies <= 100 ? 5 : bodies <= 500 ? 8 : 10;
+    int bodies = (int)value[0], k = 10;  // bodies along a side of the bin
+    if (bodies <= 100) {
+        k = 5;
+    } else if (bodies <= 500) {
+        k = 8;
+    }
     bool cubes = value[1] != 0.0;
+    // Cubes at any angle need 1.74 of room to start apart.
     double a = cubes ? 1.8 : 1.2, mu = value[2];
     pp_scene_writer_head(out, "pile3", "Balls or cubes dropped into a bin.", value[3], value[4]);
     pp_scene_writer_bin(out, 0.5 * k * a, mu);
     for (int i = 0; i < bodies; i++) {
+        // Places a little aside and angles come from sin() of the number, without a random
+        // generator.
         int ix = i % k, iy = i / k % k, iz = i / (k * k);
         brick b = {.p = {(ix - 0.5 * (k - 1)) * a + 0.04 * sin(12.9898 * i + 0.1),
                          (iy - 0.5 * (k - 1)) * a + 0.04 * sin(78.233 * i + 0.2),
@@ -247,12 +269,14 @@ const pp_recipe pp_pile3_recipe = {{"pile3", "space: balls or cubes dropped into
 
 // ── Heaps: many piles that do not touch each other ───────────────────────────────────────────────
 
+// bodies: of each heap.
 static const pp_option heaps_options[] = {
     {"heaps", 25, 1, 10000, true}, {"bodies", 14, 1, 1000, true},  {"cubes", 1, 0, 1, true},
     {"mu", 0.5, 0, 100, false},    {"step", 0.01, 1e-6, 1, false}, {"until", 3, 0, 1e6, false},
 };
 
-// Where body i of a heap starts: layers of a pyramid, the lowest `width` bodies wide.
+// Place of body i of a heap, in widths of a body: layers of a pyramid, the lowest `width` bodies
+// wide.
 static void heap_place(int width, int i, double place[3])
 {
     int layer = 0;
@@ -261,7 +285,7 @@ static void heap_place(int width, int i, double place[3])
         width--;
         layer++;
     }
-    layer += width == 1 ? i : 0;  // what is over stands on the tip
+    layer += width == 1 ? i : 0;  // bodies left over stand on the tip
     i = width == 1 ? 0 : i;
     int row = i / width, column = i % width;
     place[0] = column - 0.5 * (width - 1);
@@ -274,12 +298,15 @@ static void write_heaps(pp_scene_writer *out, const double *value)
     int heaps = (int)value[0], bodies = (int)value[1], width = 1, side = 1;
     bool cubes = value[2] != 0.0;
     double mu = value[3];
+    // Smallest pyramid that holds the bodies: 1 + 4 + ... + w^2 = w (w + 1) (2 w + 1) / 6.
     while (width * (width + 1) * (2 * width + 1) < 6 * bodies) {
         width++;
     }
     while (side * side < heaps) {
         side++;
     }
+    // a: distance of neighbours, rise: of layers; balls lie in the hollows of four below. Heaps are
+    // far enough apart to stay separate when they spread.
     double a = cubes ? 1.3 : 1.001, rise = cubes ? 1.2 : sqrt(0.5), room = 2.0 * a * width + 2.0;
     pp_scene_writer_head(out, "heaps", "Heaps of cubes or balls that do not touch each other.",
                          value[4], value[5]);
@@ -313,7 +340,8 @@ const pp_recipe pp_heaps_recipe = {{"heaps", "space: heaps that do not touch eac
 
 // ── Chain and pendulum: rods along x ─────────────────────────────────────────────────────────────
 
-// Rods of mass 1 with joints of a kind at their ends, the first at the origin.
+// Rods of 1 kg along x with joints of the given kind at their ends, the first at the origin. The
+// shapes do not collide.
 static void put_rods(pp_scene_writer *out, int rods, double length, const char *joint)
 {
     static const double radius = 0.05;
@@ -344,6 +372,7 @@ static void put_rods(pp_scene_writer *out, int rods, double length, const char *
     pp_scene_writer_put(out, "]\n}\n");
 }
 
+// length: of a link [m].
 static const pp_option chain_options[] = {
     {"links", 20, 1, 100000, true},
     {"length", 0.2, 1e-4, 1e3, false},
@@ -365,6 +394,7 @@ const pp_recipe pp_chain3_recipe = {
     COUNT(chain_options),
     write_chain};
 
+// The hinges are about y, so that the motion stays in the plane y = 0.
 static const pp_option pendulum_options[] = {
     {"rods", 2, 1, 1000, true},
     {"length", 1, 1e-3, 1e3, false},
@@ -387,6 +417,7 @@ const pp_recipe pp_pendulum3_recipe = {
 
 // ── Arch ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Radii of the arch inside and outside, and its depth along y [m]; density [kg/m^3].
 static const pp_option arch_options[] = {
     {"blocks", 15, 3, 1000, true},  {"inner", 4, 1e-3, 1e4, false},
     {"outer", 5, 1e-3, 1e4, false}, {"depth", 1, 1e-3, 1e4, false},
@@ -394,12 +425,15 @@ static const pp_option arch_options[] = {
     {"step", 0.01, 1e-6, 1, false}, {"until", 10, 0, 1e6, false},
 };
 
-// The isosceles trapezoid between two radii, x along the arch and z outwards; the origin is its centre.
+// Wedges are isosceles trapezia between two radii, extruded along y: x along the arch, z outwards,
+// the origin at the centroid. The thickness is at least a thousandth of the radius.
 static void write_arch(pp_scene_writer *out, const double *value)
 {
     int blocks = (int)value[0];
     double inner = fmin(value[1], value[2]), outer = fmax(value[1], value[2]), y = 0.5 * value[3];
     outer = outer > 1.001 * inner ? outer : 1.001 * inner;
+    // Half of the angle of a wedge; half widths inside and outside; heights of both from the
+    // centre.
     double ha = 0.5 * PI / blocks, w0 = inner * sin(ha), w1 = outer * sin(ha);
     double u0 = inner * cos(ha), height = outer * cos(ha) - u0;
     double center = height * (w0 + 2.0 * w1) / (3.0 * (w0 + w1));
@@ -408,6 +442,7 @@ static void write_arch(pp_scene_writer *out, const double *value)
     put_ground(out, value[4]);
     pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     for (int i = 0; i < blocks; i++) {
+        // From the right springing to the left one; z of the wedge points outwards.
         double middle = PI * (i + 0.5) / blocks, r = u0 + center;
         pp_scene_writer_put(
             out,
@@ -418,6 +453,7 @@ static void write_arch(pp_scene_writer *out, const double *value)
             pp_scene_writer_comma(i), i + 1, r * cos(middle), r * sin(middle), 0.5 * PI - middle,
             value[5], value[4]);
         for (int k = 0; k < 8; k++) {
+            // Corners 0 to 3 at -y, 4 to 7 at +y: two on the inside, then two on the outside.
             double w = k % 4 < 2 ? w0 : w1, z = (k % 4 < 2 ? 0.0 : height) - center;
             pp_scene_writer_put(out, "$[#, #, #]", k > 0 ? ", " : "",
                                 k % 4 == 1 || k % 4 == 2 ? w : -w, k < 4 ? -y : y, z);

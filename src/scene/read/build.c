@@ -1,17 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A scene file, read from top to bottom into a builder: settings, the ground's shapes, bodies with theirs,
-// contacts, pairs, joints, forces. Every rule the builder knows is its own; the reader adds the place.
+// A scene file, read into a builder in a fixed order: settings, bodies, shapes of the ground,
+// shapes of bodies, contacts, pairs, joints, forces. The builder checks the rules of a model; the
+// reader adds the line and column to its messages.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 1000000 };  // objects of a kind
+enum { MOST = 1000000 };  // bodies, shapes or joints of a scene
 
-// Room for the objects and their names before anything is read.
+// Objects of a scene, counted before anything is read: arrays and tables of names get their final
+// size.
 typedef struct counts {
     size_t bodies, shapes, joints;
 } counts;
@@ -19,6 +21,7 @@ typedef struct counts {
 // ── Objects ──────────────────────────────────────────────────────────────────────────────────────
 
 // For messages: "body 'block'", or "bodies[3]" without a name.
+// Shown before every message about the object.
 static void name_object(pp_reader *r, const pp_object *object, const char *name, int index)
 {
     if (name) {
@@ -28,13 +31,15 @@ static void name_object(pp_reader *r, const pp_object *object, const char *name,
     }
 }
 
+// The name an object gives itself; NULL: none, or an empty one.
 static const char *own_name(const json_t *json)
 {
     const char *name = json_string_value(json_object_get(json, "name"));
     return name && name[0] ? name : NULL;
 }
 
-// What the builder said, at the object being read. It names the object itself.
+// The error of the builder, if it has one, at the place of the object being read. Its message names
+// the object, so that the reader must not.
 static perp_status builder_error(pp_reader *r)
 {
     perp_error error = {0};
@@ -49,9 +54,11 @@ static perp_status builder_error(pp_reader *r)
     return pp_reader_fail(r, "%s", error.text);
 }
 
+// Reads one object of a list. index: its number in the list; owner: the body whose shapes are read.
 typedef perp_status read_object(pp_reader *r, const json_t *json, int index, int owner);
 
-// An array of objects under a key of the object that the path leads to.
+// Reads an array of objects, the value of object->list in the object that the path leads to. A
+// scene may leave any list out.
 static perp_status read_list(pp_reader *r, const json_t *parent, const pp_object *object,
                              read_object *read, int owner)
 {
@@ -59,6 +66,7 @@ static perp_status read_list(pp_reader *r, const json_t *parent, const pp_object
     if (!list) {
         return PERP_OK;
     }
+    // A list in a list (shapes of a body) changes the name for messages, which is restored after.
     char before[sizeof r->object];
     memcpy(before, r->object, sizeof before);
     pp_reader_enter(r, object->list, 0);
@@ -66,20 +74,23 @@ static perp_status read_list(pp_reader *r, const json_t *parent, const pp_object
     if (!json_is_array(list)) {
         status = pp_reader_refuse(r, object->list, "an array of objects", list);
     }
-    for (int k = 0; status == PERP_OK && k < (int)json_array_size(list); k++) {
+    for (int k = 0; k < (int)json_array_size(list); k++) {
         const json_t *json = json_array_get(list, (size_t)k);
         pp_reader_enter(r, NULL, k);
         name_object(r, object, own_name(json), k);
         status = json_is_object(json) ? read(r, json, k, owner)
                                       : pp_reader_refuse(r, NULL, "an object", json);
         pp_reader_leave(r);
+        if (status != PERP_OK) {
+            break;
+        }
     }
     pp_reader_leave(r);
     memcpy(r->object, before, sizeof before);
     return status;
 }
 
-// The same text, or one made by format when it is NULL, in scratch memory.
+// The name of an object, or one made of a word and its number, in scratch memory. NULL: no memory.
 static const char *name_or(pp_reader *r, const char *name, const char *format, int number)
 {
     enum { NAME = 80 };
@@ -94,6 +105,7 @@ static const char *name_or(pp_reader *r, const char *name, const char *format, i
     return text;
 }
 
+// Names are unique among bodies, among shapes of a body and among joints.
 static perp_status taken(pp_reader *r, const char *name)
 {
     pp_reader_enter(r, "name", 0);
@@ -105,7 +117,7 @@ static perp_status taken(pp_reader *r, const char *name)
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
-// "body.shape", or "shape" of the ground.
+// The name that other objects use: "body.shape", or "shape" for the ground.
 static const char *full_name(pp_reader *r, int body, const char *own)
 {
     enum { NAME = 160 };
@@ -119,7 +131,8 @@ static const char *full_name(pp_reader *r, int body, const char *own)
     return text;
 }
 
-// Hulls and meshes have their points in the scene, or in a file.
+// Hulls and meshes have their points in the scene, or in a file. A table of fields cannot express
+// "either", so that this is checked here.
 static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_t seen)
 {
     bool file = pp_reader_saw(&pp_shape_object, seen, "file");
@@ -138,6 +151,7 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     if (def->kind == PERP_SHAPE_MESH && def->triangle_count == 0) {
         return pp_reader_fail(r, "'triangles' is missing; a mesh needs it, or 'file'");
     }
+    // Numbers of vertices are checked where their number is known; the field alone cannot.
     for (int k = 0; k < 3 * def->triangle_count; k++) {
         if (def->triangles[k] >= def->vertex_count) {
             return pp_reader_fail(r,
@@ -149,6 +163,7 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     return PERP_OK;
 }
 
+// Shapes of the ground (owner 0) and of bodies.
 static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
 {
     perp_shape_def def = perp_shape_default();
@@ -165,7 +180,9 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
         def.kind = (perp_shape_kind)kind;
         status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
     }
-    status = status < 0 ? status : check_source(r, &def, seen);
+    if (status == PERP_OK) {
+        status = check_source(r, &def, seen);
+    }
     if (status < 0) {
         return status;
     }
@@ -174,6 +191,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     }
     def.name = name;
     pp_names_add(&r->shape_names, name, r->shapes);
+    // Pairs need the coefficients of their shapes later.
     r->shape[r->shapes++] = (pp_known_shape){.name = name,
                                              .own = own,
                                              .body = owner,
@@ -188,6 +206,8 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
+// "drive" of a body is a word, "free" or "fixed", or an object with motions of time. Without it the
+// body is free.
 static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *def)
 {
     static const pp_choice words[] = {
@@ -203,6 +223,7 @@ static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *d
     perp_status status;
     if (json_is_object(drive)) {
         def->motion = PERP_MOTION_KINEMATIC;
+        // An empty object would be a body that is driven and stands still: most likely a mistake.
         status = pp_reader_fields(r, &pp_drive_object, 0, drive, def, &seen);
         if (status == PERP_OK && json_object_size(drive) == 0) {
             status = pp_reader_fail(r, "'drive' is empty; write the motion %s",
@@ -220,11 +241,14 @@ static perp_status read_drive(pp_reader *r, const json_t *json, perp_body_def *d
     return status;
 }
 
-// A velocity that nothing would use is a mistake.
+// A velocity that nothing would use is a mistake: only a free body has one of its own.
 static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64_t seen)
 {
     static const char *const keys[] = {"velocity", "spin"};
-    for (int k = 0; def->motion != PERP_MOTION_DYNAMIC && k < 2; k++) {
+    if (def->motion == PERP_MOTION_DYNAMIC) {
+        return PERP_OK;
+    }
+    for (int k = 0; k < 2; k++) {
         if (pp_reader_saw(&pp_body_object, seen, keys[k])) {
             pp_reader_enter(r, keys[k], 0);
             perp_status status =
@@ -237,20 +261,13 @@ static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64
     return PERP_OK;
 }
 
-static perp_status check_mass(pp_reader *r, int body)
-{
-    perp_error error;
-    perp_status status = pp_builder_mass_properties(r->builder, (perp_body){body}, &error);
-    r->object[0] = status < 0 ? '\0' : r->object[0];
-    return status < 0 ? pp_reader_fail(r, "%s", error.text) : PERP_OK;
-}
-
-// A scene is planar or spatial.
+// A scene is planar or spatial as a whole: one spatial body makes all others spatial.
 static perp_status check_space(pp_reader *r, const json_t *json, int kind)
 {
     if (!r->spatial || kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE) {
         return PERP_OK;
     }
+    // The message points at the kind, if there is one, else at the body.
     bool said = json_object_get(json, "kind") != NULL;
     if (said) {
         pp_reader_enter(r, "kind", 0);
@@ -263,6 +280,7 @@ static perp_status check_space(pp_reader *r, const json_t *json, int kind)
     return status;
 }
 
+// A body without its shapes, which read_body_shapes adds.
 static perp_status read_body(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -271,13 +289,19 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     uint64_t seen = 0;
     int kind;
     perp_status status = pp_reader_kind(r, &pp_body_object, json, &kind);
-    status = status < 0 ? status : check_space(r, json, kind);
+    if (status == PERP_OK) {
+        status = check_space(r, json, kind);
+    }
     if (status == PERP_OK) {
         def.kind = (perp_body_kind)kind;
         status = pp_reader_fields(r, &pp_body_object, kind, json, &def, &seen);
     }
-    status = status < 0 ? status : read_drive(r, json, &def);
-    status = status < 0 ? status : check_velocity(r, &def, seen);
+    if (status == PERP_OK) {
+        status = read_drive(r, json, &def);
+    }
+    if (status == PERP_OK) {
+        status = check_velocity(r, &def, seen);
+    }
     if (status < 0) {
         return status;
     }
@@ -285,6 +309,7 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     if (!name) {
         return PERP_ERR_MEMORY;
     }
+    // The name is noted before the builder sees the body: joints and shapes refer to it.
     if (pp_names_find(&r->body_names, name) >= 0) {
         return taken(r, name);
     }
@@ -295,18 +320,29 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     return builder_error(r);
 }
 
-// After all bodies and the ground's shapes, so that these have the first numbers: a normal points from the
-// ground to what stands on it.
+// Runs after all bodies and the shapes of the ground, so that these have the lowest numbers: a
+// contact normal points from the lower number to the higher one, from the ground to the body on it.
+// Then the mass of the body is known, and checked. Body 0 is the ground.
 static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)owner;
     int body = index + 1;
     perp_status status = read_list(r, json, &pp_shape_object, read_shape, body);
-    return status < 0 ? status : check_mass(r, body);
+    if (status < 0) {
+        return status;
+    }
+    perp_error error;
+    status = pp_builder_mass_properties(r->builder, (perp_body){body}, &error);
+    if (status < 0) {
+        r->object[0] = '\0';  // the message names the body
+        return pp_reader_fail(r, "%s", error.text);
+    }
+    return PERP_OK;
 }
 
 // ── Contacts and pairs ───────────────────────────────────────────────────────────────────────────
 
+// A contact that exists whatever the distance of its shapes.
 static perp_status read_contact(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -321,6 +357,7 @@ static perp_status read_contact(pp_reader *r, const json_t *json, int index, int
     return status;
 }
 
+// A rule for two shapes.
 static perp_status read_pair(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -331,6 +368,8 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     if (status < 0) {
         return status;
     }
+    // Coefficients that the pair leaves out are combined from its shapes, as for detected contacts:
+    // geometric mean of mu, the larger one of all others.
     const pp_known_shape *a = &r->shape[def.a.i], *b = &r->shape[def.b.i];
     if (!pp_reader_saw(&pp_pair_object, seen, "mu")) {
         def.mu = sqrt(a->mu * b->mu);
@@ -353,6 +392,8 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
 
+// A world point at t = 0 in the frame of a body.
+// The rotation at t = 0 is normalised here as in the model.
 static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
 {
     if (body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE) {
@@ -364,7 +405,9 @@ static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
     return (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
 }
 
-// 'at', a point of the world at t = 0, stands for both anchors.
+// 'at', a world point at t = 0, stands for both anchors. Driven bodies have no place until their
+// motions are evaluated.
+// An anchor must not be given twice.
 static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t seen)
 {
     const char *wrong = NULL;
@@ -387,7 +430,8 @@ static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t see
     return PERP_OK;
 }
 
-// What ties a body to itself is a mistake; the builder would name it by numbers.
+// A joint or spring between a body and itself is a mistake. The builder would report numbers of
+// bodies, not names.
 static perp_status check_two(pp_reader *r, perp_body a, perp_body b)
 {
     if (a.i != b.i || a.i < 0) {
@@ -400,7 +444,7 @@ static perp_status check_two(pp_reader *r, perp_body a, perp_body b)
     return status;
 }
 
-// One limit alone leaves the other side open.
+// A single limit leaves the other side open: the default, lower > upper, means no limits at all.
 static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
 {
     bool lower = pp_reader_saw(&pp_joint_object, seen, "lower");
@@ -421,6 +465,7 @@ static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
     return PERP_OK;
 }
 
+// A joint: fields, then the rules that involve several of them, then its name.
 static perp_status read_joint(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -442,7 +487,9 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (pp_reader_saw(&pp_joint_object, seen, "collide")) {
         joint.def.collide = joint.collide ? PERP_COLLIDE_ALWAYS : PERP_COLLIDE_NEVER;
     }
-    status = status < 0 ? status : limit_joint(r, &joint.def, seen);
+    if (status == PERP_OK) {
+        status = limit_joint(r, &joint.def, seen);
+    }
     if (status < 0) {
         return status;
     }
@@ -450,6 +497,7 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (!name) {
         return PERP_ERR_MEMORY;
     }
+    // A gear names two joints that stand before it, so that names are noted in order.
     if (pp_names_find(&r->joint_names, name) >= 0) {
         return taken(r, name);
     }
@@ -460,6 +508,7 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     return builder_error(r);
 }
 
+// A force, spring or drag. Springs and twist springs need two bodies.
 static perp_status read_force(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -484,6 +533,8 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
 
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────
 
+// Body 0 is the ground, which the file does not list.
+// Values of other types count as 0 here; read_list reports them later.
 static counts count_objects(const json_t *root)
 {
     counts n = {1, json_array_size(json_object_get(root, "shapes")),
@@ -510,6 +561,7 @@ static perp_status make_room(pp_reader *r, const json_t *root)
         !pp_names_open(&r->joint_names, n.joints, r->arena)) {
         return pp_reader_memory(r);
     }
+    // The ground is a body at the origin, so that 'at' of a joint works for it as well.
     r->body[0] = (pp_known_body){"ground", perp_body_default()};
     r->body[0].def.kind = r->spatial ? PERP_BODY_SPATIAL : PERP_BODY_PLANAR;
     r->bodies = 1;
@@ -517,7 +569,7 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     return PERP_OK;
 }
 
-// Whether a body says that it is one of space.
+// Whether some body is spatial, which decides for the whole scene before any field is read.
 static bool is_spatial(const json_t *root)
 {
     const json_t *bodies = json_object_get(root, "bodies");
@@ -539,8 +591,12 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     }
     r->spatial = is_spatial(root);
     perp_status status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
-    status = status < 0 ? status : pp_reader_limits(r, root, &settings->sim.limits);
-    status = status < 0 ? status : make_room(r, root);
+    if (status == PERP_OK) {
+        status = pp_reader_limits(r, root, &settings->sim.limits);
+    }
+    if (status == PERP_OK) {
+        status = make_room(r, root);
+    }
     if (status < 0) {
         return status;
     }
@@ -548,6 +604,8 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
         perp_builder_set_gravity(r->builder, settings->gravity);
     }
     perp_builder_set_listed_only(r->builder, settings->listed_only);
+    // An object refers to others by name, which must have been read before: the order is that of
+    // this table, not that of the file.
     static const struct {
         const pp_object *object;
         read_object *read;
@@ -555,8 +613,11 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
                  {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
                  {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
                  {&pp_force_object, read_force}};
-    for (size_t k = 0; status == PERP_OK && k < sizeof lists / sizeof lists[0]; k++) {
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
         status = read_list(r, root, lists[k].object, lists[k].read, 0);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    return status < 0 ? status : pp_reader_tree(r, root, &settings->sim);
+    return pp_reader_tree(r, root, &settings->sim);
 }

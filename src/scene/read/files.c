@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files that a scene names: found in its folder, read once, kept as they are.
+// Files that a scene names: found in its folder, read once, and kept with the scene as they are.
 //
-// A scene may come from anybody. What it names must lie in its own folder or below it, links followed, so that it
-// cannot make a program open the files of the user who runs it; what stands in a file from elsewhere, which the
-// user has allowed, is not repeated in messages.
+// A scene may come from anyone. The files it names must be in its own folder or below it, symbolic
+// links followed, so that a scene cannot make a program open other files of the user who runs it. A
+// file from elsewhere is read if the user allows it, but its contents are not quoted in messages.
 #define _XOPEN_SOURCE 700  // NOLINT(bugprone-reserved-identifier): realpath
 #include "scene/read/reader.h"
 
@@ -17,9 +17,10 @@
 #define PATH_MAX 4096
 #endif
 
+// Room for files at first; most scenes name none or few.
 enum { FIRST_FILES = 4 };
 
-// Bytes of a text or a file that are read at the most.
+// Largest text or file that is read [bytes].
 size_t pp_reading_most(const perp_scene_load_options *reading)
 {
     double bytes = 1e6 * reading->max_mb;
@@ -28,8 +29,8 @@ size_t pp_reading_most(const perp_scene_load_options *reading)
 
 // ── Where ────────────────────────────────────────────────────────────────────────────────────────
 
-// Bytes of the folder in the scene's path, with the slash. A scene that comes through a stream is where the program
-// is.
+// Length of the folder in the path of the scene, with the slash. A scene that comes through a
+// stream has the current folder.
 static size_t folder_length(const char *path)
 {
     bool stream = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0;
@@ -37,6 +38,7 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+// Absolute names stay as they are; others are relative to the folder of the scene.
 static char *join_path(pp_reader *r, const char *name)
 {
     size_t folder = name[0] == '/' ? 0 : folder_length(r->path_name), size = strlen(name) + 1;
@@ -48,7 +50,7 @@ static char *join_path(pp_reader *r, const char *name)
     return path;
 }
 
-// Neither absolute nor with a part "..".
+// Whether a name is relative and has no part "..": then it cannot leave the folder but by a link.
 static bool goes_down(const char *name)
 {
     bool down = name[0] != '/';
@@ -61,8 +63,10 @@ static bool goes_down(const char *name)
     return down;
 }
 
+// NOWHERE: the file or the folder does not exist, and realpath gives no answer.
 typedef enum whereabouts { INSIDE, OUTSIDE, NOWHERE } whereabouts;
 
+// Compares real paths, in which symbolic links are resolved.
 static whereabouts find_file(pp_reader *r, const char *path)
 {
     char home[PATH_MAX], place[PATH_MAX];
@@ -76,6 +80,8 @@ static whereabouts find_file(pp_reader *r, const char *path)
     if (!realpath(folder, home) || !realpath(path, place)) {
         return NOWHERE;
     }
+    // The root folder ends with a slash already. The next byte of the path must be one: the folder
+    // "a" is not that of "ab/file".
     size_t length = strlen(home);
     length -= home[length - 1] == '/';
     return strncmp(home, place, length) == 0 && place[length] == '/' ? INSIDE : OUTSIDE;
@@ -83,6 +89,7 @@ static whereabouts find_file(pp_reader *r, const char *path)
 
 // ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
+// The file of that name in a list; NULL: none.
 static const perp_scene_file *among(const perp_scene_file *file, int count, const char *name)
 {
     for (int k = 0; k < count; k++) {
@@ -93,10 +100,11 @@ static const perp_scene_file *among(const perp_scene_file *file, int count, cons
     return NULL;
 }
 
-// A copy that lives as long as the scene.
+// Copies a file into the arena of the scene, with a zero byte after it. NULL: no memory.
 static const perp_scene_file *keep_file(perp_scene *scene, const char *name, const void *data,
                                         size_t size)
 {
+    // The old list stays in the arena: doubling keeps the waste below its size.
     if (scene->files == scene->file_room) {
         int room = 2 * scene->file_room + FIRST_FILES;
         perp_scene_file *file = PP_ARRAY(scene->arena, perp_scene_file, room);
@@ -124,6 +132,7 @@ static const perp_scene_file *keep_file(perp_scene *scene, const char *name, con
     return &scene->file[scene->files++];
 }
 
+// *foreign: the file is outside the folder of the scene.
 static perp_status read_from_disk(pp_reader *r, const char *name, const perp_scene_file **out,
                                   bool *foreign)
 {
@@ -131,6 +140,8 @@ static perp_status read_from_disk(pp_reader *r, const char *name, const perp_sce
     if (!path) {
         return PERP_ERR_MEMORY;
     }
+    // For a file that does not exist the name alone decides, so that a scene cannot find out which
+    // files of the user exist.
     whereabouts place = find_file(r, path);
     *foreign = place == OUTSIDE || (place == NOWHERE && !goes_down(name));
     if (*foreign && !r->reading->outside) {
@@ -155,6 +166,8 @@ static perp_status read_from_disk(pp_reader *r, const char *name, const perp_sce
     return status < 0 ? pp_reader_fail(r, "'file': '%.90s': %s", path, error.text) : PERP_OK;
 }
 
+// Files that the caller gives with the options come first, then the disk. Either way the scene
+// keeps a copy, so that a recording can hold it.
 perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh)
 {
     const perp_scene_load_options *reading = r->reading;

@@ -1,27 +1,29 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON text into a tree. The text is read twice by the same code: first to see that it is JSON and to count the items
-// of every array and object, then to fill arrays of those sizes. Strings only shrink when their escapes are read.
+// JSON text into a tree. The same code reads the text twice: first to check it and to count the
+// items of every array and object, then to fill arrays of those sizes. Strings only shrink when
+// their escapes are resolved, so that the size of the text bounds all of them.
 #include "scene/read/json_tree.h"
 
 #include <string.h>
 
-enum { DEPTH = 2048, FEW_KEYS = 16 };
+enum { DEPTH = 2048, FEW_KEYS = 16 };  // levels; keys that are compared one by one
 
 typedef struct json_parser {
     const char *text, *at, *end;
-    const char *broken;  // where it is no JSON; NULL: not yet
+    const char *broken;  // where it is not JSON; NULL: so far it is
     const char *why;
     int depth;
     uint32_t *items;  // of each array or object, in the order in which they open
     size_t containers, values;
-    json_t *next;  // NULL: counting
-    char *string;  // room for the next string
+    json_t *next;  // place of the next items; NULL while counting
+    char *string;  // place of the next string; NULL while counting
     pp_arena *arena;
-    bool memory;  // is out
+    bool memory;  // an allocation failed
 } json_parser;
 
+// Notes the first error, which is the one reported, and returns false.
 static bool parse_fail(json_parser *p, const char *at, const char *why)
 {
     if (!p->broken) {
@@ -31,6 +33,7 @@ static bool parse_fail(json_parser *p, const char *at, const char *why)
     return false;
 }
 
+// The white space of JSON; isspace would also take a form feed, or more in some locales.
 static void skip_space(json_parser *p)
 {
     while (p->at < p->end &&
@@ -46,7 +49,8 @@ static bool next_is(const json_parser *p, char c)
 
 // ── Strings ──────────────────────────────────────────────────────────────────────────────────────
 
-// Bytes of the character of UTF-8 at `at`; 0: none.
+// Length of the UTF-8 character at `at` in bytes; 0: it is malformed. Overlong forms, surrogates
+// and codes above 0x10ffff are malformed.
 static size_t utf8_length(const char *at, const char *end)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -73,7 +77,7 @@ static size_t utf8_length(const char *at, const char *end)
     return good ? length : 0;
 }
 
-// Four digits of \uXXXX at `at`; -1: there are none.
+// The four hexadecimal digits of \uXXXX at `at`; -1: there are fewer.
 static int32_t digits(const char *at, const char *end)
 {
     int32_t value = 0;
@@ -93,13 +97,17 @@ static int32_t digits(const char *at, const char *end)
     return value;
 }
 
+// Writes a code as UTF-8 and returns its length in bytes.
 static size_t utf8_encode(uint32_t code, char out[4])
 {
     if (code < 0x80) {
         out[0] = (char)code;
         return 1;
     }
-    size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    size_t length = 4;
+    if (code < 0x10000) {
+        length = code < 0x800 ? 2 : 3;
+    }
     for (size_t k = length - 1; k > 0; k--) {
         out[k] = (char)(0x80u | (code & 0x3fu));
         code >>= 6;
@@ -108,7 +116,8 @@ static size_t utf8_encode(uint32_t code, char out[4])
     return length;
 }
 
-// \uXXXX, with its other half where it takes two. Puts the character and returns its bytes; 0: it is none.
+// \uXXXX, with a second one where the first is a high surrogate. Writes the character and returns
+// its length in bytes; 0: it is none. A zero is refused: strings end with it.
 static size_t read_unicode(json_parser *p, char out[4])
 {
     int32_t code = digits(p->at + 1, p->end);
@@ -126,7 +135,7 @@ static size_t read_unicode(json_parser *p, char out[4])
     return code > 0 ? utf8_encode((uint32_t)code, out) : 0;
 }
 
-// After a backslash.
+// The character after a backslash.
 static size_t read_escape(json_parser *p, char out[4])
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -140,7 +149,7 @@ static size_t read_escape(json_parser *p, char out[4])
     return c == 'u' ? read_unicode(p, out) : 0;
 }
 
-// At its opening quote. *string is NULL while counting.
+// Reads a string from its opening quote. While counting nothing is stored, and *string is NULL.
 static bool read_string(json_parser *p, const char **string, uint32_t *length)
 {
     const char *start = p->at++;
@@ -155,6 +164,8 @@ static bool read_string(json_parser *p, const char **string, uint32_t *length)
         if (*p->at == '"') {
             break;
         }
+        // An escape is resolved into `piece`; anything else is one UTF-8 character, copied from the
+        // text.
         size_t count = *p->at == '\\' ? 0 : utf8_length(p->at, p->end);
         bool escaped = *p->at == '\\';
         p->at += escaped ? 1 : count;
@@ -191,6 +202,7 @@ static void skip_digits(json_parser *p)
     }
 }
 
+// False: it does not fit into 64 bits.
 static bool read_integer(const char *from, const char *to, json_int_t *value)
 {
     bool minus = *from == '-';
@@ -206,6 +218,8 @@ static bool read_integer(const char *from, const char *to, json_int_t *value)
     return true;
 }
 
+// A number by the grammar of JSON: no leading zeros, digits on both sides of a point. Without point
+// and exponent it is an integer.
 static bool read_number(json_parser *p, json_t *out)
 {
     const char *start = p->at;
@@ -213,6 +227,7 @@ static bool read_number(json_parser *p, json_t *out)
     const char *first = p->at;
     bool whole = true, good = is_digit(p);
     skip_digits(p);
+    // 01 is no number.
     good = good && !(*first == '0' && p->at > first + 1);
     if (good && next_is(p, '.')) {
         whole = false;
@@ -244,6 +259,7 @@ static bool read_number(json_parser *p, json_t *out)
     return true;
 }
 
+// true, false or null. All letters are taken, so that a message shows the whole word.
 static bool read_word(json_parser *p, json_t *out)
 {
     static const struct {
@@ -271,42 +287,48 @@ static bool read_word(json_parser *p, json_t *out)
 
 static bool read_value(json_parser *p, json_t *out);
 
-// The first key that was there before; count: none. Of many keys by hashing.
+// Index of the first key that an earlier item has as well; the number of items: all differ. Objects
+// with many keys take a hash table with linear probing.
 static size_t find_double(json_parser *p, const json_t *object)
 {
     const json_t *item = object->as.item;
     size_t count = object->count, slots = 64;
-    for (size_t k = 1; count <= FEW_KEYS && k < count; k++) {
-        for (size_t i = 0; i < k; i++) {
-            if (strcmp(item[i].key, item[k].key) == 0) {
-                return k;
+    if (count <= FEW_KEYS) {
+        for (size_t k = 1; k < count; k++) {
+            for (size_t i = 0; i < k; i++) {
+                if (strcmp(item[i].key, item[k].key) == 0) {
+                    return k;
+                }
             }
         }
-    }
-    if (count <= FEW_KEYS) {
         return count;
     }
     while (slots < 2 * count) {
         slots *= 2;
     }
     pp_mark mark = pp_arena_mark(p->arena);
-    uint32_t *slot = PP_ZEROS(p->arena, uint32_t, slots);
-    p->memory = p->memory || !slot;
+    uint32_t *slot = PP_ZEROS(p->arena, uint32_t, slots);  // index + 1; 0: free
+    if (!slot) {
+        p->memory = true;
+        return 0;
+    }
     size_t k = 0;
-    for (bool differ = slot != NULL; differ && k < count; k += differ) {
+    // Linear probing ends: at least half of the slots are free.
+    for (; k < count; k++) {
         size_t at = (size_t)pp_hash(0, item[k].key, strlen(item[k].key)) & (slots - 1);
-        for (; slot[at] > 0 && differ; at = (at + 1) & (slots - 1)) {
-            differ = strcmp(item[slot[at] - 1].key, item[k].key) != 0;
+        while (slot[at] > 0 && strcmp(item[slot[at] - 1].key, item[k].key) != 0) {
+            at = (at + 1) & (slots - 1);
         }
-        if (differ) {
-            slot[at] = (uint32_t)k + 1;
+        if (slot[at] > 0) {
+            break;
         }
+        slot[at] = (uint32_t)k + 1;
     }
     pp_arena_release(p->arena, mark);
     return k;
 }
 
-// "key": before a value of an object.
+// A key and its colon, before a value of an object.
 static bool read_key(json_parser *p, const char **key)
 {
     uint32_t length;
@@ -325,7 +347,8 @@ static bool read_key(json_parser *p, const char **key)
     return true;
 }
 
-// Where key k of the object at `start` stands, by reading it once more; id: its number among those that open.
+// Place of key k in the text of the object at `start`, for a message: the object is read once more,
+// in the counting mode. id: its number among arrays and objects.
 static const char *key_place(const json_parser *p, const char *start, size_t id, size_t k)
 {
     json_parser q = *p;
@@ -346,7 +369,9 @@ static const char *key_place(const json_parser *p, const char *start, size_t id,
     return place;
 }
 
-// At its opening bracket.
+// An array or object, from its opening bracket. Items of one container are neighbours: the counting
+// pass has found how many there are, so that their place is reserved before those of inner
+// containers.
 static bool read_items(json_parser *p, json_t *out)
 {
     const char *start = p->at;
@@ -376,6 +401,7 @@ static bool read_items(json_parser *p, json_t *out)
         return parse_fail(p, p->at, object ? "'}' expected" : "']' expected");
     }
     p->at++;
+    // Keys are compared in the second pass, where all of them are stored.
     if (!item) {
         p->items[id] = (uint32_t)count;
         return true;
@@ -386,6 +412,7 @@ static bool read_items(json_parser *p, json_t *out)
     return twice == count || parse_fail(p, key_place(p, start, id, twice), "duplicate object key");
 }
 
+// Any value. out is NULL while counting.
 static bool read_value(json_parser *p, json_t *out)
 {
     skip_space(p);
@@ -393,6 +420,7 @@ static bool read_value(json_parser *p, json_t *out)
         return parse_fail(p, p->end, "a value expected");
     }
     p->values++;
+    // The recursion is bounded, so that no text can exhaust the stack.
     if (++p->depth > DEPTH) {
         return parse_fail(p, p->at, "maximum parsing depth reached");
     }
@@ -418,6 +446,7 @@ static bool read_value(json_parser *p, json_t *out)
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
+// One pass over the text.
 static bool read_text(json_parser *p, json_t *root)
 {
     p->at = p->text;
@@ -443,6 +472,7 @@ perp_status pp_json_parse(const char *text, size_t size, pp_arena *arena, const 
 {
     json_parser p = {.text = text, .end = text + size, .arena = arena};
     size_t containers = 0;
+    // Every bracket could open a container; those within strings make the estimate too large.
     for (size_t k = 0; k < size; k++) {
         containers += text[k] == '{' || text[k] == '[';
     }
@@ -450,6 +480,7 @@ perp_status pp_json_parse(const char *text, size_t size, pp_arena *arena, const 
     if (!p.items || size > UINT32_MAX) {
         return no_memory(error);
     }
+    // Counting, then filling.
     bool good = read_text(&p, NULL);
     json_t *values = good ? PP_ARRAY(arena, json_t, p.values) : NULL;
     p.string = good ? PP_ARRAY(arena, char, size + 1) : NULL;
@@ -468,6 +499,7 @@ perp_status pp_json_parse(const char *text, size_t size, pp_arena *arena, const 
     if (good) {
         return PERP_OK;
     }
+    // The message quotes the word at the error, cut at 24 bytes.
     pp_scan scan = pp_scan_start(text, size, error);
     size_t left = (size_t)(p.end - p.broken), length = 0;
     while (length < left && length < 24 && !strchr(" \t\r\n,:]}", p.broken[length] & 0x7f)) {
@@ -481,6 +513,8 @@ perp_status pp_json_parse(const char *text, size_t size, pp_arena *arena, const 
 
 // ── Printing ─────────────────────────────────────────────────────────────────────────────────────
 
+// A text of fixed size; full: something did not fit.
+// Each page_put adds a whole piece or nothing, so that no character is cut.
 typedef struct page {
     char *text;
     size_t used, size;
@@ -502,14 +536,18 @@ static void page_put(page *out, const char *text)
 static void put_string(page *out, const char *string)
 {
     page_put(out, "\"");
-    for (; *string && !out->full; string++) {
-        const char one[3] = {*string == '"' || *string == '\\' ? '\\' : *string,
-                             *string == '"' || *string == '\\' ? *string : '\0', '\0'};
+    for (; *string; string++) {
+        if (out->full) {
+            break;
+        }
+        bool escaped = *string == '"' || *string == '\\';
+        const char one[3] = {escaped ? '\\' : *string, escaped ? *string : '\0', '\0'};
         page_put(out, one);
     }
     page_put(out, "\"");
 }
 
+// Numbers have six digits: the text is for messages, not for reading back.
 static void put_value(page *out, const json_t *value)
 {
     char number[40] = "null";
@@ -518,6 +556,7 @@ static void put_value(page *out, const json_t *value)
         put_string(out, value->as.string);
         return;
     }
+    // Scalars are short; the others are cut where the page is full.
     if (!object && !json_is_array(value)) {
         if (json_is_number(value)) {
             pp_print(number, sizeof number, "%.6g", json_number_value(value));
@@ -528,7 +567,10 @@ static void put_value(page *out, const json_t *value)
         return;
     }
     page_put(out, object ? "{" : "[");
-    for (uint32_t k = 0; k < value->count && !out->full; k++) {
+    for (uint32_t k = 0; k < value->count; k++) {
+        if (out->full) {
+            break;
+        }
         page_put(out, k > 0 ? ", " : "");
         if (object) {
             put_string(out, value->as.item[k].key);

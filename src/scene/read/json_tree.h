@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON as a tree in little memory: 24 bytes a value, all in one array, and the strings in another.
+// JSON as a tree in little memory: 24 bytes per value in one array, and all strings in another.
 //
-// The same language as jansson's, which reads problems: no comments, no key twice, UTF-8, integers of 64 bits, 2048
-// levels. The small functions have jansson's names and rules, a value that is not there or of another kind included; they
-// are inline, so that a program that has both has no symbol twice.
+// The language is that of jansson, which reads problem files: no comments, no duplicate keys,
+// UTF-8, integers of 64 bits, 2048 levels. The accessors have the names and rules of jansson's;
+// given NULL or a value of another type they return NULL, 0 or false. They are inline, so that a
+// program that links both has no duplicate symbols.
 #pragma once
 
 #include "format/format.h"
@@ -37,10 +38,11 @@ typedef struct json_t {
     uint8_t type;     // json_type
 } json_t;
 
-// The tree of a text, in the arena. PERP_ERR_FORMAT with line and column: it is no array or object of JSON.
+// Parses a text into a tree in the arena. PERP_ERR_FORMAT, with line and column: it is not JSON, or
+// not an array or object.
 perp_status pp_json_parse(const char *text, size_t size, pp_arena *arena, const json_t **root,
                           perp_error *error);
-// The value as JSON, cut at size; false: it does not fit.
+// Prints a value as JSON on one line; false: it does not fit into size bytes.
 bool pp_json_print(const json_t *value, char *text, size_t size);
 
 static inline bool pp_json_is(const json_t *value, json_type type)
@@ -126,6 +128,7 @@ static inline double json_number_value(const json_t *value)
     return pp_json_is(value, JSON_REAL) ? value->as.real : 0.0;
 }
 
+// Linear search: objects of a scene have few keys.
 static inline const json_t *json_object_get(const json_t *object, const char *key)
 {
     for (size_t k = 0; k < json_object_size(object); k++) {

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The scene format as tables: which objects there are, and which fields they have.
+// docs/scene-format.md explains the fields; their order here is that in which messages list them.
+//
+// A field of an object belongs to some of its kinds (`owners`, a bit each; 0: to all) and to planar
+// or spatial scenes (`space`; 0: to both). Where kinds store the same key differently it has
+// several rows, of which at most one applies. `needed` has the kinds that must have the field.
 #include "scene/read/reader.h"
 
 #define AT(type, member) offsetof(type, member)
@@ -9,7 +14,10 @@
 
 // ── Settings ─────────────────────────────────────────────────────────────────────────────────────
 
+// Settings of a scene. Lists and objects (PP_FIELD_OTHER) are only accepted here; build.c and
+// settings.c read them.
 static const pp_field scene_fields[] = {
+    // The address of the schema, for editors.
     {.key = "$schema", .kind = PP_FIELD_OTHER},
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(pp_settings, name)},
     {.key = "description", .kind = PP_FIELD_TEXT, .offset = AT(pp_settings, description)},
@@ -19,10 +27,12 @@ static const pp_field scene_fields[] = {
      .unit = "m/s^2"},
     {.key = "step", .kind = PP_FIELD_POSITIVE, .offset = AT(pp_settings, step), .unit = "s"},
     {.key = "until", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(pp_settings, until), .unit = "s"},
+    // Time between recorded states; 0: every step.
     {.key = "record",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_settings, interval),
      .unit = "s"},
+    // The scheme, the form of its problem, and the solver.
     {.key = "stepper",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.stepper),
@@ -33,6 +43,7 @@ static const pp_field scene_fields[] = {
      .word = perp_form_word},
     {.key = "solver", .kind = PP_FIELD_SOLVER, .offset = AT(pp_settings, sim.solver)},
     {.key = "tolerance", .kind = PP_FIELD_POSITIVE, .offset = AT(pp_settings, sim.tolerance)},
+    // Law of friction; facets: directions of the friction pyramid that stands for the disc.
     {.key = "friction",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.friction),
@@ -41,6 +52,7 @@ static const pp_field scene_fields[] = {
      .kind = PP_FIELD_FACETS,
      .offset = AT(pp_settings, sim.facets),
      .space = PP_SPACE},
+    // How orientations are updated, and how the gyroscopic torque is integrated.
     {.key = "rotation_update",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.rotation),
@@ -51,14 +63,18 @@ static const pp_field scene_fields[] = {
      .offset = AT(pp_settings, sim.gyroscopic),
      .word = perp_gyroscopic_word,
      .space = PP_SPACE},
+    // Overlaps and open joints at t = 0: mended, or kept and worked off.
     {.key = "start",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.start),
      .word = perp_start_word},
+    // How joints hold at the end of a step.
     {.key = "positions",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.positions),
      .word = perp_positions_word},
+    // Velocities that a step is written in: of bodies or of joints. tree: joints that it is to
+    // have.
     {.key = "coordinates",
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.coordinates),
@@ -68,11 +84,14 @@ static const pp_field scene_fields[] = {
      .kind = PP_FIELD_CHOICE,
      .offset = AT(pp_settings, sim.impact),
      .word = perp_impact_law_word},
+    // Gaps up to the margin are in the problem.
     {.key = "margin",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_settings, sim.margin),
      .unit = "m"},
+    // Share of the new velocity in the step (moreau-jean); 1 is implicit.
     {.key = "theta", .kind = PP_FIELD_FRACTION, .offset = AT(pp_settings, sim.theta)},
+    // Contacts are those that the scene lists; nothing is detected.
     {.key = "listed_only", .kind = PP_FIELD_FLAG, .offset = AT(pp_settings, listed_only)},
     {.key = "limits", .kind = PP_FIELD_OTHER},
     {.key = "bodies", .kind = PP_FIELD_OTHER},
@@ -81,6 +100,7 @@ static const pp_field scene_fields[] = {
     {.key = "pairs", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},
     {.key = "forces", .kind = PP_FIELD_OTHER},
+    // Budget of a step; 0: no limit.
     {.key = "max_seconds",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_settings, sim.max_seconds),
@@ -89,6 +109,7 @@ static const pp_field scene_fields[] = {
      .kind = PP_FIELD_COUNT,
      .offset = AT(pp_settings, sim.max_iterations)},
     {.key = "max_work", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(pp_settings, sim.max_work)},
+    // Integration between events (event).
     {.key = "eps",
      .kind = PP_FIELD_POSITIVE,
      .offset = AT(pp_settings, sim.event.eps),
@@ -107,6 +128,7 @@ static const pp_field scene_fields[] = {
 };
 const pp_object pp_scene_object = {"scene", "", {NULL, NULL}, 0, scene_fields, COUNT(scene_fields)};
 
+// Limits of the certificate; 0 or left out: the relative limit of docs/certificate.md, "inf": none.
 #define LIMIT(name, of)                                                                            \
     {                                                                                              \
         .key = #name, .kind = PP_FIELD_EFFORT, .offset = AT(perp_limits, name), .unit = (of)       \
@@ -121,11 +143,13 @@ const pp_object pp_limits_object = {"limits", "limits",     {NULL, NULL},
 
 // ── Bodies and shapes ────────────────────────────────────────────────────────────────────────────
 
+// All four kinds are known in either scene: one of the last two makes a scene spatial (build.c).
 static const pp_choice body_kinds[] = {{"body", PERP_BODY_PLANAR},
                                        {"particle", PERP_BODY_PLANAR_PARTICLE},
                                        {"solid", PERP_BODY_SPATIAL},
                                        {"point_mass", PERP_BODY_SPATIAL_PARTICLE},
                                        {NULL, 0}};
+// Owners of a field, as bits of kinds.
 enum {
     RIGID = 1u << PERP_BODY_PLANAR,
     PLANAR = RIGID | 1u << PERP_BODY_PLANAR_PARTICLE,
@@ -133,6 +157,7 @@ enum {
     SPATIAL = SOLID | 1u << PERP_BODY_SPATIAL_PARTICLE,
 };
 
+// Position, velocity and spin are those of the body frame at t = 0, in world axes.
 static const pp_field body_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_body_def, name)},
     {.key = "position",
@@ -148,6 +173,7 @@ static const pp_field body_fields[] = {
      .kind = PP_FIELD_VECTOR,
      .offset = AT(perp_body_def, velocity_W),
      .unit = "m/s"},
+    // A number in the plane, a vector in space.
     {.key = "spin",
      .kind = PP_FIELD_NUMBER,
      .offset = AT(perp_body_def, spin),
@@ -158,6 +184,7 @@ static const pp_field body_fields[] = {
      .offset = AT(perp_body_def, omega_W),
      .owners = SOLID,
      .unit = "rad/s"},
+    // Without mass and inertia both follow from the shapes and their densities.
     {.key = "mass", .kind = PP_FIELD_POSITIVE, .offset = AT(perp_body_def, mass), .unit = "kg"},
     {.key = "inertia",
      .kind = PP_FIELD_POSITIVE,
@@ -169,6 +196,7 @@ static const pp_field body_fields[] = {
      .offset = AT(perp_body_def, inertia_B),
      .owners = SOLID,
      .unit = "kg m^2"},
+    // Moves the body frame to the centre of mass of the shapes.
     {.key = "recenter",
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_body_def, recenter),
@@ -179,9 +207,13 @@ static const pp_field body_fields[] = {
 const pp_object pp_body_object = {"body",           "bodies",    {body_kinds, body_kinds},
                                   PERP_BODY_PLANAR, body_fields, COUNT(body_fields)};
 
+// Motions of a driven body: position, and angle or rotation vector. Components left out stay as
+// they are.
 static const pp_field drive_fields[] = {
     {.key = "x", .kind = PP_FIELD_MOTION, .offset = AT(perp_body_def, motion_x), .unit = "m"},
     {.key = "y", .kind = PP_FIELD_MOTION, .offset = AT(perp_body_def, motion_y), .unit = "m"},
+    // The angle in the plane is the z component of the rotation vector in space, and stored as
+    // such.
     {.key = "angle",
      .kind = PP_FIELD_MOTION,
      .offset = AT(perp_body_def, motion_angle),
@@ -212,6 +244,7 @@ static const pp_field drive_fields[] = {
 const pp_object pp_drive_object = {"drive", "drive",      {NULL, NULL},
                                    0,       drive_fields, COUNT(drive_fields)};
 
+// "point", "box" and "capsule" exist in the plane and in space.
 static const pp_choice shape_kinds[] = {{"point", PERP_SHAPE_POINT},
                                         {"disc", PERP_SHAPE_DISC},
                                         {"box", PERP_SHAPE_BOX},
@@ -232,6 +265,7 @@ static const pp_choice solid_kinds[] = {{"point", PERP_SHAPE_POINT},
                                         {"heightfield", PERP_SHAPE_HEIGHTFIELD},
                                         {"mesh", PERP_SHAPE_MESH},
                                         {NULL, 0}};
+// Owners of a field. TURNED: solids whose orientation matters.
 enum {
     POINT = 1u << PERP_SHAPE_POINT,
     DISC = 1u << PERP_SHAPE_DISC,
@@ -251,6 +285,7 @@ enum {
     TURNED = BOX | CAPSULE | CYLINDER | CONE | ELLIPSOID | HULL | HALFSPACE | HEIGHTFIELD | MESH,
 };
 
+// Shapes, in the frame of their body. Radii and lengths are needed by the kinds that have them.
 static const pp_field shape_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_shape_def, name)},
     {.key = "position",
@@ -274,6 +309,7 @@ static const pp_field shape_fields[] = {
      .owners = DISC | SPHERE | CAPSULE | CYLINDER | CONE,
      .needed = DISC | SPHERE | CAPSULE | CYLINDER | CONE,
      .unit = "m"},
+    // Full lengths in the file, half lengths in the definition.
     {.key = "size",
      .kind = PP_FIELD_SIZE,
      .offset = AT(perp_shape_def, half),
@@ -303,6 +339,7 @@ static const pp_field shape_fields[] = {
      .owners = HEIGHTFIELD,
      .needed = HEIGHTFIELD,
      .unit = "m"},
+    // Points in the scene or in a file; build.c checks that one of them is there.
     {.key = "vertices", .kind = PP_FIELD_POINTS, .owners = HULL | MESH, .unit = "m"},
     {.key = "triangles", .kind = PP_FIELD_TRIANGLES, .owners = MESH},
     {.key = "file", .kind = PP_FIELD_FILE, .owners = HULL | MESH},
@@ -311,6 +348,8 @@ static const pp_field shape_fields[] = {
      .owners = POLYGON,
      .needed = POLYGON,
      .unit = "m"},
+    // Mass per area in the plane, per volume in space. Points, segments and half-planes weigh
+    // nothing.
     {.key = "density",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(perp_shape_def, density),
@@ -323,6 +362,8 @@ static const pp_field shape_fields[] = {
      .owners = SPHERE | BOX | CAPSULE | CYLINDER | CONE | ELLIPSOID | HULL,
      .unit = "kg/m^3",
      .space = PP_SPACE},
+    // Coefficients of a shape are combined with those of the other one: geometric mean of mu, the
+    // larger one of all others.
     {.key = "mu", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(perp_shape_def, mu)},
     {.key = "mu_spin",
      .kind = PP_FIELD_NONNEGATIVE,
@@ -339,6 +380,7 @@ static const pp_field shape_fields[] = {
      .offset = AT(perp_shape_def, facets),
      .space = PP_SPACE},
     {.key = "restitution", .kind = PP_FIELD_FRACTION, .offset = AT(perp_shape_def, restitution)},
+    // Conveyor belts: velocity of the surface relative to the body.
     {.key = "surface_speed",
      .kind = PP_FIELD_MOTION,
      .offset = AT(perp_shape_def, surface_speed),
@@ -357,6 +399,7 @@ static const pp_field shape_fields[] = {
      .owners = SPHERE | TURNED,
      .unit = "rad/s",
      .space = PP_SPACE},
+    // false: the shape takes part in listed contacts only.
     {.key = "detect", .kind = PP_FIELD_FLAG, .offset = AT(perp_shape_def, detect)},
 };
 const pp_object pp_shape_object = {"shape", "shapes",     {shape_kinds, solid_kinds},
@@ -364,11 +407,14 @@ const pp_object pp_shape_object = {"shape", "shapes",     {shape_kinds, solid_ki
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
+// A contact between two shapes that is in the problem whatever their distance.
 static const pp_field contact_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_contact_def, name)},
     {.key = "a", .kind = PP_FIELD_SHAPE, .offset = AT(perp_contact_def, a), .needed = 1},
     {.key = "b", .kind = PP_FIELD_SHAPE, .offset = AT(perp_contact_def, b), .needed = 1},
     {.key = "mu", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(perp_contact_def, mu)},
+    // Anisotropic friction: mu along the tangent, mu_2 across it. The tangent is in the axes of a's
+    // body.
     {.key = "mu_2",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(perp_contact_def, mu_2),
@@ -396,6 +442,7 @@ static const pp_field contact_fields[] = {
 const pp_object pp_contact_object = {"contact", "contacts",     {NULL, NULL},
                                      0,         contact_fields, COUNT(contact_fields)};
 
+// A rule for detected contacts of two shapes. ignore: they never touch.
 static const pp_field pair_fields[] = {
     {.key = "a", .kind = PP_FIELD_SHAPE, .offset = AT(perp_pair_def, a), .needed = 1},
     {.key = "b", .kind = PP_FIELD_SHAPE, .offset = AT(perp_pair_def, b), .needed = 1},
@@ -430,12 +477,14 @@ const pp_object pp_pair_object = {"pair", "pairs",     {NULL, NULL},
 
 // ── Values that are objects ──────────────────────────────────────────────────────────────────────
 
+// A motion given as a table of times and values.
 static const pp_field table_fields[] = {{.key = "table", .kind = PP_FIELD_OTHER, .needed = 1}};
 const pp_object pp_table_object = {"table", "", {NULL, NULL}, 0, table_fields, COUNT(table_fields)};
 static const pp_field points_fields[] = {{.key = "t", .kind = PP_FIELD_OTHER, .needed = 1},
                                          {.key = "value", .kind = PP_FIELD_OTHER, .needed = 1}};
 const pp_object pp_points_object = {
     "table", "", {NULL, NULL}, 0, points_fields, COUNT(points_fields)};
+// A rotation given as axis and angle.
 static const pp_field rotation_fields[] = {
     {.key = "axis", .kind = PP_FIELD_DIRECTION, .offset = AT(pp_turn_input, axis), .needed = 1},
     {.key = "angle", .kind = PP_FIELD_ANGLE, .offset = AT(pp_turn_input, angle), .needed = 1}};

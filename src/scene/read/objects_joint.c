@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scene format as tables: joints and forces.
+// The scene format as tables: joints and forces. Conventions: b moves relative to a, and the ground
+// stands for an 'a' that is left out.
 #include "scene/read/reader.h"
 
 #define AT(type, member) offsetof(type, member)
@@ -30,6 +31,9 @@ static const pp_choice spatial_kinds[] = {{"revolute", PERP_JOINT_REVOLUTE},
                                           {"angle", PERP_JOINT_ANGLE},
                                           {"gear", PERP_JOINT_GEAR},
                                           {NULL, 0}};
+// Owners of a field. ANCHORED: joints with a point on each body. BINARY: between two bodies, as all but
+// gears are. COORDINATE: those with a coordinate, an angle or a length, which drives, limits and
+// springs act on.
 enum {
     REVOLUTE = 1u << PERP_JOINT_REVOLUTE,
     PRISMATIC = 1u << PERP_JOINT_PRISMATIC,
@@ -49,6 +53,7 @@ enum {
     COORDINATE = REVOLUTE | PRISMATIC | DISTANCE | ON_LINE | ANGLE | SPATIAL,
 };
 
+// Anchors are in the frames of their bodies; `at` is a world point at t = 0 that stands for both.
 static const pp_field joint_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(pp_joint_input, def.name)},
     {.key = "a", .kind = PP_FIELD_BODY, .offset = AT(pp_joint_input, def.a), .owners = BINARY},
@@ -57,6 +62,7 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.b),
      .owners = BINARY,
      .needed = BINARY},
+    // Whether shapes of the two bodies collide; left out: by the rule of docs/scene-format.md.
     {.key = "collide",
      .kind = PP_FIELD_FLAG,
      .offset = AT(pp_joint_input, collide),
@@ -76,6 +82,8 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, at),
      .owners = ANCHORED & ~(unsigned)DISTANCE,
      .unit = "m"},
+    // The axis is an angle or direction in the axes of a in the plane, a direction in space. axis_b
+    // is the same axis in b; it may be left out.
     {.key = "axis",
      .kind = PP_FIELD_AXIS,
      .offset = AT(pp_joint_input, def.axis_angle),
@@ -91,6 +99,7 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.axis_B),
      .owners = REVOLUTE | ANGLE | SPATIAL,
      .space = PP_SPACE},
+    // Angle of b relative to a in which the coordinate is 0.
     {.key = "angle",
      .kind = PP_FIELD_ANGLE,
      .offset = AT(pp_joint_input, def.angle),
@@ -101,6 +110,7 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.angle),
      .owners = REVOLUTE | ANGLE | UNIVERSAL | PLANE | SCREW,
      .space = PP_SPACE},
+    // Advance per radian: 2 pi times this per turn.
     {.key = "pitch",
      .kind = PP_FIELD_NUMBER,
      .offset = AT(pp_joint_input, def.pitch),
@@ -112,6 +122,7 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.length),
      .owners = DISTANCE,
      .unit = "m"},
+    // A gear keeps coordinate b + ratio times coordinate a constant.
     {.key = "joint_a",
      .kind = PP_FIELD_JOINT,
      .offset = AT(pp_joint_input, def.joint_a),
@@ -126,6 +137,7 @@ static const pp_field joint_fields[] = {
      .kind = PP_FIELD_NUMBER,
      .offset = AT(pp_joint_input, def.ratio),
      .owners = GEAR},
+    // Drives of the coordinate: a position, or a rate with limited effort.
     {.key = "target",
      .kind = PP_FIELD_MOTION,
      .offset = AT(pp_joint_input, def.target),
@@ -141,11 +153,13 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.rate_effort),
      .owners = COORDINATE,
      .unit = "N m or N"},
+    // Dry friction, a torque or force.
     {.key = "friction",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_joint_input, def.friction),
      .owners = COORDINATE,
      .unit = "N m or N"},
+    // Limits of the coordinate, and the restitution of an impact on them.
     {.key = "lower",
      .kind = PP_FIELD_BOUND,
      .offset = AT(pp_joint_input, def.lower),
@@ -158,6 +172,7 @@ static const pp_field joint_fields[] = {
      .kind = PP_FIELD_FRACTION,
      .offset = AT(pp_joint_input, def.limit_restitution),
      .owners = COORDINATE},
+    // Spring and damper of the coordinate, which are implicit.
     {.key = "stiffness",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_joint_input, def.stiffness),
@@ -178,6 +193,7 @@ const pp_object pp_joint_object = {"joint", "joints",     {joint_kinds, spatial_
 
 // ── Forces ───────────────────────────────────────────────────────────────────────────────────────
 
+// The same words in the plane and in space, where the model has no twist springs.
 static const pp_choice force_kinds[] = {{"force", PERP_FORCE_WRENCH},
                                         {"spring", PERP_FORCE_SPRING},
                                         {"twist_spring", PERP_FORCE_TORSION_SPRING},
@@ -190,6 +206,7 @@ enum {
     DRAG = 1u << PERP_FORCE_DRAG,
 };
 
+// A force acts on one body; a spring between a and b, where a left out is the ground.
 static const pp_field force_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_force_def, name)},
     {.key = "body",
@@ -203,6 +220,7 @@ static const pp_field force_fields[] = {
      .offset = AT(perp_force_def, b),
      .owners = SPRING | TWIST,
      .needed = SPRING | TWIST},
+    // The point where the force acts, in body axes.
     {.key = "anchor",
      .kind = PP_FIELD_VECTOR,
      .offset = AT(perp_force_def, anchor_B),
@@ -218,6 +236,8 @@ static const pp_field force_fields[] = {
      .offset = AT(perp_force_def, anchor_B),
      .owners = SPRING,
      .unit = "m"},
+    // Expressions of time and of the state of the body, in world axes, or with body_axes in its
+    // own.
     {.key = "fx",
      .kind = PP_FIELD_EXPRESSION,
      .offset = AT(perp_force_def, fx),
@@ -228,6 +248,7 @@ static const pp_field force_fields[] = {
      .offset = AT(perp_force_def, fy),
      .owners = PLAIN,
      .unit = "N"},
+    // The torque of the plane is the z component of that in space.
     {.key = "torque",
      .kind = PP_FIELD_EXPRESSION,
      .offset = AT(perp_force_def, torque),
@@ -263,6 +284,7 @@ static const pp_field force_fields[] = {
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_force_def, body_axes),
      .owners = PLAIN},
+    // Springs between anchors have N/m, twist springs N m; drag has damping alone.
     {.key = "stiffness",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(perp_force_def, stiffness),
@@ -284,10 +306,13 @@ static const pp_field force_fields[] = {
      .owners = SPRING,
      .unit = "m"},
     {.key = "rest", .kind = PP_FIELD_ANGLE, .offset = AT(perp_force_def, rest), .owners = TWIST},
+    // isotropic: the damper acts on the whole relative velocity, not along the spring alone.
     {.key = "isotropic",
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_force_def, isotropic),
      .owners = SPRING},
+    // Implicit forces are rows of the problem and stable with any step; others act with their value
+    // at the start of the step.
     {.key = "implicit",
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_force_def, implicit),

@@ -1,7 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects by their tables, and messages that say where, which object, and what to write instead.
+// Reads objects by their tables. Messages say where, which object, and what to write instead.
+//
+// A value has no position of its own in the tree, which keeps it small. Instead the reader keeps
+// the path from the root to the value being read (pp_reader_enter, pp_reader_leave). If a message
+// is needed, and only then, the text is searched along that path for line and column
+// (pp_json_find). The path must therefore be left on every way out of a function that entered a
+// key.
 #include "scene/read/reader.h"
 #include "scene/read/json_tree.h"
 
@@ -10,6 +16,7 @@
 
 // ── Names ────────────────────────────────────────────────────────────────────────────────────────
 
+// The number of slots is a power of two and at least twice the number of names.
 bool pp_names_open(pp_names *names, size_t most, pp_arena *arena)
 {
     names->slots = 8;
@@ -21,7 +28,7 @@ bool pp_names_open(pp_names *names, size_t most, pp_arena *arena)
     return names->name && names->slot;
 }
 
-// Where a name is, or would go.
+// The slot of a name, or the free one where it would go: linear probing.
 static int *name_slot(const pp_names *names, const char *name)
 {
     size_t mask = (size_t)names->slots - 1, at = (size_t)pp_hash(0, name, strlen(name)) & mask;
@@ -36,6 +43,7 @@ int pp_names_find(const pp_names *names, const char *name)
     return *name_slot(names, name) - 1;
 }
 
+// A name is added once; the caller has looked for it before.
 void pp_names_add(pp_names *names, const char *name, int number)
 {
     names->name[number] = name;
@@ -44,7 +52,8 @@ void pp_names_add(pp_names *names, const char *name, int number)
 
 // ── Messages ─────────────────────────────────────────────────────────────────────────────────────
 
-// The place the path leads to, or the nearest one above it that can be found (keys may be escaped).
+// The place in the text that the path leads to, or the nearest one above it that can be found: a
+// key with escapes is not found.
 static const char *path_position(const pp_reader *r, bool at_key)
 {
     for (int depth = r->depth; depth > 0; depth--) {
@@ -57,6 +66,7 @@ static const char *path_position(const pp_reader *r, bool at_key)
     return pp_json_find(r->text, r->size, NULL, 0, false);
 }
 
+// The message begins with the object, if it has a name for messages.
 static perp_status fail_list(pp_reader *r, const char *at, const char *format, va_list list)
 {
     char text[sizeof((perp_error *)NULL)->text];
@@ -65,6 +75,7 @@ static perp_status fail_list(pp_reader *r, const char *at, const char *format, v
     return pp_scan_fail(&scan, at, "%s%s%s", r->object, r->object[0] ? ": " : "", text);
 }
 
+// Fails at the value that the path leads to.
 perp_status pp_reader_fail(pp_reader *r, const char *format, ...)
 {
     va_list list;
@@ -74,6 +85,7 @@ perp_status pp_reader_fail(pp_reader *r, const char *format, ...)
     return status;
 }
 
+// Columns within the string are those of the text only as long as it has no escapes.
 perp_status pp_reader_fail_inside(pp_reader *r, int column, const char *format, ...)
 {
     const char *at = path_position(r, false);
@@ -88,6 +100,7 @@ perp_status pp_reader_fail_inside(pp_reader *r, int column, const char *format, 
     return status;
 }
 
+// Fails at the key itself: it is the key that is wrong, not its value.
 static perp_status fail_at_key(pp_reader *r, const char *format, ...) PP_FORMAT(2, 3);
 
 static perp_status fail_at_key(pp_reader *r, const char *format, ...)
@@ -104,7 +117,7 @@ perp_status pp_reader_memory(pp_reader *r)
     return pp_fail(r->error, PERP_ERR_MEMORY, "not enough memory for this scene");
 }
 
-// What a value is, for messages; strings are cut and kept printable.
+// A value as messages show it, cut to the size; bytes that are not printable become '?'.
 static void describe_value(const json_t *value, char *text, size_t size)
 {
     switch ((json_type)value->type) {
@@ -115,6 +128,7 @@ static void describe_value(const json_t *value, char *text, size_t size)
     case JSON_STRING:
         pp_print(text, size, "\"%.40s\"", json_string_value(value));
         break;
+    // A container that is too long is not quoted at all.
     case JSON_ARRAY:
     case JSON_OBJECT: {
         if (!pp_json_print(value, text, size)) {
@@ -126,10 +140,11 @@ static void describe_value(const json_t *value, char *text, size_t size)
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:
-        pp_print(text, size, "%s",
-                 json_is_null(value)   ? "null"
-                 : json_is_true(value) ? "true"
-                                       : "false");
+        if (json_is_null(value)) {
+            pp_print(text, size, "null");
+        } else {
+            pp_print(text, size, json_is_true(value) ? "true" : "false");
+        }
         return;
     }
     for (char *c = text; *c; c++) {
@@ -137,6 +152,8 @@ static void describe_value(const json_t *value, char *text, size_t size)
     }
 }
 
+// "'key' must be ..., not ...", with the value as it stands in the file. key NULL: an element of a
+// list.
 perp_status pp_reader_refuse(pp_reader *r, const char *key, const char *due, const json_t *value)
 {
     char found[64];
@@ -147,6 +164,7 @@ perp_status pp_reader_refuse(pp_reader *r, const char *key, const char *due, con
     return pp_reader_fail(r, "'%s' must be %s, not %s", key, due, found);
 }
 
+// The key is not copied: it lives in the tree or in a table.
 void pp_reader_enter(pp_reader *r, const char *key, int index)
 {
     pp_assert(r->depth < PP_PATH_MAX);
@@ -159,6 +177,7 @@ void pp_reader_leave(pp_reader *r)
     r->depth--;
 }
 
+// Scratch memory for a text; a failure is reported here, so that callers only return.
 char *pp_reader_text(pp_reader *r, size_t size)
 {
     char *text = PP_ARRAY(r->arena, char, size);
@@ -175,13 +194,15 @@ void pp_reader_words(const pp_choice *choices, char *text, size_t size)
     text[0] = '\0';
     for (; choices && choices->word; choices++) {
         size_t used = strlen(text);
-        pp_print(text + used, size - used, "%s%s", choices->word,
-                 !choices[1].word  ? ""
-                 : choices[2].word ? ", "
-                                   : " or ");
+        pp_print(text + used, size - used, "%s", choices->word);
+        if (choices[1].word) {
+            used = strlen(text);
+            pp_print(text + used, size - used, choices[2].word ? ", " : " or ");
+        }
     }
 }
 
+// A list may be NULL: an object without kinds has none.
 static bool has_word(const pp_choice *choices, const char *word)
 {
     for (; choices && choices->word; choices++) {
@@ -192,7 +213,7 @@ static bool has_word(const pp_choice *choices, const char *word)
     return false;
 }
 
-// A kind that exists, but not where this scene is.
+// Refuses a kind that exists only in the plane, or only in space; PERP_OK for any other word.
 static perp_status elsewhere_kind(pp_reader *r, const pp_object *object, const char *word)
 {
     if (!word || has_word(object->kinds[r->spatial], word) ||
@@ -212,6 +233,7 @@ static perp_status elsewhere_kind(pp_reader *r, const pp_object *object, const c
                                 word);
 }
 
+// kinds has two lists: words of the plane, words of space.
 perp_status pp_reader_kind(pp_reader *r, const pp_object *object, const json_t *json, int *kind)
 {
     *kind = object->kind;
@@ -221,7 +243,9 @@ perp_status pp_reader_kind(pp_reader *r, const pp_object *object, const json_t *
         const pp_field field = {.key = "kind", .kind = PP_FIELD_CHOICE, .choices = kinds};
         pp_reader_enter(r, "kind", 0);
         perp_status status = elsewhere_kind(r, object, json_string_value(word));
-        status = status < 0 ? status : pp_reader_value(r, &field, word, kind);
+        if (status == PERP_OK) {
+            status = pp_reader_value(r, &field, word, kind);
+        }
         pp_reader_leave(r);
         return status;
     }
@@ -233,16 +257,19 @@ perp_status pp_reader_kind(pp_reader *r, const pp_object *object, const json_t *
     return PERP_OK;
 }
 
+// Whether scenes such as this one, planar or spatial, have the field.
 static bool is_here(const pp_reader *r, const pp_field *field)
 {
     return field->space == 0 || field->space == (r->spatial ? PP_SPACE : PP_PLANE);
 }
 
+// Whether objects of the kind have it in this scene.
 static bool owns(const pp_reader *r, const pp_field *field, int kind)
 {
     return is_here(r, field) && (field->owners == 0 || (field->owners >> kind & 1u));
 }
 
+// The word that the scene writes for a kind.
 static const char *kind_word(const pp_reader *r, const pp_object *object, int kind)
 {
     for (const pp_choice *c = object->kinds[r->spatial]; c && c->word; c++) {
@@ -253,7 +280,7 @@ static const char *kind_word(const pp_reader *r, const pp_object *object, int ki
     return object->what;
 }
 
-// What an object is, for messages: "a disc", "a revolute joint".
+// An object in words, with its article: "a disc", "a revolute joint".
 static void put_kind(const pp_reader *r, const pp_object *object, int kind, char *text, size_t size)
 {
     const char *word = kind_word(r, object, kind);
@@ -261,6 +288,7 @@ static void put_kind(const pp_reader *r, const pp_object *object, int kind, char
              object == &pp_joint_object ? " joint" : "");
 }
 
+// Suggests the nearest key, or lists those that the kind has. One place is left for "kind".
 static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, const char *key)
 {
     const char *known[72];
@@ -280,6 +308,7 @@ static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, 
     }
     for (int k = 0; k < n; k++) {
         size_t used = strlen(list), left = sizeof list - used;
+        // The list ends in "..." where it would not fit.
         bool fits = strlen(known[k]) + sizeof ", ..." < left;
         pp_print(list + used, left, "%s%s", k > 0 ? ", " : "", fits ? known[k] : "...");
         if (!fits) {
@@ -289,11 +318,15 @@ static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, 
     return fail_at_key(r, "unknown key '%.40s'; known are %s", key, list);
 }
 
+// Finds the field among those of the kind and reads its value; otherwise finds out why there is
+// none: the key belongs to another kind, to the plane, or to nothing.
 static perp_status read_field(pp_reader *r, const pp_object *object, int kind, const char *key,
                               const json_t *value, void *def, uint64_t *seen)
 {
     bool elsewhere = false;
     const char *planar = NULL;
+    // A key may stand in the table several times, for different kinds; the first that fits is
+    // taken.
     for (int k = 0; k < object->count; k++) {
         const pp_field *field = &object->field[k];
         if (strcmp(field->key, key) != 0) {
@@ -301,6 +334,7 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
         }
         if (owns(r, field, kind)) {
             *seen |= UINT64_C(1) << k;
+            // Lists and objects of their own are read by build.c and settings.c.
             return field->kind == PP_FIELD_OTHER
                        ? PERP_OK
                        : pp_reader_value(r, field, value, (char *)def + field->offset);
@@ -323,28 +357,33 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
     return unknown_key(r, object, kind, key);
 }
 
+// First what is there, in the order of the file, so that the first error is the uppermost one; then
+// what is missing.
 perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, const json_t *json,
                              void *def, uint64_t *seen)
 {
-    perp_status status = PERP_OK;
     *seen = 0;
-    for (size_t k = 0; k < json_object_size(json) && status == PERP_OK; k++) {
+    for (size_t k = 0; k < json_object_size(json); k++) {
         const json_t *value = &json->as.item[k];
         pp_reader_enter(r, value->key, 0);
-        status = read_field(r, object, kind, value->key, value, def, seen);
+        perp_status status = read_field(r, object, kind, value->key, value, def, seen);
         pp_reader_leave(r);
+        if (status != PERP_OK) {
+            return status;
+        }
     }
-    for (int k = 0; k < object->count && status == PERP_OK; k++) {
+    for (int k = 0; k < object->count; k++) {
         const pp_field *field = &object->field[k];
         if (is_here(r, field) && (field->needed >> kind & 1u) && !(*seen >> k & 1u)) {
             char what[40];
             put_kind(r, object, kind, what, sizeof what);
-            status = pp_reader_fail(r, "'%s' is missing; %s needs it", field->key, what);
+            return pp_reader_fail(r, "'%s' is missing; %s needs it", field->key, what);
         }
     }
-    return status;
+    return PERP_OK;
 }
 
+// Whether the object gave the key: a value alone does not show if it is the default.
 bool pp_reader_saw(const pp_object *object, uint64_t seen, const char *key)
 {
     for (int k = 0; k < object->count; k++) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to scene/: objects of a scene file as tables of fields, and the reader that fills definitions by
-// them. What is not in a table is an error, so the tables are the format; scenes/scene.schema.json says
-// the same (test/scene/schema_test.c compares).
+// Private to scene/: objects of a scene file as tables of fields, and the reader that fills
+// definitions from them. A key that is in no table is an error, so that the tables define the
+// format. scenes/scene.schema.json says the same (test/scene/schema_test.c compares them).
 #pragma once
 
 #include "scene/scene.h"
@@ -12,6 +12,8 @@ typedef struct json_t json_t;  // scene/read/json_tree.h
 
 // ── Tables ───────────────────────────────────────────────────────────────────────────────────────
 
+// What a value may be, and how it is stored. Lengths are halved where the definition has half
+// lengths.
 typedef enum pp_field_kind {
     PP_FIELD_NUMBER,
     PP_FIELD_POSITIVE,
@@ -51,6 +53,7 @@ typedef enum pp_field_kind {
     PP_FIELD_OTHER,      // read by code of its own
 } pp_field_kind;
 
+// Scenes that have a field.
 enum { PP_PLANE = 1, PP_SPACE = 2 };
 
 typedef struct pp_choice {
@@ -58,6 +61,7 @@ typedef struct pp_choice {
     int value;
 } pp_choice;
 
+// A key of an object. The same key may occur twice in a table, for kinds that store it differently.
 typedef struct pp_field {
     const char *key;
     pp_field_kind kind;
@@ -70,6 +74,7 @@ typedef struct pp_field {
     const char *in_space;      // PP_PLANE: what to write in space
 } pp_field;
 
+// A kind of object in the file.
 typedef struct pp_object {
     const char *what;           // "body"
     const char *list;           // "bodies": the array it stands in
@@ -85,6 +90,8 @@ extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_dri
 
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
 
+// Everything at the top of a scene that is not a list.
+// step, until and interval are in seconds.
 typedef struct pp_settings {
     perp_sim_def sim;
     double step, until, interval;
@@ -98,6 +105,7 @@ typedef struct pp_turn_input {  // {"axis": […], "angle": …}
     double angle;
 } pp_turn_input;
 
+// A joint as a scene writes it: `at` in place of two anchors, `collide` as a flag.
 typedef struct pp_joint_input {
     perp_joint_def def;
     perp_vec3 at;
@@ -106,6 +114,7 @@ typedef struct pp_joint_input {
 
 // ── The reader (reader.c) ────────────────────────────────────────────────────────────────────────
 
+// What later objects need to know of shapes and bodies that were read.
 typedef struct pp_known_shape {
     const char *name;  // "body.shape", or "shape" of the ground
     const char *own;   // "shape"
@@ -114,19 +123,21 @@ typedef struct pp_known_shape {
     int facets;
 } pp_known_shape;
 
+// The ground is body 0 and has the name "ground".
 typedef struct pp_known_body {
     const char *name;
     perp_body_def def;  // for its place at t = 0
 } pp_known_body;
 
-// Names that are taken, with the numbers of what has them.
+// Names that are taken, in a hash table, with the number of the object that has each.
 typedef struct pp_names {
     const char **name;
     int *slot, slots;  // number + 1, found by hashing; 0: free
 } pp_names;
 
-enum { PP_PATH_MAX = 12 };
+enum { PP_PATH_MAX = 12 };  // no object of the format is nested deeper
 
+// path and depth lead from the root to the value being read; messages find line and column by them.
 typedef struct pp_reader {
     bool spatial;           // the scene is one of space
     const char *path_name;  // of the scene file: files it names are found beside it
@@ -148,13 +159,14 @@ typedef struct pp_reader {
     pp_names body_names, shape_names, joint_names;
 } pp_reader;
 
-// Room for `most` names; false: out of memory.
+// Room for `most` names; false: no memory.
 bool pp_names_open(pp_names *names, size_t most, pp_arena *arena);
 int pp_names_find(const pp_names *names, const char *name);  // -1: not taken
 void pp_names_add(pp_names *names, const char *name, int number);
 
+// Fails with a message at the place that the path leads to, after the name of the object.
 perp_status pp_reader_fail(pp_reader *r, const char *format, ...) PP_FORMAT(2, 3);
-// The same at a column (from 1) of the string that the path leads to.
+// The same at a column (from 1) within the string that the path leads to.
 perp_status pp_reader_fail_inside(pp_reader *r, int column, const char *format, ...)
     PP_FORMAT(3, 4);
 perp_status pp_reader_memory(pp_reader *r);
@@ -164,13 +176,14 @@ void pp_reader_enter(pp_reader *r, const char *key, int index);  // key NULL: el
 void pp_reader_leave(pp_reader *r);
 char *pp_reader_text(pp_reader *r, size_t size);  // scratch for a text; NULL: out of memory
 
-// The object's kind (0 when it has none).
+// Value of "kind" of an object, or its default (0 where the object has no kinds).
 perp_status pp_reader_kind(pp_reader *r, const pp_object *object, const json_t *json, int *kind);
-// All fields of an object into its definition; *seen: bit k for field k. The path leads to the object.
+// Reads all fields of an object into its definition. *seen gets bit k for field k of the table. The
+// path leads to the object.
 perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, const json_t *json,
                              void *def, uint64_t *seen);
 bool pp_reader_saw(const pp_object *object, uint64_t seen, const char *key);
-// One value (value.c). The path leads to it.
+// Reads one value, to which the path leads (value.c).
 perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *value, void *to);
 // "must be a number > 0 [kg], not -1".
 perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
@@ -185,14 +198,14 @@ perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const jso
                                   void *to);
 // The triangles of a file that the scene names, in scratch; the scene keeps the file (files.c).
 perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh);
-// Bytes of a text or a file that are read at the most.
+// Largest text or file that is read [bytes].
 size_t pp_reading_most(const perp_scene_load_options *reading);
-// "a, b or c", the words of a list.
+// The words of a list as "a, b or c".
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 
-// "limits", and "tree": names of joints, which are known by then (settings.c).
+// "limits" and "tree" of a scene; the latter names joints, which are read before (settings.c).
 perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limits);
 perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim);
 
-// Everything in the file, into settings and the builder (build.c).
+// Reads the whole file into settings and the builder (build.c).
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings);

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings of a scene that are objects or lists of their own.
+// Settings of a scene that are objects or lists: limits of the certificate, and the tree of joints.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
 #include <string.h>
 
+// Limits that a scene sets for its certificate; those left out stay relative.
 perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limits)
 {
     const json_t *json = json_object_get(root, "limits");
@@ -22,6 +23,8 @@ perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limi
     return status;
 }
 
+// Names of joints, in the order in which the tree uses them. They are read last, when all joints
+// are known.
 perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
 {
     const json_t *json = json_object_get(root, "tree");
@@ -33,23 +36,35 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
     if (!json_is_array(json)) {
         status = pp_reader_refuse(r, "tree", "a list of names of joints", json);
     }
+    if (status < 0) {
+        pp_reader_leave(r);
+        return status;
+    }
     int count = (int)json_array_size(json);
     perp_joint *tree = PP_ARRAY(r->arena, perp_joint, count);
-    for (int k = 0; status == PERP_OK && tree && k < count; k++) {
+    if (!tree) {
+        pp_reader_leave(r);
+        return pp_reader_memory(r);
+    }
+    for (int k = 0; k < count; k++) {
         const json_t *item = json_array_get(json, (size_t)k);
         const char *name = json_string_value(item);
         pp_reader_enter(r, NULL, k);
         if (!name) {
             status = pp_reader_refuse(r, NULL, "the name of a joint", item);
         }
+        // An unknown joint is reported by name; -1 is never used.
         tree[k].i = name ? pp_names_find(&r->joint_names, name) : -1;
         if (name && tree[k].i < 0) {
             status = pp_reader_fail(r, "scene: no joint is called '%.60s'", name);
         }
         pp_reader_leave(r);
+        if (status != PERP_OK) {
+            break;
+        }
     }
     pp_reader_leave(r);
     sim->tree = tree;
     sim->tree_count = count;
-    return status < 0 ? status : tree ? PERP_OK : pp_reader_memory(r);
+    return status;
 }

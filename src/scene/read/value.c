@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One value of a scene file: numbers, angles, vectors, expressions, tables, words and references.
+// Reads one value of a scene file: numbers, angles, vectors, expressions, tables, words and
+// references.
+//
+// Each function checks that the JSON value has the right type and range, and stores it in the unit
+// and form of the definition: angles in radians, lengths as half lengths where the model has those.
+// On failure it reports at the value (pp_reader_refuse) and leaves the definition as it was.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
@@ -12,6 +17,7 @@ static const double PI = 3.141592653589793;
 
 // ── Numbers and angles ───────────────────────────────────────────────────────────────────────────
 
+// The unit follows in brackets: "must be a number > 0 [kg]".
 perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
                                     const json_t *value)
 {
@@ -20,6 +26,7 @@ perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const c
     return pp_reader_refuse(r, field->key, text, value);
 }
 
+// Numbers of all kinds. A length is stored as half of it.
 static perp_status read_number(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
     double x = json_number_value(value);
@@ -48,6 +55,7 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
     return PERP_OK;
 }
 
+// PP_THREADS_MOST is the 256 of the message.
 static perp_status read_threads(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -58,7 +66,7 @@ static perp_status read_threads(pp_reader *r, const pp_field *field, const json_
     return PERP_OK;
 }
 
-// Radians, or a string: a number and "deg" or "rad".
+// An angle: radians, or a string with a number and "deg" or "rad" [rad].
 bool pp_reader_angle(const json_t *value, double *to)
 {
     if (json_is_number(value)) {
@@ -70,6 +78,7 @@ bool pp_reader_angle(const json_t *value, double *to)
         return false;
     }
     text += strspn(text, " ");
+    // The number ends at a blank or at the d or r of its unit; neither occurs in a decimal number.
     size_t length = strcspn(text, " dr");
     const char *unit = text + length + strspn(text + length, " ");
     bool degrees = strncmp(unit, "deg", 3) == 0, radians = strncmp(unit, "rad", 3) == 0;
@@ -82,6 +91,7 @@ bool pp_reader_angle(const json_t *value, double *to)
     return true;
 }
 
+// Bounds of joint coordinates, which may be angles, lengths or infinite.
 static perp_status read_bound(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
     const char *word = json_string_value(value);
@@ -96,6 +106,7 @@ static perp_status read_bound(pp_reader *r, const pp_field *field, const json_t 
                             "a number, an angle such as \"30 deg\", \"inf\" or \"-inf\"", value);
 }
 
+// An array of exactly `count` numbers.
 bool pp_reader_numbers(const json_t *value, int count, double *to)
 {
     if (json_array_size(value) != (size_t)count) {
@@ -111,6 +122,7 @@ bool pp_reader_numbers(const json_t *value, int count, double *to)
     return true;
 }
 
+// Two numbers leave z at 0.
 bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to)
 {
     double x[3] = {0.0, 0.0, 0.0};
@@ -121,6 +133,7 @@ bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to)
     return good;
 }
 
+// An axis in the plane is stored as its angle.
 static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
     perp_vec3 d;
@@ -135,6 +148,7 @@ static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *
                             value);
 }
 
+// Stored as half lengths.
 static perp_status read_size(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_vec3 *to)
 {
@@ -151,7 +165,8 @@ static perp_status read_size(pp_reader *r, const pp_field *field, const json_t *
     return PERP_OK;
 }
 
-// Here `to` is the whole shape.
+// Vertices of a polygon, in the frame of the shape. `to` is the whole shape, because two fields
+// change.
 static perp_status read_vertices(pp_reader *r, const pp_field *field, const json_t *value,
                                  perp_shape_def *to)
 {
@@ -163,6 +178,7 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
     if (!vertices) {
         return pp_reader_memory(r);
     }
+    // Whether the polygon is convex and counterclockwise is checked by the model.
     for (size_t k = 0; k < n; k++) {
         const json_t *point = json_array_get(value, k);
         if (!pp_reader_vector(point, 2, &vertices[k])) {
@@ -179,6 +195,8 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
 
 // ── Motions ──────────────────────────────────────────────────────────────────────────────────────
 
+// Prints a list of numbers in the syntax of expressions, "[1,2,3]". size holds NUMBER_MAX bytes for
+// each.
 static perp_status read_list(pp_reader *r, const char *key, const json_t *list, char *text,
                              size_t size)
 {
@@ -187,8 +205,10 @@ static perp_status read_list(pp_reader *r, const char *key, const json_t *list, 
     pp_reader_enter(r, key, 0);
     if (!json_is_array(list) || json_array_size(list) < 2) {
         status = pp_reader_refuse(r, key, "an array of at least 2 numbers", list);
+        pp_reader_leave(r);
+        return status;
     }
-    for (size_t k = 0; status == PERP_OK && k < json_array_size(list); k++) {
+    for (size_t k = 0; k < json_array_size(list); k++) {
         const json_t *number = json_array_get(list, k);
         if (!json_is_number(number)) {
             pp_reader_enter(r, NULL, (int)k);
@@ -206,7 +226,8 @@ static perp_status read_list(pp_reader *r, const char *key, const json_t *list, 
     return status;
 }
 
-// {"table": {"t": […], "value": […]}} becomes the expression table(t, […], […]).
+// {"table": {"t": [...], "value": [...]}} becomes the text table(t, [...], [...]), so that tables
+// and expressions are evaluated and differentiated by the same code.
 static perp_status read_table(pp_reader *r, const json_t *value, const char **to)
 {
     enum { NUMBER_MAX = 32, HEAD = 64 };
@@ -217,6 +238,7 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
     }
     const json_t *table = json_object_get(value, "table");
     pp_reader_enter(r, "table", 0);
+    // Both arrays are read by read_list; the fields only check that they are there.
     status = json_is_object(table)
                  ? pp_reader_fields(r, &pp_points_object, 0, table, NULL, &seen)
                  : pp_reader_refuse(r, "table", "an object with the arrays 't' and 'value'", table);
@@ -226,8 +248,14 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
                ny = json_array_size(y) * NUMBER_MAX + HEAD;
         char *text = pp_reader_text(r, nt + ny), *times = pp_reader_text(r, nt),
              *values = pp_reader_text(r, ny);
-        status = !text || !times || !values ? PERP_ERR_MEMORY : read_list(r, "t", t, times, nt);
-        status = status < 0 ? status : read_list(r, "value", y, values, ny);
+        if (!text || !times || !values) {
+            status = PERP_ERR_MEMORY;
+        } else {
+            status = read_list(r, "t", t, times, nt);
+        }
+        if (status == PERP_OK) {
+            status = read_list(r, "value", y, values, ny);
+        }
         if (status == PERP_OK) {
             pp_print(text, nt + ny, "table(t, %s, %s)", times, values);
             *to = text;
@@ -237,14 +265,16 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
     return status;
 }
 
-// Whether the text is an expression, so that a message has its place; the builder parses it again.
+// Parses an expression for its errors alone, so that a message has line and column. The builder
+// parses it again.
 static perp_status check_expression(pp_reader *r, const pp_field *field, const char *text)
 {
     const pp_expr *expr;
     pp_expr_error error;
-    int variables = field->kind != PP_FIELD_EXPRESSION ? 1
-                    : r->spatial                       ? PP_SPATIAL_VARS
-                                                       : PP_PLANAR_VARS;
+    int variables = 1;  // time alone
+    if (field->kind == PP_FIELD_EXPRESSION) {
+        variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
+    }
     pp_mark mark = pp_arena_mark(r->arena);
     perp_status status =
         pp_expr_parse(text, r->spatial ? pp_spatial_variables : pp_planar_variables, variables,
@@ -257,6 +287,7 @@ static perp_status check_expression(pp_reader *r, const pp_field *field, const c
                       : PERP_OK;
 }
 
+// A motion is a text, whatever the scene writes: a number is printed with all its digits.
 perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *value,
                              const char **to)
 {
@@ -279,13 +310,17 @@ perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *
                                        "{\"table\": ...}",
                                        value);
     }
-    return status < 0 ? status : check_expression(r, field, *to);
+    if (status < 0) {
+        return status;
+    }
+    return check_expression(r, field, *to);
 }
 
 // ── Words ────────────────────────────────────────────────────────────────────────────────────────
 
-enum { TEXT_MAX = 4096, NAME_MAX_BYTES = 60 };
+enum { TEXT_MAX = 4096, NAME_MAX_BYTES = 60 };  // bytes of a description, of a name
 
+// A name is one line without control characters, since messages and tables of results show it.
 static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *value,
                              const char **to)
 {
@@ -294,8 +329,10 @@ static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *
     size_t length = text ? strlen(text) : 0;
     bool good =
         text && length <= (description ? TEXT_MAX : NAME_MAX_BYTES) && (description || length > 0);
-    for (size_t k = 0; good && k < length; k++) {
-        good = description || (unsigned char)text[k] >= ' ';
+    if (good && !description) {
+        for (size_t k = 0; k < length; k++) {
+            good = good && (unsigned char)text[k] >= ' ';
+        }
     }
     if (!good) {
         return pp_reader_refuse(r, field->key,
@@ -307,6 +344,7 @@ static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *
     return PERP_OK;
 }
 
+// One of several words. Lists are given as an array, or by a function from value to word.
 static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
     enum { MOST = 20 };
@@ -314,6 +352,7 @@ static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t
     const char *word = json_string_value(value), *words[MOST];
     char due[160];
     int n = 0;
+    // The list ends with a NULL word, or is cut at MOST.
     for (; n < MOST; n++) {
         list[n] = field->choices ? field->choices[n] : (pp_choice){field->word(n), n};
         words[n] = list[n].word;
@@ -334,6 +373,7 @@ static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t
     return pp_reader_refuse(r, field->key, due, value);
 }
 
+// Solvers of complete problems only; PERP_CLASS_STEP marks those that a step uses by itself.
 static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t *value,
                                const char **to)
 {
@@ -344,6 +384,7 @@ static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t
         *to = word;
         return PERP_OK;
     }
+    // "auto" comes first in the list, " or " before the last.
     const char *last = NULL;
     for (int k = 0; k < perp_solver_count(); k++) {
         const perp_solver_card *card = perp_solver_at(k);
@@ -362,6 +403,7 @@ static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t
 
 // ── References ───────────────────────────────────────────────────────────────────────────────────
 
+// A name that nothing has, with the nearest one that exists.
 static perp_status no_such(pp_reader *r, const pp_field *field, const char *what, const char *word,
                            const char *const *names, int count)
 {
@@ -383,6 +425,7 @@ static const char **name_array(pp_reader *r, int count)
     return names;
 }
 
+// Bodies may be named before or after; all of them are read by now.
 static perp_status read_body(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_body *to)
 {
@@ -395,13 +438,17 @@ static perp_status read_body(pp_reader *r, const pp_field *field, const json_t *
         return PERP_OK;
     }
     const char **names = name_array(r, r->bodies);
-    for (int i = 0; names && i < r->bodies; i++) {
+    if (!names) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < r->bodies; i++) {
         names[i] = r->body[i].name;
     }
-    return names ? no_such(r, field, "body", word, names, r->bodies) : PERP_ERR_MEMORY;
+    return no_such(r, field, "body", word, names, r->bodies);
 }
 
-// "body.shape"; or "shape", or "body" with one shape, when that says which.
+// A shape by its full name, "body.shape"; or by "shape" alone, or by "body" alone, where only one
+// shape fits.
 static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t *value,
                               perp_shape *to)
 {
@@ -415,6 +462,7 @@ static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t 
     if (to->i >= 0) {
         return PERP_OK;
     }
+    // `more` is another one that fits, if there is any.
     int found = -1, more = -1;
     for (int i = 0; i < r->shapes; i++) {
         const pp_known_shape *shape = &r->shape[i];
@@ -432,12 +480,16 @@ static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t 
         return PERP_OK;
     }
     const char **names = name_array(r, r->shapes);
-    for (int i = 0; names && i < r->shapes; i++) {
+    if (!names) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < r->shapes; i++) {
         names[i] = r->shape[i].name;
     }
-    return names ? no_such(r, field, "shape", word, names, r->shapes) : PERP_ERR_MEMORY;
+    return no_such(r, field, "shape", word, names, r->shapes);
 }
 
+// Joints of a gear are numbered as they are read, so that they must stand before it.
 static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t *value,
                               perp_joint *to)
 {
@@ -454,6 +506,7 @@ static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t 
 
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
 
+// `to` points at the member of the definition that the field names, and has the type of its kind.
 perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *value, void *to)
 {
     perp_vec3 *vector = to;
@@ -466,6 +519,7 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_number(r, field, value, to);
     case PP_FIELD_THREADS:
         return read_threads(r, field, value, to);
+    // Capsules lie along x in the plane, along z in space.
     case PP_FIELD_LENGTH:
         return read_number(r, field, value, r->spatial ? &vector->z : &vector->x);
     case PP_FIELD_BOUND:
@@ -478,11 +532,11 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_AXIS:
         return read_axis(r, field, value, to);
     case PP_FIELD_VECTOR:
-        return pp_reader_vector(value, r->spatial ? 3 : 2, vector)
-                   ? PERP_OK
-                   : pp_reader_refuse_number(
-                         r, field, r->spatial ? "three numbers, [x, y, z]" : "two numbers, [x, y]",
-                         value);
+        if (pp_reader_vector(value, r->spatial ? 3 : 2, vector)) {
+            return PERP_OK;
+        }
+        return pp_reader_refuse_number(
+            r, field, r->spatial ? "three numbers, [x, y, z]" : "two numbers, [x, y]", value);
     case PP_FIELD_SIZE:
         return read_size(r, field, value, to);
     case PP_FIELD_VERTICES:

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of spatial scenes: rotations, inertia tensors, directions, and the points of hulls, meshes and
-// height fields.
+// Values of spatial scenes: rotations, inertia tensors, directions, and the points of hulls, meshes
+// and height fields.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
 #include <math.h>
 #include <string.h>
 
-// Most vertices, triangles or heights of a shape.
+// Largest number of vertices, triangles or heights of a shape.
 enum { POINTS_MAX = 4 * 1024 * 1024 };
 
 // ── Rotations and tensors ────────────────────────────────────────────────────────────────────────
@@ -17,6 +17,7 @@ enum { POINTS_MAX = 4 * 1024 * 1024 };
 static const char rotation_due[] =
     "a unit quaternion [w, x, y, z], or {\"axis\": [x, y, z], \"angle\": \"30 deg\"}";
 
+// Axis and angle; the axis need not have unit length.
 static perp_status read_turn(pp_reader *r, const json_t *value, perp_quat *to)
 {
     pp_turn_input turn = {{0.0, 0.0, 0.0}, 0.0};
@@ -30,6 +31,7 @@ static perp_status read_turn(pp_reader *r, const json_t *value, perp_quat *to)
     return status;
 }
 
+// A quaternion may be off by what few decimals leave; the model normalises it.
 static perp_status read_rotation(pp_reader *r, const pp_field *field, const json_t *value,
                                  perp_quat *to)
 {
@@ -51,6 +53,7 @@ static perp_status read_rotation(pp_reader *r, const pp_field *field, const json
     return PERP_OK;
 }
 
+// Not normalised: the model does that, and the message of a zero direction is clearer here.
 static perp_status read_direction(pp_reader *r, const pp_field *field, const json_t *value,
                                   perp_vec3 *to)
 {
@@ -62,6 +65,7 @@ static perp_status read_direction(pp_reader *r, const pp_field *field, const jso
     return PERP_OK;
 }
 
+// Moments xx, yy, zz; products xy, xz, yz are 0 if left out. The signs are those of the matrix.
 static perp_status read_inertia(pp_reader *r, const pp_field *field, const json_t *value,
                                 double *to)
 {
@@ -76,6 +80,7 @@ static perp_status read_inertia(pp_reader *r, const pp_field *field, const json_
     return PERP_OK;
 }
 
+// Semi-axes of an ellipsoid, which are stored as they are.
 static perp_status read_radii(pp_reader *r, const pp_field *field, const json_t *value,
                               perp_vec3 *to)
 {
@@ -87,6 +92,7 @@ static perp_status read_radii(pp_reader *r, const pp_field *field, const json_t 
     return PERP_OK;
 }
 
+// Extents of a height field along x and y.
 static perp_status read_area(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_vec3 *to)
 {
@@ -98,6 +104,7 @@ static perp_status read_area(pp_reader *r, const pp_field *field, const json_t *
     return PERP_OK;
 }
 
+// Limits of iterations; 0 means none.
 static perp_status read_count(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -108,6 +115,7 @@ static perp_status read_count(pp_reader *r, const pp_field *field, const json_t 
     return PERP_OK;
 }
 
+// Directions of the friction pyramid; 0 leaves it to the scene.
 static perp_status read_facets(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -122,6 +130,7 @@ static perp_status read_facets(pp_reader *r, const pp_field *field, const json_t
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
+// Velocity of the surface relative to its body, in the axes of the shape: three motions of time.
 static perp_status read_surface(pp_reader *r, const pp_field *field, const json_t *value,
                                 perp_shape_def *to)
 {
@@ -130,11 +139,14 @@ static perp_status read_surface(pp_reader *r, const pp_field *field, const json_
     }
     const char *motion[3] = {NULL, NULL, NULL};
     perp_status status = PERP_OK;
-    for (int k = 0; k < 3 && status == PERP_OK; k++) {
+    for (int k = 0; k < 3; k++) {
         const json_t *item = json_array_get(value, (size_t)k);
         pp_reader_enter(r, NULL, k);
         status = pp_reader_motion(r, field, item, &motion[k]);
         pp_reader_leave(r);
+        if (status != PERP_OK) {
+            break;
+        }
     }
     to->surface_x = motion[0];
     to->surface_y = motion[1];
@@ -142,7 +154,7 @@ static perp_status read_surface(pp_reader *r, const pp_field *field, const json_
     return status;
 }
 
-// Whether value is an array of a size that a shape may have; says what is due otherwise.
+// Refuses a value that is no array, or not of a size that a shape may have. due: what it must be.
 static perp_status check_count(pp_reader *r, const pp_field *field, const json_t *value,
                                size_t least, const char *due)
 {
@@ -153,6 +165,7 @@ static perp_status check_count(pp_reader *r, const pp_field *field, const json_t
     return pp_reader_refuse_number(r, field, due, value);
 }
 
+// Refuses element k of the array that the path leads to.
 static perp_status refuse_item(pp_reader *r, size_t k, const char *due, const json_t *item)
 {
     pp_reader_enter(r, NULL, (int)k);
@@ -161,6 +174,8 @@ static perp_status refuse_item(pp_reader *r, size_t k, const char *due, const js
     return status;
 }
 
+// Points of a hull or of a mesh, in the frame of the shape. A mesh may have three, a hull needs
+// four, which the model checks.
 static perp_status read_points(pp_reader *r, const pp_field *field, const json_t *value,
                                perp_shape_def *to)
 {
@@ -169,7 +184,10 @@ static perp_status read_points(pp_reader *r, const pp_field *field, const json_t
     size_t n = json_array_size(value);
     perp_vec3 *vertices = status < 0 ? NULL : PP_ZEROS(r->arena, perp_vec3, n);
     if (!vertices) {
-        return status < 0 ? status : pp_reader_memory(r);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_reader_memory(r);
     }
     for (size_t k = 0; k < n; k++) {
         const json_t *point = json_array_get(value, k);
@@ -182,6 +200,8 @@ static perp_status read_points(pp_reader *r, const pp_field *field, const json_t
     return PERP_OK;
 }
 
+// Three numbers of vertices each, from 0, counterclockwise seen from outside. Whether the vertices
+// exist is checked in build.c.
 static perp_status read_triangles(pp_reader *r, const pp_field *field, const json_t *value,
                                   perp_shape_def *to)
 {
@@ -190,15 +210,19 @@ static perp_status read_triangles(pp_reader *r, const pp_field *field, const jso
     size_t n = json_array_size(value);
     int *triangles = status < 0 ? NULL : PP_ZEROS(r->arena, int, 3 * n);
     if (!triangles) {
-        return status < 0 ? status : pp_reader_memory(r);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_reader_memory(r);
     }
+    // A missing corner reads as -1, which is refused as any wrong number is.
     for (size_t k = 0; k < n; k++) {
         const json_t *item = json_array_get(value, k);
         bool good = json_array_size(item) == 3;
-        for (size_t i = 0; i < 3 && good; i++) {
+        for (size_t i = 0; i < 3; i++) {
             const json_t *corner = json_array_get(item, i);
             json_int_t at = json_is_integer(corner) ? json_integer_value(corner) : -1;
-            good = at >= 0 && at < POINTS_MAX;
+            good = good && at >= 0 && at < POINTS_MAX;
             triangles[3 * k + i] = good ? (int)at : 0;
         }
         if (!good) {
@@ -210,7 +234,7 @@ static perp_status read_triangles(pp_reader *r, const pp_field *field, const jso
     return PERP_OK;
 }
 
-// Rows along x, one for each y.
+// Rows along x, one for each y; all as long as the first.
 static perp_status read_heights(pp_reader *r, const pp_field *field, const json_t *value,
                                 perp_shape_def *to)
 {
@@ -221,7 +245,10 @@ static perp_status read_heights(pp_reader *r, const pp_field *field, const json_
     }
     double *heights = status < 0 ? NULL : PP_ZEROS(r->arena, double, rows *columns);
     if (!heights) {
-        return status < 0 ? status : pp_reader_memory(r);
+        if (status != PERP_OK) {
+            return status;
+        }
+        return pp_reader_memory(r);
     }
     for (size_t k = 0; k < rows; k++) {
         const json_t *row = json_array_get(value, k);
@@ -235,6 +262,8 @@ static perp_status read_heights(pp_reader *r, const pp_field *field, const json_
     return PERP_OK;
 }
 
+// A name with a zero byte in it would be cut by the system. A hull uses the points of the file
+// alone.
 static perp_status read_file(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_shape_def *to)
 {
@@ -253,6 +282,7 @@ static perp_status read_file(pp_reader *r, const pp_field *field, const json_t *
 
 perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const json_t *value,
                                   void *to)
+// The kinds of value.c come here by its default case.
 {
     switch (field->kind) {
     case PP_FIELD_DIRECTION:

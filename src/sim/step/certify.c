@@ -9,12 +9,7 @@
 // are about a millionth of that, so that a million times the limit is the bound.
 static const double WORTHLESS = 1e6;
 
-static bool is_worthless(const perp_certificate *c)
-{
-    return c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
-           c->relative[PERP_JUDGED_ENERGY] > WORTHLESS;
-}
-
+// part < h: the step has to be divided, and nothing is reported. nu: velocities the step started from.
 perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part)
 {
     const pp_step *s = &sim->step;
@@ -29,7 +24,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
     pp_step_evidence e = {.model = sim->model,
                           .kin = &s->kin,
-                          .p_ext = s->push_l ? s->push_l : s->kin.p_ext,
+                          .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
                           .middle = s->middle.body,
                           .gaps = &acting,
                           .rows = &s->row,
@@ -40,6 +35,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
                           .pn = s->answer.pn,
                           .pt = s->answer.pt,
                           .end = &s->end,
+                          .team = &sim->team,
                           .gaps_end = &sim->contact_cache.gaps,
                           .polygons = s->answer.form != PERP_FORM_CONE,
                           .impact = s->answer.impact,
@@ -67,7 +63,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (*part < h) {
         return PERP_OK;
     }
-    if (status >= 0 && is_worthless(&sim->info.certificate)) {
+    if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
+                        c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
         pp_print(
             sim->info.remark, sizeof sim->info.remark,
             "not solved: what was found is off by as much as it moves (residual %.3g m/s, energy "

@@ -34,7 +34,8 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     if (known) {
         s->gap = found->gaps;
     } else {
-        status = pp_gaps_run(&s->gap, sim->model, &s->kin, reach, sim->arena);
+        status = pp_gaps_run(&s->gap, sim->model, &s->kin.poses,
+                             (pp_gap_search){.margin = reach, .team = &sim->team}, sim->arena);
     }
     found->valid = false;  // the functions below change the list in place
     if (status < 0) {
@@ -54,17 +55,17 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
 perp_status pp_sim_find_end(perp_sim *sim)
 {
     pp_contact_cache *found = &sim->contact_cache;
-    pp_kinematics at = sim->step.end;
+    // masses and forces of this step, for the reach of the next one
+    pp_kinematics at = sim->step.kin;
+    at.poses = sim->step.end;
+    at.h = sim->step.h;
     pp_arena *arena = found->arena[1 - found->current];
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
-    // masses and forces of this step, for the reach of the next one
-    at.mass = sim->step.kin.mass;
-    at.p_ext = sim->step.kin.p_ext;
-    at.team = &sim->team;
     pp_arena_reset(arena);
     found->current = 1 - found->current;
     found->reach = reach_of(sim, &at);
-    perp_status status = pp_gaps_run(&found->gaps, sim->model, &at, found->reach, arena);
+    pp_gap_search search = {.margin = found->reach, .team = &sim->team};
+    perp_status status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search, arena);
     pp_sim_charge(sim, stage);
     return status;
 }

@@ -34,7 +34,7 @@ static const double HELPS = 0.7;          // part of an error that a quarter of 
 static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, const double *nu)
 {
     const pp_body *b = &sim->model->body[body];
-    const pp_frame *f = &sim->step.kin.body[body];
+    const pp_frame *f = &sim->step.kin.poses.body[body];
     double all[PP_BODY_NV] = {0.0};
     if (b->nv == 0) {
         return pp_point_velocity(f, point);
@@ -60,7 +60,7 @@ static double *free_velocities(perp_sim *sim)
     const perp_model *m = sim->model;
     double *nu = PP_ARRAY(sim->arena, double, m->nv);
     if (nu) {
-        pp_masses_solve(m, sim->step.kin.mass, sim->step.kin.p_ext, nu);
+        pp_masses_solve(m, sim->step.kin.mass, sim->step.kin.loads.p_ext, nu);
         pp_axpy(m->nv, 1.0, sim->now.nu, nu);
     }
     return nu;
@@ -335,20 +335,15 @@ static bool runs_into(const perp_sim *sim, double h)
     return false;
 }
 
-// The theta method moves bodies with the mean of the velocities before and after an impact, so that
-// what bounces stays where it is for the part: in a step that is divided that part has to be brief.
-static bool needs_division(const perp_sim *sim, double h)
-{
-    return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole;
-}
-
 // Before the solve: what the rows show.
 double pp_sim_divide_before(perp_sim *sim, double h)
 {
     if (!may_divide(sim) || !any_bounces(&sim->step.row)) {
         return h;
     }
-    if (needs_division(sim, h)) {
+    // The theta method moves bodies with the mean of the velocities before and after an impact, so that
+    // what bounces stays where it is for the part: in a step that is divided that part has to be brief.
+    if (sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && h > BRIEF * sim->whole && h < sim->whole) {
         double first = first_closing(sim, h, false);
         return first < h ? first : BRIEF * sim->whole;
     }
@@ -400,13 +395,6 @@ double pp_sim_divide_end(perp_sim *sim, double h)
     return h;
 }
 
-// Whether the rows of the step were solved: then what is off is the truncation error of the scheme,
-// which falls with h.
-static bool is_solved(const double *over)
-{
-    return over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0;
-}
-
 // Whether the error `worst` of an attempt is worth another, shorter one: true at first, later where
 // the last division left less than HELPS of the error before.
 static bool helps(perp_sim *sim, double h, double worst)
@@ -428,7 +416,9 @@ static bool helps(perp_sim *sim, double h, double worst)
 double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;
-    bool solved = is_solved(over), joined = over[PERP_JUDGED_JOINT] <= 1.0;
+    // Where the rows of the step were solved, what is off is the truncation error of the scheme, which falls with h.
+    bool solved = over[PERP_JUDGED_RESIDUAL] <= 1.0 && over[PERP_JUDGED_COMPLEMENTARITY] <= 1.0;
+    bool joined = over[PERP_JUDGED_JOINT] <= 1.0;
     double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
     double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
@@ -476,14 +466,6 @@ static double created(const perp_sim *sim, const double *free_nu)
     return made > ENERGY * scale ? made : 0.0;
 }
 
-// e: coefficients as given.
-static void set_restitution(perp_sim *sim, const double *e, double share)
-{
-    for (int i = 0; i < sim->step.gap.count; i++) {
-        sim->step.gap.contact[i].restitution = share * e[i];
-    }
-}
-
 perp_status pp_sim_step_without_restitution(perp_sim *sim)
 {
     if (sim->parts.stop != PP_PARTS_NONE) {
@@ -522,7 +504,9 @@ perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
     perp_status status = PERP_OK;
     for (int k = 0; k <= HALVINGS; k++) {
         double share = k == HALVINGS ? low : 0.5 * (low + high);
-        set_restitution(sim, e, share);
+        for (int i = 0; i < gaps->count; i++) {
+            gaps->contact[i].restitution = share * e[i];
+        }
         status = pp_sim_solve_again(sim, nu, h);
         if (status == PERP_ERR_MEMORY) {
             return status;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+// Evaluations of the equations of motion take and release memory many times a step: an arena of their own.
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
 {
     sim->scratch = pp_arena_create(&sim->env);
@@ -71,6 +72,7 @@ perp_status pp_sim_event_project(perp_sim *sim)
     }
     pp_machine machine = machine_of(sim);
     pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
+    // velocities that the tree does not allow: the nearest that it does
     perp_status status = lost_rate > 1e-10 ? least_rates(sim, q, qd) : PERP_OK;
     if (status >= 0) {
         status = pp_hybrid_project(&machine, sim->now.t, q, qd, &moved, &moved_rate, sim->arena);
@@ -97,8 +99,8 @@ perp_status pp_sim_event_project(perp_sim *sim)
 // One contact of a passage, from the sums of hybrid/. The normal is the mean of its normals,
 // weighted by their impulses, and the point the mean of its points: p_n n + p_f is the whole
 // impulse. body: frames at the end of the passage.
-static perp_contact contact_of(const perp_sim *sim, const pp_contact_sum *s, const pp_frame *body,
-                               bool jump)
+static perp_contact contact_of_passage(const perp_sim *sim, const pp_contact_sum *s,
+                                       const pp_frame *body, bool jump)
 {
     const perp_model *m = sim->model;
     const pp_contact *c = &s->last;
@@ -149,8 +151,8 @@ static perp_status reserve_events(perp_sim *sim, int count)
 static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t,
                              const double *turn)
 {
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
-    perp_energy out = {.potential = pp_potential(m, body) + pp_joint_energy(m, &kin)};
+    pp_poses at = {.t = t, .body = body, .turn = turn};
+    perp_energy out = {.potential = pp_potential(m, body) + pp_joint_energy(m, &at)};
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &body[i];
         if (m->body[i].nv > 0) {
@@ -167,7 +169,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
                         perp_joint_state *out)
 {
     const perp_model *m = sim->model;
-    pp_kinematics now = {.t = p->t, .body = (pp_frame *)(uintptr_t)body, .turn = p->turn};
+    pp_poses now = {.t = p->t, .body = body, .turn = p->turn};
     for (int i = 0; i < m->joints; i++) {
         pp_row row;
         pp_joint_coordinate(m, &now, i, &row);
@@ -181,6 +183,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
     }
 }
 
+// As recordings call them.
 static perp_part_kind part_kind_of(pp_jump jump)
 {
     static const perp_part_kind kind[] = {[PP_JUMP_NONE] = PERP_PART_SMOOTH,
@@ -201,7 +204,7 @@ static perp_status show(perp_sim *sim, pp_stored_part *part)
         const pp_passage *p = &r->passage[k];
         bool last = k + 1 == r->passages;
         double t = last ? sim->next.t : p->t;
-        pp_frame *body = last ? sim->step.end.body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
+        pp_frame *body = last ? sim->step.end_body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
         perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
         if (!body || !joint) {
             return PERP_ERR_MEMORY;
@@ -221,7 +224,8 @@ static perp_status show(perp_sim *sim, pp_stored_part *part)
         // r->contact holds the contacts of all passages one after the other; p->contacts: where
         // they end
         for (; i < p->contacts; i++) {
-            sim->contacts[i] = contact_of(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
+            sim->contacts[i] =
+                contact_of_passage(sim, &r->contact[i], body, p->jump != PP_JUMP_NONE);
         }
         show_joints(sim, p, body, joint);
         part[k].info.energy = energy_at(m, body, t, p->turn);
@@ -252,8 +256,8 @@ static void report_events(perp_sim *sim)
 // Energy in the springs of a state [J].
 static double springs_at(const perp_model *m, const pp_frame *body, double t, const double *turn)
 {
-    pp_kinematics kin = {.t = t, .body = (pp_frame *)(uintptr_t)body, .turn = turn};  // read only
-    double sum = pp_joint_energy(m, &kin);
+    pp_poses at = {.t = t, .body = body, .turn = turn};
+    double sum = pp_joint_energy(m, &at);
     for (int i = 0; i < m->forces; i++) {
         perp_force_kind kind = m->force[i].kind;
         bool spring = kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING;
@@ -273,13 +277,10 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     const pp_passage *p = &r->passage[k];
     pp_mark mark = pp_arena_mark(sim->scratch);
     bool last = k + 1 == r->passages, jump = p->jump != PP_JUMP_NONE;
-    pp_kinematics end = {.t = in->t,
-                         .h = in->h,
-                         .body = (pp_frame *)(uintptr_t)in->body,  // read only
-                         .turn = p->turn,
-                         .values_only = true};
+    pp_poses end = {.t = in->t, .body = in->body, .turn = p->turn};
     pp_gaps gaps = {0};
-    perp_status status = jump ? PERP_OK : pp_gaps_run(&gaps, m, &end, 0.0, sim->scratch);
+    perp_status status =
+        jump ? PERP_OK : pp_gaps_run(&gaps, m, &end, (pp_gap_search){0}, sim->scratch);
     if (status < 0) {
         return status;
     }
@@ -289,8 +290,8 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
     after->work = p->work;
     after->dissipated = p->work - change;
     pp_event_passage e = {.model = m,
-                          .h = end.h,
-                          .whole = sim->step.end.h,
+                          .h = in->h,
+                          .whole = sim->step.h,
                           .jump = jump,
                           .newton =
                               (sim->def.impact == PERP_IMPACT_NEWTON) == (p->jump == PP_JUMP_LAW),
@@ -316,6 +317,7 @@ static perp_status certify_passage(perp_sim *sim, int k, const pp_frame *start,
 // All passages; the worst is the certificate of the step, and works add up.
 static perp_status certify_all(perp_sim *sim, pp_stored_part *part)
 {
+    // energies by frames alone: they do not come from the integrator
     perp_energy before = energy_at(sim->model, sim->frames, sim->now.t, sim->now.turn);
     perp_energy start = before, *whole = &sim->info.energy;
     const pp_frame *body = sim->frames;
@@ -329,6 +331,7 @@ static perp_status certify_all(perp_sim *sim, pp_stored_part *part)
         pp_certificate_worst(c, &info->certificate);
         c->pairs = info->certificate.pairs > c->pairs ? info->certificate.pairs : c->pairs;
         double work = whole->work + info->energy.work;
+        // kinetic and potential energy are those of the last passage, work is the sum
         before = *whole = info->energy;
         whole->work = work;
         body = part[k].body;
@@ -355,9 +358,11 @@ static perp_status keep_passages(perp_sim *sim, pp_stored_part *part, int count)
     return PERP_OK;
 }
 
+// Passages shown and judged; recordings get them one by one where there are several.
 static perp_status certify_event(perp_sim *sim)
 {
     int count = sim->flown.passages;
+    // a step without events is one passage
     pp_stored_part *part = PP_ZEROS(sim->arena, pp_stored_part, count);
     if (!part) {
         return PERP_ERR_MEMORY;
@@ -383,11 +388,12 @@ static perp_status fly(perp_sim *sim, double h)
     const pp_tree *tree = sim->tree;
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
+    // the state of a sim is that of the bodies; hybrid/ integrates the coordinates of the tree
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
     double lost, lost_rate;
-    s->end.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    if (!q || !qd || !s->end.body) {
+    s->end_body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!q || !qd || !s->end_body) {
         return PERP_ERR_MEMORY;
     }
     if (m->joints > 0) {
@@ -403,12 +409,10 @@ static perp_status fly(perp_sim *sim, double h)
     }
     // frames at the end by the step's clock, not by the integrator's sum of steps
     sim->next.t = pp_sim_time_after(sim, h);
-    pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end.body);
-    pp_hybrid_state(m, s->end.body, sim->next.q, sim->next.nu);
-    s->end.t = sim->next.t;
-    s->end.h = h;
-    s->end.turn = sim->next.turn;
-    s->end.values_only = true;
+    pp_tree_frames(tree, sim->next.t, sim->flown.q, sim->flown.qd, s->end_body);
+    pp_hybrid_state(m, s->end_body, sim->next.q, sim->next.nu);
+    s->end = (pp_poses){.t = sim->next.t, .body = s->end_body, .turn = sim->next.turn};
+    s->h = h;
     report_events(sim);
     return reserve_events(sim, sim->flown.contacts);
 }
@@ -442,6 +446,7 @@ const perp_event *perp_sim_events(const perp_sim *sim, int *count)
     return sim ? sim->flown.event : NULL;
 }
 
+// Sums over the step; nothing where the step failed.
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)
 {
     const pp_joint_sum *sum = sim->flown.joint ? &sim->flown.joint[joint] : NULL;
@@ -468,6 +473,7 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
             continue;
         }
         double sign = on_a ? 1.0 : -1.0;  // impulses are on b
+        // m_W is about the origin of W: moved to the centre of mass
         perp_vec3 tau = pp_sub(s->m_W, pp_cross(origin, s->p_W));
         out.f_W = pp_along(out.f_W, sign, s->p_W);
         out.tau_W = pp_along(out.tau_W, sign, tau);

@@ -38,6 +38,7 @@ static void take_friction(const pp_rows *rows, int n, const pp_warm *w, double *
     if (rows->grouped[n] == 0) {
         return;
     }
+    // a contact may have fewer friction rows than before, where a rule has changed: no more than there are
     int first = rows->group[rows->friction[n]].t;
     int count = w->count < rows->nt - first ? w->count : rows->nt - first;
     for (int k = 0; k < count; k++) {
@@ -94,14 +95,15 @@ static void share_out(const perp_sim *sim, const bool *fresh, double *pn, pp_are
     for (int i = 0; i < rows->nc; i++) {
         square += fresh[i] ? pn[i] * (pp_row_rate(m, &rows->n[i], moved) - rows->n[i].rate) : 0.0;
     }
+    // the minimum of s^2 square / 2 + s force
     double scale = square > 0.0 ? -force / square : 0.0;
     for (int i = 0; i < rows->nc; i++) {
         pn[i] *= fresh[i] ? scale : 1.0;
     }
 }
 
-// effort.guessed: how many contacts were there before. Where memory is out there is no guess, which
-// is no failure.
+// p_n and p_t to start from, nn + nt numbers. effort.warm_started: how many contacts were there before. Where memory is out
+// there is no guess, which is no failure.
 const double *pp_sim_guess(perp_sim *sim)
 {
     const pp_rows *rows = &sim->step.row;

@@ -135,7 +135,7 @@ static perp_status collect_rows(hold_test *t)
     for (int j = 0; j < t->count; j++) {
         pp_closed_solve(&t->closed, NULL, t->V + (size_t)j * nv, pb);
     }
-    memcpy(t->nu, t->sim->step.kin.p_ext, nv * sizeof *t->nu);
+    memcpy(t->nu, t->sim->step.kin.loads.p_ext, nv * sizeof *t->nu);
     pp_closed_solve(&t->closed, NULL, t->nu, pb);
     return PERP_OK;
 }
@@ -182,5 +182,5 @@ bool pp_sim_cannot_balance(perp_sim *sim)
         return false;  // not proved
     }
     // d is checked on the rows of the step, exact discs included, by code that does not know how it was found.
-    return pp_rows_unbounded_motion(sim->model, &sim->step.row, sim->step.kin.p_ext, d) > 0.0;
+    return pp_rows_unbounded_motion(sim->model, &sim->step.row, sim->step.kin.loads.p_ext, d) > 0.0;
 }

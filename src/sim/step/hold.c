@@ -28,7 +28,7 @@ static bool may_hold(const perp_sim *sim)
 // The turn of a body in the step as a rotation vector in world axes [rad].
 static perp_vec3 rotation_vector(const perp_sim *sim, int body)
 {
-    const pp_frame *from = &sim->step.kin.body[body], *to = &sim->step.end.body[body];
+    const pp_frame *from = &sim->step.kin.poses.body[body], *to = &sim->step.end.body[body];
     if (!sim->model->spatial) {
         return pp_vec(0.0, 0.0, to->angle - from->angle);
     }
@@ -53,7 +53,7 @@ static bool left_behind(const perp_sim *sim, const pp_contact *c, perp_vec3 *lef
     if (pp_dot3(theta, theta) == 0.0) {
         return false;
     }
-    perp_vec3 D = pp_sub(s->kin.body[b].p, s->kin.body[a].p);
+    perp_vec3 D = pp_sub(s->kin.poses.body[b].p, s->kin.poses.body[a].p);
     perp_vec3 then = pp_sub(s->end.body[b].p, s->end.body[a].p);
     *R = pp_quat_matrix(pp_quat_exp(theta));
     perp_vec3 seen = pp_sub(pp_mul_t(R, then), then);  // (R^T - 1)(D + D' - D)

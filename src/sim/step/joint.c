@@ -26,6 +26,7 @@ perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
     if (!tree || !named) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
+    // handles are checked here: pp_tree_create takes indices
     for (int i = 0; i < def->tree_count; i++) {
         named[i] = def->tree[i].i;
         if (named[i] < 0 || named[i] >= sim->model->joints) {
@@ -118,7 +119,8 @@ perp_status pp_sim_coordinates(perp_sim *sim)
     if (!q || !qd) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, sim->now.t, s->kin.body, sim->now.turn, q, qd, &lost, &lost_rate);
+    pp_tree_from_frames(tree, sim->now.t, s->kin.poses.body, sim->now.turn, q, qd, &lost,
+                        &lost_rate);
     perp_status status = pp_tree_run(&s->tree, tree, sim->now.t, q, qd, sim->arena);
     if (status < 0) {
         return status;
@@ -132,12 +134,14 @@ perp_status pp_sim_move(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
+    // memory of the step's arena: each round of exact positions takes some, and all is gone with the step
     double *qd = PP_ARRAY(sim->arena, double, tree->nv),
            *q = PP_ARRAY(sim->arena, double, tree->nq);
     pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
     if (!qd || !q || !body) {
         return PERP_ERR_MEMORY;
     }
+    // rates of the answer, then a move along the coordinates: joints of the tree hold to rounding whatever h is
     pp_coordinates_rates(&s->in, s->answer.nu, qd);
     pp_tree_move(tree, s->tree.q, qd, h, q);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
@@ -160,7 +164,7 @@ perp_status pp_sim_project_to_tree(perp_sim *sim)
     pp_tree_from_frames(tree, sim->next.t, s->end.body, sim->next.turn, q, qd, &lost, &lost_rate);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
     write_places(sim->model, body, sim->next.q, sim->next.q);
-    pp_frames(sim->model, &sim->next, s->end.body);
+    pp_frames(sim->model, &sim->next, s->end_body);
     return PERP_OK;
 }
 
@@ -193,6 +197,7 @@ double pp_sim_curve_path(perp_sim *sim, double h, double *way)
         if (b->nv == 0) {
             continue;
         }
+        // the mean velocity of the way that the body took along the coordinates
         chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way + b->at);
         for (int k = 0; k < b->nv; k++) {
             double off = way[b->at + k] - nu[b->at + k];

@@ -44,6 +44,7 @@ static void *copy(pp_arena *arena, const void *from, size_t bytes)
     return to;
 }
 
+// Arrays are copied: those of the sim are overwritten by the next part.
 perp_status pp_sim_store_part(perp_sim *sim, const pp_stored_part *part)
 {
     const perp_model *m = sim->model;
@@ -60,6 +61,7 @@ perp_status pp_sim_store_part(perp_sim *sim, const pp_stored_part *part)
     to->joint = copy(list->arena, part->joint, (size_t)m->joints * sizeof *to->joint);
     to->contact = copy(list->arena, part->contact, (size_t)part->contacts * sizeof *to->contact);
     bool good = to->q && to->nu && to->body && to->joint && to->contact;
+    // a part that could not be copied whole is not in the list
     list->count += good;
     return good ? PERP_OK : PERP_ERR_MEMORY;
 }

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4 };                   // of velocities from modes, impulses from velocities
 static const double GOOD = 1e-9;       // of the velocities: the answer needs nothing
 static const double DEPENDENT = 1e-6;  // part of a row that must be new
 static const double ROUNDING = 1e-10;  // of the impulses of a body that may go out of balance
@@ -27,7 +27,8 @@ typedef struct held_rows {
     double *row, *along;    // nv each: a row, and M^-1 of it
 } held_rows;
 
-static perp_status create(held_rows *h, const perp_sim *sim, pp_arena *arena)
+// At most nv rows are independent.
+static perp_status create_held_rows(held_rows *h, const perp_sim *sim, pp_arena *arena)
 {
     size_t n = (size_t)sim->model->nv;
     *h = (held_rows){.sim = sim, .nv = sim->model->nv};
@@ -82,6 +83,7 @@ static void take(held_rows *h, const pp_row *row, double s)
     pp_row_add(m, row, s, h->sim->step.kin.mass, h->along);
 }
 
+// w of a row without its compliance.
 static double rate_of(const perp_sim *sim, const pp_row *row)
 {
     return pp_row_rate(sim->model, row, sim->step.answer.nu) + row->bias;
@@ -122,6 +124,7 @@ static bool edge_at(const perp_sim *sim, const pp_friction *group, const double 
     }
     // a polygon: the side between the two directions next to `to`, unless that is one of them
     double limit = group->mu * sim->step.answer.pn[group->n], d[2][2];
+    // directions are evenly spaced from the first: `turn` counts them
     double turn = atan2(to[1], to[0]) / (2.0 * acos(-1.0)) * group->directions;
     int j = (int)floor(turn);
     for (int k = 0; k < 2; k++) {
@@ -204,6 +207,7 @@ static void hold_all(held_rows *h)
             }
         }
     }
+    // the shortest change of nu in the metric of the masses that all held rows ask for
     for (int k = 0; k < h->count; k++) {
         pp_axpy(h->nv, h->value[k], h->q + (size_t)k * (size_t)h->nv, a->nu);
     }
@@ -265,13 +269,14 @@ static bool is_balanced(const perp_sim *sim, double *sum, double *terms)
     const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
     const pp_answer *a = &sim->step.answer;
+    // sum = p_ext - M nu + W p, which vanishes in exact arithmetic
     const pp_row *all[] = {rows->b, rows->m, rows->n, rows->t};
     const double *p[] = {a->pb, a->pm, a->pn, a->pt};
     const int count[] = {rows->nb, rows->nm, rows->nn, rows->nt};
     pp_masses_mul(m, sim->step.kin.mass, a->nu, sum);
     for (int i = 0; i < m->nv; i++) {
-        terms[i] = fabs(sum[i]) + fabs(sim->step.kin.p_ext[i]);
-        sum[i] = -sum[i] + sim->step.kin.p_ext[i];
+        terms[i] = fabs(sum[i]) + fabs(sim->step.kin.loads.p_ext[i]);
+        sum[i] = -sum[i] + sim->step.kin.loads.p_ext[i];
     }
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < count[k]; i++) {
@@ -327,7 +332,7 @@ perp_status pp_sim_lighten(perp_sim *sim)
         return PERP_OK;
     }
     double *kept = PP_ARRAY(sim->arena, double, copy_answer(sim, NULL, false));
-    if (!kept || create(&h, sim, sim->arena) < 0) {
+    if (!kept || create_held_rows(&h, sim, sim->arena) < 0) {
         return PERP_ERR_MEMORY;
     }
     copy_answer(sim, kept, false);

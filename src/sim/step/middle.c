@@ -35,7 +35,7 @@ typedef struct mixing {
 } mixing;
 
 // One block for the vectors, one for the differences. False: out of memory.
-static bool create(mixing *a, const perp_model *m, pp_arena *arena)
+static bool create_mixing(mixing *a, const perp_model *m, pp_arena *arena)
 {
     size_t n = (size_t)m->nv;
     *a = (mixing){.n = m->nv, .best = PP_INF, .share = 0.5};
@@ -68,6 +68,7 @@ static double measure(mixing *a)
     return sqrt(pp_dot(a->n, a->f, a->f));
 }
 
+// The best point is the answer where no fixed point is found, and where retreats start.
 static void keep_best(mixing *a, double norm)
 {
     if (norm < a->best) {
@@ -129,6 +130,7 @@ static void extrapolate(mixing *a, double *work)
             q[i] /= left;
             d[i] /= left;
         }
+        // c of this direction is q.f, and d is dG of the same combination of differences
         pp_axpy(a->n, -pp_dot(a->n, q, a->f), d, a->x);
         kept++;
     }
@@ -193,11 +195,13 @@ static perp_status mix(perp_sim *sim, mixing *a, const double *nu, double h, dou
                        double *off, double *size)
 {
     int n = a->n;
+    // Q and D of extrapolate
     double *work = PP_ARRAY(sim->arena, double, 2 * DEPTH * (size_t)n);
     bool first = true;
     if (!work) {
         return PERP_ERR_MEMORY;
     }
+    // from the best of the plain rounds, half way to its image
     retreat(a);
     for (int round = 0; round < MIXED_ROUNDS; round++) {
         double before = *off, norm = PP_INF;
@@ -236,11 +240,11 @@ static perp_status go_round(perp_sim *sim, const double *nu, double h, double *o
     pp_step *s = &sim->step;
     mixing a;
     perp_status status = PERP_OK;
-    if (!create(&a, m, sim->arena)) {
+    if (!create_mixing(&a, m, sim->arena)) {
         return PERP_ERR_MEMORY;
     }
     // Joints may hold what the forces move: then speeds are small, and what the forces alone would give is the measure.
-    pp_masses_solve(m, s->kin.mass, s->kin.p_ext, a.x);
+    pp_masses_solve(m, s->kin.mass, s->kin.loads.p_ext, a.x);
     double given = pp_norm_inf(m->nv, a.x);
     for (int round = 0; round < ROUNDS; round++) {
         double before = *off;

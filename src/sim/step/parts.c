@@ -21,11 +21,6 @@ static const double HALF = 0.5, MOSTLY = 0.8;
 
 // ── Sums ─────────────────────────────────────────────────────────────────────────────────────────
 
-static bool same_point(const perp_contact *a, const perp_contact *b)
-{
-    return a->a.i == b->a.i && a->b.i == b->b.i && a->feature == b->feature;
-}
-
 // Impulses of one point in two parts; its mode is that of the first part in which it was closed.
 static void accumulate_contact(perp_contact *to, const perp_contact *c)
 {
@@ -55,7 +50,8 @@ static perp_status add_contacts(perp_sim *sim)
         int looked = 0;
         for (; looked < sim->contact_count; looked++, next++) {
             next = next < sim->contact_count ? next : 0;
-            if (same_point(&all[next], old)) {
+            const perp_contact *c = &all[next];
+            if (c->a.i == old->a.i && c->b.i == old->b.i && c->feature == old->feature) {
                 break;
             }
         }
@@ -93,6 +89,7 @@ static void add_impulses(perp_sim *sim)
     }
 }
 
+// Counts and times add up; sizes of factors are the largest.
 static void add_effort(perp_effort *to, const perp_effort *part)
 {
     to->solvers += part->solvers;
@@ -111,6 +108,7 @@ static void add_effort(perp_effort *to, const perp_effort *part)
     to->islands = part->islands;
 }
 
+// Attempts that were given up took time as well.
 static void add_seconds(perp_step_info *to, const perp_step_info *part)
 {
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
@@ -138,6 +136,7 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     all.effort = to->effort;
     add_effort(&all.effort, &part->effort);
     add_seconds(&all, to);
+    // the remark of the last part that has one
     if (!all.remark[0]) {
         memcpy(all.remark, to->remark, sizeof all.remark);
     }
@@ -158,7 +157,7 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
 
 // ── The parts ────────────────────────────────────────────────────────────────────────────────────
 
-// The state at the start of the step, restored when a part fails.
+// The state at the start of the step, restored when a part fails: a step is taken whole or not at all.
 typedef struct part_start {
     void *state;  // perp_sim_state_save
     size_t size;
@@ -179,6 +178,7 @@ static perp_status prepare_part(perp_sim *sim, double h, part_start *from)
     from->size = perp_sim_state_save_size(sim);
     from->state = PP_ARRAY(sum->arena, char, from->size);
     from->applied = PP_ARRAY(sum->arena, perp_wrench, m->bodies);
+    // where the clock of whole steps puts the end
     from->end = pp_sim_time_after(sim, h);
     sum->joint = PP_ZEROS(sum->arena, perp_joint_state, m->joints);
     sum->driven = PP_ZEROS(sum->arena, perp_wrench, m->bodies);
@@ -195,6 +195,7 @@ static perp_status prepare_part(perp_sim *sim, double h, part_start *from)
 static perp_status take_parts(perp_sim *sim, double first, const part_start *from,
                               perp_step_info *info)
 {
+    // what is left below this is rounding of the times of the parts
     double length = first, shortest = 1e-12 * sim->whole;
     // fewer divisions for impacts where there are many contacts
     int knocks = WORK / (sim->step.gap.count + 1);
@@ -204,6 +205,7 @@ static perp_status take_parts(perp_sim *sim, double first, const part_start *fro
     for (int tried = 0; from->end - sim->now.t > shortest; tried++) {
         double left = from->end - sim->now.t, part = length;
         double spent = sim->def.max_work > 0.0 ? sim->worked / sim->def.max_work : 0.0;
+        // first all impacts get parts of their own, then only what has to be divided, in the end nothing: the step ends
         sim->parts.stop = tried > knocks || spent > HALF ? PP_PARTS_FORCED : PP_PARTS_ALL;
         sim->parts.stop = tried > MOST || spent > MOSTLY ? PP_PARTS_NONE : sim->parts.stop;
         length = fmin(length, left);
@@ -252,6 +254,7 @@ static void note_parts(perp_sim *sim)
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
 {
     part_start from = {0};
+    // a failed step leaves the clock as it was, a taken one counts one step of h
     const pp_step_clock clock = sim->clock;
     const double began = sim->now.t;
     perp_step_info info = {.unique = true,

@@ -28,13 +28,14 @@ perp_status pp_sim_guess_curvature(perp_sim *sim)
     if (!s->bend) {
         return PERP_ERR_MEMORY;
     }
-    pp_bilateral_curvature(sim->model, &s->kin, &s->row, NULL, s->bend);
+    pp_bilateral_curvature(sim->model, &s->kin.poses, s->kin.h, &s->row, NULL, s->bend);
     for (int i = 0; i < s->row.nb; i++) {
         s->row.b[i].bias += s->bend[i];
     }
     return PERP_OK;
 }
 
+// All other schemes move bodies with the velocities of the end: theta = 1.
 double pp_sim_theta(const perp_sim *sim)
 {
     return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
@@ -51,23 +52,22 @@ perp_status pp_sim_place(perp_sim *sim, double h)
     if (sim->tree && pp_sim_move(sim, h) < 0) {
         return PERP_ERR_MEMORY;
     }
-    if (!s->end.body) {
-        s->end.body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!s->end_body) {
+        s->end_body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
     }
-    if (!s->end.body) {
+    if (!s->end_body) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(sim->model, &sim->next, s->end.body);
-    s->end.t = sim->next.t;
-    s->end.h = h;
+    pp_frames(sim->model, &sim->next, s->end_body);
+    s->h = h;
     // coordinates at the end are taken in the turn nearest to those at the start
-    s->end.turn = sim->now.turn;
+    s->end = (pp_poses){.t = sim->next.t, .body = s->end_body, .turn = sim->now.turn};
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
-    s->end.values_only = true;
     return PERP_OK;
 }
 
+// Newton's method with the matrix of the start converges linearly, by a factor of order h omega a round.
 enum { EXACT_ROUNDS = 12 };
 
 // Fixed point of the second-order term and the velocities: most of close_exactly, without going to
@@ -82,11 +82,12 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
     }
     for (int round = 0; round < EXACT_ROUNDS; round++) {
         double worst = 0.0;  // [m, rad]
-        pp_bilateral_curvature(sim->model, &s->kin, &s->row, s->answer.nu, change);
+        pp_bilateral_curvature(sim->model, &s->kin.poses, s->kin.h, &s->row, s->answer.nu, change);
         for (int i = 0; i < s->row.nb; i++) {
             change[i] -= s->bend[i];
             worst = fmax(worst, h * fabs(change[i]));
         }
+        // half of what close_exactly wants, or as far as this goes: its own rounds see to the rest
         if (worst <= 0.5 * goal || !(worst < 0.5 * last)) {
             return;
         }
@@ -145,6 +146,7 @@ static perp_status close_exactly(perp_sim *sim, const double *nu, double h)
             return status;
         }
     }
+    // not converged: a step with phi / h is still a step, and the certificate says what it is worth
     if (!(last <= 1e3 * goal)) {
         restore_linear_rows(&s->row, h);
         status = pp_sim_solve(sim, nu);
@@ -205,11 +207,13 @@ static perp_status bend_exactly(perp_sim *sim, const double *nu, double h)
     }
     status = pp_sim_place(sim, h);
     if (status >= 0) {
+        // the certificate judges these rows as well: they hold for the nu that was found
         pp_sim_refresh_tree_rows(sim);
     }
     return status;
 }
 
+// Where positions are linear, the velocities of the answer lead to them directly.
 perp_status pp_sim_solve_positions_bodies(perp_sim *sim, const double *nu, double h)
 {
     if (!pp_sim_has_exact_positions(sim)) {
@@ -242,11 +246,12 @@ static perp_status finite_frames(perp_sim *sim)
 static void note_jumps(perp_sim *sim, double h)
 {
     for (int i = 0; i < sim->model->bodies; i++) {
-        const pp_frame *from = &sim->step.kin.body[i], *to = &sim->step.end.body[i];
+        const pp_frame *from = &sim->step.kin.poses.body[i], *to = &sim->step.end.body[i];
         if (sim->model->body[i].drive != PERP_MOTION_KINEMATIC || sim->info.remark[0]) {
             continue;
         }
         double step = pp_length(pp_sub(to->p, from->p));
+        // off: how far the end is from where the velocity of the start leads
         double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
         if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
             pp_print(sim->info.remark, sizeof sim->info.remark,

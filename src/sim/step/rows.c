@@ -24,12 +24,14 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
     }
     pp_kinematics kin = s->kin;
     if (sim->tree) {
-        kin.body = pp_tree_bodies_at(sim->tree, kin.t, kin.body, sim->now.turn, sim->arena);
+        kin.poses.body =
+            pp_tree_bodies_at(sim->tree, kin.poses.t, kin.poses.body, sim->now.turn, sim->arena);
     }
-    if (!kin.body) {
+    if (!kin.poses.body) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_rows_run(&s->row, m, &kin, &kin, &s->gap, scheme_of(sim), sim->arena);
+    perp_status status =
+        pp_rows_run(&s->row, m, &kin, &kin.poses, &s->gap, scheme_of(sim), &sim->team, sim->arena);
     if (status < 0) {
         return status;
     }

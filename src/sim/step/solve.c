@@ -77,7 +77,7 @@ static perp_status check_held(perp_sim *sim)
     const pp_step *s = &sim->step;
     double push = 0.0, given = 100.0 * PP_QUASISTATIC_MASS * given_speed(sim), left[PP_BODY_NV];
     for (int i = 0; i < m->bodies; i++) {
-        push = fmax(push, as_impulse(&m->body[i], s->kin.p_ext + m->body[i].at));
+        push = fmax(push, as_impulse(&m->body[i], s->kin.loads.p_ext + m->body[i].at));
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
@@ -119,30 +119,35 @@ static perp_status solve(perp_sim *sim, const double *nu)
     bool quasistatic = sim->def.stepper == PERP_STEPPER_QUASISTATIC;
     double tolerance = quasistatic ? fmin(sim->def.tolerance, 1e-12) : sim->def.tolerance;
     double left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : 0.0;
+    // several solves of one step share its work: rounds of the theta method, parts, restitution
     if (pp_sim_is_worked_off(sim)) {
         sim->info.effort.work = sim->worked;
         return note_work(sim, "nothing is left for what was still to be solved");
     }
+    pp_step *s = &sim->step;
     pp_solve_options options = {.form = sim->def.form,
                                 .solver = sim->def.solver,
                                 .tolerance = tolerance,
                                 .max_iterations = sim->def.max_iterations,
                                 .max_work = left,
                                 .deadline = sim->deadline,
-                                .impact = sim->def.impact,
-                                .warm = pp_sim_guess(sim),
-                                .gaps = &sim->step.gap,
-                                .work = sim->work,
-                                .in = sim->tree ? &sim->step.in : NULL,
-                                .ldl_joints = sim->ldl_joints,
-                                .ldl_contacts = sim->ldl_contacts,
-                                .islands = sim->islands,
-                                .threads = sim->def.threads,
-                                .env = &sim->env};
-    options.fresh = sim->info.effort.warm_started == 0;
-    pp_step *s = &sim->step;
-    perp_status status =
-        pp_solve_run(&s->answer, sim->model, &s->kin, &s->row, nu, &options, sim->arena);
+                                .impact = sim->def.impact};
+    pp_solve_inputs inputs = {.model = sim->model,
+                              .kin = &s->kin,
+                              .rows = &s->row,
+                              .nu = nu,
+                              .warm = pp_sim_guess(sim),
+                              .gaps = &s->gap,
+                              .coordinates = sim->tree ? &s->in : NULL};
+    inputs.fresh = sim->info.effort.warm_started == 0;
+    pp_solve_cache cache = {.work = sim->work,
+                            .ldl_joints = sim->ldl_joints,
+                            .ldl_contacts = sim->ldl_contacts,
+                            .islands = sim->islands,
+                            .threads = sim->def.threads,
+                            .team = &sim->team,
+                            .env = &sim->env};
+    perp_status status = pp_solve_run(&s->answer, &inputs, &options, &cache, sim->arena);
     sim->worked += s->answer.effort.work;
     copy_solve_info(sim);
     if (s->answer.worked_off) {

@@ -56,18 +56,19 @@ static perp_status stand_still(start_fit *f)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
-    f->kin = (pp_kinematics){.t = f->at->t, .h = 1.0, .turn = f->at->turn, .team = &sim->team};
-    f->kin.body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    f->kin.mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies);
-    f->kin.p_ext = PP_ZEROS(sim->arena, double, m->nv);
-    f->kin.held = PP_ZEROS(sim->arena, perp_wrench, m->bodies);
-    if (!f->kin.body || !f->kin.mass || !f->kin.p_ext || !f->kin.held) {
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    f->kin = (pp_kinematics){.poses = {.t = f->at->t, .body = body, .turn = f->at->turn},
+                             .h = 1.0,
+                             .mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies),
+                             .loads = {.p_ext = PP_ZEROS(sim->arena, double, m->nv),
+                                       .held = PP_ZEROS(sim->arena, perp_wrench, m->bodies)}};
+    if (!body || !f->kin.mass || !f->kin.loads.p_ext || !f->kin.loads.held) {
         return PERP_ERR_MEMORY;
     }
-    pp_frames(m, f->at, f->kin.body);
-    pp_masses(m, f->kin.body, f->kin.mass);
+    pp_frames(m, f->at, body);
+    pp_masses(m, body, f->kin.mass);
     for (int i = 0; i < m->bodies; i++) {
-        f->kin.body[i].v = f->kin.body[i].w = pp_vec(0.0, 0.0, 0.0);
+        body[i].v = body[i].w = pp_vec(0.0, 0.0, 0.0);
     }
     return PERP_OK;
 }
@@ -98,7 +99,8 @@ static void find_faults(start_fit *f)
     }
     for (int i = 0; i < m->joints; i++) {
         double unit = 100.0 * pp_scale_apart(m, &m->joint[i]);
-        double off = fmax(pp_joint_error(m, &f->kin, i), pp_joint_limit_violation(m, &f->kin, i));
+        double off = fmax(pp_joint_error(m, &f->kin.poses, i),
+                          pp_joint_limit_violation(m, &f->kin.poses, i));
         note_worst(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
     }
 }
@@ -108,10 +110,13 @@ static perp_status find_start_gaps(start_fit *f)
 {
     perp_sim *sim = f->sim;
     double margin = fmax(sim->def.margin, 2.0 * f->deepest);
-    perp_status status = pp_gaps_run(&f->gap, sim->model, &f->kin, margin, sim->arena);
+    perp_status status =
+        pp_gaps_run(&f->gap, sim->model, &f->kin.poses,
+                    (pp_gap_search){.margin = margin, .team = &sim->team}, sim->arena);
     if (status < 0) {
         return status;
     }
+    // nothing bounces: gaps are closed or opened, no more
     for (int i = 0; i < f->gap.count; i++) {
         f->gap.contact[i].restitution = 0.0;
     }
@@ -127,8 +132,9 @@ static perp_status find_position_rows(start_fit *f)
                                      .facets = 8,
                                      .theta = 1.0};
     pp_rows *row = &f->row;
-    perp_status status =
-        pp_rows_run(row, f->sim->model, &f->kin, &f->kin, &f->gap, scheme, f->sim->arena);
+    perp_status status = pp_rows_run(row, f->sim->model, &f->kin, &f->kin.poses, &f->gap, scheme,
+                                     &f->sim->team, f->sim->arena);
+    // motors of limited effort and dry friction ask for no position
     row->nm = 0;
     if (status < 0) {
         row->nb = 0;
@@ -141,6 +147,7 @@ static perp_status find_position_rows(start_fit *f)
         if (!row->b[i].spring && !of_rates) {
             row->b[kept] = row->b[i];
             row->b[kept].rate = 0.0;
+            // gamma in units of the row: it gives way by a millionth of what it asks for
             double mobility = pp_row_mobility(f->sim->model, f->kin.mass, &row->b[kept]);
             row->b[kept].gamma = DAMPING * (mobility > 0.0 ? mobility : 1.0);
             kept++;
@@ -174,15 +181,15 @@ static void limit_rows(start_fit *f, double most)
 static perp_status solve_least_move(start_fit *f)
 {
     perp_sim *sim = f->sim;
+    // bodies at rest: d^T M d is then the kinetic energy of the way, and the solver makes it least
     double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
-    pp_solve_options options = {.tolerance = 1e-12,
-                                .impact = PERP_IMPACT_NEWTON,
-                                .gaps = &f->gap,
-                                .work = sim->work,
-                                .threads = sim->def.threads,
-                                .env = &sim->env};
-    return rest ? pp_solve_run(&f->answer, sim->model, &f->kin, &f->row, rest, &options, sim->arena)
-                : PERP_ERR_MEMORY;
+    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_inputs inputs = {
+        .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = rest, .gaps = &f->gap};
+    // no factors of steps: these rows are other ones
+    pp_solve_cache cache = {
+        .work = sim->work, .threads = sim->def.threads, .team = &sim->team, .env = &sim->env};
+    return rest ? pp_solve_run(&f->answer, &inputs, &options, &cache, sim->arena) : PERP_ERR_MEMORY;
 }
 
 // Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
@@ -203,7 +210,9 @@ static perp_status move_bodies(start_fit *f, const double *d)
             turn = body->axis[k] >= 3 ? fmax(turn, fabs(d[body->at + k])) : turn;
         }
     }
+    // all of the way is shortened, so that its direction stays
     double part = turn > TURN_MOST ? TURN_MOST / turn : 1.0;
+    // the way d as a velocity over the time `part`
     const pp_advance by = {part, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
     pp_integrate(&moved, m, f->at, d, &by);
     memcpy(f->at->q, moved.q, (size_t)m->nq * sizeof *moved.q);
@@ -272,6 +281,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
+// For remarks and errors, short enough that the rest of the sentence fits.
 static void describe_fault(const start_fit *f, const fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
@@ -367,6 +377,7 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
                    what, f->fault.value);
 }
 
+// Nothing to fit where no body is free. Mended starts leave a remark; what cannot be mended is an error.
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
 {
     start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
@@ -417,7 +428,7 @@ static perp_status move_nearer(start_fit *f, double most)
 perp_status pp_sim_work_off(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end.body};
+    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end_body};
     if (!sim->unfit) {
         return PERP_OK;
     }

@@ -25,7 +25,6 @@ static perp_status kinematics(perp_sim *sim, double h)
     if (status >= 0 && middle && sim->model->spatial) {
         status = pp_sim_masses_at_end(sim, h, &change);
     }
-    s->kin.team = &sim->team;
     if (status < 0) {
         return status;
     }
@@ -52,13 +51,14 @@ static const double *old_velocities(perp_sim *sim)
 void pp_sim_commit(perp_sim *sim)
 {
     pp_state old = sim->now;
-    pp_sim_step_clock_advance(sim, sim->step.end.h);
+    pp_sim_step_clock_advance(sim, sim->step.h);
     sim->now = sim->next;
     sim->next = old;
     sim->unfit = sim->step.unfit;
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     // contacts that the certificate found at the end are those where the next step begins
     sim->contact_cache.valid = true;
+    // `pushed` is what recordings show of the step
     memcpy(sim->pushed, sim->applied, (size_t)sim->model->bodies * sizeof *sim->applied);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
 }

@@ -14,11 +14,13 @@
 #include <math.h>
 #include <string.h>
 
+// Bodies whose inertia in world axes changes with their rotation.
 static bool turns(const pp_body *body)
 {
     return body->nv > 0 && body->kind == PERP_BODY_SPATIAL;
 }
 
+// The rotational part of nu, or of an impulse, of a body of space.
 static perp_vec3 spin_of(const pp_body *body, const double *nu)
 {
     return pp_vec(nu[body->at + 3], nu[body->at + 4], nu[body->at + 5]);
@@ -44,7 +46,7 @@ static perp_vec3 push_on(const perp_sim *sim, int i)
                   pp_mul(&s->mass_l[i].I, spin_of(body, sim->now.nu)));
 }
 
-// Inertia at the end of the step in kin->mass, and in kin->p_ext the impulse of the forces plus
+// Inertia at the end of the step in kin->mass, and in kin->loads the impulse of the forces plus
 // (M_l - M) nu_l, so that (P1) with the new M has the old momentum. change: of M nu_l against the
 // round before.
 perp_status pp_sim_masses_at_end(perp_sim *sim, double h, double *change)
@@ -59,11 +61,11 @@ perp_status pp_sim_masses_at_end(perp_sim *sim, double h, double *change)
             return PERP_ERR_MEMORY;
         }
         memcpy(s->mass_l, s->kin.mass, (size_t)m->bodies * sizeof *s->mass_l);
-        memcpy(s->push_l, s->kin.p_ext, (size_t)m->nv * sizeof *s->push_l);
+        memcpy(s->push_l, s->kin.loads.p_ext, (size_t)m->nv * sizeof *s->push_l);
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        const pp_frame *f = &s->kin.body[i];
+        const pp_frame *f = &s->kin.poses.body[i];
         if (!turns(body)) {
             continue;
         }
@@ -76,7 +78,7 @@ perp_status pp_sim_masses_at_end(perp_sim *sim, double h, double *change)
         perp_vec3 now = pp_mul(&s->kin.mass[i].I, before), off = pp_sub(now, was);
         perp_vec3 carried = pp_sub(pp_mul(&s->mass_l[i].I, before), now);
         // carried = (I_l - I) omega_l
-        double *p = s->kin.p_ext + body->at + 3, *own = s->push_l + body->at + 3;
+        double *p = s->kin.loads.p_ext + body->at + 3, *own = s->push_l + body->at + 3;
         p[0] = own[0] + carried.x;
         p[1] = own[1] + carried.y;
         p[2] = own[2] + carried.z;
@@ -150,10 +152,10 @@ static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_b
     pp_step *s = &sim->step;
     pp_gaps none = {0};
     pp_rows last;
-    pp_kinematics end = s->kin;
+    pp_poses end = s->kin.poses;
     end.body = last_body;
     end.t += h;
-    perp_status status = pp_rows_run(&last, m, &s->kin, &end, &none, scheme, sim->arena);
+    perp_status status = pp_rows_run(&last, m, &s->kin, &end, &none, scheme, NULL, sim->arena);
     if (status < 0) {
         return status;
     }
@@ -170,7 +172,7 @@ static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_b
 
 // Contacts in the middle or at the end of the step.
 typedef struct contact_places {
-    pp_kinematics kin;
+    pp_poses poses;
     pp_gaps gaps;
 } contact_places;
 
@@ -186,8 +188,8 @@ static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
     for (int i = 0; i < m->bodies; i++) {
         body[i] = from[i];
         if (m->body[i].nv == 0) {
-            body[i].v = sim->step.kin.body[i].v;
-            body[i].w = sim->step.kin.body[i].w;
+            body[i].v = sim->step.kin.poses.body[i].v;
+            body[i].w = sim->step.kin.poses.body[i].w;
         }
     }
     return body;
@@ -243,6 +245,7 @@ static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contac
     *out = *was;
     out->point = best->point;
     out->n = best->n;
+    // friction rows keep their direction, as impulses of the last round are along it
     perp_vec3 t = pp_along(was->t, -pp_dot3(was->t, out->n), out->n);
     out->t = pp_unit(t, was->t);
     return pp_dot3(t, t) > 0.25 && pp_dot3(out->n, was->n) > 0.5;
@@ -253,7 +256,7 @@ static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contac
 static bool stays_flat(const perp_sim *sim, const pp_frame *body, const pp_contact *was,
                        const pp_contact *now)
 {
-    const pp_frame *start = sim->step.kin.body;
+    const pp_frame *start = sim->step.kin.poses.body;
     const int of[2] = {sim->model->shape[was->a].body, sim->model->shape[was->b].body};
     bool flat = false;
     for (int k = 0; k < 2; k++) {
@@ -278,14 +281,14 @@ static void take_contact(perp_sim *sim, const contact_places *at, const contact_
     bool plain =
         was->restitution == 0.0 && !was->aimed && pp_dot3(was->surface, was->surface) == 0.0;
     if (!plain || !find_again(sim, &at->gaps, was, &now) ||
-        !find_again(sim, &end->gaps, &now, &last) || !stays_flat(sim, at->kin.body, was, &now) ||
-        !stays_flat(sim, end->kin.body, was, &last)) {
+        !find_again(sim, &end->gaps, &now, &last) || !stays_flat(sim, at->poses.body, was, &now) ||
+        !stays_flat(sim, end->poses.body, was, &last)) {
         return;
     }
     s->acted[s->row.contact[n]] = now;
     // rows in the middle, where impulses act, and at the end, where the law holds
-    int count = pp_contact_rows_at(m, &at->kin, &now, &s->row, n, rows);
-    pp_contact_rows_at(m, &end->kin, &last, &s->row, n, ends);
+    int count = pp_contact_rows_at(m, &at->poses, &now, &s->row, n, rows);
+    pp_contact_rows_at(m, &end->poses, &last, &s->row, n, ends);
     for (int k = 0; k < count; k++) {
         const pp_friction *group = k > 0 ? &s->row.group[s->row.friction[n]] : NULL;
         pp_row *to = group ? &s->row.t[group->t + k - 1] : &s->row.n[n];
@@ -301,18 +304,19 @@ static void take_contact(perp_sim *sim, const contact_places *at, const contact_
 // Contacts of given frames, as far away as the step has any.
 static perp_status find_there(perp_sim *sim, const pp_frame *body, contact_places *out)
 {
-    out->kin = sim->step.middle;
-    out->kin.body = frames_for_contacts(sim, body);
+    out->poses = sim->step.middle;
+    out->poses.body = frames_for_contacts(sim, body);
+    // contacts of the step that have opened meanwhile are still to be found
     double reach = 0.0;
     for (int i = 0; i < sim->step.gap.count; i++) {
         reach = fmax(reach, sim->step.gap.contact[i].gap);
     }
-    if (!out->kin.body) {
+    if (!out->poses.body) {
         return PERP_ERR_MEMORY;
     }
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
-    perp_status status =
-        pp_gaps_run(&out->gaps, sim->model, &out->kin, reach + sim->def.margin, sim->arena);
+    pp_gap_search search = {.margin = reach + sim->def.margin, .team = &sim->team};
+    perp_status status = pp_gaps_run(&out->gaps, sim->model, &out->poses, search, sim->arena);
     pp_sim_charge(sim, stage);
     return status;
 }
@@ -347,15 +351,15 @@ static perp_status take_contacts(perp_sim *sim, const pp_frame *end_body, const 
 perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu, double h)
 {
     pp_step *s = &sim->step;
-    s->middle = s->kin;
+    s->middle = s->kin.poses;
     s->middle.body = frames_at(sim, nu, h, 0.5);
     if (!s->middle.body) {
         return PERP_ERR_MEMORY;
     }
     s->acted = NULL;
     s->middle.t += 0.5 * h;
-    perp_status status =
-        pp_rows_run(&s->row, sim->model, &s->kin, &s->middle, &s->gap, scheme, sim->arena);
+    perp_status status = pp_rows_run(&s->row, sim->model, &s->kin, &s->middle, &s->gap, scheme,
+                                     &sim->team, sim->arena);
     if (status < 0) {
         return status;
     }

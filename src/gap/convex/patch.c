@@ -5,7 +5,7 @@
 //
 // d is the outward direction asked for, a unit vector in world axes: n for a, -n for b. The slope of an edge
 // is |e.d| for its unit direction e, that of a face the angle between its normal and d.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 // Spheres and capsules are handled here and not by pp_solid_support, because their radius is not part of the core.
 perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d)
@@ -47,6 +47,7 @@ double pp_core_size(const pp_solid *solid)
     }
 }
 
+// A patch of one vertex; nothing of it is round or a disc.
 static void set_point(pp_patch *patch, perp_vec3 x, int id)
 {
     patch->count = 1;
@@ -74,6 +75,7 @@ static const double STEEP = 0.7;
 // An edge less than this out of the plane has two faces to look at.
 static const double SLIGHT = 0.05;
 
+// The core of a capsule.
 static void patch_segment(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     perp_vec3 axis = pp_mat3_column(&s->R, 2);
@@ -89,6 +91,7 @@ static void patch_segment(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d
 // ── Box ──────────────────────────────────────────────────────────────────────────────────────────
 // Vertex k is at +half along axis i where bit i of k is set; face 2 i + 1 is the one at +half, 2 i at -half.
 
+// Vertex k in world axes.
 static perp_vec3 box_vertex(const pp_placed_solid *s, int k)
 {
     perp_vec3 h = s->solid->half;
@@ -184,11 +187,13 @@ static bool other_box(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 // Vertices this much below the support plane, times the size, count as on it.
 static const double LEVEL = 1e-10;
 
+// Vertex k in world axes.
 static perp_vec3 hull_vertex(const pp_placed_solid *s, int k)
 {
     return pp_add(s->p, pp_mul(&s->R, s->solid->hull->vertex[k]));
 }
 
+// A face with at most PP_PATCH_MAX of its corners, evenly taken.
 static void set_hull_face(pp_patch *patch, const pp_placed_solid *s, int face, perp_vec3 d)
 {
     const pp_hull *hull = s->solid->hull;

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contact points of one pair of shapes in space.
+// Contact points of one pair of shapes in space: a solid and a mesh, or two convex solids (convex/pair.c). Both are placed
+// relative to the body of a, near which all differences are taken.
 #include "gap/mesh/mesh.h"
 #include "gap/pair.h"
 
-// The shape in world axes, seen from `origin`: differences of nearby positions lose nothing far from the
-// world's origin.
-static pp_pose pose_of(const pp_shape *shape, const pp_frame *frame, perp_vec3 origin)
+pp_pose pp_shape_pose_from(const pp_shape *shape, const pp_frame *frame, perp_vec3 origin)
 {
     pp_pose X = {pp_sub(frame->p, origin), frame->R};
     return pp_pose_mul(&X, &shape->X_BS);
 }
 
+// Half-spaces and meshes: walls that other things lie against.
 static bool endless(const pp_shape *shape)
 {
     return shape->kind == PERP_SHAPE_HALFSPACE || shape->mesh != NULL;
@@ -27,8 +27,8 @@ static perp_vec3 contact_point_of(const pp_touch_point *touch, bool wall_a, bool
     return pp_scale(0.5, pp_add(touch->x_a, touch->x_b));
 }
 
-// In the order of their features, which does not depend on which of them is deepest just now.
-static void sort_points(pp_contact *point, int count)
+// Insertion sort: a pair has nine points at most.
+void pp_contacts_sort(pp_contact *point, int count)
 {
     for (int k = 1; k < count; k++) {
         pp_contact moved = point[k];
@@ -46,7 +46,8 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
 {
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
     perp_vec3 origin = body[sa->body].p;
-    pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
+    pp_pose Xa = pp_shape_pose_from(sa, &body[sa->body], origin),
+            Xb = pp_shape_pose_from(sb, &body[sb->body], origin);
     pp_touch_point touch[PP_TOUCH_MAX];
     int count;
     double turned =
@@ -76,16 +77,18 @@ int pp_gap_spatial(const perp_model *model, const pp_frame *body, int a, int b, 
                               .n = pp_scale(turned, touch[k].n),
                               .gap = touch[k].gap};
     }
-    sort_points(out, count);
+    pp_contacts_sort(out, count);
     return count;
 }
 
+// Places are moved to the origin of a's body and back; directions are as they are.
 bool pp_gap_rim(const perp_model *model, const pp_frame *body, int a, int b, perp_vec3 n,
                 bool nearest, perp_vec3 aim, perp_vec3 *x)
 {
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
     perp_vec3 origin = body[sa->body].p;
-    pp_pose Xa = pose_of(sa, &body[sa->body], origin), Xb = pose_of(sb, &body[sb->body], origin);
+    pp_pose Xa = pp_shape_pose_from(sa, &body[sa->body], origin),
+            Xb = pp_shape_pose_from(sb, &body[sb->body], origin);
     if (!model->spatial || sa->mesh || sb->mesh ||
         !pp_solid_rim(&sa->solid, &Xa, &sb->solid, &Xb, n, nearest,
                       nearest ? pp_sub(aim, origin) : aim, x)) {

@@ -8,7 +8,7 @@
 // along their normal, the point furthest along a direction, or the point of its edge nearest to another one. The region
 // is convex and bounded by arcs and straight sides, so that point is one of an arc, of a side, a corner of a polygon,
 // or a place where the two outlines cross.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 static const double LEVEL =
     1e-8;  // of 1: faces that lie less out of parallel are flat on each other
@@ -83,7 +83,7 @@ static void offer(search *s, perp_vec3 x)
 }
 
 // Where the side from y along `side` crosses the disc's rim.
-static void offer_side(search *s, const pp_patch *disc, perp_vec3 y, perp_vec3 side)
+static void offer_rim_crossings(search *s, const pp_patch *disc, perp_vec3 y, perp_vec3 side)
 {
     perp_vec3 from = seen(pp_sub(y, disc->centre), s->n), way = seen(side, s->n);
     double ww = pp_dot3(way, way), fw = pp_dot3(from, way);
@@ -117,15 +117,15 @@ static void offer_rims(search *s, const pp_patch *p, const pp_patch *q)
     }
 }
 
-// The point of a rim that is furthest, or nearest, by itself.
-static perp_vec3 of_rim(const search *s, const pp_patch *disc)
+// The point of a rim that is furthest along the aim, or nearest to it.
+static perp_vec3 best_of_rim(const search *s, const pp_patch *disc)
 {
     perp_vec3 way = s->nearest ? seen(pp_sub(s->aim, disc->centre), s->n) : s->aim;
     return pp_along(disc->centre, disc->disc, pp_unit(way, pp_across(s->n)));
 }
 
-// And of a side.
-static perp_vec3 of_side(const search *s, perp_vec3 x, perp_vec3 side)
+// The same of a side from x; the furthest point of a polygon is a corner.
+static perp_vec3 best_of_side(const search *s, perp_vec3 x, perp_vec3 side)
 {
     perp_vec3 way = seen(side, s->n);
     double ww = pp_dot3(way, way), t = ww > 0.0 ? pp_dot3(way, pp_sub(s->aim, x)) / ww : 0.0;
@@ -133,7 +133,7 @@ static perp_vec3 of_side(const search *s, perp_vec3 x, perp_vec3 side)
 }
 
 // Points of the outline of f that are on the other face, and crossings of its sides with the other's rim.
-static void offer_face(search *s, const rim_face *f, const rim_face *other)
+static void offer_outline(search *s, const rim_face *f, const rim_face *other)
 {
     const pp_patch *p = &f->patch;
     if (f->endless) {
@@ -142,12 +142,12 @@ static void offer_face(search *s, const rim_face *f, const rim_face *other)
     int sides = p->disc > 0.0 ? 1 : p->count;
     for (int k = 0; k < sides; k++) {
         perp_vec3 side = pp_sub(p->x[k + 1 < p->count ? k + 1 : 0], p->x[k]);
-        perp_vec3 x = p->disc > 0.0 ? of_rim(s, p) : of_side(s, p->x[k], side);
+        perp_vec3 x = p->disc > 0.0 ? best_of_rim(s, p) : best_of_side(s, p->x[k], side);
         if (is_inside(other, x, s->n, s->slack)) {
             offer(s, x);
         }
         if (p->disc == 0.0 && !other->endless && other->patch.disc > 0.0) {
-            offer_side(s, &other->patch, p->x[k], side);
+            offer_rim_crossings(s, &other->patch, p->x[k], side);
         }
     }
 }
@@ -173,8 +173,8 @@ bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, con
         !(is_disc(&fa) || is_disc(&fb))) {
         return false;
     }
-    offer_face(&s, &fa, &fb);
-    offer_face(&s, &fb, &fa);
+    offer_outline(&s, &fa, &fb);
+    offer_outline(&s, &fb, &fa);
     if (is_disc(&fa) && is_disc(&fb)) {
         offer_rims(&s, &fa.patch, &fb.patch);
     }

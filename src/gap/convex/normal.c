@@ -12,8 +12,9 @@
 // is found: in closed form where both are flat, else by Newton's method on the sphere (tangent Hessian
 // P H P - (n.G) I with G = x_a - x_b and H = H_a + H_b) or on the circle that one kink leaves. The best
 // true s(n) wins: as any n gives a lower bound, a wrong guess does no harm.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
+// What the support function of a feature is like: linear in n (FLAT), that of a circle (RIM), or smooth (ELLIPSOID).
 typedef enum model { FLAT, RIM, ELLIPSOID } model;
 
 // A feature: what the support function is near it, as a function of n (for b: of -n, signs included).
@@ -56,6 +57,7 @@ static void add_guess(guesses *g, int kinks, perp_vec3 d, double c, perp_vec3 x)
     }
 }
 
+// The edge of a round base: h(n) = centre.n + r |n across the axis|.
 static void add_rim(guesses *g, perp_vec3 centre, perp_vec3 axis)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0};
@@ -183,6 +185,7 @@ static void guess_cone(guesses *g)
     add_rim(g, pp_along(g->s->p, -solid->half.z, axis), axis);
 }
 
+// The features of s near its outward direction sign n, by the kind of solid.
 static void guess_features(guesses *g, const pp_placed_solid *s, perp_vec3 n, double sign,
                            double turn)
 {
@@ -257,12 +260,13 @@ static perp_vec3 guess_curve(const guess *g, perp_vec3 n, perp_vec3 v)
     return pp_vec(0.0, 0.0, 0.0);
 }
 
-static perp_vec3 curve(const guess *a, const guess *b, perp_vec3 n, perp_vec3 v)
+// H v with H = H_a + H_b.
+static perp_vec3 pair_curve(const guess *a, const guess *b, perp_vec3 n, perp_vec3 v)
 {
     return pp_add(guess_curve(a, n, v), guess_curve(b, n, v));
 }
 
-static const double LONGEST = 0.3;  // turn of one Newton step
+static const double NEWTON_STEP_MAX = 0.3;  // turn of one Newton step
 
 // How far to look for a normal: given up once n.G is sure not to get below `most`, or further from the start
 // than that cosine.
@@ -272,12 +276,13 @@ typedef struct normal_search {
 } normal_search;
 
 // Steps that no longer get shorter are roundoff.
-static bool settled(double length, double last)
+static bool newton_has_converged(double length, double last)
 {
     return length < 1e-15 || (length < 1e-12 && length > 0.5 * last);
 }
 
-static perp_vec3 gradient(const guess *a, const guess *b, perp_vec3 n)
+// G = x_a - x_b, the gradient of h_a(n) + h_b(-n).
+static perp_vec3 pair_gradient(const guess *a, const guess *b, perp_vec3 n)
 {
     return pp_sub(guess_point(a, n), guess_point(b, n));
 }
@@ -286,13 +291,13 @@ static perp_vec3 gradient(const guess *a, const guess *b, perp_vec3 n)
 // is flat to roundoff and Newton's step is good.
 static perp_vec3 newton_step_on_sphere(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way)
 {
-    double before = pp_dot3(n, gradient(a, b, n));
+    double before = pp_dot3(n, pair_gradient(a, b, n));
     perp_vec3 next = pp_unit(pp_add(n, way), n);
     for (int k = 0; k < 16; k++) {
         if (!(pp_dot3(way, way) > 1e-9)) {
             break;
         }
-        if (pp_dot3(next, gradient(a, b, next)) <= before) {
+        if (pp_dot3(next, pair_gradient(a, b, next)) <= before) {
             break;
         }
         way = pp_scale(0.3, way);
@@ -302,7 +307,7 @@ static perp_vec3 newton_step_on_sphere(const guess *a, const guess *b, perp_vec3
 }
 
 // Minimises n.G(n) = h_a(n) + h_b(-n) = -s(n) over the unit sphere by Newton's method. In the tangent basis (e, f) the
-// gradient is (G.e, G.f) and the Hessian that of the support functions less (n.G) I, which is the curvature of the
+// pair_gradient is (G.e, G.f) and the Hessian that of the support functions less (n.G) I, which is the curvature of the
 // sphere. The Hessian is shifted where it is not positive: a rim seen along its axis is a cone's tip.
 static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, normal_search to)
 {
@@ -312,8 +317,8 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, norm
         if (!(pp_dot3(n, from) >= to.cosine)) {
             break;  // has wandered off
         }
-        perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = gradient(a, b, n);
-        perp_vec3 He = curve(a, b, n, e), Hf = curve(a, b, n, f);
+        perp_vec3 e = pp_across(n), f = pp_cross(n, e), G = pair_gradient(a, b, n);
+        perp_vec3 He = pair_curve(a, b, n, e), Hf = pair_curve(a, b, n, f);
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
         double ef = pp_dot3(e, Hf), ge = pp_dot3(G, e), gf = pp_dot3(G, f);
         // low: the smaller eigenvalue of the 2 x 2 Hessian
@@ -326,13 +331,14 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, norm
             return n;
         }
         double p = (ef * gf - ff * ge) / det, q = (ef * ge - ee * gf) / det;
-        double length = sqrt(p * p + q * q), cut = length > LONGEST ? LONGEST / length : 1.0;
+        double length = sqrt(p * p + q * q),
+               cut = length > NEWTON_STEP_MAX ? NEWTON_STEP_MAX / length : 1.0;
         // near the end: four times the decrease that the quadratic model predicts would not beat the best so far
         if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > to.most) {
             return n;
         }
         n = newton_step_on_sphere(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
-        if (settled(length, last)) {
+        if (newton_has_converged(length, last)) {
             break;
         }
         last = length;
@@ -353,15 +359,15 @@ static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, doub
     double last = PP_INF;
     n = on_circle(n, d, c);
     for (int round = 0; round < 12; round++) {
-        perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = gradient(a, b, n);
+        perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = pair_gradient(a, b, n);
         double first = pp_dot3(G, turn);
-        double second = pp_dot3(turn, curve(a, b, n, turn)) - pp_dot3(G, radial);
+        double second = pp_dot3(turn, pair_curve(a, b, n, turn)) - pp_dot3(G, radial);
         if (!(second > 0.0)) {
             return n;
         }
-        double angle = fmin(fmax(-first / second, -LONGEST), LONGEST);
+        double angle = fmin(fmax(-first / second, -NEWTON_STEP_MAX), NEWTON_STEP_MAX);
         n = on_circle(pp_along(n, angle, turn), d, c);
-        if (settled(fabs(angle), last)) {
+        if (newton_has_converged(fabs(angle), last)) {
             break;
         }
         last = fabs(angle);
@@ -385,7 +391,7 @@ static bool rim_start(const guess *rim, const guess *other, double turn, perp_ve
 // ── Pairs of guesses ─────────────────────────────────────────────────────────────────────────────
 
 // n.d = c for both; the one of two solutions that is nearer to n. False: all but parallel.
-static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
+static bool meet_both_kinks(const guess *a, const guess *b, perp_vec3 *n)
 {
     perp_vec3 across = pp_cross(a->d, b->d);
     double cos = pp_dot3(a->d, b->d), sin2 = pp_dot3(across, across);
@@ -407,7 +413,7 @@ static bool on_both(const guess *a, const guess *b, perp_vec3 *n)
 static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_search to)
 {
     const guess *kink = a->kinks ? a : b;
-    if (a->kinks && b->kinks && on_both(a, b, &n)) {
+    if (a->kinks && b->kinks && meet_both_kinks(a, b, &n)) {
         return n;
     }
     bool flat = a->model == FLAT && b->model == FLAT;
@@ -419,6 +425,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
 
+// The best normal so far, and how far searches go.
 typedef struct best_normal {
     const pp_placed_solid *a, *b;
     bool overlap;
@@ -428,11 +435,13 @@ typedef struct best_normal {
     int rounds;
 } best_normal;
 
-static normal_search from_here(const best_normal *w)
+// A start that cannot beat the best s(n) so far is not followed to its end.
+static normal_search search_limits(const best_normal *w)
 {
     return (normal_search){-w->s, w->cosine, w->rounds};
 }
 
+// Evaluates the true s(n), of the whole solids and not of the guessed features, and keeps the best.
 static void offer_normal(best_normal *w, perp_vec3 n)
 {
     n = pp_unit(n, w->n);
@@ -444,7 +453,8 @@ static void offer_normal(best_normal *w, perp_vec3 n)
 }
 
 // All of a narrow circle is near, as around a flat cone: starts on its other sides.
-static void offer_round(best_normal *w, const guess *a, const guess *b, perp_vec3 n, double turn)
+static void offer_narrow_circle(best_normal *w, const guess *a, const guess *b, perp_vec3 n,
+                                double turn)
 {
     const guess *kink = a->kinks ? a : b;
     if (kink->kinks != 1 || 1.0 - kink->c * kink->c > turn * turn) {
@@ -454,7 +464,7 @@ static void offer_round(best_normal *w, const guess *a, const guess *b, perp_vec
     for (int k = 0; k < 3; k++) {
         way = pp_cross(kink->d, way);
         offer_normal(
-            w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), from_here(w)));
+            w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), search_limits(w)));
     }
 }
 
@@ -467,19 +477,19 @@ static void offer_pair(best_normal *w, const guess *a, const guess *b, perp_vec3
     if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
         return;
     }
-    offer_normal(w, solve_pair(a, b, n, from_here(w)));
-    offer_round(w, a, b, n, turn);
+    offer_normal(w, solve_pair(a, b, n, search_limits(w)));
+    offer_narrow_circle(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
-        offer_normal(w, solve_pair(a, b, from, from_here(w)));
+        offer_normal(w, solve_pair(a, b, from, search_limits(w)));
     }
     from = n;
     if (rim_start(b, a, turn, &from)) {
-        offer_normal(w, solve_pair(a, b, from, from_here(w)));
+        offer_normal(w, solve_pair(a, b, from, search_limits(w)));
     }
 }
 
 // All pairs of features near n.
-static void polish_once(best_normal *w, perp_vec3 n, double turn)
+static void refine_within(best_normal *w, perp_vec3 n, double turn)
 {
     guesses ga, gb;
     guess_features(&ga, w->a, n, 1.0, turn);
@@ -505,7 +515,7 @@ static void polish_once(best_normal *w, perp_vec3 n, double turn)
 }
 
 // Repeats from the best normal with half the turn while that gains: its features may not be those of the start.
-static double polish_normal(best_normal *w, double turn, perp_vec3 *n)
+static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
 {
     perp_vec3 start = *n;
     w->s = -PP_INF;
@@ -514,9 +524,9 @@ static double polish_normal(best_normal *w, double turn, perp_vec3 *n)
     for (int round = 0; round < 4; round++) {
         double before = w->s;
         if (round == 0) {
-            polish_once(w, start, turn);
+            refine_within(w, start, turn);
         } else {
-            polish_once(w, w->n, 0.5 * turn);
+            refine_within(w, w->n, 0.5 * turn);
         }
         if (w->s <= before + w->tie) {
             break;
@@ -531,11 +541,109 @@ double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool o
                       perp_vec3 *n)
 {
     best_normal w = {.a = a, .b = b, .overlap = overlap, .cosine = -2.0, .rounds = 40};
-    return polish_normal(&w, turn, n);
+    return refine_repeatedly(&w, turn, n);
 }
 
 double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
 {
     best_normal w = {.a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12};
-    return polish_normal(&w, 1e-3, n);
+    return refine_repeatedly(&w, 1e-3, n);
+}
+
+// ── A normal whose witness points are beside their solids ────────────────────────────────────────
+//
+// With D = b - a, the normal n of the gap is right where the origin's nearest point of the boundary of D is s n: in words,
+// once b is moved along n until the two are apart by some lift, n is also the normal of their distance. So
+//
+//     n <- normal of the distance of a and b + (lift - s(n)) n                                        (T2)
+//
+// has the right normals as its fixed points. Each round solves a pair that is apart, which is convex and has one
+// answer. It does not lower s(n): with m the new normal and the distance delta >= lift, s(m) = delta - (lift - s(n)) m.n,
+// which is s(n) at least. Where D is flat or has kinks one round is enough; where it is curved with a
+// radius R, errors shrink by (lift - s) / (lift + R) a round, until the features are known and Newton's method ends it.
+
+// |v|, the distance that GJK found to 1e-6, is an upper bound of s(n). A refined normal that falls short of it
+// has missed a feature: look within a wider turn, then search by EPA.
+double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 v,
+                            perp_vec3 *n)
+{
+    double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
+    *n = pp_unit(v, *n);
+    double s = pp_refine_axis(a, b, false, 0.03, n);
+    if (s < length - slack) {
+        s = pp_refine_axis(a, b, false, 0.2, n);
+    }
+    if (s < length - slack) {
+        s = pp_epa(a, b, false, true, n);
+    }
+    return s;
+}
+
+// The best of what features within several angles allow: of those within a wide one there may be too many to look at.
+static perp_vec3 refine_at_turns(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap,
+                                 perp_vec3 n)
+{
+    static const double TURN[4] = {1e-6, 1e-4, 3e-3, 0.1};  // [rad]
+    perp_vec3 best = n;
+    double most = -PP_INF;
+    for (int k = 0; k < 4; k++) {
+        perp_vec3 try = n;
+        double s = pp_refine_axis(a, b, overlap, TURN[k], &try);
+        if (s > most + 1e-15 * (a->size + b->size)) {
+            most = s;
+            best = try;
+        }
+    }
+    return best;
+}
+
+// One round of (T2). False: they are not apart even so.
+static bool refine_lifted(const pp_placed_solid *a, const pp_placed_solid *b, double s,
+                          perp_vec3 *n, pp_simplex *simplex)
+{
+    double small = fmin(a->size, b->size), size = a->size + b->size;
+    double lift = fmax(s, fmax(1e-3 * small, 1e-5 * size));
+    pp_placed_solid up = *b;
+    up.p = pp_along(b->p, lift - s, *n);
+    if (pp_gjk(simplex, a, &up, *n, PP_INF, 1e-13) != PP_GJK_APART) {
+        return false;
+    }
+    // the simplex is of the lifted b: bring its points of b back to where b is
+    perp_vec3 back = pp_scale(s - lift, *n);
+    for (int k = 0; k < simplex->count; k++) {
+        simplex->y[k] = pp_add(simplex->y[k], back);
+    }
+    *n = refine_at_turns(a, &up, false, pp_unit(simplex->v, *n));
+    if (s < 0.0) {
+        *n = refine_at_turns(a, b, true, *n);
+    }
+    return true;
+}
+
+void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)
+{
+    const double size = a->size + b->size, tie = 1e-13 * size;
+    pp_manifold3 now;
+    perp_vec3 n = m->n;
+    double s = m->s - m->round_a - m->round_b, off = pp_manifold3_stray(m, a, b);
+    double most = m->margin + a->radius + b->radius;
+    for (int round = 0; round < 24; round++) {
+        if (!(s <= most && off > pp_manifold3_stray_tolerance(m))) {
+            return;  // beyond the margin, or the witness points are on their solids
+        }
+        pp_simplex simplex;
+        if (!refine_lifted(a, b, s, &n, &simplex)) {
+            return;
+        }
+        double now_s = pp_core_separation(a, b, n);
+        pp_manifold3_build(&now, a, b, n, now_s, m->margin);
+        pp_manifold3_add_closest(&now, a, b, &simplex);
+        double now_off = pp_manifold3_stray(&now, a, b);
+        // a better axis, or an equal one with better witness points
+        if (now_s > s + tie || (now_s > s - tie && now_off < off)) {
+            *m = now;
+            off = now_off;
+        }
+        s = fmax(s, now_s);
+    }
 }

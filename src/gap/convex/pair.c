@@ -9,11 +9,11 @@
 //   or capsule)
 //   hulls                 GJK where they are apart, separating axes where they overlap
 //   cylinders, cones,     likely axes first, then the normal of a moment ago, then GJK where they are apart
-//   ellipsoids            or EPA where they overlap; always ended by Newton's method (touch_polish.c)
+//   ellipsoids            or EPA where they overlap; always ended by Newton's method (normal.c)
 //
 // Coordinates are world axes with the origin at one of the solids, so that nothing is lost far from the world's
 // origin. Normals point from a to b.
-#include "gap/convex/touch_core.h"
+#include "gap/convex/narrow.h"
 
 static const perp_vec3 UP = {0.0, 0.0, 1.0};
 
@@ -60,6 +60,7 @@ static perp_vec3 segment_of(const pp_placed_solid *s)
     return pp_scale(half, pp_mat3_column(&s->R, 2));
 }
 
+// Parameters of a segment run from -1 to 1, from its middle.
 static double clamp(double x)
 {
     return fmin(fmax(x, -1.0), 1.0);
@@ -317,6 +318,7 @@ static void touch_curved(pp_manifold3 *m, const pp_placed_solid *a, const pp_pla
 
 // ── All pairs ────────────────────────────────────────────────────────────────────────────────────
 
+// Kinds of cores: with curved sides; points and segments with a radius; the others are polyhedra.
 static bool is_curved(const pp_solid *s)
 {
     return s->kind == PP_SOLID_CYLINDER || s->kind == PP_SOLID_CONE ||
@@ -334,6 +336,7 @@ static bool is_single(const pp_solid *s)
     return s->kind == PP_SOLID_SPHERE || s->kind == PP_SOLID_ELLIPSOID;
 }
 
+// Without anything known of the pair.
 int pp_solid_touch(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
                    double margin, pp_touch_point out[PP_TOUCH_MAX])
 {

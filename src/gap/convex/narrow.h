@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of the narrow phase share. s(n) below is the separation of the separating axis test, signed.
+// What the files of the narrow phase of convex solids share. s(n) below is the separation of the separating axis test, signed.
 //
 // A solid is a core with a radius around it: a sphere is a point, a capsule a segment, all others are
 // their own core. With the support function h(d) = max {d.x : x in the solid}, the two are parted along the
@@ -17,7 +17,7 @@
 // axis wins.
 #pragma once
 
-#include "gap/convex/touch.h"
+#include "gap/convex/convex.h"
 
 enum { PP_PATCH_MAX = 64, PP_SPOT_MAX = 2 * PP_PATCH_MAX };
 
@@ -115,7 +115,7 @@ static inline perp_vec3 pp_radial(perp_vec3 d, perp_vec3 axis)
     return pp_unit(pp_along(r, -pp_dot3(r, axis), axis), axis);
 }
 
-// ── touch_patch.c ──
+// ── patch.c: the part of a core that faces a direction ──
 
 // Support point of the core, in world axes.
 perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d);
@@ -128,60 +128,11 @@ void pp_patch_narrow(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d);
 // The other face at an edge that is nearly across d; false: there is none that faces d.
 bool pp_patch_other(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d);
 
-// ── touch_meet.c ──
+// ── separating_axis.c: the normal among axes that are known beforehand ──
 
 // s(n) of the cores: theory in the head of this file.
 double pp_core_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n);
-// An empty manifold.
-void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
-                        perp_vec3 n, double margin);
-// Fills m with the points of the manifold for the normal n, along which the cores are s apart.
-void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
-                        perp_vec3 n, double s, double margin);
-// Adds a spot between points of the cores. Patches that cross at a slope leave them a little beside each
-// other; the radii then touch that much lower.
-void pp_manifold3_add(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, double stray,
-                      uint32_t feature);
-// What the points of a level round face may leave out of its gap: the arc between two of them (touch_patch.c).
-static inline double pp_meet_level(const pp_manifold3 *m)
-{
-    return m->flat ? 1e-10 * m->size : 0.0;
-}
-// True: the closest spot is as close as the bound s, so the distance is the true one.
-bool pp_manifold3_is_certified(const pp_manifold3 *m);
-// Adds a spot between the given points of the cores unless one as close is there.
-void pp_manifold3_ensure(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
-void pp_manifold3_put(pp_manifold3 *m, perp_vec3 x, double gap, double stray, uint32_t feature);
-// The closest first, at most PP_TOUCH_MAX; single: that one only, without a name. origin: of the placed solids.
-int pp_manifold3_write(const pp_manifold3 *m, bool single, perp_vec3 origin, pp_touch_point *out);
-
-// ── touch_hold.c: witness points where the patches give none ──
-
-// Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
-void pp_manifold3_add_closest(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
-                              const pp_simplex *found);
-// How far the points of the closest spot are outside their solids; infinite: there is none as close as s.
-double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a,
-                          const pp_placed_solid *b);
-// What it may be: a little more than what cut outlines are widened by (pp_manifold3_build).
-double pp_manifold3_stray_tolerance(const pp_manifold3 *m);
-
-// ── touch_disc.c: round faces ──
-
-// A point that a disc and a face share, seen along the normal: sets m->common. False: not such a pair.
-bool pp_clip_common(pp_manifold3 *m, const pp_patch *a, const pp_patch *b);
-
-// ── touch_clip.c: clipping of two patches, by how many vertices they have ──
-
-void pp_clip_point(pp_manifold3 *m, const pp_patch *point, const pp_patch *other, bool point_is_a);
-void pp_clip_faces(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance);
-void pp_clip_segment(pp_manifold3 *m, const pp_patch *segment, const pp_patch *face, bool face_is_a,
-                     double tolerance);
-void pp_clip_segments(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, double tolerance);
-
-// ── Stage one, the normal: touch_box.c, touch_hull.c, touch_quick.c ──
-
-// Separating-axis test of boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
+// Boxes, segments and points as boxes: the axis of the largest s(n) among faces and pairs of edges.
 double pp_box_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, double most,
                               perp_vec3 *n);
 // The same for polyhedra of any kind; best: s(n) of the n given.
@@ -192,7 +143,7 @@ double pp_quick_separating_axis(const pp_placed_solid *a, const pp_placed_solid 
 // Whether faces overlap so little, and face each other so widely, that no other direction parts them sooner.
 bool pp_quick_deepest(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b);
 
-// ── touch_gjk.c ──
+// ── distance.c: GJK and EPA on the Minkowski difference ──
 
 typedef enum pp_gjk_end { PP_GJK_APART, PP_GJK_OVERLAP, PP_GJK_FAR } pp_gjk_end;
 
@@ -202,27 +153,48 @@ pp_gjk_end pp_gjk(pp_simplex *s, const pp_placed_solid *a, const pp_placed_solid
                   perp_vec3 start, double most, double tolerance);
 // The points of a and b that v is between.
 void pp_simplex_points(const pp_simplex *s, perp_vec3 *x, perp_vec3 *y);
+// Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
+// known: the n given is likely.
+double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, bool known,
+              perp_vec3 *n);
 
-// ── touch_polish.c ──
+// ── normal.c: Newton's method from a normal that is nearly right ──
 
 // The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
 double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double turn,
                       perp_vec3 *n);
 // The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
 double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
-
-// ── touch_epa.c ──
-
-// Of overlapping cores, one of which has a volume, or of all but touching ones: the largest s(n) and its n.
-// known: the n given is likely.
-double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, bool known,
-              perp_vec3 *n);
-
-// ── touch_settle.c ──
-
 // The true normal of cores that GJK has found apart by v.
 double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 v,
                             perp_vec3 *n);
 // Finds a better normal if the points of the closest spot are beside their solids.
 void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a,
                                 const pp_placed_solid *b);
+
+// ── manifold.c: from a normal to contact points ──
+
+// An empty manifold.
+void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 n, double margin);
+// Fills m with the points of the manifold for the normal n, along which the cores are s apart.
+void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                        perp_vec3 n, double s, double margin);
+// Adds a spot between points of the cores. Patches that cross at a slope leave them a little beside each
+// other; the radii then touch that much lower.
+void pp_manifold3_add(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, double stray,
+                      uint32_t feature);
+// True: the closest spot is as close as the bound s, so the distance is the true one.
+bool pp_manifold3_is_certified(const pp_manifold3 *m);
+// Adds a spot between the given points of the cores unless one as close is there.
+void pp_manifold3_ensure(pp_manifold3 *m, perp_vec3 core_a, perp_vec3 core_b, uint32_t feature);
+// Adds the closest pair of points, once n is the true normal and if no spot is one. found: by GJK, or NULL.
+void pp_manifold3_add_closest(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                              const pp_simplex *found);
+// How far the points of the closest spot are outside their solids; infinite: there is none as close as s.
+double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a,
+                          const pp_placed_solid *b);
+// What it may be: a little more than what cut outlines are widened by (pp_manifold3_build).
+double pp_manifold3_stray_tolerance(const pp_manifold3 *m);
+// The closest first, at most PP_TOUCH_MAX; single: that one only, without a name. origin: of the placed solids.
+int pp_manifold3_write(const pp_manifold3 *m, bool single, perp_vec3 origin, pp_touch_point *out);
