@@ -216,6 +216,7 @@ static bool put_judgement(pp_store *store, const pp_stored_part *at)
 {
     const perp_certificate *c = &at->info.certificate;
     const perp_energy *e = &at->info.energy;
+    _Static_assert(PERP_JUDGED_COUNT == 9, "components of CERT_RELATIVE in layout.h");
     double *relative = pp_store_rows(store, PP_COL_CERT_RELATIVE, 1);
     if (!relative) {
         return false;

@@ -4,9 +4,8 @@
 // Solids as SVG, seen along a direction without perspective.
 //
 // Faces that look away from the camera are left out, and shapes are drawn from back to front
-// (painter's algorithm, by the depth of centres). That is exact for convex shapes that do not
-// interlock, and good enough for a picture otherwise. Frames: W the world, B the body, S the shape;
-// X_WS = X_WB X_BS.
+// (painter's algorithm, by the depth of centres): good enough for a picture, and exact for one convex
+// shape. Frames: W the world, B the body, S the shape; X_WS = X_WB X_BS.
 #include "plot/figures/space.h"
 
 #include "math/math.h"
@@ -26,13 +25,13 @@ pp_camera pp_camera_oblique(void)
     return (pp_camera){{ca, sa, 0.0}, {-se * sa, se * ca, ce}, {ce * sa, -ce * ca, se}};
 }
 
-// Along -z.
+// Looks along -z.
 pp_camera pp_camera_top(void)
 {
     return (pp_camera){{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
 }
 
-// Along y.
+// Looks along y.
 pp_camera pp_camera_front(void)
 {
     return (pp_camera){{1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, -1.0, 0.0}};

@@ -36,8 +36,8 @@ static void touch_gears(const perp_model *m, bool *pushed)
 // What the tolerance of the integration leaves of a passage, and rounding.
 static const double INTEGRATED = 1e-8, ROUNDED = 1e-9;
 
-// left: change of momentum that nothing recorded explains; load: sum of the sizes of impulses [N
-// s].
+// left: change of momentum that nothing recorded explains; load: sum of the sizes of impulses
+// [N s].
 static void judge_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, double *load)
 {
     const perp_model *m = c->model;

@@ -134,9 +134,9 @@ static perp_twist velocity_before(const pp_recheck *c, int body)
     return (perp_twist){c->coming[body].v, c->coming[body].w};
 }
 
-// theta: 1, or that of the theta method. With p the impulse of a drive and r its rate, (theta -
-// 1/2) p (r - r^l) is lost within the step; motors of limited effort and dry friction count as
-// constant forces do.                                                                  theory (K13)
+// theta: 1, or that of the theta method. With p the impulse of a drive and r its rate,
+// (theta - 1/2) p (r - r^l) is lost within the step; motors of limited effort and dry friction
+// count as constant forces do.                                                         theory (K13)
 double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
 {
     double lost = 0.0;

@@ -345,12 +345,16 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
     double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
     // Energy that appeared and that no recorded work explains.                          theory (K4)
-    double made = after - before - c->now->energy.work, moved = 0.0, rounding = 0.0, scale = 0.0;
-    double lag = 0.0, arcs = 0.0, lifted = 0.0;
+    double made = after - before - c->now->energy.work;
+    double moved = 0.0;     // sizes of kinetic and spring energies [J]
+    double scale = 0.0;     // the energy there is, which the slack is a part of [J]
+    double rounding = 0.0;  // of positions and velocities, as energy [J]
+    double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
+    double arcs = 0.0;      // size of the work of forces along arcs [J]
+    double lifted = 0.0;    // energy that arcs make [J]
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
-            // moved and scale: what rounding and the slack are parts of.
             moved += b->mass * (pp_dot3(c->after[i].v, c->after[i].v) +
                                 pp_dot3(c->before[i].v, c->before[i].v));
             rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
@@ -389,14 +393,14 @@ void pp_check_energy(pp_recheck *c, double allowed)
                           "all bodies", "");
 }
 
-// The theta method: M nu = M_l nu_l + impulses, with M where the step ends. Written as M (nu -
-// nu_l), there is an additional impulse (M_l - M) nu_l.                                 theory (S9)
+// The theta method: M nu = M_l nu_l + impulses, with M where the step ends. Written as
+// M (nu - nu_l), there is an additional impulse (M_l - M) nu_l.                         theory (S9)
 static perp_status weigh_end(pp_recheck *c)
 {
     const perp_model *m = c->model;
     pp_inertia *end = PP_ARRAY(c->arena, pp_inertia, m->bodies);
-    double *had = PP_ARRAY(c->arena, double, 2 * (size_t)m->nv), *has = had + m->nv;
-    if (!end || !had) {
+    double *had = PP_ARRAY(c->arena, double, m->nv), *has = PP_ARRAY(c->arena, double, m->nv);
+    if (!end || !had || !has) {
         return PERP_ERR_MEMORY;
     }
     pp_masses(m, c->after, end);
