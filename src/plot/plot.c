@@ -150,6 +150,7 @@ static perp_status write_figure(const pp_run_data *data, const char *dir, int k,
 static perp_status write_all(const pp_run_data *data, const char *dir, bool *wanted,
                              const char *only, perp_error *error)
 {
+    // Memory of the figures; the curves are in the arena of the run.
     const perp_env *env = data->env;
     perp_status status = pp_plot_directory(dir, error);
     if (status != PERP_OK) {

@@ -76,6 +76,7 @@ static int find_body(const perp_recording *r, const char *name, int guess)
 // By name. Bodies of only one recording are left out.
 static void match_bodies(perp_comparison *c)
 {
+    // Bodies of b that a does not have stay at -1.
     for (int i = 0; i < perp_recording_about(c->b)->bodies; i++) {
         c->body_in_a[i] = i == 0 ? 0 : -1;  // the ground is the ground
     }

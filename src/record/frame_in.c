@@ -218,6 +218,7 @@ static perp_status place_contacts(perp_recording *r, const pp_h5_table_in *in, i
 // A row has the numbers of all joints, one after the other.
 static void place_joints(perp_recording *r, const pp_h5_table_in *in, int row)
 {
+    // A row of a column of joints has n entries.
     size_t n = (size_t)r->info.joints;
     for (size_t i = 0; i < n; i++) {
         size_t k = (size_t)row * n + i;
@@ -323,6 +324,7 @@ static perp_status place_applied(perp_recording *r, int frame, perp_error *error
 {
     const pp_h5_table_in *in = &r->table[PP_FRAMES];
     int64_t from = frame > 0 ? r->applied_end[frame - 1] : 0;
+    // Bodies without a row have no wrench.
     memset(r->applied, 0, (size_t)r->info.bodies * sizeof *r->applied);
     for (int64_t k = from; k < r->applied_end[frame]; k++) {
         size_t row = (size_t)(k - in->applied_first);

@@ -382,6 +382,7 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stor
 // work and dissipated energy.
 static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *now)
 {
+    // Frame 0 has the state alone.
     bool start = r->sum.steps == 0;  // nothing has been solved yet
     const perp_model *m = sim->model;
     *now = (pp_stored_part){.t = sim->now.t,

@@ -199,6 +199,7 @@ perp_status pp_load_names(perp_recording *r, const char *path, int count, const 
 perp_status pp_load_word(perp_recording *r, const char *object, const char *name, const char **word,
                          perp_error *error)
 {
+    // Names of runs and words of settings.
     enum { LONGEST = 4096 };
     hid_t attribute = H5Aopen_by_name(r->file, object, name, H5P_DEFAULT, H5P_DEFAULT);
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);

@@ -143,6 +143,7 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
     bool spatial = r->sizes.spatial;
     int places = spatial ? 7 : 3, moments = spatial ? 6 : 1;
     int n = r->info.bodies;
+    // Recordings live in one arena, which is freed when they are closed.
     r->body = PP_ZEROS(r->arena, pp_body_row, n);
     if (!r->body) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the recording");
@@ -290,6 +291,7 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
     int face = 0, corner = 0;
     for (int i = 0, from = 0; i < r->info.shapes; i++) {
         int body = ((const int32_t *)c.body)[i], kind = ((const int32_t *)c.kind)[i];
+        // Points from .. to - 1 are those of this shape.
         int to = ((const int32_t *)c.end)[i];
         // Planar kinds come first in the enum, solids after them.
         if (body < 0 || body >= r->info.bodies || kind < PERP_SHAPE_POINT ||

@@ -399,6 +399,7 @@ static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
     }
     for (int i = 0; i < n; i++) {
         const pp_shape *s = &m->shape[i];
+        // Half lengths of shapes that have none are 0.
         perp_quat q = pp_matrix_quat(&s->X_BS.R);
         perp_vec3 p = s->X_BS.p, h = s->solid.half;
         const double row[POSE] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z};
@@ -444,6 +445,7 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 // Anchors in the frames of their bodies [m]; in space the axis as well, in the frame of a.
 static void put_joints(group_writer *w, const perp_model *m, pp_arena *arena)
 {
+    // Numbers of a row of anchors.
     int n = m->joints, cells = m->spatial ? 9 : 4;
     double *anchor = PP_ARRAY(arena, double, cells *n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);

@@ -246,6 +246,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
 static void count_step(perp_record *r, const perp_sim *sim)
 {
     const perp_step_info *info = &sim->info;
+    // All stages of the step, without the time of recording it.
     double seconds = 0.0;
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
         seconds += info->seconds[k];

@@ -269,6 +269,7 @@ static perp_status load_texts(perp_recording *r, perp_error *error)
         any = -1;
         status = pp_load_array(r, "events", PP_U8, 1, &any, &events, error);
     }
+    // Texts end with a zero, which is not in the file.
     r->info.scene = scene;
     r->info.events = events;
     return status;
@@ -394,8 +395,8 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
     if (!S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
         return pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
     }
-    // The usual way works with files that were closed; one that is being written, or whose writer was
-    // killed, opens in SWMR mode only.
+    // The usual way works with files that were closed; one that is being written, or whose writer
+    // was killed, opens in SWMR mode only.
     r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (r->file < 0) {
         r->file = open_growing(r->path);
@@ -505,6 +506,7 @@ const perp_recording_info *perp_recording_about(const perp_recording *recording)
 // A handle that is out of range gives a body without a name, as the three functions below do.
 perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body)
 {
+    // Handles of another recording may be out of range.
     bool known = recording && body.i >= 0 && body.i < recording->info.bodies;
     return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at_nu = -1};
 }

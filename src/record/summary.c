@@ -199,6 +199,7 @@ static void put_final(pp_text *text, const perp_sim *sim)
 {
     pp_text_add(text, ",\n \"final\": {");
     for (int i = 1; i < sim->model->bodies; i++) {
+        // In the plane x, y, one angle and one rate; in space vectors and a quaternion.
         const pp_frame *f = &sim->frames[i];
         pp_text_add(text, i > 1 ? ",\n  " : "\n  ");
         pp_text_quoted(text, sim->model->body[i].name);

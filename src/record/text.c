@@ -246,6 +246,7 @@ perp_status pp_part_file_write(pp_part_file *part, const pp_text *text, perp_err
 perp_status pp_part_file_finish(pp_part_file *part, perp_error *error)
 {
     errno = 0;
+    // An error of any earlier write is remembered by the stream.
     bool good = fflush(part->file) == 0 && !ferror(part->file);
     int fault = errno;
     if (fclose(part->file) != 0 && good) {

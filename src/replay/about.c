@@ -78,6 +78,7 @@ static const char *drive_word(perp_motion drive)
     }
 }
 
+// In the order of perp_shape_kind.
 static const char *shape_word(perp_shape_kind kind)
 {
     static const char *const words[] = {"point",      "disc",        "box",        "polygon",
@@ -87,6 +88,7 @@ static const char *shape_word(perp_shape_kind kind)
     return (size_t)kind < sizeof words / sizeof words[0] ? words[kind] : "shape";
 }
 
+// In the order of perp_joint_kind.
 static const char *joint_word(perp_joint_kind kind)
 {
     static const char *const words[] = {"revolute",      "prismatic", "weld",  "distance",
@@ -139,6 +141,7 @@ static void put_shapes(const pp_replay_data *data, pp_bytes *out)
     begin_list(out, "shapes");
     for (int k = 0; k < data->info->shapes; k++) {
         perp_recorded_shape s = perp_recording_shape(data->recording, (perp_shape){k});
+        // corner_end counts from the first corner of all shapes.
         int64_t corners = s.faces > 0 ? s.corner_end[s.faces - 1] - s.corner_first : 0;
         const perp_quat *q = &s.X_BS.rot;
         const double pose[7] = {s.X_BS.p.x, s.X_BS.p.y, s.X_BS.p.z, q->w, q->x, q->y, q->z};

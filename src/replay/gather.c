@@ -103,6 +103,7 @@ static void put_series(pp_replay_data *data, const perp_snapshot *frame, const m
     append_row(&data->column[PP_S_SOLVER], solver, 4);
 }
 
+// Times and energies keep all digits: sums and differences of them are shown.
 static bool make_series_columns(pp_replay_data *data)
 {
     int rows = data->plan.series.count;
@@ -322,6 +323,7 @@ static bool put_contacts(pp_replay_data *data, const perp_snapshot *frame, doubl
         append_row(&data->column[PP_K_FRICTION], f, data->axes);
         append_row(&data->column[PP_K_MODE], &mode, 1);
     }
+    // The rows of a frame end where those of the next begin.
     double end = (double)point->count;
     append_row(&data->column[PP_K_END], &end, 1);
     append_row(&data->column[PP_K_T], &frame->t, 1);

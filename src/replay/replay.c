@@ -65,6 +65,7 @@ static perp_status write_page(const pp_replay_data *data, const perp_replay_def 
                               const char *place, perp_replay *replay, perp_error *error)
 {
     pp_bytes *out = &replay->text;
+    // The page without the mark.
     const char *end = def->page + def->page_size, *rest = place + strlen(mark);
     pp_bytes_put(out, def->page, (size_t)(place - def->page));
     pp_bytes_text(out, "<script type=\"application/json\" id=\"perp-about\">");
@@ -94,6 +95,7 @@ static perp_status make_replay(pp_replay_data *data, const perp_replay_def *def,
     }
     pp_bytes about = {.env = &replay->env};
     pp_about_write(data, def, &about);
+    // The text is not needed any more, only its size.
     bool whole = !about.failed;
     // The size of the JSON changes little with the plan: the first one serves as an estimate.
     data->plan = pp_plan_make(data, bytes_left(data, def, about.used));

@@ -259,6 +259,7 @@ static void draw_axis_x(pp_chart *chart, const pp_panel *panel)
 // From the ranges of the data, the limit included.
 static void make_scales(pp_chart *chart, pp_panel *p)
 {
+    // y grows upwards: from the bottom of the panel to its top.
     double bottom = p->top + p->height;
     pp_range y = p->y.range;
     if (p->limit > 0.0) {
@@ -328,6 +329,7 @@ static void add_limit_key(pp_chart *chart)
 // Axes of a panel, its zero line, its limit and its letter.
 static void draw_axes(pp_chart *chart, int k)
 {
+    // Captions refer to panels by their letters.
     static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)"};
     const pp_panel *panel = &chart->panel[k];
     if (!panel->y.bare) {

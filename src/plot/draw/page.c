@@ -81,6 +81,7 @@ static void put_facts(const pp_run_data *data, pp_svg *html)
     put_value_fact(html, "worst residual", fmax(data->residual.range.high, 0.0), "m/s");
     put_value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
     begin_fact(html, "certificate");
+    // In the colour of the class bad.
     pp_svg_put(html, data->violations ? "<span class=\"bad\">past a limit in " : "passed");
     if (data->violations) {
         pp_svg_integer(html, data->violations);

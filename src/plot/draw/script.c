@@ -156,6 +156,7 @@ static void put_name(pp_svg *gp, const char *name, bool format)
     int letters = 0;
     pp_svg_put(gp, "'");
     for (const char *c = name; *c; c++) {
+        // One or two of them are written.
         char one[3] = {*c, *c, '\0'};
         // Doubling is how gnuplot escapes both.
         bool twice = *c == '\'' || (*c == '%' && format);
@@ -282,6 +283,7 @@ static void put_line_pen(pp_svg *gp, const pp_pen *pen)
 // Colour and opacity of an area.
 static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 {
+    // Without a border: lines are blocks of their own.
     pp_svg_put(gp, " fs transparent solid ");
     put_number(gp, pen->veil > 0.0 ? pen->veil : 1.0);
     pp_svg_put(gp, " noborder fc rgb '");
@@ -345,6 +347,7 @@ static void put_key(pp_svg *gp, const pp_key *key)
 // A strip has names of rows in place of numbers. A second scale on the right has its own range.
 static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, double unit)
 {
+    // %L is the exponent.
     pp_svg_put(gp, p->sy.log ? "set logscale y\nset format y '10^{%L}'\n"
                              : "unset logscale y\nset format y '%g'\n");
     put_range(gp, "y", p->sy.low, p->sy.high, unit);
@@ -456,6 +459,7 @@ void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
         return;
     }
     pp_svg *gp = &script->gp;
+    // The data first: the script counts its blocks.
     put_data(script);
     pp_svg_put(gp, "# gnuplot 5.4 or later, in this folder: gnuplot ");
     pp_svg_put(gp, script->name);

@@ -115,6 +115,7 @@ static void escape_bytes(pp_svg *svg, const char *text, size_t bytes)
 {
     for (size_t k = 0; k < bytes && text[k];) {
         size_t length = utf8_length(text + k);
+        // An entity, the replacement character, or NULL: the bytes themselves.
         const char *instead = length ? xml_entity((unsigned char)text[k]) : "\xef\xbf\xbd";
         if (instead) {
             pp_svg_put(svg, instead);
@@ -161,6 +162,7 @@ void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim
         whole /= 10;
         decimals--;
     }
+    // 16 digits of 2^53, the point, and up to 15 decimals.
     char digits[40];
     size_t at = sizeof digits;
     digits[--at] = '\0';
@@ -265,6 +267,7 @@ void pp_svg_pen(pp_svg *svg, pp_pen pen)
     if (pen.dash) {
         text_attribute(svg, "stroke-dasharray", pen.dash);
     }
+    // 0 and 1 are opaque, which is the default.
     if (pen.opacity > 0.0 && pen.opacity < 1.0) {
         pp_svg_attribute(svg, "opacity", pen.opacity);
     }
@@ -390,6 +393,7 @@ void pp_svg_end_path(pp_svg *svg)
 // turned: rotated by 90 degrees against the clock about (x, y).
 static void open_text(pp_svg *svg, double x, double y, pp_anchor anchor, double size, bool turned)
 {
+    // In the order of pp_anchor.
     static const char *const anchors[] = {"start", "middle", "end"};
     pp_svg_put(svg, "<text");
     if (turned) {

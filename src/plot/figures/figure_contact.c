@@ -160,6 +160,7 @@ void pp_draw_forces(const pp_run_data *data, pp_svg *svg)
     chart.panel[0] = make_panel(data, true, "*p*_{n}", "N s");
     chart.panel[1] = make_panel(data, false, "*p*_{f}", "N s");
     for (int k = 0; k < 2; k++) {
+        // The same scale shows impulse / h.
         chart.panel[k].right = 1.0 / data->source->info->h;
         chart.panel[k].right_label = k == 0 ? "*p*_{n} / *h*" : "*p*_{f} / *h*";
         chart.panel[k].right_unit = "N";
@@ -302,6 +303,7 @@ static void set_cone_panels(pp_chart *chart, const pp_run_data *data)
 // The dashed lines at 1 and -1, where friction uses all of the cone.
 static void draw_cone_edges(pp_chart *chart, const pp_panel *panel)
 {
+    // As the edges of the cone above.
     const pp_pen pen = {.stroke = PP_INK, .width = 0.6, .dash = "3 2"};
     for (int edge = -1; edge <= 1; edge += 2) {
         if (pp_scale_holds(&panel->sy, edge)) {
@@ -376,6 +378,7 @@ void pp_row_name(pp_chart *chart, double y, double most, const char *name)
 void pp_mode_row(pp_chart *chart, const pp_run_data *data, const pp_contact_trace *contact,
                  double y)
 {
+    // In the order of pp_plot_mode.
     static const char *const colours[] = {NULL, OPEN, STICK, SLIP};
     const pp_ruler *sx = &chart->panel[0].sx;
     for (int k = 0, next; k < data->bins; k = next) {
@@ -505,6 +508,7 @@ void pp_draw_events(const pp_run_data *data, pp_svg *svg)
     chart.panel[0].height = data->events > 0 ? PP_ROW_HEIGHT * data->events : 40.0;
     chart.panel[0].y.bare = true;
     pp_chart_begin(&chart);
+    // Rows from top to bottom, in the order in which kinds first happened.
     for (int k = 0; k < data->events; k++) {
         const pp_event *event = &data->event[k];
         char name[64];

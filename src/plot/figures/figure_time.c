@@ -91,6 +91,7 @@ void pp_caption_energy(const pp_run_data *data, pp_svg *html)
 static void draw_shares(pp_chart *chart, const pp_run_data *data, int at)
 {
     for (int k = 0; k < PP_SHARES; k++) {
+        // The residual is the one most looked at.
         pp_pen pen = {.stroke = pp_colour(k), .width = k == PERP_JUDGED_RESIDUAL ? 0.9 : 0.7};
         if (data->share[k].range.positive < PP_INF) {
             pp_chart_curve(chart, at, &data->share[k], pen);

@@ -515,6 +515,7 @@ static int most_snapshots(int bodies)
 static bool choose_snapshots(pp_run_data *s)
 {
     int bodies = s->source->info->bodies;
+    // [m], of the body that moves most.
     double all = s->motion[s->bins - 1];
     int bin = 0;
     while (bin < s->bins - 1 && s->motion[bin] < 0.995 * all) {
@@ -587,6 +588,7 @@ static void fill_contact(pp_run_data *s, int k, int bin, const perp_snapshot *f,
 // The second reading of the contacts of one frame.
 static void fill_contacts(pp_run_data *s, int bin, const perp_snapshot *f)
 {
+    // Contacts of this frame.
     bool seen[PP_ROWS] = {false};
     for (int k = 0; k < f->contacts; k++) {
         contact_sample now = sample_of(s, &f->contact[k]);

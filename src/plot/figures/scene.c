@@ -195,6 +195,7 @@ static void add_still(const pp_run_data *s, extent *all)
 // What is left over of the page is shared between both sides, since x and y have the same scale.
 static void share_rest(pp_view *v)
 {
+    // In metres, on each side.
     double more_x = 0.5 * (v->width / v->scale - (v->high.x - v->low.x));
     double more_y = 0.5 * (v->height / v->scale - (v->high.y - v->low.y));
     v->low.x -= more_x;
@@ -292,6 +293,7 @@ static void round_outline(pp_svg *svg, const pp_view *view, const pp_plot_snapsh
 static void draw_disc(pp_svg *svg, const pp_view *view, const pp_plot_snapshot *snapshot,
                       const perp_recorded_shape *shape)
 {
+    // In the frame of the body, along its x axis.
     perp_vec3 rim = shape->outline[0];
     perp_vec3 c = to_world(snapshot, shape->body.i, rim);
     rim.x += shape->radius;
@@ -583,6 +585,7 @@ void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_run_data *data)
         perp_vec3 b = to_world(last, joint->b.i, joint->anchor_B);
         double ax = pp_view_x(view, a.x), ay = pp_view_y(view, a.y);
         double bx = pp_view_x(view, b.x), by = pp_view_y(view, b.y);
+        // White inside, over whatever is below.
         pp_pen pen = {.stroke = PP_INK, .width = 0.6, .fill = "#ffffff"};
         if (joint->kind == PERP_JOINT_DISTANCE) {
             pp_svg_line(svg, ax, ay, bx, by, (pp_pen){.stroke = PP_INK, .width = 0.6});

@@ -7,7 +7,8 @@
 #include "plot/draw/chart.h"
 #include "plot/figures/run_data.h"
 
-// World to page, the same scale in x and y.
+// World to page, the same scale in x and y. y points up in the world and down on the page; in space
+// x and y of low and high are along the axes of the camera.
 typedef struct pp_view {
     perp_vec3 low, high;  // what is seen [m]
     double scale;         // points on the page a metre

@@ -4,8 +4,8 @@
 // Solids as SVG, seen along a direction without perspective.
 //
 // Faces that look away from the camera are left out, and shapes are drawn from back to front
-// (painter's algorithm, by the depth of centres): good enough for a picture, and exact for one convex
-// shape. Frames: W the world, B the body, S the shape; X_WS = X_WB X_BS.
+// (painter's algorithm, by the depth of centres): good enough for a picture, and exact for one
+// convex shape. Frames: W the world, B the body, S the shape; X_WS = X_WB X_BS.
 #include "plot/figures/space.h"
 
 #include "math/math.h"
@@ -304,6 +304,7 @@ static void put_face(pp_svg *svg, int count, const perp_vec3 *page, const char *
 static void put_box(pp_svg *svg, const pp_view *view, const pp_camera *camera, const pp_pose *X,
                     perp_vec3 half, const char *colour)
 {
+    // Face f: the axis f / 2, its positive or negative side.
     const double h[3] = {half.x, half.y, half.z};
     for (int f = 0; f < 6; f++) {
         int axis = f / 2, i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -380,6 +381,7 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
         page[k] = on_page(view, camera, pp_pose_point(X, shape_support(shape, pp_mul_t(&X->R, d))));
     }
     put_face(svg, AROUND, page, colour, 0.3);
+    // Flat ends are lighter than the mantle.
     pp_pen end = {.stroke = colour, .width = 0.5, .fill = "#ffffff", .veil = 0.45};
     double facing = pp_dot3(pp_mat3_column(&X->R, 2), camera->toward);
     if (shape->kind == PERP_SHAPE_CYLINDER && fabs(facing) > 1e-9) {
