@@ -4,10 +4,10 @@
 // Door of bench/: problems, solvers (ours and the peers') behind one interface, one forked run, and
 // the report. C and C++ include it.
 //
-// Every (problem, solver) pair runs in a process of its own, under a CPU and a wall limit: a peer that
-// crashes or hangs costs one row. The time is the thread's CPU time of the solving call alone, the
-// minimum over repeats that all start from zero; the answer is judged by perp_mcp_judge or
-// perp_fcp_judge whoever gave it, and what the solver says of itself is only compared with that.
+// Every (problem, solver) pair runs in its own process with CPU and wall time limits, so a peer that crashes or
+// hangs affects one row only. The time is the thread CPU time of the solving call alone, the minimum over
+// repeats that all start from zero. Every answer is judged by perp_mcp_judge or perp_fcp_judge; the status
+// claimed by the solver is only compared with the result.
 #pragma once
 
 #include <perp/comp.h>
@@ -30,19 +30,19 @@ enum {
 
 typedef struct bench_block bench_block;
 
-// A problem as every solver gets it. MCPs are dense on both sides; contact problems are as read.
+// A problem in the form given to every solver. MCPs are dense; contact problems are as read.
 typedef struct bench_problem {
     char name[BENCH_NAME_SIZE];
-    const char *family;  // "file", "spd", …: the lines of the summary select by it
-    int n;               // what the table shows: variables of an MCP, contacts otherwise
-    bool contact;        // fcp counts, not mcp
+    const char *family;  // "file", "spd", …: selects lines of the summary
+    int n;               // size in the table: variables of an MCP, contacts otherwise
+    bool contact;        // fcp is used, not mcp
     bool box;            // fcp with |r_t| <= mu r_n component by component
     bool unsolvable;     // proved by enumeration
     const int *findex;   // box: row of the normal, -1 on normals
     const double *mu;    // box: mu of each row
     perp_mcp mcp;
     perp_fcp fcp;
-    const double *b_before;  // warm start: mcp.b or fcp.q of the problem solved just before
+    const double *b_before;  // warm start: mcp.b or fcp.q of the previous problem
     double tolerance;
     double seconds;       // CPU limit of one solve
     bench_block *blocks;  // memory of this problem
@@ -60,16 +60,16 @@ int bench_size(const bench_problem *problem);  // length of z
 typedef struct bench_answer {
     double *z;    // bench_size() numbers: z or r
     double *v;    // velocities of a global contact problem, else NULL
-    bool claims;  // the solver says: solved
+    bool claims;  // the solver claims success
     int iterations;
-    const char *word;  // the solver's own word for its end, or NULL
+    const char *word;  // status word of the solver, or NULL
 } bench_answer;
 
 typedef struct bench_solver bench_solver;
 struct bench_solver {
     const char *name;  // as in the tables: "lemke", "Siconos LEMKE"
     bool peer;
-    int id;  // of the adapter's own: a Siconos constant, a variant
+    int id;  // defined by the adapter: a Siconos constant, a variant
     bool (*accepts)(const bench_solver *solver, const bench_problem *problem);
     void *(*open)(const bench_solver *solver, const bench_problem *problem);  // not timed
     void (*reset)(void *state);                        // not timed: back to a cold start
@@ -86,17 +86,17 @@ const bench_solver *bench_dart(int *count);
 const bench_solver *bench_solver_find(const char *name);  // NULL: absent from this build
 void bench_peers_print(void);                             // which peers this build has
 
-// A dense matrix is symmetric to 1e-9 of its largest entry; Dantzig's method asks for that.
+// Whether a dense matrix is symmetric to 1e-9 of its largest entry, as Dantzig's method requires.
 bool bench_symmetric(const bench_problem *problem);
 
 // ── Running ──────────────────────────────────────────────────────────────────────────────────────
 
 typedef enum bench_outcome {
     BENCH_SOLVED,  // both residuals within 10 tol
-    BENCH_PLAIN,   // only the plain one, which is what the peers aim at
-    BENCH_FAILED,  // neither, and the solver does not say otherwise
-    BENCH_FALSE,   // the solver says solved, the plain residual is above 10 tol
-    BENCH_NONE,    // there is no solution and the solver does not claim one
+    BENCH_PLAIN,   // only the plain one, which the peers minimise
+    BENCH_FAILED,  // neither, and the solver does not claim success
+    BENCH_FALSE,   // the solver claims success, but the plain residual is above 10 tol
+    BENCH_NONE,    // there is no solution, and the solver does not claim one
     BENCH_TIMEOUT,
     BENCH_CRASH,
 } bench_outcome;
@@ -147,13 +147,13 @@ bool bench_wanted(const bench_context *context, const char *name);
 // Problem files of one folder of data/problems/ncx, in the order of their names.
 typedef void bench_visit(const bench_context *context, const char *path, const char *name);
 void bench_files(const bench_context *context, const char *folder, bench_visit *visit);
-// Copy an MCP in: dense for everybody, because the peers' solvers are; an LCP without bounds.
+// Copies an MCP: dense for all solvers, because those of the peers are; an LCP without bounds.
 void bench_problem_mcp(bench_problem *problem, const perp_mcp *from);
 // 0, or -1 with a message on stderr.
 int bench_problem_read(const char *path, const char *name, bench_problem *problem);
 int bench_pyramid(const bench_problem *contact,
                   bench_problem *pyramid);  // Stewart–Trinkle, 4 facets
-// Sets problem->unsolvable where that can be proved.
+// Sets problem->unsolvable if that can be proved.
 void bench_problem_classify(bench_problem *problem);
 
 // ── Report ───────────────────────────────────────────────────────────────────────────────────────

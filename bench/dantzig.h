@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two copies of ODE's Dantzig solver share: the arrays they overwrite, and box friction by
-// `findex`. C++ because they are.
+// Common code for the two copies of ODE's Dantzig solver, which are C++: the arrays they overwrite, and box
+// friction by `findex`.
 #pragma once
 
 #include "bench.h"
@@ -19,7 +19,7 @@ struct dantzig_state {
     std::vector<int> findex;                 // box friction: row of the normal, else -1
 };
 
-// Symmetric, and bounds with lo <= 0 <= hi, as its documentation asks.
+// Symmetric, and bounds with lo <= 0 <= hi, as its documentation requires.
 inline bool dantzig_accepts(const bench_solver *, const bench_problem *problem)
 {
     if (problem->contact && !problem->box) {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The right-hand side of the step before is kept in the warm suite.
+// The warm suite keeps the right-hand side of the previous step.
 static void take(const bench_context *context, const char *family, problem *made)
 {
     bench_problem one = {.family = family};
@@ -125,8 +125,8 @@ static double largest(size_t n, const double *x)
     return most;
 }
 
-// b + A s with s <= 0: the move stays in the range of A, as that of an impulse on the bodies does, and
-// a problem that had a feasible z still has one.
+// b + A s with s <= 0: the change stays in the range of A, like that of an impulse on the bodies, and a feasible
+// problem stays feasible.
 void generate_moved(bench_problem *one)
 {
     size_t n = (size_t)bench_size(one);

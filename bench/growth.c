@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_bench_growth: how the cost of a step grows with the size of a scene. Families of generated scenes
-// (`perp scene`), each in sizes from tens of contacts or links to 10^5; every size in a process of its own,
-// so that its memory is its own and one that takes too long can be ended.
+// perp_bench_growth: growth of the cost of a step with the size of a scene. Families of generated scenes
+// (`perp scene`), each in sizes from tens of contacts or links to 10^5. Every size runs in its own process,
+// to measure its memory and to stop one that takes too long.
 //
-// Times are CPU times of the thread that steps. A row makes steps until its time is spent, at least one: the
-// first starts from nothing, the rest from the step before; told are the first, the least and the median
-// of the rest. Exponents are slopes of least squares of log(time) over log(size), for the sizes up to a
-// limit that the heading tells.
+// Times are CPU times of the stepping thread. Each row takes steps, at least one, until its time is used: the
+// first without, the others with a warm start. Reported are the first, and the least and median of the others.
+// Exponents are least-squares slopes of log(time) over log(size), for sizes up to the limit in the heading.
 #include <perp/io.h>
 
 #include <errno.h>
@@ -30,11 +29,11 @@ static const double FITTED_TO = 1.25e4;  // contacts (links, rungs) up to which 
 // A scene with one or two options that grow with the size.
 typedef struct family {
     const char *name, *scene;
-    const char *option, *second;     // that become the size
-    perp_generator_option fixed[3];  // others
+    const char *option, *second;     // options set to the size
+    perp_generator_option fixed[3];  // other options
     bool joint;                      // joint coordinates
-    int settle;                      // steps at 1e-3 before those that are measured
-    bool contacts;                   // cost is held against contacts, otherwise against the size
+    int settle;                      // steps at tolerance 1e-3 before the measured ones
+    bool contacts;                   // cost is related to contacts, otherwise to the size
     int size[SIZES];                 // ends with 0
 } family;
 
@@ -185,7 +184,7 @@ static perp_status make(const family *f, int size, perp_scene **scene, perp_erro
     return perp_scene_generate(f->scene, given, count, NULL, scene, error);
 }
 
-// Some loose steps by another sim, whose state this one takes over.
+// Takes some loose steps with another sim and copies its state.
 static bool settle(const family *f, const perp_scene *scene, perp_sim *sim)
 {
     perp_sim_def def = perp_scene_sim_def(scene);
@@ -236,12 +235,12 @@ static void run_size(const family *f, int size, const options *o, row *r)
     }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    r->memory = (double)usage.ru_maxrss / 1024.0;  // [MiB]; Linux tells KiB
+    r->memory = (double)usage.ru_maxrss / 1024.0;  // [MiB]; Linux reports KiB
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
 }
 
-// In a process of its own. False: no process, or it was ended for its time.
+// Runs in its own process. False: no process, or it was stopped by the time limit.
 static bool measure(const family *f, int size, const options *o, row *r)
 {
     row *shared = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -290,7 +289,7 @@ static double slope(const double *x, const double *y, int n)
     return known < 2 ? (double)NAN : xy / xx;
 }
 
-// Of fewer than 80 contacts a step is all overhead.
+// With fewer than 80 contacts, overhead dominates.
 static void print_exponents(const family *f, const row *rows, const int *size, int count)
 {
     enum { FIRST, LEAST, MEDIAN, FILL, FLOPS, KINDS };

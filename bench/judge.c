@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an answer is worth: the library's judges, the same for everybody.
+// Judging of answers: by the judges of the library, for all solvers.
 //
-// Solved means residuals <= 10 tol, the margin that solvers with a stopping test of their own need.
-// perp has to satisfy both residuals; for a peer's time to count the plain one is enough, because it
-// is the one they aim at. Box friction is judged as the box problem whose bounds are mu r_n of the
-// answer itself: an answer is right when it solves the problem that it defines.
+// Solved means residuals <= 10 tol, a margin for solvers with their own stopping test. perp must satisfy both
+// residuals; for peers the plain one is enough, because that is the one they minimise. Box friction is judged
+// as the box problem whose bounds are mu r_n of the answer: an answer is right if it solves the problem that
+// it defines.
 #include "bench.h"
 
 #include <math.h>

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_bench_limits: what one core of this machine can do in plain C as the library is compiled (four
-// doubles at a time, products not fused), and how near the library's kernels come on real contact graphs:
+// perp_bench_limits: peak performance of one core in plain C, compiled like the library (four doubles at a
+// time, no fused products), and how close the kernels of the library come to it on real contact graphs:
 //
-//   peak     products and sums in registers; reads from arrays that fit L2, L3, or only memory
+//   peak     multiply-adds in registers; reads from arrays that fit L2, L3, or main memory
 //   kernel   C -= A B' of dense blocks
-//   factors  one factorisation of M + G^T D G (numbers made up, graph of the scene), and one solve with it
+//   factors  one factorisation of M + G^T D G (made-up values, graph of the scene), and one solve with it
 //   sweep    one sweep of gs over the contacts
 //
-// Times are the least of several, in CPU time. Operations and bytes of a factorisation are those its fronts
-// count; a sweep's are counted from the blocks it reads, the exact solution of a contact left out.
+// Times are CPU times, the least of several. Operations and bytes of a factorisation are counted by its fronts;
+// those of a sweep from the blocks it reads, without the exact solution of each contact.
 #include "math/math.h"
 #include "math/simd.h"
 #include "model/model.h"
@@ -44,7 +44,7 @@ static void *room(size_t bytes)
 
 // ── The machine ──────────────────────────────────────────────────────────────────────────────────
 
-// Independent chains of a product and a sum, so that none waits for another.
+// Independent chains of multiply-adds, so that none waits for another.
 PP_CLONES
 static double spin(int rounds)
 {
@@ -93,7 +93,7 @@ static double peak_flops(double *kept)
     return 8.0 * LANES * rounds / best;
 }
 
-// Bytes a second of reading an array of so many bytes again and again.
+// Bytes per second when reading an array of this size repeatedly.
 static double bandwidth(size_t bytes, double *kept)
 {
     size_t n = bytes / sizeof(double);
@@ -137,7 +137,7 @@ static double kernel(int n, int k)
 typedef struct graph {
     int nodes, contacts;
     int *size, *p, *i;  // pattern of pp_ldl
-    int (*pair)[2];     // contacts: bodies, -1: not free
+    int (*pair)[2];     // contacts: bodies, -1: not dynamic
     double *reals;  // contacts: points relative to both centres, normal, tangent, gap, mu (14 each)
     perp_pose *pose;  // nodes
     double *mass, *inertia;
@@ -208,7 +208,7 @@ static void set_contact(graph *g, int c, const perp_model *m, const perp_contact
     to[13] = contact->mu;
 }
 
-// Of free bodies in space that come before any other, as `perp scene` makes them.
+// For scenes whose dynamic spatial bodies come before all others, like those of `perp scene`.
 static bool open_graph(graph *g, const char *name, const perp_generator_option *options, int count)
 {
     perp_scene *scene = NULL;
@@ -217,7 +217,7 @@ static bool open_graph(graph *g, const char *name, const perp_generator_option *
     bool made = perp_scene_generate(name, options, count, NULL, &scene, &error) >= 0;
     if (made) {
         perp_sim_def def = perp_scene_sim_def(scene);
-        def.tolerance = 1e-3;  // any step: its contacts are wanted
+        def.tolerance = 1e-3;  // only the contacts of the step are needed
         def.limits.residual = HUGE_VAL;
         made = perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) >= 0 &&
                perp_sim_step(sim, 1e-5) >= 0;
@@ -262,7 +262,7 @@ static void close_graph(graph *g)
 
 // ── Factors ──────────────────────────────────────────────────────────────────────────────────────
 
-// What something took: operations, bytes that it moves at least, and time.
+// Cost: operations, least number of bytes moved, and time.
 typedef struct work {
     double flops, bytes, seconds;
 } work;
@@ -271,7 +271,7 @@ typedef struct factored {
     work factor, solve;
 } factored;
 
-// Rows dominated by their diagonals; not symmetric where upper is given.
+// Diagonally dominant rows; not symmetric if upper is given.
 static void fill_values(const graph *g, const pp_ldl *ldl, double *x, double *upper)
 {
     const int *at = pp_ldl_places(ldl);
@@ -324,7 +324,7 @@ static factored factor(const graph *g, bool symmetric)
 
 // ── A sweep ──────────────────────────────────────────────────────────────────────────────────────
 
-// The contact problem M v = f + H r in the global form, one column a component.
+// The contact problem M v = f + H r in the global form, one column per component.
 typedef struct problem {
     perp_fcp fcp;
     int *ints;
@@ -414,7 +414,7 @@ static double gs_seconds(const problem *p, int sweeps, double *z)
     return best;
 }
 
-// Entries of H are read once with the state and once more, as M^-1 H, when the contact has moved.
+// Entries of H are read once with the state, and again, as M^-1 H, if the impulse changed.
 static work sweep(const graph *g)
 {
     enum { FEW = 20, MORE = 60 };
@@ -440,7 +440,7 @@ typedef struct machine {
 
 static const size_t SIZES[3] = {(size_t)512 << 10, (size_t)8 << 20, (size_t)256 << 20};
 
-// The roof: what operations and bytes would take at the machine's own rates, whichever is more.
+// Roofline: time of the operations or bytes at the peak rates of the machine, whichever is larger.
 static void print_work(const char *what, work w, const machine *m)
 {
     int level = w.bytes <= (double)SIZES[0] ? 0 : w.bytes <= (double)SIZES[1] ? 1 : 2;

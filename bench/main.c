@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_bench: perp beside its peers, on the same problems in the same run. See docs/benchmarks.md.
+// perp_bench: perp compared with its peers on the same problems in the same run. See docs/benchmarks.md.
 #include "bench.h"
 
 #include <stdio.h>

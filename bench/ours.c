@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp's own solvers behind the benchmark's interface. What is timed is the whole public call: checks,
-// solving and judging. Like the peers they keep their scratch memory between repeats; nothing else.
+// The solvers of perp behind the interface of the benchmark. The whole public call is timed: checks, solving
+// and judging. Like the peers they keep their workspace between repeats, and nothing else.
 #include "bench.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static bool accepts(const bench_solver *solver, const bench_problem *problem)
     }
     bool pivoting = strcmp(card->name, "lemke") == 0 || strcmp(card->name, "pivot") == 0;
     if (problem->contact && problem->fcp.nd == NULL && pivoting) {
-        return false;  // they take contact with polygons only
+        return false;  // they accept polygonal contact only
     }
     unsigned needed = classes_of(problem);
     return (card->classes & needed) == needed;
@@ -68,7 +68,7 @@ static perp_status call(const state *s, const bench_problem *problem, double *z,
     return perp_mcp_solve(s->solver, &problem->mcp, &s->options, NULL, z, info);
 }
 
-// The step before: the same problem with the other right-hand side.
+// The previous step: the same problem with the other right-hand side.
 static void solve_before(state *s)
 {
     bench_problem before = *s->problem;
@@ -80,7 +80,7 @@ static void solve_before(state *s)
     perp_comp_info info;
     double *v = calloc((size_t)before.fcp.nv + 1, sizeof *v);
     perp_status status = call(s, &before, s->guess, v, &info);
-    (void)status;  // whatever it is, the guess is the best iterate
+    (void)status;  // the guess is the best iterate in any case
     free(v);
     memcpy(s->guess_basis, s->options.basis, (size_t)bench_size(s->problem));
 }

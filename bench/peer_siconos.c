@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Siconos numerics on LCPs, mixed LCPs and boxed (relay) problems, through its drivers, dense storage.
-// Options and problem are made anew before each run, outside the timing.
+// Options and problem are recreated before each run, outside the timing.
 #include "bench.h"
 
 #include <LCP_Solvers.h>
@@ -122,7 +122,7 @@ static void reset_options(state *s)
     }
 }
 
-// Its Lemke for mixed problems wants M in parts: A u + C v + a = 0, D u + B v + b >= 0 _|_ v >= 0.
+// Its Lemke for mixed problems takes M in blocks: A u + C v + a = 0, D u + B v + b >= 0 _|_ v >= 0.
 static void fill_parts(state *s)
 {
     MixedLinearComplementarityProblem *p = s->mlcp;

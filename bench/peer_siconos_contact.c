@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Siconos numerics on frictional contact: its local 2D and 3D drivers and its global 3D driver. Problem
-// and options are made anew before each run, outside the timing, because they cache factors.
+// and options are recreated before each run, outside the timing, because they cache factors.
 #include "bench.h"
 
 #include <FrictionContactProblem.h>
@@ -95,7 +95,7 @@ static NumericsMatrix *make_dense(const perp_matrix *A)
     return matrix;
 }
 
-// Its Gauss-Seidel is written for sparse blocks.
+// Its Gauss-Seidel expects sparse blocks.
 static NumericsMatrix *make_blocks(const perp_matrix *A, int dim)
 {
     NumericsMatrix *sparse = make_sparse(A);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which solvers this build has: perp's always, a peer's when its library was found.
+// The solvers of this build: perp's, and those of peers whose library was found.
 #include "bench.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // perp_bench_planar: planar scenes by perp and, where they are installed, Box2D and Chipmunk, in one run:
-// time a step beside penetration, creep and (perp) residual. Penetrations of all engines are measured by
-// perp's gap functions on the poses they return. Run in the source folder: scene files are timed too.
+// time per step, penetration, creep and (perp) residual. Penetrations of all engines are measured by perp's
+// gap functions on the poses they return. Run in the source directory, because scene files are also timed.
 // The pile takes half a minute and runs only when it is named: perp_bench_planar pile.
 #include "planar.h"
 
@@ -45,7 +45,7 @@ static planar_scene wall(int rows, int columns)
     return s;
 }
 
-// Boxes dropped in rows into a bin, each turned a little.
+// Boxes dropped in rows into a bin, each slightly rotated.
 static planar_scene pile(int boxes)
 {
     planar_scene s = make_scene("pile 200", boxes);
@@ -187,7 +187,7 @@ static const planar_engine planar_perp = {"perp", ours_create, ours_step, ours_p
 
 // ── Measuring ────────────────────────────────────────────────────────────────────────────────────
 
-// Deepest overlap of the given poses, by a perp sim that is put there and asked for its contacts.
+// Deepest overlap of the given poses, from the contacts of a perp sim set to them.
 static double overlap(ours *ruler, const double *q, int boxes)
 {
     double *rest = calloc(3 * (size_t)boxes, sizeof *rest), worst = NAN;  // not measured

@@ -18,13 +18,13 @@ typedef struct planar_scene {
     int boxes;
     double mu;
     double bin;         // half width of the bin on the floor; 0: an open floor [m]
-    bool chain;         // box k hangs on box k - 1 by its ends, the first on the world; no contacts
+    bool chain;         // box k hangs from box k - 1 by its ends, box 0 from the world; no contacts
     int settle, steps;  // steps before and during the measurement
     double h;           // [s]
-    bool slow;          // only when asked for by name
+    bool slow;          // runs only when named
 } planar_scene;
 
-// An engine at work on a scene. pose: x, y, angle of box k.
+// An engine running a scene. pose: x, y, angle of box k.
 typedef struct planar_engine {
     const char *name;
     void *(*create)(const planar_scene *scene);

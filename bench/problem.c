@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Problems of the benchmark: memory, files, conversion to what all solvers share.
+// Problems of the benchmark: memory, files, conversion to a form common to all solvers.
 #include "bench.h"
 
 #include <dirent.h>

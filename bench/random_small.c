@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // perp_stress [count [seed]]: random small LCPs and MCPs through auto, lemke and pivot against the
-// enumeration of all their solutions. Exit code 1 when a wrong answer was accepted, when a problem with
-// a solution was called infeasible, or when auto missed a solution.
+// enumeration of all their solutions. Exit code 1 if a wrong answer was accepted, a solvable problem was
+// called infeasible, or auto missed a solution.
 #include "support/contest.h"
 
 #include <perp/comp.h>

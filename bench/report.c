@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table as it grows, the CSV beside it, and the summaries at the end.
+// The table, the CSV file, and the final summaries.
 #include "report.h"
 #include "bench.h"
 
@@ -58,7 +58,7 @@ static const char *outcome_word(const bench_result *result, bool peer)
         [BENCH_FALSE] = "FALSE",   [BENCH_NONE] = "none exists", [BENCH_TIMEOUT] = "time-out",
         [BENCH_CRASH] = "crash",
     };
-    // perp's own word says more: ray, limit, infeasible, refused
+    // the status word of perp is more specific: ray, limit, infeasible, refused
     bool own = !peer && result->outcome == BENCH_FAILED && result->word[0] != '\0';
     return own ? result->word : words[result->outcome];
 }

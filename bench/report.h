@@ -16,5 +16,5 @@ typedef struct bench_row {
 
 // Per suite and solver: run, solved, false successes, time-outs and crashes.
 void bench_summary_solvers(const bench_row *rows, int count);
-// Each target with what was measured beside it.
+// Each target with the measured value.
 void bench_summary_targets(const bench_row *rows, int count);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One solver on one problem, in a process of its own, timed and judged.
+// One solver on one problem, in its own process, timed and judged.
 #include "bench.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_stress_units [count [seed [powers]]]: problems with known answers in units up to 2^powers apart, through auto
-// and the other solvers. What is accepted is compared with the answer, not with a residual. Exit code 1 when something wrong was
-// accepted, or something with an answer was called infeasible.
+// perp_stress_units [count [seed [powers]]]: problems with known solutions in units up to 2^powers apart, through auto
+// and the other solvers. Accepted answers are compared with the solution, not with a residual. Exit code 1 if a wrong
+// answer was accepted, or a solvable problem was called infeasible.
 #include "support/known.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suites: which problems, which solvers, how long, how exact.
+// The suites: problems, solvers, time limits and tolerances.
 #include "bench.h"
 #include "generate.h"
 
@@ -120,7 +120,7 @@ static void build_contact(const bench_context *context)
 
 // ── Warm start ───────────────────────────────────────────────────────────────────────────────────
 
-// The Stewart–Trinkle LCP of a moved contact problem, with b of the one before.
+// The Stewart–Trinkle LCP of a changed contact problem, with b of the previous one.
 static int moved_pyramid(const bench_problem *contact, bench_problem *pyramid)
 {
     bench_problem before = *contact, old;

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two summaries: how many each solver solved, and how each target line was met.
+// The two summaries: problems solved by each solver, and results for each target.
 //
-// A time target compares one solver of perp with the fastest of the named peers on the same problem in
-// the same run. Only problems that both solved count; the worst ratio decides, the median and the geometric
-// mean are shown.
+// A time target compares a solver of perp with the fastest of the named peers on the same problem in the same
+// run. Only problems that both solved count; the worst ratio decides, median and geometric mean are shown.
 #include "report.h"
 
 #include <math.h>
@@ -39,7 +38,7 @@ static void print_solver(const bench_row *rows, int count, const bench_row *one)
         none += outcome == BENCH_NONE;
         late += outcome == BENCH_TIMEOUT;
         crash += outcome == BENCH_CRASH;
-        // perp promises both residuals
+        // perp must satisfy both residuals
         wrong += outcome == BENCH_FALSE ||
                  (!one->peer && outcome == BENCH_PLAIN && rows[i].result.claims);
     }
@@ -65,7 +64,7 @@ typedef struct target {
     const char *peers;     // names separated by '|': a time target; NULL: a count
     const char *families;  // names separated by '|'; NULL: all
     int low, high;         // sizes
-    double value;          // largest ratio; for a count: how many may stay unsolved
+    double value;          // largest ratio; for a count: unsolved problems allowed
     const char *begins;  // how names begin, separated by '|': the geometric mean decides; NULL: all
 } target;
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_bench_tree: a chain of N rods on hinges in joint coordinates, how time grows with N, and, where it is
-// installed, MuJoCo's mj_forward on the same chain in the same run: time beside the difference of q''.
+// perp_bench_tree: time for a chain of N rods on hinges in joint coordinates, as a function of N, compared with
+// MuJoCo's mj_forward, if installed, on the same chain in the same run, with the difference of q''.
 //
-// Rods of 0.1 m and 0.05 kg, hinge axes in turns along y and x, random angles within 0.3 rad and rates within
-// 1 rad/s; no contacts, no constraints. Times are the least of several batches, in CPU time.
+// Rods of 0.1 m and 0.05 kg, hinge axes alternately along y and x, random angles within 0.3 rad and rates within
+// 1 rad/s; no contacts, no constraints. Times are CPU times, the least of several batches.
 #include "tree.h"
 
 #include <perp/perp.h>
@@ -119,7 +119,7 @@ static perp_status call(const chain *c, what w)
     return status;
 }
 
-// Seconds a call.
+// Seconds per call.
 static double time_of(const chain *c, what w)
 {
     double best = HUGE_VAL;

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-// The parser takes no more than 100 elements in each other, so a chain is written to files of so many links,
-// each included by the innermost link of the one before.
+// The parser allows at most 100 nested elements, so a chain is split into files, each included by the innermost
+// link of the previous one.
 enum { BATCHES = 15, PART = 50, MOST_CHARS = 400 };
 
 static void write_part(int n, int first, char *text, size_t room)

@@ -353,8 +353,8 @@ static void print_summary(const run *r, const perp_summary *sum)
     if (sum->steps == r->steps && r->last != r->h) {
         snprintf(last, sizeof last, " (last step %g s)", r->last);
     }
-    printf("steps       %lld of %g s%s, to t = %.9g s; %d frames\n", (long long)sum->steps, r->h,
-           last, t, sum->frames);
+    printf("steps       %lld of %g s%s, to t = %.9g s; %d frame%s\n", (long long)sum->steps, r->h,
+           last, t, sum->frames, sum->frames == 1 ? "" : "s");
     int bodies = perp_model_bodies(perp_scene_model(r->scene)) - 1;
     printf("size        %d %s, up to %d contact%s\n", bodies, bodies == 1 ? "body" : "bodies",
            sum->contacts_max, sum->contacts_max == 1 ? "" : "s");

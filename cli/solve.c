@@ -24,7 +24,7 @@ typedef struct session {
     tally tally;
 } session;
 
-// ── Output of one result, in the form asked for ──────────────────────────────────────────────────
+// ── Output of one result, in the requested form ──────────────────────────────────────────────────
 
 static void begin_output(session *s)
 {

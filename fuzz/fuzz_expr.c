@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of expressions, reached as the motion of a driven body: what is accepted is evaluated and
-// differentiated in two steps, and what is refused has a message.
+// Fuzz target for expressions, used as the motion of a driven body: accepted ones are evaluated and
+// differentiated in two steps; rejected ones must have a message.
 #include <perp/perp.h>
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of the contact solvers: bytes make one or two contacts of any law, in local or global
-// form; what is accepted must obey the law of each contact, and numbers are always finite.
+// Fuzz target for the contact solvers: the bytes define one or two contacts of any law, in local or global
+// form; accepted answers must satisfy the law of each contact, and all numbers must be finite.
 #include "support/bytes.h"
 #include "support/truth.h"
 
@@ -29,7 +29,7 @@ typedef struct input {
     double mu_max;
 } input;
 
-// H from the bytes, M diagonal; the local form is condensed here, with a perturbation when asked for.
+// H from the bytes, M diagonal; the local form is condensed here, with an optional perturbation.
 static void decode(bytes *from, input *in)
 {
     memset(in, 0, sizeof *in);
@@ -113,8 +113,8 @@ static void try_solver(const char *name, const input *in)
     if (status < 0) {
         return;
     }
-    // The natural map within tol |q| bounds the violation of the law by a few times that; the largest
-    // free velocity is bounded by what f and M make of it.
+    // A natural map within tol |q| bounds the violation of the law by a few times that; the largest free velocity
+    // is bounded in terms of f and M.
     velocities(in, r, v, u);
     unit = fmax(unit, largest(n, u));
     for (int k = 0; fcp->nv > 0 && k < NV; k++) {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of gaps: bytes make two shapes and their poses; whatever they are, the contact points must be
-// finite, with unit normals and true distances, the same from both sides.
+// Fuzz target for gaps: the bytes define two shapes and their poses; the contact points must always be finite,
+// with unit normals and true distances, the same from both sides.
 #include "support/bytes.h"
 #include "support/gap_scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// Mostly multiples of an eighth, so that vertices meet and sides are parallel often; one in eight is of
+// Mostly multiples of an eighth, so that coinciding vertices and parallel sides are frequent; one in eight has
 // another order of magnitude.
 static double take_length(bytes *b)
 {

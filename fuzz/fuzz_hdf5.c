@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of the reader of FCLIB files. The input is not the file, but a list of edits to a good
-// one: HDF5 makes a proper file of it, so that what is tried is our reader and not HDF5's.
+// Fuzz target for the FCLIB reader. The input is not the file but a list of edits to a valid one: HDF5 writes a
+// well-formed file, so that our reader is tested and not HDF5.
 //
 //   byte 0: which problem; then triples: dataset, what to do with it, argument
 #include "reader.h"
@@ -37,7 +37,7 @@ typedef struct dataset {
     shape shape;
 } dataset;
 
-// One contact on a mass, local and global, plain and rolling at once: unread parts do not matter.
+// One contact on a mass, local and global, plain and rolling at once: parts that are not read do not matter.
 static const dataset good[DATASETS] = {
     {"", "spacedim", true, 1, {3}, PLAIN},
     {"vectors", "mu", false, 1, {0.5}, PLAIN},

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of the reader of perp's JSON.
+// Fuzz target for the reader of perp's JSON.
 #include "reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of the MCP solvers: bytes make a small problem; what is accepted must be true in long
-// double, what is called infeasible must be so by enumeration, and auto must find what there is.
+// Fuzz target for the MCP solvers: the bytes define a small problem; accepted answers must hold in long double,
+// infeasible problems must be so by enumeration, and auto must find existing solutions.
 #include "support/bytes.h"
 #include "support/truth.h"
 
@@ -45,7 +45,7 @@ static void decode(bytes *from, input *in)
     in->mcp = (perp_mcp){n, perp_matrix_dense(n, n, in->A), in->b, in->lower, in->upper};
 }
 
-// Whether enumeration has a solution that both residuals accept with room to spare.
+// Whether enumeration finds a solution that both residuals accept with a margin.
 static bool has_solution(const perp_mcp *mcp)
 {
     double z[MOST * ENUM_MAX];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of the readers of STL and OBJ, and of the meshes and hulls made of what they read.
+// Fuzz target for the STL and OBJ readers, and for meshes and hulls built from their results.
 #include "support/mesh_check.h"
 
 #include <stdint.h>

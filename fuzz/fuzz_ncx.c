@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of the reader of ncx text.
+// Fuzz target for the ncx reader.
 #include "reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of scene files: what is read can be simulated for three steps without harm, and what is
-// refused has a message. Heavy scenes are read only.
+// Fuzz target for scene files: accepted scenes are simulated for three steps; rejected ones must have a message.
+// Large scenes are only read.
 #include <perp/io.h>
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzz target of solids: bytes make two of them and their poses; whatever they are, witness points must be on
-// their solids, the gap the one that the normal parts by, and no other direction better (touch_flaw).
+// Fuzz target for solids: the bytes define two solids and their poses; witness points must be on their solids, the
+// gap must be the separation along the normal, and no other direction may separate more (touch_flaw).
 #include "support/touch_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

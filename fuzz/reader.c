@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads fuzzed bytes and traps when a problem that is handed out breaks a promise.
+// Reads fuzzed bytes and traps if the resulting problem violates a guarantee.
 #include "reader.h"
 
 #include <fcntl.h>

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run is judged by, computed from poses and velocities alone, the same for every engine.
+// Metrics of a run, computed from poses and velocities alone, in the same way for every engine.
 #pragma once
 
 #include "peer.h"
 
-// Columns of a result; NAN where a scene has no such figure.
+// Columns of a result; NAN if a scene does not have it.
 typedef enum peer_column {
     PEER_US,               // median over steps of the smallest time over repeats [us]
     PEER_US_TAIL,          // the same over the last fifth of the steps
     PEER_CONTACTS,         // mean number of contact points, as the engine counts them
     PEER_PENETRATION,      // largest over the run [m]
     PEER_PENETRATION_END,  // largest at the end [m]
-    PEER_CREEP,            // motion of bodies that ought to rest [m]
+    PEER_CREEP,            // motion of bodies that should be at rest [m]
     PEER_STOP_ERROR,       // distance slid, relative to the exact one
     PEER_HEADING_ERROR,    // [degree]
     PEER_ENERGY_DRIFT,     // at the end, relative to falling half the length
@@ -22,7 +22,7 @@ typedef enum peer_column {
     PEER_TIP_ERROR,        // double pendulum at the end [m]
     PEER_APEX_ERROR,       // first bounce, relative; -1: it did not bounce
     PEER_STANDS,           // 1, 0
-    PEER_JUMP,             // farthest any body ever was from its start [m]
+    PEER_JUMP,             // largest distance of any body from its start [m]
     PEER_LOST,             // bodies under the floor
     PEER_KINETIC,          // energy at the end [J]
     PEER_RESIDUAL,         // largest the engine reported
@@ -31,8 +31,8 @@ typedef enum peer_column {
 
 typedef struct peer_watch {
     const peer_scene *scene;
-    int every;                 // look at every so many steps
-    peer_state *start, *rest;  // rest: at the time from which creep counts
+    int every;                 // steps between observations
+    peer_state *start, *rest;  // rest: at the time from which creep is measured
     double rest_time;
     bool have_rest;
     double energy, energy_worst, penetration, gap, jump;

@@ -152,7 +152,7 @@ static void slide_figures(void **unused)
     close_scene(&f);
 }
 
-// Two rods hanging straight down at rest: where energy, gap and tip stand to the start and the reference.
+// Two rods hanging straight down at rest: energy, gap and tip relative to the start and the reference.
 static void pendulum_figures(void **unused)
 {
     (void)unused;

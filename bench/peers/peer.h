@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spatial scenes for perp and the engines it is compared with: one scene, one adapter an engine.
+// Spatial scenes for perp and the engines it is compared with: one adapter per engine.
 //
 // SI units, z up. Every pair of surfaces has the scene's mu and restitution. A state is that of the centre
 // of mass, velocities in the world frame. Adapters other than perp's are modules loaded in the process
@@ -72,8 +72,8 @@ typedef struct peer_scene {
     int bodies, planes, joints;
 } peer_scene;
 
-// step advances by the h given to create. contacts may be NULL. residual: what the engine itself reports
-// of its last solve; NULL where it reports nothing. create returns NULL and says why in `reason`.
+// step advances by the h given to create. contacts may be NULL. residual: that reported by the engine for its
+// last solve; NULL if it reports none. On failure create returns NULL and sets `reason`.
 typedef struct peer_engine {
     const char *name, *version;
     void *(*create)(const peer_scene *scene, const char *setting, double h, char reason[80]);
@@ -94,7 +94,7 @@ extern const peer_engine peer_module;
 
 // A setting is a list of words joined by '-', as in "quick50-tight". Is `word` one of them?
 bool peer_has(const char *setting, const char *word);
-// The number behind the word that begins with `stem`: peer_number("quick50", "quick", 20) is 50.
+// The number after the word `stem`: peer_number("quick50", "quick", 20) is 50.
 int peer_number(const char *setting, const char *stem, int otherwise);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The time of step k is the smallest over the repeats (runs are deterministic), in thread CPU time, so that
-// other programs do not count; the figure is the median over k. Only the engine's step is timed.
+// other programs do not count; the result is the median over k. Only the step of the engine is timed.
 #include "run.h"
 
 #include <dlfcn.h>
@@ -46,7 +46,7 @@ static void time_columns(double *best, int steps, double *value)
 {
     int tail = steps >= 5 ? steps / 5 : steps;
     value[PEER_US_TAIL] = 1e6 * median(best + steps - tail, tail);
-    value[PEER_US] = 1e6 * median(best, steps);  // the tail is sorted by now, which changes nothing
+    value[PEER_US] = 1e6 * median(best, steps);  // sorting the tail before does not matter
 }
 
 // ── One run ──────────────────────────────────────────────────────────────────────────────────────
@@ -61,7 +61,7 @@ typedef struct job {
     peer_state *state;  // [bodies]
 } job;
 
-// The first run also watches; returns the number of steps done, 0 when the engine was not created.
+// The first run also observes; returns the number of steps taken, 0 if the engine was not created.
 static int run_first(const job *j, void *self, peer_result *r)
 {
     peer_watch watch;
@@ -159,7 +159,7 @@ static const peer_engine *load(const char *folder, const char *name, char reason
 
 static void prepare_child(const char *folder, double budget)
 {
-    if (chdir(folder) != 0) {  // MuJoCo writes a log where it stands
+    if (chdir(folder) != 0) {  // MuJoCo writes a log to the current directory
         _exit(1);
     }
     int null = open("/dev/null", O_WRONLY);

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One engine with one setting on one scene, in a process of its own, timed and watched.
+// One engine with one setting on one scene, in its own process, timed and observed.
 #pragma once
 
 #include "metrics.h"
 
 typedef struct peer_result {
-    char version[32], reason[80];  // reason: why there are no figures
-    bool done;                     // at least one run came to an end
-    bool late, diverged;           // cut short by the budget, or because it blew up
+    char version[32], reason[80];  // reason: why there are no results
+    bool done;                     // at least one run finished
+    bool late, diverged;           // stopped by the time limit, or because it diverged
     double simulated;              // [s]
     int repeats;
     double value[PEER_COLUMNS];

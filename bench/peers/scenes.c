@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function a scene family, then the table of cases. docs/comparison.md says what each scene asks.
+// One function per scene family, then the table of cases. docs/comparison.md explains the scenes.
 #include "scenes.h"
 #include "vector.h"
 
@@ -208,7 +208,7 @@ static bool wall(peer_scene *s)
     return true;
 }
 
-// Rods hanging on one another, let go horizontally.
+// Rods hanging from each other, released horizontally.
 static bool chain(peer_scene *s, double length, bool hinges, double duration)
 {
     if (!reserve(s, s->n, 0, s->n)) {

@@ -157,7 +157,7 @@ typedef struct perp_fcp_residuals {
     double scaled;    // with rho_c = 3 / tr W_cc, relative to max(|r|, |rho q|)    theory (C8)
     double dynamics;  // |M v - f - H r| / max(|f + H r|, |f|); 0 in the local form
     double backward;  // backward error: the worst contact or body, each in its own units   (C41)
-    double velocity;  // like plain, with r scaled to velocities: u relative to |q|  theory (C43)
+    double velocity;  // like plain, with r in its own units: u relative to |q|  theory (C43)
 } perp_fcp_residuals;
 
 PERP_API PERP_MUST perp_status perp_mcp_judge(const perp_mcp *mcp, const double *z,

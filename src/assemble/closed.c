@@ -115,7 +115,7 @@ static void factor_pivoted_cholesky(pp_closed *c, double *S)
 }
 
 // L^T L of the rank columns, for impulses of least norm. The columns are independent, so it is regular but for rounding.
-static perp_status factor_gram(pp_closed *c, pp_arena *arena)
+static perp_status factor_redundant_gram(pp_closed *c, pp_arena *arena)
 {
     int n = c->nb, r = c->rank;
     c->G = PP_ARRAY(arena, double, (size_t)r *(size_t)r);
@@ -280,7 +280,7 @@ perp_status pp_closed_create(pp_closed *out, const perp_model *model, const pp_r
     }
     fill_schur(out, out->L);
     factor_pivoted_cholesky(out, out->L);
-    return out->rank < n ? factor_gram(out, arena) : PERP_OK;
+    return out->rank < n ? factor_redundant_gram(out, arena) : PERP_OK;
 }
 
 // x = S^+ x: on entry the rates that the rows are short of, on return the impulses that supply them. The sparse factors

@@ -149,7 +149,7 @@ static joint_rows rows_of(const pp_closed *c, const pp_link *link)
 
 // The impulses p with J^T p = f: f lies in the range of J^T, the rows are independent. Scaled normal
 // equations, twice: the second round takes off what rounding left.
-static void solve_rows(const joint_rows *j, int nv, const double *f, double *pb)
+static void solve_joint_reaction(const joint_rows *j, int nv, const double *f, double *pb)
 {
     double A[ROWS_MOST * ROWS_MOST], left[PP_BODY_NV], x[ROWS_MOST];
     int n = j->count;
@@ -200,7 +200,7 @@ void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, 
             continue;
         }
         joint_rows rows = rows_of(c, link);
-        solve_rows(&rows, body->nv, f + body->at, pb);
+        solve_joint_reaction(&rows, body->nv, f + body->at, pb);
         if (carrier->nv > 0) {
             perp_wrench w = wrench_of(body, f + body->at);
             const pp_frame *frame = c->in.tree->body;

@@ -234,7 +234,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
 // ── Bodies kept: M v = f + H r, u = H^T v + w ────────────────────────────────────────────────────
 
 // J M^-1 J^T of a boxed row, by which its limit is scaled; 1 where neither body is free.
-static double row_mobility(const perp_model *model, const pp_kinematics *kin, const pp_row *row)
+static double limit_scale(const perp_model *model, const pp_kinematics *kin, const pp_row *row)
 {
     double s = pp_row_mobility(model, kin->mass, row);
     return s > 0.0 ? s : 1.0;
@@ -265,7 +265,7 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
     }
     for (int i = 0; i < rows->nm; i++) {
         pp_writer_column(&w);
-        pp_writer_put(&w, model->nv + i, 1.0 / row_mobility(model, kin, &rows->m[i]));
+        pp_writer_put(&w, model->nv + i, 1.0 / limit_scale(model, kin, &rows->m[i]));
     }
     *out = pp_writer_close(&w, n);
     return PERP_OK;
@@ -299,7 +299,7 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
         // The limit of a boxed row acts on a velocity of its own, number model->nv + i, instead of on a body.
         if (base[k] == LIMIT) {
             const pp_row *row = &rows->m[base[k + 1]];
-            w[k] = -row_mobility(model, kin, row) * row->upper;
+            w[k] = -limit_scale(model, kin, row) * row->upper;
             i[used] = model->nv + base[k + 1];
             x[used++] = 1.0;
         } else if (base[k] >= 0) {

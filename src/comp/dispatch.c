@@ -102,7 +102,7 @@ static perp_status check_call(call *c, const char *name, const perp_comp_options
     }
     if (!c->solver) {
         pp_print(info->error.text, sizeof info->error.text,
-                 "no solver is called '%s': see perp_solver_at()", name);
+                 "unknown solver '%s': see perp_solver_at()", name);
         return PERP_ERR_ARGUMENT;
     }
     info->solver = c->solver->card.name;
@@ -110,7 +110,8 @@ static perp_status check_call(call *c, const char *name, const perp_comp_options
         !(c->options.max_seconds >= 0.0) || !(c->options.max_work >= 0.0) ||
         c->options.threads < 0 || c->options.threads > PP_THREADS_MOST) {
         pp_print(info->error.text, sizeof info->error.text,
-                 "options: tolerance must be positive, the limits not negative, threads 0 to %d",
+                 "options: tolerance must be positive, limits must not be negative, threads must "
+                 "be 0 to %d",
                  PP_THREADS_MOST);
         return PERP_ERR_ARGUMENT;
     }
@@ -127,8 +128,8 @@ static perp_status require_output(call *c, const double *x, const char *name)
     if (x) {
         return PERP_OK;
     }
-    pp_print(c->info->error.text, sizeof c->info->error.text,
-             "there is no room for the answer: %s is NULL", name);
+    pp_print(c->info->error.text, sizeof c->info->error.text, "%s is NULL: no place for the result",
+             name);
     return PERP_ERR_ARGUMENT;
 }
 
@@ -139,7 +140,7 @@ static perp_status refuse_class(call *c, unsigned classes)
         return PERP_OK;
     }
     pp_print(c->info->error.text, sizeof c->info->error.text,
-             "'%s' does not take this kind of problem; it is for: %s", c->solver->card.name,
+             "'%s' does not accept this kind of problem; it is for: %s", c->solver->card.name,
              c->solver->card.proven);
     return PERP_ERR_REFUSED;
 }
@@ -213,7 +214,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
         return believed;
     }
     pp_print(info->error.text, sizeof info->error.text,
-             "'%s' stopped at an answer whose residual is %.1e: not accepted", info->solver, worst);
+             "'%s' stopped with residual %.1e: not accepted", info->solver, worst);
     return PERP_ERR_LIMIT;
 }
 

@@ -52,7 +52,7 @@ bool pp_job_is_over(const pp_job *job)
 const char *pp_job_limit(const pp_job *job)
 {
     if (is_worked_off(job)) {
-        return "limit of work";
+        return "work limit";
     }
     return is_late(job) ? "time limit" : NULL;
 }

@@ -50,8 +50,8 @@ static void moment_row(const pp_row_builder *k, const pp_contact *c, perp_vec3 d
 
 // The next friction group of the contact whose normal row is number out->nn, which the caller counts when the contact is
 // complete. The group's rows are filled later.
-static void add_group(pp_rows *out, pp_friction_kind kind, int size, double mu, int facets,
-                      pp_scheme scheme)
+static void add_friction_group(pp_rows *out, pp_friction_kind kind, int size, double mu, int facets,
+                               pp_scheme scheme)
 {
     // A group of one row pushes both ways; a disc without facets of its own is a polygon in the forms MCP and LCP.
     int n = out->nn, directions = 2;
@@ -87,7 +87,7 @@ static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme schem
 {
     if (!m->spatial) {
         if (c->mu > 0.0) {
-            add_group(out, PP_SLIDE, 1, c->mu, 0, scheme);
+            add_friction_group(out, PP_SLIDE, 1, c->mu, 0, scheme);
         }
         return;
     }
@@ -99,20 +99,20 @@ static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme schem
     }
     double scale[2], mu = pp_friction_scales(c, scale);
     if (mu > 0.0) {
-        add_group(out, PP_SLIDE, 2, mu, facets, scheme);
+        add_friction_group(out, PP_SLIDE, 2, mu, facets, scheme);
     }
     if (c->mu_spin > 0.0) {
-        add_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme);
+        add_friction_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme);
     }
     if (c->mu_roll > 0.0) {
-        add_group(out, PP_ROLL, 2, c->mu_roll, facets, scheme);
+        add_friction_group(out, PP_ROLL, 2, c->mu_roll, facets, scheme);
     }
 }
 
 // Rows of a friction group: along the tangents t and o = n x t (sliding), about n (spin) or about t and o (roll). With two
 // coefficients of sliding friction the row along o is scaled by mu_2 / mu: the ellipse of impulses becomes a disc.
-static void fill_group(const pp_row_builder *k, const pp_contact *c, const pp_friction *group,
-                       pp_row *row)
+static void fill_friction_rows(const pp_row_builder *k, const pp_contact *c,
+                               const pp_friction *group, pp_row *row)
 {
     perp_vec3 o = pp_cross(c->n, c->t);
     if (group->kind == PP_SPIN) {
@@ -139,7 +139,7 @@ int pp_contact_rows_at(const perp_model *model, const pp_poses *at, const pp_con
     relative_point(&k, c, c->n, &out[0]);
     for (int g = 0; g < rows->grouped[n]; g++) {
         const pp_friction *group = &rows->group[rows->friction[n] + g];
-        fill_group(&k, c, group, out + count);
+        fill_friction_rows(&k, c, group, out + count);
         count += group->size;
     }
     return count;
@@ -182,7 +182,7 @@ static void some_friction(void *arg, int from, int to)
         const pp_contact *c = &s->gaps->contact[s->out->contact[n]];
         for (int g = 0; g < s->out->grouped[n]; g++) {
             const pp_friction *group = &s->out->group[s->out->friction[n] + g];
-            fill_group(&s->start, c, group, &s->out->t[group->t]);
+            fill_friction_rows(&s->start, c, group, &s->out->t[group->t]);
         }
     }
 }

@@ -109,7 +109,8 @@ static perp_status emit(expr_parser *p, const char *at, pp_node node, int pops)
     p->node[p->nodes++] = node;
     p->height += 1 - pops;
     if (p->height > PP_EXPR_DEPTH) {
-        return bad(p, at, "the expression is nested deeper than %d; split it", PP_EXPR_DEPTH);
+        return bad(p, at, "the expression is nested more than %d levels deep; split it",
+                   PP_EXPR_DEPTH);
     }
     return PERP_OK;
 }
@@ -117,7 +118,8 @@ static perp_status emit(expr_parser *p, const char *at, pp_node node, int pops)
 static perp_status push_operator(expr_parser *p, pending item)
 {
     if (p->depth == PP_EXPR_DEPTH) {
-        return bad(p, item.at, "the expression is nested deeper than %d; split it", PP_EXPR_DEPTH);
+        return bad(p, item.at, "the expression is nested more than %d levels deep; split it",
+                   PP_EXPR_DEPTH);
     }
     p->stack[p->depth++] = item;
     return PERP_OK;
@@ -167,7 +169,7 @@ static perp_status read_number(expr_parser *p, double *value)
         return bad(p, start, "%.*s is larger than any double", length > 40 ? 40 : (int)length,
                    start);
     default:
-        return bad(p, start, "'%.*s' is no number; write one like 0.5 or 1e-3",
+        return bad(p, start, "'%.*s' is not a number; write one like 0.5 or 1e-3",
                    length > 40 ? 40 : (int)length, start);
     }
 }
@@ -177,7 +179,7 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
 {
     skip_space(p);
     if (*p->at != '[') {
-        return bad(p, p->at, "write a table as table(t, [0, 1, 2], [5, 6, 5]): here a '[' is due");
+        return bad(p, p->at, "write a table as table(t, [0, 1, 2], [5, 6, 5]): expected '[' here");
     }
     do {
         p->at++;
@@ -185,7 +187,7 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
         bool negative = *p->at == '-';  // the sign of a number, since lists hold no expressions
         p->at += *p->at == '-' || *p->at == '+';
         if (*count == room || !(is_digit(*p->at) || *p->at == '.')) {
-            return bad(p, p->at, "a list in a table holds numbers with commas between them");
+            return bad(p, p->at, "a list in a table consists of numbers separated by commas");
         }
         perp_status status = read_number(p, &values[*count]);
         if (status < 0) {
@@ -197,7 +199,7 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
     } while (*p->at == ',');
     if (*p->at != ']') {
         return bad(p, p->at,
-                   "a list in a table holds numbers with commas between them, then a ']'");
+                   "a list in a table consists of numbers separated by commas, followed by ']'");
     }
     p->at++;
     return PERP_OK;
@@ -219,7 +221,7 @@ static perp_status add_table(expr_parser *p, const char *at, const double *x, co
     p->table = table;
     perp_status status =
         p->points > PP_EXPR_POINTS
-            ? bad(p, at, "tables have at most %d points in all", PP_EXPR_POINTS)
+            ? bad(p, at, "tables have at most %d points in total", PP_EXPR_POINTS)
             : pp_spline_table_build(x, y, count, p->arena, &table[p->tables], &why);
     if (why) {
         return bad(p, at, "%s", why);
@@ -242,7 +244,7 @@ static perp_status read_table(expr_parser *p, const char *at)
     perp_status status = read_list(p, x, room, &nx);
     skip_space(p);
     if (status == PERP_OK && *p->at != ',') {
-        status = bad(p, p->at, "a table has two lists: write a ',' and the list of values");
+        status = bad(p, p->at, "a table has two lists: write ',' and the list of values");
     }
     if (status == PERP_OK) {
         p->at++;
@@ -250,10 +252,11 @@ static perp_status read_table(expr_parser *p, const char *at)
     }
     skip_space(p);
     if (status == PERP_OK && *p->at != ')') {
-        status = bad(p, p->at, "a table ends after its second list: write a ')'");
+        status = bad(p, p->at, "a table ends after its second list: write ')'");
     }
     if (status == PERP_OK && nx != ny) {
-        status = bad(p, at, "the lists of a table are equally long; these have %d and %d numbers",
+        status = bad(p, at,
+                     "the lists of a table must have the same length; these have %d and %d numbers",
                      nx, ny);
     }
     p->at += status == PERP_OK;
@@ -286,8 +289,7 @@ static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
     if (near) {
         return bad(p, at, "unknown name '%.*s': did you mean '%s'?", shown, at, near);
     }
-    return bad(p, at, "unknown name '%.*s'; here stand numbers, pi, e, functions and %s", shown, at,
-               list);
+    return bad(p, at, "unknown name '%.*s'; use numbers, pi, e, functions and %s", shown, at, list);
 }
 
 // A name: variable, constant, or function with its parenthesis. *operand: a value was complete.
@@ -315,7 +317,7 @@ static perp_status read_name(expr_parser *p, bool *operand)
         if (is_word(at, length, functions[k].name)) {
             skip_space(p);
             if (*p->at != '(') {
-                return bad(p, p->at, "write %s(...): its argument stands in parentheses",
+                return bad(p, p->at, "write %s(...): the argument must be in parentheses",
                            functions[k].name);
             }
             p->at++;
@@ -331,15 +333,16 @@ static perp_status want_operand(const expr_parser *p)
 {
     const char *after = p->nodes > 0 || p->depth > 0 ? "" : " to begin with";
     if (*p->at == '\0') {
-        return bad(p, p->at, "the expression ends where a number, a name or a '(' is due");
+        return bad(p, p->at, "the expression ends where a number, a name or '(' is expected");
     }
     if (*p->at == '*' && p->at > p->text && p->at[-1] == '*') {
         return bad(p, p->at - 1, "write ^ for a power, not **");
     }
     if (*p->at > ' ' && *p->at <= '~') {
-        return bad(p, p->at, "found '%c' where a number, a name or a '(' is due%s", *p->at, after);
+        return bad(p, p->at, "found '%c' where a number, a name or '(' is expected%s", *p->at,
+                   after);
     }
-    return bad(p, p->at, "found byte 0x%02X where a number, a name or a '(' is due%s",
+    return bad(p, p->at, "found byte 0x%02X where a number, a name or '(' is expected%s",
                (unsigned)(unsigned char)*p->at, after);
 }
 
@@ -417,7 +420,7 @@ static perp_status read_close(expr_parser *p)
         return status;
     }
     if (!open) {
-        return bad(p, p->at, "this ')' has no '(' before it");
+        return bad(p, p->at, "this ')' has no matching '('");
     }
     pending call = *open;
     p->depth--;
@@ -434,7 +437,7 @@ static perp_status read_comma(expr_parser *p, bool *operand)
         return status;
     }
     if (!open || !open->function) {
-        return bad(p, p->at, "a comma stands between arguments only; write decimals with a point");
+        return bad(p, p->at, "a comma separates arguments only; write decimals with a point");
     }
     p->at++;
     if (open->function->op == PP_OP_TABLE) {
@@ -452,12 +455,12 @@ static perp_status want_operator(const expr_parser *p)
 {
     char c = *p->at;
     if (is_letter(c) || is_digit(c) || c == '(' || c == '.') {
-        return bad(p, p->at, "an operator is missing before this; write * to multiply");
+        return bad(p, p->at, "missing operator before this; write * to multiply");
     }
     if (c > ' ' && c <= '~') {
-        return bad(p, p->at, "found '%c' where an operator is due: + - * / ^", c);
+        return bad(p, p->at, "found '%c' where an operator is expected: + - * / ^", c);
     }
-    return bad(p, p->at, "found byte 0x%02X where an operator is due: + - * / ^",
+    return bad(p, p->at, "found byte 0x%02X where an operator is expected: + - * / ^",
                (unsigned)(unsigned char)c);
 }
 
@@ -498,7 +501,8 @@ static perp_status parse(expr_parser *p)
     perp_status status = PERP_OK;
     skip_space(p);
     if (*p->at == '\0') {
-        return bad(p, p->at, "the expression is empty; write a number or, say, 0.1*sin(2*pi*t)");
+        return bad(p, p->at,
+                   "the expression is empty; write a number, or for example 0.1*sin(2*pi*t)");
     }
     while (status == PERP_OK && (*p->at || !operand)) {
         status = operand ? read_operator(p, &operand) : read_operand(p, &operand);
@@ -509,7 +513,7 @@ static perp_status parse(expr_parser *p)
         status = innermost(p, &open);
     }
     if (status == PERP_OK && open) {
-        return bad(p, open->at, "this parenthesis is never closed; write a ')'");
+        return bad(p, open->at, "this parenthesis is not closed; write ')'");
     }
     return status;
 }

@@ -144,9 +144,10 @@ static perp_status take_mu(pp_draft *draft, pp_slot slot, perp_problem *problem,
     for (int c = 0; c < nc; c++) {
         if ((*out)[c] < 0.0) {
             const pp_vector *v = &draft->vector[slot];
-            return pp_draft_fail(draft, v->label, v->at,
-                                 "vector '%s': contact %d has %g: coefficients are not negative",
-                                 v->label, c, (*out)[c]);
+            return pp_draft_fail(
+                draft, v->label, v->at,
+                "vector '%s': contact %d has %g: coefficients must not be negative", v->label, c,
+                (*out)[c]);
         }
     }
     return PERP_OK;
@@ -180,7 +181,7 @@ static perp_status check_bounds(pp_draft *draft, const perp_mcp *mcp)
             pp_slot slot = mcp->lower ? PP_VECTOR_LOWER : PP_VECTOR_UPPER;
             const pp_vector *v = &draft->vector[slot];
             return pp_draft_fail(draft, v->label, v->at,
-                                 "bounds of variable %d: %g..%g holds no number", i, low, high);
+                                 "bounds of variable %d: %g..%g contains no number", i, low, high);
         }
     }
     return PERP_OK;
@@ -264,8 +265,8 @@ static void drop_unnamed_rows(pp_draft *draft)
     if (draft->env && draft->env->log) {
         char text[160];
         pp_print(text, sizeof text,
-                 "matrix '%s' has %d rows, of which %d are said to be equations or complementarity "
-                 "rows: the others are left out",
+                 "matrix '%s' has %d rows, of which %d are declared as equations or "
+                 "complementarity rows: the others are ignored",
                  raw->label, raw->rows, n);
         draft->env->log(draft->env->user, LOG_WARNING, text);
     }
@@ -352,10 +353,10 @@ static perp_status take_nd(pp_draft *draft, perp_problem *problem)
     for (int c = 0; c < v->n; c++) {
         if (!(value[c] == 0.0 || (value[c] >= 3.0 && value[c] <= 1e6)) ||
             value[c] != floor(value[c])) {
-            return pp_draft_fail(draft, v->label, v->at,
-                                 "vector '%s': contact %d has %g facets: "
-                                 "write 0 for the disc, or 3 and more",
-                                 v->label, c, value[c]);
+            return pp_draft_fail(
+                draft, v->label, v->at,
+                "vector '%s': contact %d has %g facets: write 0 for the disc, or 3 or more",
+                v->label, c, value[c]);
         }
         nd[c] = (int)value[c];
     }
@@ -394,8 +395,9 @@ static perp_status check_contacts(pp_draft *draft)
         return missing(draft, "vector", "mu");
     }
     if (draft->contacts > INT_MAX / draft->dim) {
-        return pp_draft_fail(draft, "contacts", NULL, "%d contacts of %d components are too many",
-                             draft->contacts, draft->dim);
+        return pp_draft_fail(draft, "contacts", NULL,
+                             "too many contacts: %d with %d components each", draft->contacts,
+                             draft->dim);
     }
     return PERP_OK;
 }

@@ -79,18 +79,18 @@ static hssize_t dataset_length(hid_t dataset, bool integer, const char **why)
     size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
     *why = NULL;
     if (class != H5T_INTEGER && (integer || class != H5T_FLOAT)) {
-        *why = integer ? "must hold integers" : "must hold numbers";
+        *why = integer ? "must contain integers" : "must contain numbers";
     } else if (space < 0 || H5Sget_simple_extent_ndims(space) > 1) {
         *why = "must be a vector";
     } else if (!stored_plainly(dataset)) {
-        *why = "is not stored in this file in a way that is read here";
+        *why = "is stored in a way that is not supported";
     } else {
         count = H5Sget_simple_extent_npoints(space);
         hsize_t stored = H5Dget_storage_size(dataset);
         // An empty dataset stores nothing, and passes with 0 entries.
         if (count < 0 || count > INT_MAX ||
             (double)count * (double)bytes > (double)BEST_COMPRESSION * (double)stored) {
-            *why = "is larger than what the file stores";
+            *why = "is larger than the data in the file";
             count = -1;
         }
     }
@@ -144,7 +144,7 @@ static perp_status read_scalar(fclib_reader *in, hid_t group, const char *where,
     int n = 0;
     perp_status status = read_array(in, group, where, name, true, &array, &n);
     if (status == PERP_OK && n != 1) {
-        return fail_read(in, where, name, "must be one integer");
+        return fail_read(in, where, name, "must be a single integer");
     }
     if (status == PERP_OK) {
         *value = *(int *)array;
@@ -206,16 +206,17 @@ static perp_status expand_pointers(fclib_reader *in, const char *name, const sto
                                    int lines, int **out)
 {
     if (A->p_count != lines + 1 || A->p[0] != 0) {
-        return fail_read(in, name, "p", "must be one pointer a line and one more, from 0");
+        return fail_read(in, name, "p",
+                         "must have one pointer per row or column plus one, starting at 0");
     }
     for (int k = 0; k < lines; k++) {
         if (A->p[k + 1] < A->p[k]) {
-            return fail_read(in, name, "p", "must not fall");
+            return fail_read(in, name, "p", "must not decrease");
         }
     }
     int nnz = A->p[lines];
     if (nnz > A->i_count || nnz > A->x_count) {
-        return fail_read(in, name, "p", "points behind the entries");
+        return fail_read(in, name, "p", "points past the entries");
     }
     int *line = PP_ARRAY(in->draft->scratch, int, nnz);
     if (!line) {
@@ -286,7 +287,7 @@ static perp_status read_matrix(fclib_reader *in, const char *name, int rows, int
     H5Gclose(group);
     if (status == PERP_OK && (A.m != rows || A.n != cols)) {
         return pp_draft_fail(in->draft, NULL, NULL,
-                             "matrix '%s': %d x %d, but the vectors ask for %d x %d", name, A.m,
+                             "matrix '%s': %d x %d, but the vectors require %d x %d", name, A.m,
                              A.n, rows, cols);
     }
     if (status == PERP_OK) {
@@ -341,7 +342,8 @@ static perp_status read_problem(fclib_reader *in, bool global, bool rolling)
         return read_matrix(in, "W", n, n, PP_MATRIX_W);
     }
     if (H5Lexists(in->problem, "G", H5P_DEFAULT) > 0) {
-        return fail_read(in, "", "G", "bilateral constraints are not read: condense them into M");
+        return fail_read(in, "", "G",
+                         "bilateral constraints are not supported: condense them into M");
     }
     int nv = draft->vector[PP_VECTOR_F].n, n = draft->vector[PP_VECTOR_W].n;
     status = read_matrix(in, "M", nv, nv, PP_MATRIX_M);

@@ -36,7 +36,7 @@ static bool grow_buffer(pp_file *b, const perp_env *env, size_t room)
 // Sizes in messages are decimal megabytes.
 static perp_status too_large(size_t most, perp_error *error)
 {
-    return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
+    return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the size limit",
                    1e-6 * (double)most);
 }
 
@@ -79,12 +79,11 @@ static bool is_stream(const char *path)
 static perp_status check_kind(const struct stat *about, bool stream, perp_error *error)
 {
     if (S_ISDIR(about->st_mode)) {
-        return pp_fail(error, PERP_ERR_IO, "is a directory: give the files in it");
+        return pp_fail(error, PERP_ERR_IO, "is a directory: name the files in it");
     }
     if (!S_ISREG(about->st_mode) && !stream) {
-        return pp_fail(
-            error, PERP_ERR_IO,
-            "is a device or a pipe, not a file; what comes through a pipe is read as '-'");
+        return pp_fail(error, PERP_ERR_IO,
+                       "is a device or a pipe, not a file; to read from a pipe, use '-'");
     }
     return PERP_OK;
 }

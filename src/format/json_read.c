@@ -84,13 +84,13 @@ static perp_status read_vector(json_reader *in, const char *key, const json_t *a
         return pp_draft_memory(in->draft);
     }
     if (in->draft->vector[slot].label) {
-        return fail_key(in, key, "the same vector is given under two names");
+        return fail_key(in, key, "the same vector is given by two keys");
     }
     bool infinite = slot == PP_VECTOR_LOWER || slot == PP_VECTOR_UPPER;
     for (int k = 0; k < n; k++) {
         if (!value_of(json_array_get(array, (size_t)k), infinite, &x[k])) {
             char text[120];
-            pp_print(text, sizeof text, "vector '%s': entry %d is no number%s", key, k,
+            pp_print(text, sizeof text, "vector '%s': entry %d is not a number%s", key, k,
                      infinite ? ", \"inf\" or \"-inf\"" : "");
             return fail_at(in, key, &k, 1, text);
         }
@@ -130,8 +130,8 @@ static perp_status read_dense(json_reader *in, const char *key, const json_t *ro
         for (int j = 0; j < raw->cols; j++) {
             double *x = &raw->dense[(size_t)i + (size_t)j * (size_t)raw->rows];
             if (!value_of(json_array_get(row, (size_t)j), false, x)) {
-                pp_print(text, sizeof text, "matrix '%s': row %d, column %d is no number", key, i,
-                         j);
+                pp_print(text, sizeof text, "matrix '%s': row %d, column %d is not a number", key,
+                         i, j);
                 return fail_at(in, path, (const int[]){i, j}, 2, text);
             }
         }
@@ -229,7 +229,7 @@ static perp_status read_matrix(json_reader *in, const char *key, const json_t *m
 {
     pp_raw_matrix *raw = &in->draft->matrix[slot];
     if (raw->label) {
-        return fail_key(in, key, "the same matrix is given under two names");
+        return fail_key(in, key, "the same matrix is given by two keys");
     }
     *raw = (pp_raw_matrix){.label = key, .faithful = true};
     const json_t *dense = json_object_get(matrix, "dense");
@@ -272,7 +272,7 @@ static perp_status read_version(json_reader *in, const json_t *value)
 {
     return json_is_integer(value) && json_integer_value(value) == 1
                ? PERP_OK
-               : fail_key(in, "perp_problem", "write 1, the version of this form");
+               : fail_key(in, "perp_problem", "write 1, the version of the format");
 }
 
 // Keys that only some kinds have are accepted for all: pp_draft_finish decides.
@@ -325,7 +325,7 @@ static perp_status read_key(json_reader *in, const char *key, const json_t *valu
         }
     }
     char text[120];
-    pp_print(text, sizeof text, "'%.40s' is no key of a problem", key);
+    pp_print(text, sizeof text, "unknown key '%.40s'", key);
     return fail_at(in, key, NULL, 0, text);
 }
 

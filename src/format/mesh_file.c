@@ -120,7 +120,7 @@ static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
     perp_error *error = r->scan.error;
     size_t n = (size - STL_START) / STL_TRIANGLE;
     if (n < 1 || n > MOST / 3) {
-        return pp_fail(error, PERP_ERR_FORMAT, "binary STL with %zu triangles: too few or too many",
+        return pp_fail(error, PERP_ERR_FORMAT, "binary STL with %zu triangles: count out of range",
                        n);
     }
     r->triangles = (int)n;
@@ -135,10 +135,9 @@ static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
             r->vertex[k] = (perp_vec3){float_at(at), float_at(at + 4), float_at(at + 8)};
             r->triangle[k] = (int)k;
             if (!isfinite(r->vertex[k].x + r->vertex[k].y + r->vertex[k].z)) {
-                return pp_fail(
-                    error, PERP_ERR_FORMAT,
-                    "byte %zu: triangle %zu of binary STL has a vertex that is not finite",
-                    (size_t)(at - text), t);
+                return pp_fail(error, PERP_ERR_FORMAT,
+                               "byte %zu: triangle %zu of binary STL has a non-finite vertex",
+                               (size_t)(at - text), t);
             }
         }
     }
@@ -168,13 +167,14 @@ static bool is_word(const pp_scan *scan, const char *word)
 static perp_status expect(pp_scan *scan, const char *word)
 {
     if (!pp_scan_next(scan)) {
-        return pp_scan_fail(scan, NULL, "STL: the file ends where '%s' should be", word);
+        return pp_scan_fail(scan, NULL, "STL: the file ends where '%s' is expected", word);
     }
     if (is_word(scan, word)) {
         return PERP_OK;
     }
     pp_quote quote = pp_scan_quote(scan);
-    return pp_scan_fail(scan, scan->token, "STL: '%s' where '%s' should be", quote.text, word);
+    return pp_scan_fail(scan, scan->token, "STL: found '%s' where '%s' is expected", quote.text,
+                        word);
 }
 
 // A facet, after its first word. The normal is skipped: it follows from the corners.
@@ -187,7 +187,7 @@ static perp_status read_facet(mesh_reader *r)
     }
     for (int k = 0; k < 3; k++) {
         if (!pp_scan_next(scan)) {
-            return pp_scan_fail(scan, NULL, "STL: the file ends in a normal");
+            return pp_scan_fail(scan, NULL, "STL: the file ends within a normal");
         }
     }
     static const char *const words[] = {"outer",  "loop",    "vertex",  "vertex",
@@ -225,8 +225,8 @@ static perp_status read_solids(mesh_reader *r)
             pp_scan_skip_line(scan);  // the name
         } else {
             pp_quote quote = pp_scan_quote(scan);
-            status = pp_scan_fail(scan, scan->token, "STL: '%s' where '%s%s' should be", quote.text,
-                                  inside ? "facet' or '" : "", word);
+            status = pp_scan_fail(scan, scan->token, "STL: found '%s' where '%s%s' is expected",
+                                  quote.text, inside ? "facet' or '" : "", word);
         }
     }
     if (status == PERP_OK && inside) {
@@ -246,15 +246,15 @@ static perp_status read_corner(const mesh_reader *r, const pp_scan *scan, int *c
     int index;
     if (!pp_number_parse_int(scan->token, length, -MOST, MOST, &index)) {
         pp_quote quote = pp_scan_quote(scan);
-        return pp_scan_fail(scan, scan->token, "OBJ: '%s' is not the number of a vertex",
-                            quote.text);
+        return pp_scan_fail(scan, scan->token, "OBJ: '%s' is not a vertex number", quote.text);
     }
     *corner = index < 0 ? r->vertices + index : index - 1;
     // Vertices may follow their faces, so that the number of vertices is known in the second pass
     // only.
     if (r->triangle && (index == 0 || *corner < 0 || *corner >= r->out->vertices)) {
-        return pp_scan_fail(scan, scan->token, "OBJ: vertex %d is not among the %d of the file",
-                            index, r->out->vertices);
+        return pp_scan_fail(scan, scan->token,
+                            "OBJ: vertex %d does not exist; the file has %d vertices so far", index,
+                            r->out->vertices);
     }
     return PERP_OK;
 }
@@ -274,7 +274,7 @@ static perp_status read_face(mesh_reader *r, pp_scan *line)
         count++;
     }
     if (status == PERP_OK && count < 3) {
-        return pp_scan_fail(line, line->token, "OBJ: a face with %d corners", count);
+        return pp_scan_fail(line, line->token, "OBJ: a face has %d corners", count);
     }
     return status;
 }
@@ -309,8 +309,7 @@ static perp_status read_line(mesh_reader *r, pp_scan *line)
         return read_face(r, line);
     }
     pp_quote quote = pp_scan_quote(line);
-    return pp_scan_fail(line, line->token,
-                        "'%s' begins no line of OBJ that has triangles, and the file is no STL",
+    return pp_scan_fail(line, line->token, "'%s' is not an OBJ keyword, and the file is not STL",
                         quote.text);
 }
 
@@ -342,7 +341,7 @@ perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, p
     if (memchr(text, 0, size)) {
         return pp_fail(
             error, PERP_ERR_FORMAT,
-            "neither text nor binary STL, whose length would follow from its number of triangles");
+            "neither text nor binary STL: the length does not match the number of triangles");
     }
     bool stl = pp_scan_next(&r.scan) && is_word(&r.scan, "solid");
     perp_status status = PERP_OK;
@@ -375,5 +374,5 @@ perp_status pp_mesh_file_named(const char *name, const char *text, size_t size, 
         pp_print(place, sizeof place, ", line %d, column %d", why.line, why.column);
     }
     return pp_fail(error, status, "'%.90s'%s: %s", name, place,
-                   quotes ? why.text : "is not an STL or OBJ file as it should be");
+                   quotes ? why.text : "is not a valid STL or OBJ file");
 }

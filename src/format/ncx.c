@@ -148,7 +148,7 @@ static perp_status read_matrix(ncx *in, const char *label, pp_matrix_slot slot)
 static perp_status read_word(ncx *in, const char *what, char *text, size_t size)
 {
     if (!pp_scan_next(&in->scan)) {
-        return pp_scan_fail(&in->scan, NULL, "the file ends where the %s should be", what);
+        return pp_scan_fail(&in->scan, NULL, "the file ends where the %s is expected", what);
     }
     if (in->scan.length >= size) {
         return pp_scan_fail(&in->scan, in->scan.token, "the %s is longer than %zu bytes", what,
@@ -171,14 +171,14 @@ static perp_status read_word(ncx *in, const char *what, char *text, size_t size)
 static perp_status read_kind(ncx *in)
 {
     if (!pp_scan_next(&in->scan)) {
-        return pp_scan_fail(&in->scan, NULL, "the file ends where the kind should be");
+        return pp_scan_fail(&in->scan, NULL, "the file ends where the kind is expected");
     }
     in->draft->kind = pp_draft_kind(in->scan.token, in->scan.length);
     if (in->draft->kind) {
         return PERP_OK;
     }
     pp_quote quote = pp_scan_quote(&in->scan);
-    return pp_scan_fail(&in->scan, in->scan.token, "kind '%s' is unknown: write " PP_KINDS,
+    return pp_scan_fail(&in->scan, in->scan.token, "unknown kind '%s': write " PP_KINDS,
                         quote.text);
 }
 
@@ -232,9 +232,10 @@ static perp_status read_key(ncx *in)
         }
     }
     pp_quote quote = pp_scan_quote(&in->scan);
-    return pp_scan_fail(&in->scan, in->scan.token,
-                        "'%s' is no key of ncx: is the object before it longer than it says?",
-                        quote.text);
+    return pp_scan_fail(
+        &in->scan, in->scan.token,
+        "'%s' is not an ncx key: does the previous object have more entries than declared?",
+        quote.text);
 }
 
 // `end` is required: a file that was cut short is not read as a smaller problem.
@@ -246,7 +247,7 @@ perp_status pp_ncx_read(pp_draft *draft)
     perp_status status = pp_scan_int(&in.scan, "version of ncx", 1, 1, &version);
     while (status == PERP_OK) {
         if (!pp_scan_next(&in.scan)) {
-            return pp_scan_fail(&in.scan, NULL, "the file ends without 'end': it is cut short");
+            return pp_scan_fail(&in.scan, NULL, "the file ends without 'end': it is truncated");
         }
         if (pp_scan_is(&in.scan, "end")) {
             break;
@@ -255,7 +256,7 @@ perp_status pp_ncx_read(pp_draft *draft)
     }
     if (status == PERP_OK && pp_scan_next(&in.scan)) {
         pp_quote quote = pp_scan_quote(&in.scan);
-        return pp_scan_fail(&in.scan, in.scan.token, "'%s' stands after 'end'", quote.text);
+        return pp_scan_fail(&in.scan, in.scan.token, "found '%s' after 'end'", quote.text);
     }
     return status;
 }

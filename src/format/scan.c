@@ -102,7 +102,7 @@ pp_quote pp_scan_quote(const pp_scan *scan)
 perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int *value)
 {
     if (!pp_scan_next(scan)) {
-        return pp_scan_fail(scan, NULL, "the file ends where the %s should be", what);
+        return pp_scan_fail(scan, NULL, "the file ends where the %s is expected", what);
     }
     if (pp_number_parse_int(scan->token, scan->length, low, high, value)) {
         return PERP_OK;
@@ -110,7 +110,7 @@ perp_status pp_scan_int(pp_scan *scan, const char *what, int low, int high, int 
     pp_quote quote = pp_scan_quote(scan);
     // INT_MAX is no limit that a message should name.
     if (high == INT_MAX) {
-        return pp_scan_fail(scan, scan->token, "the %s is '%s': write an integer from %d", what,
+        return pp_scan_fail(scan, scan->token, "the %s is '%s': write an integer >= %d", what,
                             quote.text, low);
     }
     return pp_scan_fail(scan, scan->token, "the %s is '%s': write an integer in %d..%d", what,
@@ -137,9 +137,9 @@ static perp_status real_fails(const pp_scan *scan, const char *what, int k, pp_n
 {
     static const char *const why[] = {
         [PP_NUMBER_FINITE] = "",
-        [PP_NUMBER_INFINITE] = "only finite numbers may stand here",
-        [PP_NUMBER_NAN] = "only finite numbers may stand here",
-        [PP_NUMBER_OVERFLOW] = "no double is that large",
+        [PP_NUMBER_INFINITE] = "only finite numbers are allowed here",
+        [PP_NUMBER_NAN] = "only finite numbers are allowed here",
+        [PP_NUMBER_OVERFLOW] = "too large for a double",
         [PP_NUMBER_NOT] = "not a number",
     };
     pp_quote quote = pp_scan_quote(scan);

@@ -343,6 +343,6 @@ perp_status pp_siconos_read(pp_draft *draft)
         return read_lcp(&in);
     }
     return pp_scan_fail(&in.scan, in.scan.at,
-                        "no Siconos problem starts like this: an LCP is 'n storage n n', an MLCP "
-                        "'1 1 n m 0', a contact problem 'dim nc storage rows cols'");
+                        "not a Siconos problem: an LCP starts with 'n storage n n', an MLCP with "
+                        "'1 1 n m 0', a contact problem with 'dim nc storage rows cols'");
 }

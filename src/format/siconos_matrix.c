@@ -34,15 +34,15 @@ static perp_status no_room(const matrix_reader *in, double entries)
 static perp_status next_word(matrix_reader *in, const char *word)
 {
     if (!pp_scan_next(in->scan)) {
-        return pp_scan_fail(in->scan, NULL, "%s: the file ends where '%s' should be", in->what,
+        return pp_scan_fail(in->scan, NULL, "%s: the file ends where '%s' is expected", in->what,
                             word);
     }
     if (pp_scan_is(in->scan, word)) {
         return PERP_OK;
     }
     pp_quote quote = pp_scan_quote(in->scan);
-    return pp_scan_fail(in->scan, in->scan->token, "%s: '%s' stands where '%s' should be", in->what,
-                        quote.text, word);
+    return pp_scan_fail(in->scan, in->scan->token, "%s: found '%s' where '%s' is expected",
+                        in->what, quote.text, word);
 }
 
 // An integer in low..high; name is what it is called in messages.
@@ -265,8 +265,8 @@ static perp_status check_shape(matrix_reader *in)
         return PERP_OK;
     }
     pp_quote quote = pp_scan_quote(in->scan);
-    return pp_scan_fail(in->scan, in->scan->token, "%s: '%s' stands where '%s' should be", in->what,
-                        quote.text, shape);
+    return pp_scan_fail(in->scan, in->scan->token, "%s: found '%s' where '%s' is expected",
+                        in->what, quote.text, shape);
 }
 
 // "nzmax: 3822 nnz: 3822", with a comma after it in the CSC form.
@@ -417,7 +417,7 @@ static perp_status read_columns(matrix_reader *in)
         }
     }
     if (in->raw->nnz != nnz) {
-        return pp_scan_fail(in->scan, in->scan->token, "%s: %d entries, but %d were announced",
+        return pp_scan_fail(in->scan, in->scan->token, "%s: %d entries, but %d were declared",
                             in->what, in->raw->nnz, nnz);
     }
     return PERP_OK;
@@ -434,7 +434,7 @@ static perp_status read_sparse(matrix_reader *in)
     pp_scan_skip_line(in->scan);  // the rest of the line with the flag
     pp_scan_skip_line(in->scan);  // the banner of CSparse
     if (!pp_scan_next(in->scan)) {
-        return pp_scan_fail(in->scan, NULL, "%s: the file ends in the banner", in->what);
+        return pp_scan_fail(in->scan, NULL, "%s: the file ends within the banner", in->what);
     }
     return pp_scan_is(in->scan, "triplet:") ? read_triplets(in) : read_columns(in);
 }

@@ -232,7 +232,7 @@ static bool fcp_numbers(const perp_fcp *fcp)
 static perp_status not_numbers(perp_error *error)
 {
     return pp_fail(error, PERP_ERR_NUMERIC,
-                   "the problem holds numbers that are not finite: no file is written");
+                   "the problem contains non-finite numbers: no file is written");
 }
 
 // Nothing is written unless all of it can be: a file is complete, or as it was.

@@ -23,9 +23,9 @@
 
 typedef struct pp_contact {
     int a, b;  // shapes; automatic contacts have a < b
-    uint32_t
-        feature;  // which point of the pair; stable from step to step; 0 where there is one only
-    int listed;   // index in model->contact, -1: detected
+    // which point of the pair; stable from step to step; 0 where there is one only
+    uint32_t feature;
+    int listed;       // index in model->contact, -1: detected
     perp_vec3 point;  // world: between the witness points; on the other shape for a half-plane
     perp_vec3 n, t;   // world, unit, n from a to b
     double gap;       // psi_n [m]
@@ -49,8 +49,8 @@ typedef struct pp_pair_hint {
     int a, b;  // shapes, a < b
     bool has_normal, has_rim;
     perp_vec3 n;  // that they had a moment ago, from a to b
-    perp_vec3
-        rim;  // world: a point of a round face that the manifold has to have while the faces are level [m]
+    // world: a point of a round face that the manifold has to have while the faces are level [m]
+    perp_vec3 rim;
 } pp_pair_hint;
 
 // How contacts are looked for.

@@ -126,8 +126,8 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_poses *at
 }
 
 // The points of one pair, with their laws; returns how many.
-static int find_pair(const perp_model *model, const pp_poses *at, const pp_gap_search *search,
-                     int a, int b, pp_contact *c)
+static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
+                                 const pp_gap_search *search, int a, int b, pp_contact *c)
 {
     pp_pair_rule pair;
     const pp_pair_hint *hint = NULL;
@@ -162,8 +162,8 @@ static void look_at_some(void *arg, int from, int to)
     const pair_job *s = arg;
     pp_contact found[PP_POINTS_MAX];
     for (int i = from; i < to; i++) {
-        s->count[i] = find_pair(s->model, s->at, s->search, pp_broad_a(s->pair[i]),
-                                pp_broad_b(s->pair[i]), found);
+        s->count[i] = find_contacts_of_pair(s->model, s->at, s->search, pp_broad_a(s->pair[i]),
+                                            pp_broad_b(s->pair[i]), found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
                (size_t)s->count[i] * sizeof *found);
     }
@@ -178,8 +178,9 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_p
 {
     if (!search->team || search->team->lanes <= 1 || broad->count < SHARED_FROM) {
         for (int i = 0; i < broad->count; i++) {
-            out->count += find_pair(model, at, search, pp_broad_a(broad->pair[i]),
-                                    pp_broad_b(broad->pair[i]), &out->contact[out->count]);
+            out->count +=
+                find_contacts_of_pair(model, at, search, pp_broad_a(broad->pair[i]),
+                                      pp_broad_b(broad->pair[i]), &out->contact[out->count]);
         }
         return PERP_OK;
     }
@@ -276,8 +277,8 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
     }
     // in the given order: the caller knows which contact belongs to which pair
     for (int i = 0; i < pairs; i++) {
-        out->count +=
-            find_pair(model, at, &search, pair[i].a, pair[i].b, &out->contact[out->count]);
+        out->count += find_contacts_of_pair(model, at, &search, pair[i].a, pair[i].b,
+                                            &out->contact[out->count]);
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }

@@ -275,7 +275,7 @@ static perp_status record_capture_event(pp_flight *flight, double from, const ch
         }
         flight->captured = out->events - 1;
         event->t = from;
-        pp_print(event->remark, sizeof event->remark, "short steps, since %s", why);
+        pp_print(event->remark, sizeof event->remark, "short steps, because %s", why);
     }
     out->event[flight->captured].t_end = flight->t;
     return PERP_OK;

@@ -41,7 +41,7 @@ perp_status pp_flight_set_modes(pp_flight *flight, pp_holds *holds, const bool *
         bool unilateral = hold.kind == PP_HOLD_LIMIT || hold.kind == PP_HOLD_CONTACT;
         if (unilateral && ends[i] && rate > flight->tol_rate &&
             rate <= pp_flight_rest_speed(flight)) {
-            flight->why = "impacts follow each other without end";
+            flight->why = "impacts follow each other endlessly";
             status = PERP_ERR_LIMIT;
         }
         if (unilateral && (instant.size[i] == 0 || rate > flight->tol_rate)) {
@@ -158,9 +158,9 @@ static void name_contradiction(pp_flight *flight, const pp_laws *laws, const pp_
     size_t room = sizeof flight->result->remark;
     double largest = pp_norm_inf(laws->rows, y);
     const char *comma = "";
-    pp_print(
-        text, room,
-        "no acceleration obeys all joints at t = %.12g; these contradict each other:", flight->t);
+    pp_print(text, room,
+             "no acceleration satisfies all joints at t = %.12g; these contradict each other:",
+             flight->t);
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
         double weight = pp_norm_inf(law->size, y + law->at);

@@ -185,7 +185,7 @@ static perp_status capture(pp_flight *flight)
 {
     perp_status status = PERP_ERR_LIMIT;
     while (may_capture(flight, status) && flight->t < flight->end) {
-        const char *why = flight->why ? flight->why : "no modes were found";
+        const char *why = flight->why ? flight->why : "no contact modes were found";
         flight->why = NULL;
         flight->result->remark[0] = '\0';
         flight->at_once = 0;
@@ -193,7 +193,7 @@ static perp_status capture(pp_flight *flight)
             ++flight->captures > MOST_CAPTURES ? PERP_ERR_LIMIT : pp_flight_capture(flight, why);
         if (status < 0) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "not solved: neither modes nor impulses over a short time at t = %.12g",
+                     "not solved: neither contact modes nor short steps succeeded at t = %.12g",
                      flight->t);
             return status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
         }
@@ -218,7 +218,8 @@ static perp_status begin_step(pp_flight *flight)
             return PERP_ERR_MEMORY;
         }
         pp_print(event->remark, sizeof event->remark,
-                 "coordinates moved by %.3g, rates by %.3g to fit the joints", moved, moved_rate);
+                 "coordinates changed by %.3g, rates by %.3g to satisfy the joints", moved,
+                 moved_rate);
     }
     return status < 0 ? status : pp_flight_resolve(flight, NULL);
 }
@@ -344,7 +345,7 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     perp_status status = prepare_flight(&flight, q, qd);
     if (status == PERP_ERR_REFUSED) {
         pp_print(out->remark, sizeof out->remark,
-                 "this perp was built without SUNDIALS, which the stepper event needs");
+                 "perp was built without SUNDIALS, which the stepper event needs");
     }
     if (status < 0) {
         out->q = flight.q;
@@ -364,8 +365,8 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     }
     if (status >= 0 && out->tempered && !out->remark[0]) {
         pp_print(out->remark, sizeof out->remark,
-                 "restitution as given would create energy in an impact: its event says what was "
-                 "taken");
+                 "the given restitution would create energy in an impact: see its event for the "
+                 "value used");
     }
     pp_ode_destroy(flight.ode);
     return status;

@@ -129,7 +129,7 @@ static perp_status accept_state(pp_flight *flight, double t)
 static perp_status fail_step_too_long(pp_flight *flight)
 {
     pp_print(flight->result->remark, sizeof flight->result->remark,
-             "the integrator took %d steps and came to t = %.12g; take a shorter step",
+             "the integrator took %d steps and reached t = %.12g; use a smaller step",
              flight->result->steps, flight->t);
     return PERP_ERR_LIMIT;
 }
@@ -137,8 +137,8 @@ static perp_status fail_step_too_long(pp_flight *flight)
 static perp_status fail_too_many_events(pp_flight *flight)
 {
     pp_print(flight->result->remark, sizeof flight->result->remark,
-             "more than %d events until t = %.12g: the bound on events was reached",
-             flight->most_events, flight->t);
+             "more than %d events before t = %.12g: event limit reached", flight->most_events,
+             flight->t);
     return PERP_ERR_LIMIT;
 }
 
@@ -175,7 +175,7 @@ static perp_status handle(pp_flight *flight)
         return fail_too_many_events(flight);
     }
     if (is_burst(flight)) {
-        flight->why = "events do not end";
+        flight->why = "events follow each other endlessly";
         return PERP_ERR_LIMIT;
     }
     perp_status status = pp_flight_event_margin(flight, flight->t, flight->y, &margin, ended);
@@ -255,7 +255,7 @@ static perp_status advance_integrator(pp_flight *flight, double *longest, bool *
     if (status < 0 || *stray) {
         *longest = 0.25 * (when - t0);
         *found = false;
-        flight->why = "a contact point runs faster than its surfaces move";
+        flight->why = "a contact point moves faster than its surfaces";
         return status < 0              ? status
                : *longest < SHORT_STEP ? PERP_ERR_LIMIT
                                        : restart_integrator(flight, *longest);
@@ -276,7 +276,7 @@ perp_status pp_flight_integrate_smooth(pp_flight *flight)
     bool found = false, stray = false;
     for (int k = 1; status >= 0 && !found && flight->t < flight->end; k = stray ? 1 : k + 1) {
         if (k % SLOW_STEPS == 0 && flight->t - since < SLOW_STEPS * SLOW_STEP) {
-            flight->why = "the integrator does not get on";
+            flight->why = "the integrator makes no progress";
             return PERP_ERR_LIMIT;
         }
         since = k % SLOW_STEPS == 0 ? flight->t : since;

@@ -48,12 +48,12 @@ static void say_law(pp_flight *flight, const pp_law_info *info, perp_event *even
                *other = poissons ? "Newton's" : "Poisson's";
     if (info->other_law) {
         pp_print(event->remark, sizeof event->remark,
-                 "%s law would create energy here, or has no answer: %s took its place", asked,
+                 "%s law would create energy here, or has no solution: %s was used instead", asked,
                  other);
     } else if (info->share < 1.0) {
         pp_print(event->remark, sizeof event->remark,
-                 "the law would create energy here, or has no answer: %.4g of the restitution was "
-                 "taken",
+                 "the law would create energy here, or has no solution: %.4g of the restitution "
+                 "was used",
                  info->share);
     }
     flight->result->tempered = flight->result->tempered || info->other_law || info->share < 1.0;
@@ -222,8 +222,8 @@ perp_status pp_flight_resolve_impacts(pp_flight *flight, pp_holds *holds, double
             status = pp_flight_jump(flight, &instant, holds, impulse, qd, bounce);
         } else if (status != PERP_ERR_MEMORY) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
-                     "no impulses were found for an impact at t = %.12g: what holds leaves no way "
-                     "to stop (a drive without rate_effort, a jam)",
+                     "no impulses found for an impact at t = %.12g: the constraints prevent bodies "
+                     "from stopping (a drive without rate_effort, a jam)",
                      flight->t);
         }
     }

@@ -103,8 +103,8 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
                                 (pp_bounce){{PP_INF, NULL, false}, 1.0, false});
     } else if (status != PERP_ERR_MEMORY) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
-                 "no acceleration obeys all laws at t = %.12g, and no impulse ends that: joints, "
-                 "rates and limits contradict each other, or sliding is jammed",
+                 "no acceleration satisfies all laws at t = %.12g, and no impulse resolves this: "
+                 "joints, rates and limits contradict each other, or sliding is jammed",
                  flight->t);
     }
     pp_arena_release(flight->scratch, mark);
@@ -232,7 +232,7 @@ static perp_status resolve_once(pp_flight *flight, const bool *ended, pp_holds *
     }
     if (status >= 0 && wedged && !*again) {
         pp_print(flight->result->remark, sizeof flight->result->remark,
-                 "not solved: no accelerations that obey friction were found at t = %.12g",
+                 "not solved: no accelerations consistent with friction found at t = %.12g",
                  flight->t);
         return PERP_ERR_LIMIT;
     }
@@ -261,7 +261,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
         status = resolve_once(flight, ended, &now, &again);
     }
     if (status >= 0 && again) {
-        flight->why = "the point about which a round face tips was not found";
+        flight->why = "the tipping point of a round face was not found";
         return PERP_ERR_LIMIT;
     }
     bool same = status >= 0 && has_same_modes(&flight->holds, &now);

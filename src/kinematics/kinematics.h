@@ -14,8 +14,8 @@ typedef struct pp_state {
     double t;
     double *q;   // model->nq
     double *nu;  // model->nv
-    double *
-        turn;  // joints: their coordinates when last seen, which show how often an axis went around
+    // joints: their coordinates when last seen, which show how often an axis went around
+    double *turn;
 } pp_state;
 
 // Pose and velocity of one body.
@@ -38,8 +38,8 @@ typedef struct pp_inertia {
 typedef struct pp_poses {
     double t;              // [s]
     const pp_frame *body;  // every body, the ground included
-    const double
-        *turn;  // joints: coordinates when last seen (pp_state); NULL: angles between -pi and pi
+    // joints: coordinates when last seen (pp_state); NULL: angles between -pi and pi
+    const double *turn;
 } pp_poses;
 
 // What pushes the bodies over a step.

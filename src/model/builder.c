@@ -41,7 +41,7 @@ void perp_builder_destroy(perp_builder *builder)
 perp_status perp_builder_status(const perp_builder *builder, perp_error *error)
 {
     if (!builder) {
-        return pp_fail(error, PERP_ERR_MEMORY, "there is no builder: allocation failed");
+        return pp_fail(error, PERP_ERR_MEMORY, "builder is NULL: allocation failed");
     }
     if (error && builder->error.status < 0) {
         *error = builder->error;
@@ -178,8 +178,8 @@ bool pp_builder_name(perp_builder *b, const char *what, const char **name, int i
     }
     int *slot = name_slot(list, size, copy);
     if (*slot > 0) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "%s '%s': the name is taken; give another", what,
-                              copy);
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "%s '%s': the name is already used; choose another", what, copy);
     }
     *slot = index + 1;
     *name = copy;
@@ -211,7 +211,8 @@ static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t e
         return false;
     }
     if (!def || cookie != expected) {
-        pp_builder_bad(b, PERP_ERR_DEF, "%s: start from perp_%s_default()", what, what);
+        pp_builder_bad(b, PERP_ERR_DEF, "%s: initialise the definition with perp_%s_default()",
+                       what, what);
         return false;
     }
     return true;
@@ -263,7 +264,7 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
         return (perp_shape){-1};
     }
     if (body.i < 0 || body.i >= builder->bodies.count) {
-        pp_builder_bad(builder, PERP_ERR_MODEL, "shape '%s': there is no body %d",
+        pp_builder_bad(builder, PERP_ERR_MODEL, "shape '%s': body %d does not exist",
                        def->name ? def->name : "", body.i);
         return (perp_shape){-1};
     }
@@ -358,7 +359,7 @@ void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def
         if (kind != PERP_SHAPE_POINT) {
             both = kind == PERP_SHAPE_HALFPLANE ? "half-planes" : "half-spaces";
         }
-        pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': two %s never touch",
+        pp_builder_bad(builder, PERP_ERR_MODEL, "contact '%s': two %s cannot touch",
                        def->name ? def->name : "", both);
         return;
     }

@@ -24,10 +24,10 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
     }
     if (!(def->mass >= 0.0) || !isfinite(def->mass) || !(def->inertia_zz >= 0.0) ||
         !isfinite(def->inertia_zz)) {
-        return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "body '%s': mass and inertia must be positive (or 0, to take them "
-                              "from densities)",
-                              name);
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "body '%s': mass and inertia must be positive, or 0 to compute them from densities",
+            name);
     }
     // A rounded quaternion is normalised later; one farther off is more likely a mistake. NaN fails as well.
     double norm = pp_quat_norm(def->rotation_WB);
@@ -46,8 +46,8 @@ static bool ground_fits(perp_builder *b, bool spatial)
     for (int i = 0; i < b->shapes.count; i++) {
         perp_shape_kind kind = shape[i].given;
         if (!(spatial ? pp_kind_in_space(kind) && !shape[i].flat : pp_kind_in_plane(kind))) {
-            return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': is not one of %s", shape[i].name,
-                                  spatial ? "space, where the bodies are" : "the plane");
+            return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': is not %s, but the bodies are",
+                                  shape[i].name, spatial ? "spatial" : "planar");
         }
         if (spatial) {
             shape[i].kind = kind;
@@ -68,8 +68,8 @@ static bool same_space(perp_builder *b, const perp_body_def *def, const char *na
     b->planar = b->planar || !spatial;
     if (b->spatial && b->planar) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "body '%s': a model is planar or spatial, and the bodies before it "
-                              "are %s; give it the same kind",
+                              "body '%s': a model is either planar or spatial, and the previous "
+                              "bodies are %s; use the same kind",
                               name, spatial ? "planar" : "spatial");
     }
     pp_body *ground = b->bodies.items;
@@ -86,9 +86,9 @@ static bool convert_motions(perp_builder *b, const perp_body_def *def, pp_body *
                                                    "motion rx", "motion ry", "motion angle"};
     for (int k = 0; k < PP_MOTIONS; k++) {
         if (texts[k] && def->motion != PERP_MOTION_KINEMATIC) {
-            return pp_builder_bad(b, PERP_ERR_MODEL,
-                                  "body '%s': a motion is for a driven body; set its drive",
-                                  body->name);
+            return pp_builder_bad(
+                b, PERP_ERR_MODEL,
+                "body '%s': only a kinematic body can have a motion; set its drive", body->name);
         }
         bool lifts = k >= PP_BY_Z && k <= PP_BY_RY;  // leaves the plane
         if (texts[k] && lifts && !pp_body_is_spatial(body)) {
@@ -255,8 +255,8 @@ static bool convert_outline(perp_builder *b, const perp_shape_def *def, pp_shape
     default:
         break;
     }
-    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': kind %d is not one of the plane",
-                          shape->name, (int)def->kind);
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': kind %d is not planar", shape->name,
+                          (int)def->kind);
 }
 
 // Velocities of a moving surface (a conveyor) as expressions of t [m/s, rad/s].
@@ -268,7 +268,7 @@ static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool pla
     for (int k = 0; k < 4; k++) {
         if (texts[k] && !space) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
-                                  "shape '%s': in the plane a surface has a surface_speed",
+                                  "shape '%s': a planar surface has surface_speed only",
                                   shape->name);
         }
         if (!pp_builder_expr(b, shape->name, fields[k], texts[k], 1, &shape->surface[k])) {
@@ -276,10 +276,10 @@ static bool convert_surface(perp_builder *b, const perp_shape_def *def, bool pla
         }
     }
     if (def->surface_speed && !plane) {
-        return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "shape '%s': in space a surface has surface_x, surface_y, surface_z "
-                              "and surface_spin",
-                              shape->name);
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "shape '%s': a spatial surface has surface_x, surface_y, surface_z and surface_spin",
+            shape->name);
     }
     return pp_builder_expr(b, shape->name, "surface speed", def->surface_speed, 1,
                            &shape->surface_speed);
@@ -301,7 +301,7 @@ bool pp_kind_in_space(perp_shape_kind kind)
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape)
 {
     if (!pp_finite3(def->position_B) || !isfinite(def->angle)) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': its place is not finite",
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': its position is not finite",
                               shape->name);
     }
     if (!(def->mu >= 0.0) || !isfinite(def->mu)) {
@@ -388,7 +388,7 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
     if (def->joint_a.i < 0 || def->joint_a.i >= count || def->joint_b.i < 0 ||
         def->joint_b.i >= count || def->joint_a.i == def->joint_b.i) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "joint '%s': a gear couples two different joints before it",
+                              "joint '%s': a gear couples two different joints defined before it",
                               joint->name);
     }
     const pp_joint *joints = b->joints.items;
@@ -430,9 +430,9 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
     }
     if (!(def->rate_effort >= 0.0) || !(def->friction >= 0.0) || !isfinite(def->friction) ||
         isnan(def->lower) || isnan(def->upper)) {
-        return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "joint '%s': effort and friction must be >= 0, limits numbers",
-                              joint->name);
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "joint '%s': effort and friction must be >= 0, limits must be numbers", joint->name);
     }
     if (def->kind == PERP_JOINT_DISTANCE && !def->target && !(def->length > 0.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': length must be positive",
@@ -448,8 +448,8 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
     }
     if (needs && def->kind == PERP_JOINT_SPHERICAL) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "joint '%s': a spherical joint has no coordinate; add a joint of "
-                              "kind angle with the axis to drive or limit",
+                              "joint '%s': a spherical joint has no coordinate; to drive or limit "
+                              "it, add a joint of kind angle with the axis",
                               joint->name);
     }
     return true;
@@ -464,7 +464,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
                               (int)def->kind);
     }
     if (def->collide < PERP_COLLIDE_RULE || def->collide > PERP_COLLIDE_ALWAYS) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown choice %d of collide",
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': unknown value %d of collide",
                               joint->name, (int)def->collide);
     }
     if (!check_joint_numbers(b, def, joint)) {
@@ -515,7 +515,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
         return false;
     }
     if (def->b.i < 0 || def->b.i >= count) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "force '%s': there is no body %d", force->name,
+        return pp_builder_bad(b, PERP_ERR_MODEL, "force '%s': body %d does not exist", force->name,
                               def->b.i);
     }
     if (!(def->stiffness >= 0.0) || !(def->damping >= 0.0) || !(def->damping_w >= 0.0) ||
@@ -528,13 +528,13 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
     // In space the angle between two bodies is defined about the axis of a joint only.
     if (def->kind == PERP_FORCE_TORSION_SPRING && b->spatial) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "force '%s': in space a rotational spring belongs to a joint: give "
-                              "the joint stiffness and damping",
+                              "force '%s': in 3D a torsion spring belongs to a joint: set "
+                              "stiffness and damping of the joint",
                               force->name);
     }
     if (def->isotropic && (def->kind != PERP_FORCE_SPRING || def->implicit)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "force '%s': an isotropic damper belongs to an explicit spring",
+                              "force '%s': only explicit springs can have an isotropic damper",
                               force->name);
     }
     if (def->implicit && def->kind == PERP_FORCE_WRENCH) {
@@ -563,7 +563,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
         const pp_expr **to = k < 3 ? &force->f[k] : &force->torque[k - 3];
         if (texts[k] && k >= 2 && k <= 4 && !b->spatial) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
-                                  "force '%s': in the plane there is no %s, only fx, fy and torque",
+                                  "force '%s': a planar force has no %s, only fx, fy and torque",
                                   force->name, fields[k]);
         }
         if (!pp_builder_expr(b, force->name, fields[k], texts[k],

@@ -19,7 +19,7 @@ static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *s
 {
     perp_error error;
     if (!def->vertices_S || def->vertex_count < 4) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': a hull needs 4 vertices or more",
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': a hull needs at least 4 vertices",
                               shape->name);
     }
     perp_status status =
@@ -40,8 +40,8 @@ static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *s
     bool heights = def->kind == PERP_SHAPE_HEIGHTFIELD;
     if (bodies[shape->body].drive == PERP_MOTION_DYNAMIC) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "shape '%s': a mesh or height field belongs to a fixed or driven "
-                              "body; give a free one hulls",
+                              "shape '%s': meshes and height fields are for fixed or driven "
+                              "bodies; use hulls for a free body",
                               shape->name);
     }
     if (heights ? !def->heights : !def->vertices_S || !def->triangles) {
@@ -103,7 +103,7 @@ static bool convert_extent(perp_builder *b, const perp_shape_def *def, pp_shape 
     default:
         break;
     }
-    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': kind %d is not one of space", shape->name,
+    return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': kind %d is not spatial", shape->name,
                           (int)def->kind);
 }
 
@@ -141,8 +141,7 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
     const pp_body *bodies = b->bodies.items;
     pp_mat3 A = pp_quat_matrix(bodies[joint->a].rot0), B = pp_quat_matrix(bodies[joint->b].rot0);
     if (!(pp_dot3(def->axis_A, def->axis_A) > 0.0)) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': its axis has no direction",
-                              joint->name);
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': its axis is zero", joint->name);
     }
     joint->axis_A = pp_unit(def->axis_A, def->axis_A);
     bool given = pp_dot3(def->axis_B, def->axis_B) > 0.0;

@@ -304,7 +304,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
 perp_status perp_model_create(const perp_builder *builder, perp_model **model, perp_error *error)
 {
     if (!model) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "there is nowhere to put the model");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "the output pointer of the model is NULL");
     }
     *model = NULL;
     perp_status status = perp_builder_status(builder, error);

@@ -42,28 +42,27 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
         // Planar equations of motion are about the origin of the body frame; offset relative to the radius of gyration.
         double x = sum.x / sum.mass, y = sum.y / sum.mass;
         if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
-            return pp_fail(
-                error, PERP_ERR_MODEL,
-                "body '%s': the centre of mass of its shapes is at (%g, %g) in its frame; "
-                "move the shapes so that it is the origin",
-                body->name, x, y);
+            return pp_fail(error, PERP_ERR_MODEL,
+                           "body '%s': the centre of mass of its shapes is at (%g, %g) in its "
+                           "frame; move the shapes so that it is at the origin",
+                           body->name, x, y);
         }
         body->mass = sum.mass;
     }
     if (!(body->mass > 0.0)) {
         return pp_fail(error, PERP_ERR_MODEL,
-                       "body '%s': has no mass; give mass, or a density to its shapes", body->name);
+                       "body '%s': has no mass; set mass, or the density of its shapes",
+                       body->name);
     }
     if (body->nv == 3 && body->I_B.m[8] == 0.0) {
         // A given mass scales the inertia of the shapes.
         body->I_B.m[8] = sum.mass > 0.0 ? sum.moment * body->mass / sum.mass : 0.0;
     }
     if (body->nv == 3 && !(body->I_B.m[8] > 0.0)) {
-        return pp_fail(
-            error, PERP_ERR_MODEL,
-            "body '%s': has no inertia; give inertia, or a density to its shapes, or make "
-            "it a particle",
-            body->name);
+        return pp_fail(error, PERP_ERR_MODEL,
+                       "body '%s': has no inertia; set inertia, or the density of its shapes, or "
+                       "make it a particle",
+                       body->name);
     }
     if (body->nv == 3) {
         body->inverse_IB.m[8] = 1.0 / body->I_B.m[8];
@@ -146,7 +145,7 @@ static perp_status set_center(const bulk *sum, pp_body *body, perp_error *error)
     if (!body->recenter) {
         return pp_fail(error, PERP_ERR_MODEL,
                        "body '%s': the centre of mass of its shapes is at (%g, %g, %g) in its "
-                       "frame; move the shapes so that it is the origin, or set recenter",
+                       "frame; move the shapes so that it is at the origin, or set recenter",
                        body->name, c.x, c.y, c.z);
     }
     body->center = c;
@@ -168,14 +167,14 @@ static perp_status set_inertia(const bulk *sum, pp_body *body, perp_error *error
         }
     } else if (given == 0.0) {
         return pp_fail(error, PERP_ERR_MODEL,
-                       "body '%s': has no inertia; give inertia, or a density to its shapes, or "
+                       "body '%s': has no inertia; set inertia, or the density of its shapes, or "
                        "make it a particle",
                        body->name);
     }
     if (!possible_inertia(&body->I_B) || !pp_invert3(&body->I_B, &body->inverse_IB)) {
         return pp_fail(error, PERP_ERR_MODEL,
-                       "body '%s': no body has this inertia: it must be positive, and no principal "
-                       "moment larger than the other two together",
+                       "body '%s': impossible inertia: it must be positive, with no principal "
+                       "moment larger than the sum of the other two",
                        body->name);
     }
     return PERP_OK;
@@ -195,7 +194,8 @@ perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *bo
     }
     if (!(body->mass > 0.0)) {
         return pp_fail(error, PERP_ERR_MODEL,
-                       "body '%s': has no mass; give mass, or a density to its shapes", body->name);
+                       "body '%s': has no mass; set mass, or the density of its shapes",
+                       body->name);
     }
     return body->kind == PERP_BODY_SPATIAL ? set_inertia(&sum, body, error) : PERP_OK;
 }

@@ -103,12 +103,12 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
     // A name that differs by a letter or two.
     const char *near = pp_nearest(word, length, names, FIGURES);
     if (near) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "no figure is called '%.*s': did you mean '%s'?",
+        return pp_fail(error, PERP_ERR_ARGUMENT, "unknown figure '%.*s': did you mean '%s'?",
                        (int)(length < 40 ? length : 40), word, near);
     }
     return pp_fail(error, PERP_ERR_ARGUMENT,
-                   "no figure is called '%.*s': there are paths, gaps, forces, "
-                   "cones, modes, energy, residual, joints, velocities and events",
+                   "unknown figure '%.*s': expected one of paths, gaps, forces, cones, modes, "
+                   "energy, residual, joints, velocities, events",
                    (int)(length < 40 ? length : 40), word);
 }
 
@@ -187,7 +187,7 @@ perp_status pp_plot_draw_source(const pp_plot_source *source, const char *dir, c
     pp_run_data *data = arena ? PP_ZEROS(arena, pp_run_data, 1) : NULL;
     if (!data) {
         pp_arena_destroy(arena);
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     }
     status = pp_run_data_collect(source, arena, env, data, error);
     if (status == PERP_OK) {
@@ -249,7 +249,7 @@ perp_status perp_plot_write(perp_recording *recording, const char *dir, const ch
     pp_plot_source source;
     perp_status status = arena && pp_plot_source_of(recording, arena, &source)
                              ? pp_plot_draw_source(&source, dir, only, env, error)
-                             : pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+                             : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     pp_arena_destroy(arena);
     return status;
 }

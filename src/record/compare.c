@@ -274,7 +274,7 @@ perp_status perp_comparison_next(perp_comparison *c, perp_compared_instant *mome
                                  perp_error *error)
 {
     if (!c || !moment || !more) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "compare: nothing to compare, or no place for it");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "compare: comparison or output is NULL");
     }
     *more = false;
     if (c->frame_a >= perp_recording_about(c->a)->frames) {
@@ -300,7 +300,7 @@ perp_status perp_comparison_next(perp_comparison *c, perp_compared_instant *mome
     bool same_time = fabs(c->t_next - f.t) <= tiny || between <= 0.0;
     measure_differences(c, &f, same_time ? 1.0 : (f.t - c->t_old) / between);
     if (!compare_modes(c, &f)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for %d contacts", f.contacts);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for %d contacts", f.contacts);
     }
     c->frame_a++;
     *moment = (perp_compared_instant){f.t, c->place, c->turn, c->speed, c->modes, c->mode};
@@ -331,14 +331,14 @@ static perp_status match(perp_comparison *c, perp_error *error)
 {
     c->spatial = perp_recording_about(c->a)->spatial || perp_recording_about(c->b)->spatial;
     if (!reserve_bodies(c)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for a comparison");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a comparison");
     }
     match_bodies(c);
     if (c->bodies == 0) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "the recordings have no body of the same name");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "the recordings have no body with the same name");
     }
     if (!match_shapes(c)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for a comparison");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a comparison");
     }
     return read_next_frame(c, error);
 }
@@ -353,7 +353,7 @@ perp_status perp_comparison_create(perp_recording *a, perp_recording *b, const p
     perp_comparison *c = arena ? PP_ZEROS(arena, perp_comparison, 1) : NULL;
     if (!c) {
         pp_arena_destroy(arena);
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for a comparison");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a comparison");
     }
     *c = (perp_comparison){.a = a, .b = b, .arena = arena};
     perp_status status = match(c, error);

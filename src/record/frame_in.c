@@ -184,12 +184,11 @@ static perp_status place_contacts(perp_recording *r, const pp_h5_table_in *in, i
         int mode = CELL(in, MODE, uint8_t, row);
         if (shapes[0] < 0 || shapes[0] >= r->info.shapes || shapes[1] < 0 ||
             shapes[1] >= r->info.shapes || mode > PERP_CONTACT_SLIP) {
-            return pp_load_fail(r, error, "contacts", "has a contact that cannot be");
+            return pp_load_fail(r, error, "contacts", "has an invalid contact");
         }
         int facets = r->sizes.spatial ? CELL(in, FACETS, int32_t, row) : 0;
         if (facets < 0 || facets > FACETS_MOST) {
-            return pp_load_fail(r, error, "contacts/facets",
-                                "has a number of facets that cannot be");
+            return pp_load_fail(r, error, "contacts/facets", "has an invalid number of facets");
         }
         r->contact[i] = (perp_contact){.a = {shapes[0]},
                                        .b = {shapes[1]},
@@ -330,7 +329,7 @@ static perp_status place_applied(perp_recording *r, int frame, perp_error *error
         size_t row = (size_t)(k - in->applied_first);
         int body = CELL(in, APPLIED_TO, int32_t, row);
         if (body < 0 || body >= r->info.bodies) {
-            return pp_load_fail(r, error, "applied/body", "has a body that cannot be");
+            return pp_load_fail(r, error, "applied/body", "has an invalid body");
         }
         memcpy(&r->applied[body], &CELL(in, APPLIED, double, 6 * row), sizeof *r->applied);
     }
@@ -346,7 +345,7 @@ static int64_t parts_before(const perp_recording *r, int frame)
 // A caller's mistake, not the file's.
 static perp_status no_place(perp_error *error)
 {
-    return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a place to put the frame");
+    return pp_fail(error, PERP_ERR_ARGUMENT, "recording: the output pointer of the frame is NULL");
 }
 
 // out points into the recording: the frame that is read next takes its place.
@@ -395,7 +394,7 @@ perp_status perp_recording_read_part(perp_recording *recording, int frame, int p
         out->part = (perp_part_kind)kind;
         out->h = CELL(in, LENGTH, double, row);
         if (kind >= PERP_PART_COUNT) {
-            status = pp_load_fail(r, error, "parts/kind", "has a part that cannot be");
+            status = pp_load_fail(r, error, "parts/kind", "has an invalid part");
         }
     }
     return status;

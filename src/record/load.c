@@ -140,10 +140,9 @@ perp_status pp_load_array(perp_recording *r, const char *path, pp_h5_cell cell, 
         return pp_load_fail(r, error, path, "is missing");
     }
     size_t count = 0;
-    perp_status status =
-        array_fits(dataset, cell, rank, size, &count)
-            ? read_array(r, dataset, path, cell, count, data, error)
-            : pp_load_fail(r, error, path, "has not the type or size it should have");
+    perp_status status = array_fits(dataset, cell, rank, size, &count)
+                             ? read_array(r, dataset, path, cell, count, data, error)
+                             : pp_load_fail(r, error, path, "has the wrong type or size");
     H5Dclose(dataset);
     return status;
 }
@@ -185,9 +184,8 @@ perp_status pp_load_names(perp_recording *r, const char *path, int count, const 
     hsize_t dims[3] = {0};
     bool fits = size > 0 && H5Tis_variable_str(type) == 0 && stored_here(dataset) &&
                 dimensions(dataset, 1, size, dims) && dims[0] == (hsize_t)count;
-    perp_status status =
-        fits ? read_strings(r, dataset, type, path, count, names, error)
-             : pp_load_fail(r, error, path, "has not the type or size it should have");
+    perp_status status = fits ? read_strings(r, dataset, type, path, count, names, error)
+                              : pp_load_fail(r, error, path, "has the wrong type or size");
     H5Tclose(type);
     H5Dclose(dataset);
     return status;
@@ -216,7 +214,7 @@ perp_status pp_load_word(perp_recording *r, const char *object, const char *name
     if (memory) {
         return no_memory(error);
     }
-    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no text");
+    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or not a text");
 }
 
 // Integers are read as doubles, which hold them exactly.
@@ -232,7 +230,7 @@ perp_status pp_load_number(perp_recording *r, const char *object, const char *na
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attribute);
-    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or no number");
+    return good ? PERP_OK : pp_load_fail(r, error, name, "is missing or not a number");
 }
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
@@ -277,7 +275,7 @@ perp_status pp_load_column(perp_recording *r, pp_h5_table table, pp_h5_column co
     }
     r->table[table].column[column] = dataset;
     if (!column_fits(r, dataset, column, rows)) {
-        return pp_load_fail(r, error, path, "has not the type or size it should have");
+        return pp_load_fail(r, error, path, "has the wrong type or size");
     }
     return PERP_OK;
 }

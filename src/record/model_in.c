@@ -107,7 +107,7 @@ static perp_status load_sizes(perp_recording *r, perp_error *error)
     double nq = r->sizes.nv;
     perp_status status = r->sizes.spatial ? pp_load_number(r, "model", "nq", &nq, error) : PERP_OK;
     if (status == PERP_OK && !(nq >= 0.0 && nq <= 1e8)) {
-        status = pp_load_fail(r, error, "nq", "is no size");
+        status = pp_load_fail(r, error, "nq", "is not a size");
     }
     r->info.nq = r->sizes.nq = status == PERP_OK ? (int)nq : 0;
     return status;
@@ -170,7 +170,7 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
         // Driven bodies are numbered in the order of bodies.
         body->driven = drive == PERP_MOTION_KINEMATIC ? r->sizes.driven++ : -1;
         if (!body_is_valid(&body->about, &r->sizes)) {
-            return pp_load_fail(r, error, "model/bodies", "has a body that cannot be");
+            return pp_load_fail(r, error, "model/bodies", "has an invalid body");
         }
     }
     return PERP_OK;
@@ -297,7 +297,7 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
         if (body < 0 || body >= r->info.bodies || kind < PERP_SHAPE_POINT ||
             kind > (spatial ? PERP_SHAPE_MESH : PERP_SHAPE_HALFPLANE) || to < from ||
             to > c.points) {
-            return pp_load_fail(r, error, "model/shapes", "has a shape that cannot be");
+            return pp_load_fail(r, error, "model/shapes", "has an invalid shape");
         }
         r->shape[i] = (perp_recorded_shape){.name = c.name[i],
                                             .body = {body},
@@ -308,7 +308,7 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
                                             .outline = point + from,
                                             .outline_count = to - from};
         if (spatial && !place_solid(&c, i, &face, &corner, &r->shape[i])) {
-            return pp_load_fail(r, error, "model/shapes", "has a solid that cannot be");
+            return pp_load_fail(r, error, "model/shapes", "has an invalid solid");
         }
         from = to;
     }
@@ -352,7 +352,7 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
         const double *x = (const double *)anchors + (size_t)cells * (size_t)i;
         if (k < PERP_JOINT_REVOLUTE || k > (spatial ? PERP_JOINT_SCREW : PERP_JOINT_GEAR) ||
             on_a < 0 || on_a >= r->info.bodies || on_b < 0 || on_b >= r->info.bodies) {
-            return pp_load_fail(r, error, "model/joints", "has a joint that cannot be");
+            return pp_load_fail(r, error, "model/joints", "has an invalid joint");
         }
         r->joint[i] = (perp_recorded_joint){.name = name[i],
                                             .kind = (perp_joint_kind)k,
@@ -403,7 +403,7 @@ static perp_status load_springs(perp_recording *r, perp_error *error)
         int on_a = ((const int32_t *)a)[i], on_b = ((const int32_t *)b)[i];
         const double *x = (const double *)anchors + (size_t)CELLS * (size_t)i;
         if (on_a < 0 || on_a >= r->info.bodies || on_b < 0 || on_b >= r->info.bodies) {
-            return pp_load_fail(r, error, "model/springs", "has a spring that cannot be");
+            return pp_load_fail(r, error, "model/springs", "has an invalid spring");
         }
         r->spring[i] = (perp_recorded_spring){
             name[i], {on_a}, {on_b}, {x[0], x[1], x[2]}, {x[3], x[4], x[5]}, x[6]};
@@ -418,7 +418,7 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     double nv = 0.0;
     perp_status status = pp_load_number(r, "model", "nv", &nv, error);
     if (status == PERP_OK && !(nv >= 0.0 && nv <= 1e8)) {
-        status = pp_load_fail(r, error, "nv", "is no size");
+        status = pp_load_fail(r, error, "nv", "is not a size");
     }
     r->info.nv = r->sizes.nv = status == PERP_OK ? (int)nv : 0;
     if (status == PERP_OK) {

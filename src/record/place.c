@@ -43,7 +43,7 @@ static perp_status make_directory(const char *dir, perp_error *error)
         *slash = '/';
     }
     if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return pp_fail(error, PERP_ERR_IO, "cannot make the directory '%.150s': %s", dir,
+        return pp_fail(error, PERP_ERR_IO, "cannot create the directory '%.150s': %s", dir,
                        strerror(errno));
     }
     return PERP_OK;
@@ -68,7 +68,7 @@ static perp_status check_contents(const char *dir, perp_error *error)
     closedir(listing);
     if (!empty && !recording) {
         return pp_fail(error, PERP_ERR_IO,
-                       "the directory '%.120s' has files in it and no recording: choose another",
+                       "the directory '%.120s' contains files but no recording: choose another",
                        dir);
     }
     return PERP_OK;
@@ -85,7 +85,7 @@ static perp_status busy(const char *dir, int file, perp_error *error)
         pp_print(who, sizeof who, " (process %lu)", strtoul(text, NULL, 10));
     }
     return pp_fail(error, PERP_ERR_IO,
-                   "another run%s is writing to the directory '%.120s': wait for its end, or "
+                   "another run%s is writing to the directory '%.120s': wait until it ends, or "
                    "choose another directory",
                    who, dir);
 }

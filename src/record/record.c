@@ -130,11 +130,12 @@ static perp_status begin_recording(perp_record *r, const perp_sim *sim, const ch
 static perp_status check_def(const perp_record_def *def, perp_error *error)
 {
     if (def->cookie != RECORD_COOKIE) {
-        return pp_fail(error, PERP_ERR_DEF, "record: start from perp_record_default()");
+        return pp_fail(error, PERP_ERR_DEF,
+                       "record: initialise the definition with perp_record_default()");
     }
     if (def->every < 1 || !(def->flush_seconds >= 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "record: every must be at least 1, flush_seconds not negative");
+                       "record: every must be at least 1, flush_seconds must not be negative");
     }
     for (int k = 0; k < def->files; k++) {
         if (!def->file || !def->file[k].name || (!def->file[k].data && def->file[k].size > 0)) {
@@ -143,7 +144,7 @@ static perp_status check_def(const perp_record_def *def, perp_error *error)
     }
     // 0: steps of different lengths.
     if (!(def->h >= 0.0) || !isfinite(def->h)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "record: h must be positive, or 0: not known");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "record: h must be positive, or 0 if variable");
     }
     return PERP_OK;
 }
@@ -204,7 +205,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
                                const perp_env *env, perp_record **record, perp_error *error)
 {
     if (!dir || !dir[0] || !sim || !record) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "record: needs a directory and a sim");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "record: directory or sim is NULL");
     }
     *record = NULL;
     perp_record_def standard = perp_record_default();
@@ -427,6 +428,6 @@ void perp_record_destroy(perp_record *record)
 
 const perp_error *perp_record_error(const perp_record *record)
 {
-    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "there is no recording"};
+    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "the recording is NULL"};
     return record ? &record->error : &none;
 }

@@ -35,7 +35,7 @@ static perp_status pick(perp_recording *r, const char *name, const char *(*word)
             return PERP_OK;
         }
     }
-    return pp_load_fail(r, error, name, "is a word this version does not know");
+    return pp_load_fail(r, error, name, "is a word unknown to this version");
 }
 
 // Words that the run was made with.
@@ -100,7 +100,7 @@ static perp_status load_numbers(perp_recording *r, perp_error *error)
     }
     // Also refuses a NaN.
     if (!(every >= 1.0 && every <= 1e9)) {
-        return pp_load_fail(r, error, "every", "is no count");
+        return pp_load_fail(r, error, "every", "is not a count");
     }
     info->every = (int)every;
     return PERP_OK;
@@ -119,7 +119,7 @@ static perp_status load_spatial(perp_recording *r, perp_error *error)
         status = pp_load_number(r, "/", "facets", &facets, error);
     }
     if (status == PERP_OK && !(facets >= 0.0 && facets <= 256.0)) {
-        status = pp_load_fail(r, error, "facets", "is no count");
+        status = pp_load_fail(r, error, "facets", "is not a count");
     }
     r->info.rotation = (perp_rotation_update)rotation;
     r->info.gyroscopic = (perp_gyroscopic)gyroscopic;
@@ -137,12 +137,12 @@ static perp_status load_head(perp_recording *r, perp_error *error)
         return status;
     }
     if (status != PERP_OK || strcmp(format, "perp recording") != 0) {
-        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not a recording of perp", r->path);
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not a perp recording", r->path);
     }
     status = pp_load_number(r, "/", "version", &version, error);
     if (status == PERP_OK && version != PP_RECORDING_VERSION) {
         return pp_fail(error, PERP_ERR_FORMAT,
-                       "%.150s: has version %g of the format; this perp reads version %d", r->path,
+                       "%.150s: has format version %g; this perp reads version %d", r->path,
                        version, PP_RECORDING_VERSION);
     }
     if (status == PERP_OK) {
@@ -169,7 +169,7 @@ static perp_status load_progress(perp_recording *r, perp_error *error)
     const int64_t *progress = data;
     // A run that was killed before its first flush.
     if (progress[0] < 1 || progress[0] > INT32_MAX) {
-        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: holds no frame yet", r->path);
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: contains no frame yet", r->path);
     }
     r->info.frames = (int)progress[0];
     r->info.complete = progress[1] == 1;
@@ -195,7 +195,7 @@ static perp_status load_ends(perp_recording *r, pp_h5_table table, pp_h5_column 
     for (int k = 0; k < rows; k++) {
         int64_t before = k > 0 ? (*ends)[k - 1] : 0;
         if ((*ends)[k] < before || (*ends)[k] - before > most) {
-            return pp_load_fail(r, error, path, "does not grow as it should");
+            return pp_load_fail(r, error, path, "has inconsistent lengths");
         }
     }
     return PERP_OK;
@@ -245,7 +245,7 @@ static perp_status load_columns(perp_recording *r, perp_error *error)
     // The last end is the number of rows.
     int64_t parts = r->part_end[frames - 1];
     if (parts > INT32_MAX) {
-        return pp_load_fail(r, error, "part_end", "does not grow as it should");
+        return pp_load_fail(r, error, "part_end", "has inconsistent lengths");
     }
     status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
     if (status != PERP_OK) {
@@ -389,7 +389,7 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
             return status;
         }
         if (stat(r->path, &about) != 0) {
-            return pp_fail(error, PERP_ERR_IO, "%.150s: holds no recording (run.h5)", path);
+            return pp_fail(error, PERP_ERR_IO, "%.150s: contains no recording (run.h5)", path);
         }
     }
     if (!S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
@@ -402,7 +402,8 @@ static perp_status open_file(perp_recording *r, const char *path, perp_error *er
         r->file = open_growing(r->path);
     }
     if (r->file < 0) {
-        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is no HDF5 file, or damaged", r->path);
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not an HDF5 file, or is damaged",
+                       r->path);
     }
     return PERP_OK;
 }
@@ -440,7 +441,7 @@ perp_status perp_recording_open(const char *path, const perp_env *env, perp_reco
                                 perp_error *error)
 {
     if (!path || !recording) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: needs a path");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "recording: the path is NULL");
     }
     *recording = NULL;
     perp_recording *r = pp_alloc(env, sizeof *r);

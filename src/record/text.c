@@ -198,7 +198,7 @@ void pp_text_named(pp_text *text, const char *key, const char *string)
 perp_status pp_fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
-                   fault ? strerror(fault) : "the library for it gives no reason");
+                   fault ? strerror(fault) : "no reason given by the HDF5 library");
 }
 
 // Names that are cut short would be names of other files.

@@ -20,7 +20,7 @@ bool pp_replay_data_column(pp_replay_data *data, pp_page_column_name name, pp_ce
 
 perp_status pp_replay_no_memory(perp_error *error)
 {
-    return pp_fail(error, PERP_ERR_MEMORY, "no memory for the replay");
+    return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
 }
 
 // Vertices and corners of a shape, as many as it really has.

@@ -126,10 +126,12 @@ static const char *find_mark(const perp_replay_def *def)
 static perp_status check_def(const perp_replay_def *def, perp_error *error)
 {
     if (!def || def->cookie != REPLAY_COOKIE) {
-        return pp_fail(error, PERP_ERR_DEF, "replay: start from perp_replay_default()");
+        return pp_fail(error, PERP_ERR_DEF,
+                       "replay: initialise the definition with perp_replay_default()");
     }
     if (!def->page || !(def->megabytes > 0.0) || !isfinite(def->megabytes)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a page, and megabytes above 0");
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "replay: page is NULL, or megabytes is not positive");
     }
     return PERP_OK;
 }
@@ -220,7 +222,7 @@ perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_e
 {
     char part[PATH_MOST + 8];
     if (!replay || !path || !path[0]) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: needs a path");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "replay: the path is NULL");
     }
     if (strlen(path) >= PATH_MOST) {
         return fail_write(error, path, ENAMETOOLONG);

@@ -174,7 +174,8 @@ perp_scene_load_options perp_scene_load_options_default(void)
 static perp_status check_reading(const perp_scene_load_options *reading, perp_error *error)
 {
     if (reading->cookie != READING_COOKIE) {
-        return pp_fail(error, PERP_ERR_DEF, "scene: start from perp_scene_load_options_default()");
+        return pp_fail(error, PERP_ERR_DEF,
+                       "scene: initialise the options with perp_scene_load_options_default()");
     }
     // A file of size 0 needs no data.
     bool listed = reading->files >= 0 && (reading->files == 0 || reading->file);
@@ -185,7 +186,7 @@ static perp_status check_reading(const perp_scene_load_options *reading, perp_er
     }
     if (!listed || !(reading->max_mb > 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "scene: max_mb must be positive, and every file given have name and data");
+                       "scene: max_mb must be positive, and every file must have name and data");
     }
     return PERP_OK;
 }
@@ -211,7 +212,7 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
         return status;
     }
     if (size > pp_reading_most(reading)) {
-        return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the most that is read",
+        return pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the size limit",
                        1e-6 * (double)pp_reading_most(reading));
     }
     // Everything that reading needs for a while is in `scratch`; the scene keeps what it needs

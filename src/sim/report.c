@@ -14,8 +14,8 @@ static const double STILL = 1e-9;
 // Adds the impulse and slip of a group of friction rows, in world axes. The slip is that of the
 // bodies: without the bias that holds a sticking contact (P17), and without the factors of
 // anisotropic rows.
-static void add_friction(const perp_sim *sim, const pp_contact *c, const pp_friction *group,
-                         perp_contact *out)
+static void report_friction(const perp_sim *sim, const pp_contact *c, const pp_friction *group,
+                            perp_contact *out)
 {
     const pp_step *s = &sim->step;
     const double *pt = s->answer.pt + group->t;
@@ -64,7 +64,7 @@ static perp_contact contact_of_row(const perp_sim *sim, int i)
     bool slides = true;
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
-        add_friction(sim, c, group, &out);
+        report_friction(sim, c, group, &out);
         // a contact that works off drift (P17) creeps, by a rate that is not slip
         double still = pp_length(pp_add(out.slip_W, out.hold_W));
         slides = slides && (group->kind != PP_SLIDE || still > STILL);

@@ -51,16 +51,17 @@ static bool limits_are_numbers(const perp_limits *l)
 static perp_status check_def(const perp_sim_def *def, perp_error *error)
 {
     if (def->cookie != SIM_COOKIE) {
-        return pp_fail(error, PERP_ERR_DEF, "sim: start from perp_sim_default()");
+        return pp_fail(error, PERP_ERR_DEF,
+                       "sim: initialise the definition with perp_sim_default()");
     }
     const perp_solver_card *solver = def->solver ? perp_solver_find(def->solver) : NULL;
     if (def->solver && (!solver || strlen(def->solver) > 15)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: no solver is called '%.40s'", def->solver);
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: unknown solver '%.40s'", def->solver);
     }
     // modes and sweeps work on the rows of a step and are no solvers of a posed problem
     if (solver && solver->classes & PERP_CLASS_STEP) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "sim: '%s' cannot be asked for: a step chooses it itself under 'auto'",
+                       "sim: '%s' cannot be selected: steps choose it internally with 'auto'",
                        def->solver);
     }
     // negated comparisons: a NaN is refused
@@ -83,7 +84,7 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         !(event->tolerance_relative <= 1e-2) || !(event->tolerance_absolute > 0.0) ||
         !isfinite(event->tolerance_absolute) || !(event->max_events_per_second > 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "sim: eps, tolerances and the bound of events must be positive");
+                       "sim: eps, tolerances and the event limit must be positive");
     }
     if (!limits_are_numbers(&def->limits)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -91,7 +92,7 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     }
     if (def->coordinates == PERP_COORDINATES_JOINT && def->stepper == PERP_STEPPER_MOREAU_JEAN) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "sim: moreau-jean has no joint coordinates; take stewart-trinkle");
+                       "sim: moreau-jean does not support joint coordinates; use stewart-trinkle");
     }
     if (def->threads < 0 || def->threads > PP_THREADS_MOST) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: threads must be between 0 and %d, got %d",
@@ -149,7 +150,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
                             perp_sim **sim, perp_error *error)
 {
     if (!model || !sim) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: needs a model and a place to put it");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: model or output pointer is NULL");
     }
     *sim = NULL;
     // no definition: the defaults
@@ -241,7 +242,7 @@ const perp_step_info *perp_sim_info(const perp_sim *sim)
 
 const perp_error *perp_sim_error(const perp_sim *sim)
 {
-    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "there is no sim"};
+    static const perp_error none = {.status = PERP_ERR_ARGUMENT, .text = "the sim is NULL"};
     return sim ? &sim->error : &none;
 }
 

@@ -94,7 +94,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
     }
     if (!unit_quaternions(sim->model, q)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
-                       "state: the quaternion of a body is not of length 1");
+                       "state: the quaternion of a body does not have length 1");
     }
     sim->now.t = t;
     pp_sim_step_clock_set(sim);

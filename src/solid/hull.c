@@ -189,8 +189,9 @@ static perp_status set_edges(hull_build *w, perp_error *error)
     }
     sort_entries(w->entry, n);
     if (!edges_pair(w->entry, n) || hull->vertices - n / 2 + hull->faces != 2) {
-        return pp_fail(error, PERP_ERR_NUMERIC,
-                       "the hull of the points does not close: some are too close to each other");
+        return pp_fail(
+            error, PERP_ERR_NUMERIC,
+            "the hull of the points is not closed: some points are too close to each other");
     }
     // [2]: the face in which the lower vertex precedes the higher, [3]: the other
     for (int k = 0; k < n; k += 2) {

@@ -122,18 +122,19 @@ static perp_status check_points(const perp_vec3 *point, int count, frame *f, per
     for (int k = 0; k < count; k++) {
         double most = fmax(fmax(fabs(point[k].x), fabs(point[k].y)), fabs(point[k].z));
         if (!pp_finite3(point[k]) || most > WIDTH_MOST) {
-            return pp_fail(error, PERP_ERR_ARGUMENT, "point %d of a hull is not finite, or huge",
-                           k);
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "point %d of a hull is not finite, or too large", k);
         }
     }
     if (count < 4) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "a hull needs at least four points that are not in one plane, not %d",
+                       "a hull needs at least four points, not all in one plane; there are %d",
                        count);
     }
     if (!set_frame(point, count, f) || is_flat(f, point, count)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "the %d points of a hull are all in one plane: give it a thickness", count);
+                       "the %d points of a hull are all in one plane: give the hull a thickness",
+                       count);
     }
     return PERP_OK;
 }
@@ -324,8 +325,7 @@ static perp_status make_hull(const perp_vec3 *point, int count, const frame *f, 
     (void)arena;
     (void)hull;
     return pp_fail(error, PERP_ERR_REFUSED,
-                   "a hull of %d points: this libperp was built without qhull (PERP_WITH_QHULL)",
-                   count);
+                   "a hull of %d points: libperp was built without qhull (PERP_WITH_QHULL)", count);
 }
 
 #endif

@@ -38,14 +38,14 @@ static perp_status check_triangles(const mesh_build *w, int vertices, const int 
 {
     if (triangles < 1 || vertices < 3 || triangles > INT32_MAX / 8 || vertices > INT32_MAX / 8) {
         return pp_fail(w->error, PERP_ERR_ARGUMENT,
-                       "a mesh of %d triangles and %d vertices: too few or too many", triangles,
+                       "a mesh of %d triangles and %d vertices: count out of range", triangles,
                        vertices);
     }
     for (int k = 0; k < vertices; k++) {
         perp_vec3 x = w->given[k];
         if (!pp_finite3(x) || fmax(fmax(fabs(x.x), fabs(x.y)), fabs(x.z)) > COORDINATE_MOST) {
             return pp_fail(w->error, PERP_ERR_ARGUMENT,
-                           "vertex %d of a mesh is not finite, or huge", k);
+                           "vertex %d of a mesh is not finite, or too large", k);
         }
     }
     for (int k = 0; k < 3 * triangles; k++) {
@@ -427,11 +427,11 @@ perp_status pp_mesh_heights(const double *height, int nx, int ny, double half_x,
 {
     if (nx < 2 || ny < 2 || nx > INT32_MAX / 32 / ny) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "a height field of %d by %d heights: too few or too many", nx, ny);
+                       "a height field of %d by %d heights: count out of range", nx, ny);
     }
     if (!(half_x > 0.0 && half_y > 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "a height field %g by %g m large: both must be positive", 2.0 * half_x,
+                       "a height field of %g by %g m: both must be positive", 2.0 * half_x,
                        2.0 * half_y);
     }
     int cells = (nx - 1) * (ny - 1);

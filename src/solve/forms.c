@@ -213,7 +213,7 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
         pp_run_name_jam(r, options.ray, posed);
     } else if (status == PERP_ERR_INFEASIBLE) {
         pp_print(r->out->remark, sizeof r->out->remark,
-                 "not solved: what was taken for a proof of a jam does not hold on the rows");
+                 "not solved: a supposed proof of a jam failed verification");
         status = PERP_ERR_RAY;
     }
     return accept_best_iterate(r, status);

@@ -15,14 +15,35 @@
 #include <math.h>
 #include <string.h>
 
-// Contacts with sliding friction and nothing else: no joints (K is block diagonal over contacts
-// only), no boxed rows, no torsion or rolling, one phase, a warm start, and no solver that the user
-// asked for by name.
-static bool is_contact_only(const pp_run *r)
+// Rates of a tree up to which its system is dense.
+enum { TREE_MOST = 120 };
+
+static bool has_wide_rows(const pp_row *row, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (row[i].count > 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Sliding friction only (no torsion or rolling), one phase, a warm start, and no solver that the user asked for by name.
+// Rows of more than two bodies (gears) have no place among the blocks of bodies; in joint coordinates they are rows like
+// others.
+static bool is_for_modes(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
-    if (!r->inputs->warm || r->options->solver || r->in.tree || rows->nb + rows->nm > 0 ||
-        rows->nn != rows->nc || rows->nn == 0 || r->options->impact == PERP_IMPACT_POISSON) {
+    if (!r->inputs->warm || r->options->solver || rows->nm + rows->nn == 0 ||
+        r->options->impact == PERP_IMPACT_POISSON) {
+        return false;
+    }
+    if (r->in.tree) {
+        if (r->in.tree->tree->nv > TREE_MOST) {
+            return false;
+        }
+    } else if (has_wide_rows(rows->b, rows->nb) || has_wide_rows(rows->m, rows->nm) ||
+               has_wide_rows(rows->n, rows->nn)) {
         return false;
     }
     for (int g = 0; g < rows->ng; g++) {
@@ -33,19 +54,27 @@ static bool is_contact_only(const pp_run *r)
     return true;
 }
 
-// The rows of each contact. False: out of memory.
+static double mobility_of(const pp_run *r, const pp_row *row)
+{
+    double m = pp_row_mobility(r->model, r->kin->mass, row);
+    return m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
+}
+
+// Contacts and limits, boxed rows, then the bilateral rows that the coordinates leave. False: out of memory.
 static bool set_touches(pp_modes *s)
 {
     const pp_run *r = s->run;
     const pp_rows *rows = r->rows;
-    s->contact = PP_ZEROS(r->arena, pp_mode_contact, rows->nn);
-    s->count = rows->nn;
+    s->count = rows->nn + rows->nm;
+    s->rows = s->count;
+    s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)rows->nb);
     if (!s->contact) {
         return false;
     }
     for (int i = 0; i < rows->nn; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->n = &rows->n[i];
+        c->p = &r->out->pn[i];
         if (rows->grouped[i] > 0) {
             const pp_friction *group = &rows->group[rows->friction[i]];
             c->t = &rows->t[group->t];
@@ -53,8 +82,25 @@ static bool set_touches(pp_modes *s)
             c->mu = group->mu;
             c->sides = group->facets;
         }
-        double m = pp_row_mobility(r->model, r->kin->mass, c->n);
-        c->mobility = m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
+        c->mobility = mobility_of(r, c->n);
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        pp_mode_contact *c = &s->contact[rows->nn + i];
+        c->n = &rows->m[i];
+        c->p = &r->out->pm[i];
+        c->boxed = true;
+        c->mobility = mobility_of(r, c->n);
+    }
+    // As stiff as the steps with the least proximal term are anyway. Their error is one of the step, not of the answer.
+    const double stiff = 1e-7;
+    for (int i = 0; i < rows->nb; i++) {
+        if (r->in.tree && r->in.implied[i]) {
+            continue;
+        }
+        pp_mode_contact *c = &s->contact[s->rows++];
+        c->n = &rows->b[i];
+        c->mode = PP_MODE_STICK;
+        c->stiffness = 1.0 / (stiff * mobility_of(r, c->n) + c->n->gamma);
     }
     return true;
 }
@@ -66,22 +112,25 @@ static double *impulses_t(const pp_modes *s, const pp_mode_contact *c)
     return s->run->out->pt + (c->size > 0 ? c->t - s->run->rows->t : 0);
 }
 
-// nu = M^-1 (M nu_l + p_ext + W p), from scratch: updating nu by dnu instead would keep the
+// nu = M^-1 (M nu_l + p_ext + W p), joints closed, from scratch: updating nu by dnu instead would keep the
 // rounding of every step, and the residual could not come to 1e-15 of the speeds.
 static void set_velocities(pp_modes *s)
 {
     const pp_run *r = s->run;
-    const pp_answer *out = r->out;
     memcpy(s->nu, s->start, (size_t)r->model->nv * sizeof *s->nu);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         const double *pt = impulses_t(s, c);
-        pp_row_add(r->model, c->n, out->pn[i], NULL, s->nu);
+        pp_row_add(r->model, c->n, *c->p, NULL, s->nu);
         for (int k = 0; k < c->size; k++) {
             pp_row_add(r->model, &c->t[k], pt[k], NULL, s->nu);
         }
     }
-    pp_masses_solve(r->model, r->kin->mass, s->nu, s->nu);
+    if (s->closes) {
+        pp_closed_solve(&r->closed, r->beta, s->nu, r->out->pb);
+    } else {
+        pp_masses_solve(r->model, r->kin->mass, s->nu, s->nu);
+    }
 }
 
 static double sqr(double x)
@@ -138,6 +187,23 @@ static void set_slip(pp_mode_contact *c, const double x[3], double limit, double
     c->e[1] = out * n[1] + side * n[0];
     c->grip = c->edge ? apothem * c->mu : c->mu;
     c->share = 0.0;
+}
+
+// The same of a boxed row: u = 0 within its bounds, p at one of them otherwise.
+static double set_box_mode(pp_modes *s, pp_mode_contact *c)
+{
+    double p = *c->p, x = p - c->u[0] / c->mobility, error = c->u[0];
+    pp_contact_mode mode = PP_MODE_STICK;
+    if (x < c->n->lower) {
+        mode = PP_MODE_LOWER;
+        error = (p - c->n->lower) * c->mobility;
+    } else if (x > c->n->upper) {
+        mode = PP_MODE_UPPER;
+        error = (p - c->n->upper) * c->mobility;
+    }
+    s->factored = s->factored && mode == c->mode;
+    c->mode = mode;
+    return sqr(error);
 }
 
 // Mode of a contact at (p, u), by x = p - rho u: open for x_n <= 0, slip for x_t outside mu x_n B,
@@ -223,12 +289,15 @@ static void linearise_slip(const pp_modes *s, pp_mode_contact *c, double pn, con
 // (S8)
 static void linearise(pp_modes *s)
 {
-    const pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double pn = r->out->pn[i];
+        double pn = *c->p;
         const double *pt = impulses_t(s, c);
         c->stiffness = 1.0 / (s->proximal * c->mobility);
+        if (c->mode == PP_MODE_LOWER || c->mode == PP_MODE_UPPER) {
+            c->c[0] = (c->mode == PP_MODE_LOWER ? c->n->lower : c->n->upper) - pn;
+            continue;
+        }
         // K of an open contact is 0: its stiffness is set, but move_impulses multiplies it by 0.
         c->c[0] = c->mode == PP_MODE_OPEN ? -pn : -c->stiffness * c->u[0];
         for (int k = 0; k < c->size; k++) {
@@ -250,33 +319,40 @@ double pp_modes_evaluate(pp_modes *s)
     set_velocities(s);
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double pn = r->out->pn[i];
+        double pn = *c->p;
         c->u[0] = pp_row_rate(r->model, c->n, s->nu) + c->n->bias;
         for (int k = 0; k < c->size; k++) {
             c->u[k + 1] = pp_row_rate(r->model, &c->t[k], s->nu) + c->t[k].bias;
         }
-        double error = set_mode(s, c, pn, impulses_t(s, c));
+        double error = c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, impulses_t(s, c));
         worst = error > worst || isnan(error) ? error : worst;
         s->scale = fmax(s->scale, fmax(fabs(pn) * c->mobility, fabs(c->n->bias)));
     }
     return sqrt(worst);
 }
 
-// p += c - K J dnu. Rates of dnu are without the rows' given part (row->rate), which does not
-// change in a step.
+// J dnu of row k of a contact: 0 its normal, then friction. The rows' given part (row->rate) does not change in a step.
+static double step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
+{
+    if (s->tree) {
+        return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->step);
+    }
+    const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
+    return pp_row_rate(s->run->model, row, s->step) - row->rate;
+}
+
+// p += c - K J dnu.
 static void move_impulses(pp_modes *s)
 {
-    const pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double *pt = impulses_t(s, c), *pn = &r->out->pn[i], u[3] = {0.0, 0.0, 0.0};
-        if (c->mode != PP_MODE_OPEN) {
-            u[0] = pp_row_rate(r->model, c->n, s->step) - c->n->rate;
-            for (int k = 0; k < c->size; k++) {
-                u[k + 1] = pp_row_rate(r->model, &c->t[k], s->step) - c->t[k].rate;
+        double *pt = impulses_t(s, c), u[3] = {0.0, 0.0, 0.0};
+        if (c->mode == PP_MODE_STICK || c->mode == PP_MODE_SLIP) {
+            for (int k = 0; k <= c->size; k++) {
+                u[k] = step_rate(s, c, k);
             }
         }
-        *pn += c->c[0] - c->stiffness * u[0];
+        *c->p += c->c[0] - c->stiffness * u[0];
         double across = c->k_f * (c->e[0] * u[2] - c->e[1] * u[1]);  // along f = (-e_y, e_x)
         for (int k = 0; k < c->size; k++) {
             double follows = 0.0;  // component k of K J dnu
@@ -299,6 +375,12 @@ static perp_status allocate_modes(pp_modes *s)
     double *reals = PP_ARRAY(r->arena, double, 3 * (size_t)nv);
     if (!reals || !set_touches(s)) {
         return PERP_ERR_MEMORY;
+    }
+    s->tree = r->in.tree;
+    s->closes = s->tree || r->rows->nb > 0;
+    s->no_sweeps = s->closes || r->rows->nm > 0 || r->rows->nn != r->rows->nc;
+    for (int i = 0; i < r->rows->nb; i++) {
+        r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
     }
     s->start = reals;
     s->nu = reals + nv;
@@ -352,7 +434,8 @@ static bool obeys_laws(pp_modes *s)
 {
     pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
-        r->out->pn[i] = fmax(r->out->pn[i], 0.0);
+        pp_mode_contact *c = &s->contact[i];
+        *c->p = c->boxed ? fmin(fmax(*c->p, c->n->lower), c->n->upper) : fmax(*c->p, 0.0);
     }
     r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
     return r->nu_current;
@@ -363,7 +446,7 @@ static bool obeys_laws(pp_modes *s)
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
 {
     *solved = false;
-    if (!is_contact_only(r)) {
+    if (!is_for_modes(r)) {
         return PERP_OK;
     }
     pp_modes *s = PP_ARRAY(r->arena, pp_modes, 1);
@@ -388,11 +471,16 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         r->out->solver = "modes";
         r->out->size = pp_cone_dim(r->model, r->rows) * r->rows->nn;
     } else {
-        memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
+        if (r->rows->nm > 0) {
+            memset(r->out->pm, 0, (size_t)r->rows->nm * sizeof *r->out->pm);
+        }
+        if (r->rows->nn > 0) {
+            memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *r->out->pn);
+        }
         if (r->rows->nt > 0) {
             memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
         }
-        r->modes = pp_modes_are_many(s) ? s : NULL;
+        r->modes = pp_modes_are_many(s) && !s->no_sweeps ? s : NULL;
     }
     return PERP_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to solve/: contacts by their modes, Newton's method in the space of velocities.
+// Private to solve/: contacts, limits and boxed rows by their modes, Newton's method in the space of velocities.
 //
 // Each contact is open, sticks or slips. With the modes guessed from p and u, and a proximal term
 // alpha (p - p_last) that keeps redundant contacts apart, its law is linear:  dp = c - K J dnu.
@@ -13,7 +13,15 @@
 // With a polygon e is one of its vertices, and k_f = 0, or the normal of an edge, along which it sticks:
 // k_f = 1 / alpha, and cos(pi / nd) mu in place of mu, theory (C38).
 //
+// A boxed row (a motor of limited effort, dry friction of a joint) sticks or is at one of its bounds:
+//
+//   bound   p = bound                           c = bound - p      K = 0
+//
 // and dnu solves (M + sum J' K J) dnu = sum J' c.                                       theory (S8)
+//
+// Joints: rates are always taken with joints closed exactly (pp_closed_solve), so that bilateral rows have no laws here.
+// In the matrix they are rows that stick. In joint coordinates the unknowns are the rates of the tree, H takes the place of
+// M, and only loops, drives and springs are left of the bilateral rows.                  theory (S14)
 #pragma once
 
 #include "solve/run.h"
@@ -22,15 +30,20 @@ typedef enum pp_contact_mode {
     PP_MODE_NONE,
     PP_MODE_OPEN,
     PP_MODE_STICK,
-    PP_MODE_SLIP
+    PP_MODE_SLIP,
+    PP_MODE_LOWER,  // of a boxed row
+    PP_MODE_UPPER
 } pp_contact_mode;
 
-// A contact, its law made linear.
+// A contact, its law made linear; or a limit, or a boxed row (boxed), or a bilateral row, in the matrix only.
 typedef struct pp_mode_contact {
     const pp_row *n, *t;  // t: its friction rows, one after the other
+    double *p;            // impulse of n, in the answer; NULL: bilateral
     int size;             // how many, 0 to 2
-    int body[2], count;   // free bodies
-    int pair;             // block of the two bodies, -1: there is one body
+    bool boxed;
+    const double *J;     // joint coordinates: rows n, t in the rates of the tree
+    int body[2], count;  // free bodies
+    int pair;            // block of the two bodies, -1: there is one body
     pp_contact_mode mode;
     int sides;  // of the polygon in place of the disc, 0: none
     double mu;
@@ -46,20 +59,24 @@ typedef struct pp_mode_contact {
 
 typedef struct pp_modes {
     pp_run *run;
-    pp_mode_contact *contact;  // nn
-    int count;
-    double *start;    // nv: M nu_l + p_ext
-    double *nu;       // nv
-    double *step;     // nv: dnu
-    double scale;     // speed that rounding is measured by [m/s]
-    double proximal;  // alpha in units of the mobility
+    pp_mode_contact *contact;  // nn, nm, then bilateral rows
+    int count;                 // with laws: nn + nm
+    int rows;                  // all of them
+    bool closes;               // joints are closed at every evaluation
+    double *start;             // nv: M nu_l + p_ext
+    double *nu;                // nv
+    double *step;              // nv: dnu; joint coordinates: n rates
+    double scale;              // speed that rounding is measured by [m/s]
+    double proximal;           // alpha in units of the mobility
     // The system.
-    int nodes, n;   // bodies in it and their velocities
-    int *node;      // bodies: place among them, -1: touches nothing
-    int *body;      // nodes
-    int *at;        // nodes: first velocity
-    int *diagonal;  // nodes: where their blocks start
-    int *block;     // pairs: where their blocks start
+    const pp_tree_pass *tree;  // joint coordinates; NULL: bodies
+    const double *H;           // its mass matrix, n x n
+    int nodes, n;              // bodies in it and their velocities; n: rates of the tree
+    int *node;                 // bodies: place among them, -1: touches nothing
+    int *body;                 // nodes
+    int *at;                   // nodes: first velocity
+    int *diagonal;             // nodes: where their blocks start
+    int *block;                // pairs: where their blocks start
     double *x, *upper;
     int values;
     int *pivot;  // dense
@@ -80,6 +97,11 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved);
 // From the impulses in run->out.
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved);
 bool pp_modes_are_many(const pp_modes *s);
+
+// The system in joint coordinates (modes_tree.c); s->tree is set.
+perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena);
+bool pp_modes_tree_factor(pp_modes *s);
+bool pp_modes_tree_solve(pp_modes *s);
 
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);
 bool pp_modes_factor(pp_modes *s);  // false: singular

@@ -59,7 +59,7 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
         s->node[i] = -1;
     }
     // 0 marks a body that touches something, until the next loop numbers it
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->pair = -1;
         c->count = c->n->count;
@@ -84,16 +84,16 @@ static bool list_nodes(pp_modes *s, pp_arena *arena)
 static bool list_pairs(pp_modes *s, pairs *p, pp_arena *arena)
 {
     p->head = PP_ARRAY(arena, int, s->nodes);
-    p->next = PP_ARRAY(arena, int, s->count);
-    p->other = PP_ARRAY(arena, int, s->count);
-    s->block = PP_ARRAY(arena, int, s->count);
+    p->next = PP_ARRAY(arena, int, s->rows);
+    p->other = PP_ARRAY(arena, int, s->rows);
+    s->block = PP_ARRAY(arena, int, s->rows);
     if (!p->head || !p->next || !p->other || !s->block) {
         return false;
     }
     for (int j = 0; j < s->nodes; j++) {
         p->head[j] = -1;
     }
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         if (c->count == 2) {
             c->pair = find_pair(p, s->node[c->body[0]], s->node[c->body[1]]);
@@ -146,6 +146,9 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
 {
     pairs list = {0};
+    if (s->tree) {
+        return pp_modes_tree_prepare(s, arena);
+    }
     if (!list_nodes(s, arena)) {
         return PERP_ERR_MEMORY;
     }
@@ -278,6 +281,9 @@ static void add_masses(pp_modes *s)
 // added in their order: the sums have the same bits in every run.
 bool pp_modes_factor(pp_modes *s)
 {
+    if (s->tree) {
+        return pp_modes_tree_factor(s);
+    }
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
     s->symmetric = true;
     for (int i = 0; i < s->count; i++) {
@@ -290,7 +296,7 @@ bool pp_modes_factor(pp_modes *s)
         memset(s->upper, 0, (size_t)s->values * sizeof *s->upper);
     }
     add_masses(s);
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
         if (c->mode == PP_MODE_SLIP) {
             add_slip(s, c);
@@ -316,6 +322,9 @@ bool pp_modes_factor(pp_modes *s)
 bool pp_modes_solve(pp_modes *s)
 {
     const perp_model *m = s->run->model;
+    if (s->tree) {
+        return pp_modes_tree_solve(s);
+    }
     double *b = s->nu;  // found again before it is read
     memset(s->step, 0, (size_t)m->nv * sizeof *s->step);
     for (int i = 0; i < s->count; i++) {

@@ -23,6 +23,7 @@ enum {
     STUCK_MOST = 4,       // steps in a row that do not change the error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
+    HALVINGS_MOST = 1,    // of a step that raises the error
     GS_SWEEPS = 2         // Gauss-Seidel sweeps after a Newton step
 };
 
@@ -51,14 +52,22 @@ static const prox_schedule DECREASING_ALPHA = {
     ALPHA_UNDAMPED, 1.0, 1.0, 0.0, 40, 0};  // few contacts: to rounding
 static const prox_schedule BOUNDED_ALPHA = {1e-4, 0.5, 3.0, 0.5, 24, 24};  // many: to the tolerance
 
+static void copy_numbers(double *to, const double *from, int count)
+{
+    if (count > 0) {
+        memcpy(to, from, (size_t)count * sizeof *to);
+    }
+}
+
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
 {
     const pp_run *r = s->run;
-    int nn = r->rows->nn, nt = r->rows->nt;
-    memcpy(r->out->pn, r->inputs->warm, (size_t)nn * sizeof *r->out->pn);
-    if (nt > 0) {
-        memcpy(r->out->pt, r->inputs->warm + nn, (size_t)nt * sizeof *r->out->pt);
+    copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
+    copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
+    // boxed rows start from nothing: their modes follow from the rates
+    if (r->rows->nm > 0) {
+        memset(r->out->pm, 0, (size_t)r->rows->nm * sizeof *r->out->pm);
     }
     s->factored = false;
 }
@@ -159,16 +168,35 @@ static perp_status sweep_contacts(pp_modes *s)
 
 static void save_impulses(const pp_modes *s, double *kept)
 {
-    const pp_run *r = s->run;
-    memcpy(kept, r->out->pn, (size_t)r->rows->nn * sizeof *kept);
-    memcpy(kept + r->rows->nn, r->out->pt, (size_t)r->rows->nt * sizeof *kept);
+    const pp_answer *out = s->run->out;
+    const pp_rows *rows = s->run->rows;
+    copy_numbers(kept, out->pn, rows->nn);
+    copy_numbers(kept + rows->nn, out->pt, rows->nt);
+    copy_numbers(kept + rows->nn + rows->nt, out->pm, rows->nm);
 }
 
 static void restore_impulses(const pp_modes *s, const double *kept)
 {
-    const pp_run *r = s->run;
-    memcpy(r->out->pn, kept, (size_t)r->rows->nn * sizeof *kept);
-    memcpy(r->out->pt, kept + r->rows->nn, (size_t)r->rows->nt * sizeof *kept);
+    pp_answer *out = s->run->out;
+    const pp_rows *rows = s->run->rows;
+    copy_numbers(out->pn, kept, rows->nn);
+    copy_numbers(out->pt, kept + rows->nn, rows->nt);
+    copy_numbers(out->pm, kept + rows->nn + rows->nt, rows->nm);
+}
+
+// p becomes the mean of what it was before the step and what it is.
+static void halve_step(const pp_modes *s, const double *kept)
+{
+    const pp_rows *rows = s->run->rows;
+    pp_answer *out = s->run->out;
+    double *p[] = {out->pn, out->pt, out->pm};
+    const int count[] = {rows->nn, rows->nt, rows->nm};
+    for (int b = 0; b < 3; b++) {
+        for (int i = 0; i < count[b]; i++) {
+            p[b][i] = 0.5 * (p[b][i] + kept[i]);
+        }
+        kept += count[b];
+    }
 }
 
 // The error is below the tolerance: up to three steps with the least alpha, which may take it to
@@ -197,9 +225,10 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->accept_tol > 0.0 ? first_alpha(s, error) : 0.1;
-    // p_n and p_t before the last step
-    double *kept =
-        PP_ARRAY(s->run->arena, double, (size_t)s->run->rows->nn + (size_t)s->run->rows->nt);
+    // p_n, p_t and p_m before the last step
+    size_t impulses =
+        (size_t)s->run->rows->nn + (size_t)s->run->rows->nt + (size_t)s->run->rows->nm;
+    double *kept = PP_ARRAY(s->run->arena, double, impulses);
     int stuck = 0;
     *solved = false;
     if (!kept) {
@@ -224,6 +253,15 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *
         }
         last = error;
         error = pp_modes_evaluate(s);
+        // Without sweeps a step that raises the error is halved: two rows that change each other's mode in every
+        // step cycle otherwise.
+        for (int half = 0; half < HALVINGS_MOST; half++) {
+            if (!s->no_sweeps || !(error > last)) {
+                break;
+            }
+            halve_step(s, kept);
+            error = pp_modes_evaluate(s);
+        }
         // In space modes may cycle while they are far from the answer.
         if (k < how->gs_steps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale &&
             error < PP_INF) {

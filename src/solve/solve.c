@@ -205,7 +205,8 @@ static perp_form choose_form(const pp_run *r)
     }
     // In the plane a few contacts are quicker as an LCP, and the same; in space the LCP has polygons.
     bool better = r->model->spatial || r->rows->nn >= CONE_FROM;
-    return cone && better && r->rows->nn > 0 ? PERP_FORM_CONE : PERP_FORM_LCP;
+    bool any = r->rows->nn + r->rows->nm > 0;
+    return cone && better && any ? PERP_FORM_CONE : PERP_FORM_LCP;
 }
 
 // The forms with polygons: MCP and LCP.
@@ -389,7 +390,8 @@ static perp_status tell_budget(pp_run *r)
         return PERP_OK;
     }
     pp_print(r->out->remark, sizeof r->out->remark,
-             "budget spent after %d iterations of '%s': the best answer is off by %.1e m/s",
+             "time or iteration limit reached after %d iterations of '%s': the best answer has an "
+             "error of %.1e m/s",
              r->out->iterations, r->out->solver, off);
     return PERP_INEXACT;
 }
@@ -409,7 +411,8 @@ static perp_status give_up(pp_run *r, perp_status status)
     }
     r->out->worked_off = true;
     pp_print(r->out->remark, sizeof r->out->remark,
-             "%d contacts and limits, %d joint rows of '%s' and what it is tied to, last by '%s'",
+             "%d contacts and limits, %d joint rows of '%s' and the bodies coupled to it, last "
+             "solver '%s'",
              r->rows->nn, r->rows->nb, name, r->out->solver);
     return PERP_ERR_LIMIT;
 }

@@ -86,7 +86,7 @@ perp_status perp_tree_create(const perp_model *model, const perp_joint *joints, 
                              const perp_env *env, perp_tree **tree, perp_error *error)
 {
     if (!model || !tree || count < 0 || (count > 0 && !joints)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "tree: needs a model and a place to put it");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "tree: model or output pointer is NULL");
     }
     *tree = NULL;
     perp_tree *t = pp_alloc(env, sizeof *t);

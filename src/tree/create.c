@@ -117,22 +117,21 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
     const perp_model *m = g->model;
     for (int i = 0; i < count; i++) {
         if (joints[i] < 0 || joints[i] >= m->joints) {
-            return pp_fail(error, PERP_ERR_ARGUMENT, "the model has no joint %d", joints[i]);
+            return pp_fail(error, PERP_ERR_ARGUMENT, "joint %d does not exist", joints[i]);
         }
         const pp_joint *j = &m->joint[joints[i]];
         if (carried_rows(m, j) == 0) {
-            return pp_fail(
-                error, PERP_ERR_ARGUMENT,
-                "joint '%s' cannot be in the tree: a distance, angle, point on a line or "
-                "gear leaves too much free; it is an equation",
-                j->name);
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "joint '%s' cannot be in the tree: distance, angle, point_on_line and "
+                           "gear joints are always equations",
+                           j->name);
         }
         if (g->chosen[joints[i]]) {
-            return pp_fail(error, PERP_ERR_ARGUMENT, "joint '%s' is named twice", j->name);
+            return pp_fail(error, PERP_ERR_ARGUMENT, "joint '%s' is listed twice", j->name);
         }
         if (!choose_tree_joint(g, joints[i])) {
             return pp_fail(error, PERP_ERR_ARGUMENT,
-                           "joint '%s' cannot be in the tree: '%s' and '%s' are held already",
+                           "joint '%s' cannot be in the tree: '%s' and '%s' are already connected",
                            j->name, m->body[j->a].name, m->body[j->b].name);
         }
     }
@@ -366,7 +365,7 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
     out->link = PP_ARRAY(arena, pp_link, model->bodies);
     out->of_body = PP_ARRAY(arena, int, model->bodies);
     if (!out->link || !out->of_body || !start_grower(&g, model, arena)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the tree of joints");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the tree of joints");
     }
     for (int i = 0; i < model->bodies; i++) {
         out->of_body[i] = -1;
@@ -388,5 +387,5 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
     }
     order_links(out, &g, joints, count);
     status = finish_tree(out, &g, arena);
-    return status < 0 ? pp_fail(error, status, "no memory for the tree of joints") : status;
+    return status < 0 ? pp_fail(error, status, "not enough memory for the tree of joints") : status;
 }

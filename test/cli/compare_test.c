@@ -133,7 +133,7 @@ static void mistakes_are_named(void **state)
     (void)state;
     says("PERP compare @/p", 2, "two recordings are needed");
     says("PERP compare @/p @/p @/p", 2, "unexpected argument");
-    says("PERP compare @/p @/s", 2, "no body of the same name");
+    says("PERP compare @/p @/s", 2, "no body with the same name");
     says("PERP compare @/p @/nothing", 2, "cannot open");
     says("PERP compare @/p @/q --tal 1", 2, "did you mean '--tol'?");
 }

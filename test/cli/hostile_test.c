@@ -141,7 +141,7 @@ static void facets_that_cannot_be(void **state)
     says("PERP run @/ball.json" QUICK "-o @/facets", 0, NULL);
     for (int k = 0; k < 4; k++) {
         write_facets(folder_at(&place, "facets/run.h5"), bad[k]);
-        says("timeout 20 PERP check @/facets", 2, "has a number of facets that cannot be");
+        says("timeout 20 PERP check @/facets", 2, "has an invalid number of facets");
         says("timeout 20 PERP plot -q @/facets", 2, "facets");
     }
 }
@@ -281,12 +281,12 @@ static void sizes_and_folders_have_options(void **state)
     shell_file(&place, "deep/in/s.json",
                "{\"until\": 0.01, \"shapes\": [{\"kind\": \"mesh\", \"file\": \"../t.obj\"}], "
                "\"bodies\": [{\"kind\": \"solid\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}");
-    says("PERP info @/deep/in/s.json", 2, "lies outside the folder of the scene");
+    says("PERP info @/deep/in/s.json", 2, "is outside the directory of the scene");
     says("PERP info --allow-outside @/deep/in/s.json", 0, "1 shape,");
     says("PERP run --allow-outside @/deep/in/s.json" QUICK "-o @/deep/o && PERP check @/deep/o", 0,
          "passed");
     says("PERP explain --allow-outside @/deep/in/s.json", 0, NULL);
-    says("cd @/deep && PERP info - <in/s.json", 2, "lies outside");
+    says("cd @/deep && PERP info - <in/s.json", 2, "is outside");
     says("cd @/deep && sed 's,../t.obj,t.obj,' in/s.json | PERP info -", 0, "1 shape,");
     says("{ cat @/deep/in/s.json; head -c 17000000 /dev/zero | tr '\\0' ' '; } >@/large.json", 0,
          NULL);

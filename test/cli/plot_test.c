@@ -65,10 +65,10 @@ static void draws_what_is_asked_for(void **state)
     says("PERP plot @/p paths joints -o @/words", 0, NULL);
     assert_true(figure_is_there("words", "paths") && figure_is_there("words", "joints"));
     assert_false(figure_is_there("words", "energy"));
-    says("PERP plot @/p --only path", 2, "no figure is called 'path': did you mean 'paths'?");
-    says("PERP plot @/p --only nonsense", 2, "there are paths, gaps, ");
+    says("PERP plot @/p --only path", 2, "unknown figure 'path': did you mean 'paths'?");
+    says("PERP plot @/p --only nonsense", 2, "expected one of paths, gaps, ");
     says("PERP plot @/p --only ''", 2, "--only: missing value");
-    says("PERP plot @/p --only paths,", 2, "no figure is called ''");
+    says("PERP plot @/p --only paths,", 2, "unknown figure ''");
 }
 
 // Blocks of numbers of a .dat: the last value of the last line of block k.
@@ -143,11 +143,11 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     says("PERP plot", 2, "missing file name");
-    says("PERP plot @/a @/p", 2, "no figure is called '");
+    says("PERP plot @/a @/p", 2, "unknown figure '");
     says("PERP plot @/a gasp", 2, "did you mean 'gaps'?");
     says("PERP plot @/nothing", 2, "cannot open");
-    says("PERP plot @", 2, "holds no recording (run.h5)");
-    says("PERP plot scenes/berard-4.3.json", 2, "is no HDF5 file");
+    says("PERP plot @", 2, "contains no recording (run.h5)");
+    says("PERP plot scenes/berard-4.3.json", 2, "is not an HDF5 file");
     says("PERP plot @/a --json", 2, "unknown option '--json'");
     says("PERP plot --help", 0, "perp plot DIR");
 }

@@ -431,7 +431,7 @@ static void check_verdicts(void **state)
     assert_string_equal(json_string_value(json_object_get(root, "verdict")), "violated");
     json_decref(root);
     expect("check @ 2>&1", 2);
-    expect_text("holds no recording (run.h5)");
+    expect_text("contains no recording (run.h5)");
     expect("check 2>&1", 2);
 }
 

@@ -100,7 +100,7 @@ static void messages(void **state)
     expect("solve " BAD " 2>&1 >/dev/null", 2);
     expect_text(BAD ":10:1: matrix 'M': entry 3 has row 2, but the matrix has 2 rows (0..1)\n");
     expect("solve test/data 2>&1", 2);
-    expect_text("test/data: is a directory: give the files in it\n");
+    expect_text("test/data: is a directory: name the files in it\n");
     expect("solve no-such-file 2>&1", 2);
     expect_text("no-such-file: cannot open: No such file or directory\n");
     expect("solve " BAD " 2>/dev/null", 2);

@@ -280,48 +280,47 @@ static void errors_say_where_and_what(void **state)
         int column;
         const char *message;
     } cases[] = {
-        {"", 1, "the expression is empty; write a number or, say, 0.1*sin(2*pi*t)"},
-        {"  ", 3, "the expression is empty; write a number or, say, 0.1*sin(2*pi*t)"},
+        {"", 1, "the expression is empty; write a number, or for example 0.1*sin(2*pi*t)"},
+        {"  ", 3, "the expression is empty; write a number, or for example 0.1*sin(2*pi*t)"},
         {"sni(t)", 1, "unknown name 'sni': did you mean 'sin'?"},
         {"2*omgea", 3, "unknown name 'omgea': did you mean 'omega'?"},
         {"1+T", 3, "unknown name 'T': did you mean 't'?"},
-        {"velocity", 1,
-         "unknown name 'velocity'; here stand numbers, pi, e, functions and t, x, omega"},
-        {"2pi", 2, "an operator is missing before this; write * to multiply"},
-        {"2 (t)", 3, "an operator is missing before this; write * to multiply"},
-        {"t(2)", 2, "an operator is missing before this; write * to multiply"},
-        {"sin t", 5, "write sin(...): its argument stands in parentheses"},
-        {"sin", 4, "write sin(...): its argument stands in parentheses"},
-        {"1+", 3, "the expression ends where a number, a name or a '(' is due"},
-        {"(1+2", 1, "this parenthesis is never closed; write a ')'"},
-        {"2*sin(t", 3, "this parenthesis is never closed; write a ')'"},
-        {"1+2)", 4, "this ')' has no '(' before it"},
-        {"()", 2, "found ')' where a number, a name or a '(' is due"},
-        {"*2", 1, "found '*' where a number, a name or a '(' is due to begin with"},
+        {"velocity", 1, "unknown name 'velocity'; use numbers, pi, e, functions and t, x, omega"},
+        {"2pi", 2, "missing operator before this; write * to multiply"},
+        {"2 (t)", 3, "missing operator before this; write * to multiply"},
+        {"t(2)", 2, "missing operator before this; write * to multiply"},
+        {"sin t", 5, "write sin(...): the argument must be in parentheses"},
+        {"sin", 4, "write sin(...): the argument must be in parentheses"},
+        {"1+", 3, "the expression ends where a number, a name or '(' is expected"},
+        {"(1+2", 1, "this parenthesis is not closed; write ')'"},
+        {"2*sin(t", 3, "this parenthesis is not closed; write ')'"},
+        {"1+2)", 4, "this ')' has no matching '('"},
+        {"()", 2, "found ')' where a number, a name or '(' is expected"},
+        {"*2", 1, "found '*' where a number, a name or '(' is expected to begin with"},
         {"2**3", 2, "write ^ for a power, not **"},
-        {"0,5*t", 2, "a comma stands between arguments only; write decimals with a point"},
-        {"(1,2)", 3, "a comma stands between arguments only; write decimals with a point"},
+        {"0,5*t", 2, "a comma separates arguments only; write decimals with a point"},
+        {"(1,2)", 3, "a comma separates arguments only; write decimals with a point"},
         {"sin(1,2)", 1, "sin takes 1 argument, not 2"},
         {"1+atan2(t)", 3, "atan2 takes 2 arguments, not 1"},
         {"min(t)", 1, "min takes 2 arguments or more, not 1"},
         {"clamp(t,1)", 1, "clamp takes 3 arguments, not 2"},
         {"table(t)", 1, "table takes 3 arguments, not 1"},
-        {"1.2.3", 1, "'1.2.3' is no number; write one like 0.5 or 1e-3"},
+        {"1.2.3", 1, "'1.2.3' is not a number; write one like 0.5 or 1e-3"},
         {"1e999", 1, "1e999 is larger than any double"},
-        {"t = 2", 3, "found '=' where an operator is due: + - * / ^"},
-        {"2*\xc2\xb5", 3, "found byte 0xC2 where a number, a name or a '(' is due"},
-        {"2\x01", 2, "found byte 0x01 where an operator is due: + - * / ^"},
+        {"t = 2", 3, "found '=' where an operator is expected: + - * / ^"},
+        {"2*\xc2\xb5", 3, "found byte 0xC2 where a number, a name or '(' is expected"},
+        {"2\x01", 2, "found byte 0x01 where an operator is expected: + - * / ^"},
         {"table(t, 1, 2)", 10,
-         "write a table as table(t, [0, 1, 2], [5, 6, 5]): here a '[' is due"},
-        {"table(t, [0, 1])", 16, "a table has two lists: write a ',' and the list of values"},
+         "write a table as table(t, [0, 1, 2], [5, 6, 5]): expected '[' here"},
+        {"table(t, [0, 1])", 16, "a table has two lists: write ',' and the list of values"},
         {"table(t, [0, t], [1, 2])", 14,
-         "a list in a table holds numbers with commas between them"},
+         "a list in a table consists of numbers separated by commas"},
         {"table(t, [0, 1], [1])", 1,
-         "the lists of a table are equally long; these have 2 and 1 numbers"},
+         "the lists of a table must have the same length; these have 2 and 1 numbers"},
         {"table(t, [1, 0], [1, 2])", 1, "the first numbers (times) of a table must increase"},
-        {"table(t, [0, 1], [1, 2], 3)", 24, "a table ends after its second list: write a ')'"},
+        {"table(t, [0, 1], [1, 2], 3)", 24, "a table ends after its second list: write ')'"},
         {"table(t, [0, 1; [1, 2])", 15,
-         "a list in a table holds numbers with commas between them, then a ']'"},
+         "a list in a table consists of numbers separated by commas, followed by ']'"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         const pp_expr *expr = NULL;
@@ -353,7 +352,7 @@ static void size_and_depth_are_bounded(void **state)
     memset(text, '(', LONG);
     text[LONG] = '\0';
     assert_int_equal(pp_expr_parse(text, names, NAMES, *state, &expr, &error), PERP_ERR_FORMAT);
-    assert_string_equal(error.text, "the expression is nested deeper than 64; split it");
+    assert_string_equal(error.text, "the expression is nested more than 64 levels deep; split it");
     assert_int_equal(error.column, 65);
     memset(text, '-', LONG);
     assert_int_equal(pp_expr_parse(text, names, NAMES, *state, &expr, &error), PERP_ERR_FORMAT);

@@ -116,7 +116,7 @@ static void files_that_are_no_files(void **state)
     perp_problem *problem = NULL;
     perp_error error;
     assert_int_equal(perp_problem_read("test/data", NULL, &problem, &error), PERP_ERR_IO);
-    assert_string_equal(error.text, "is a directory: give the files in it");
+    assert_string_equal(error.text, "is a directory: name the files in it");
     assert_int_equal(perp_problem_read("test/data/none", NULL, &problem, &error), PERP_ERR_IO);
     assert_string_equal(error.text, "cannot open: No such file or directory");
     assert_int_equal(perp_problem_read(NULL, NULL, &problem, &error), PERP_ERR_ARGUMENT);

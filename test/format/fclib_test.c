@@ -165,11 +165,11 @@ static void lies_are_refused(void **state)
     r = csc_recipe();
     r.p[2] = 1;
     make(&r);
-    expect_refusal("'W/p': must not fall");
+    expect_refusal("'W/p': must not decrease");
     r = csc_recipe();
     r.p[3] = 2000000000;
     make(&r);
-    expect_refusal("'W/p': points behind the entries");
+    expect_refusal("'W/p': points past the entries");
     r = csc_recipe();
     r.nz = -3;
     make(&r);
@@ -181,7 +181,7 @@ static void lies_are_refused(void **state)
     r = csc_recipe();
     r.m = -5;
     make(&r);
-    expect_refusal("matrix 'W': -5 x 3, but the vectors ask for 3 x 3");
+    expect_refusal("matrix 'W': -5 x 3, but the vectors require 3 x 3");
     r = csc_recipe();
     r.x[0] = 0.0 / (r.mu - 0.5);
     make(&r);
@@ -219,7 +219,7 @@ static void unstored_data_is_refused(void **state)
     H5Sclose(space);
     H5Gclose(vectors);
     H5Fclose(file);
-    expect_refusal("'vectors/q': is larger than what the file stores");
+    expect_refusal("'vectors/q': is larger than the data in the file");
 }
 
 static void links_are_not_followed(void **state)

@@ -106,18 +106,19 @@ static void says_what_is_wrong(void **state)
         {"solid x\nfacet normal 0 0 1\nouter lop\n", 3, 7, "'lop' where 'loop'"},
         {"solid x\nfacet normal 0 0 1\nouter loop vertex 0 0", 3, 22, "ends where 'vertex'"},
         {"solid x\nvertex\n", 2, 1, "'vertex' where 'facet' or 'endsolid'"},
-        {"solid x\nfacet normal 0", 2, 15, "ends in a normal"},
+        {"solid x\nfacet normal 0", 2, 15, "ends within a normal"},
         {"solid x\nfacet normal 0 0 1 outer loop\nvertex 0 0 0\nvertex 1 0 x\nvertex 0 1 0\n"
          "endloop endfacet\nendsolid\n",
          4, 12, "'x'"},
         {"v 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 2, 1, "2 of 3"},
-        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", 4, 7, "vertex 4 is not among the 3"},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", 4, 7,
+         "vertex 4 does not exist; the file has 3 vertices"},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", 4, 7, "vertex 0"},
         {"v 0 0 0\nv 1 0 0\nf -1 -2 -3\nv 0 1 0\n", 3, 9, "vertex -3"},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n", 5, 1, "2 corners"},
         {"v 0 0 0\nf 1 2 three\n", 2, 7, "'three'"},
         {"v inf 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 1, 3, "finite"},
-        {"{\"scene\": 1}\n", 1, 1, "no STL"},
+        {"{\"scene\": 1}\n", 1, 1, "not STL"},
     };
     pp_arena *arena = pp_arena_create(NULL);
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
@@ -151,7 +152,7 @@ static void names_files(void **state)
     assert_int_equal(pp_mesh_file_named("p", secret, strlen(secret), false, arena, &m, &e),
                      PERP_ERR_FORMAT);
     assert_null(strstr(e.text, "root"));
-    assert_non_null(strstr(e.text, "'p', line 1, column 1: is not an STL or OBJ file"));
+    assert_non_null(strstr(e.text, "'p', line 1, column 1: is not a valid STL or OBJ file"));
     assert_int_equal(pp_mesh_file_named("p", TEXT_STL, strlen(TEXT_STL), false, arena, &m, NULL),
                      PERP_OK);
     assert_int_equal(m.triangles, 2);

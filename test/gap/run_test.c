@@ -304,8 +304,8 @@ static void what_cannot_touch_is_not_listed(void **state)
         perp_builder_add_contact(b, &c);
         perp_error error;
         assert_int_equal(perp_builder_status(b, &error), PERP_ERR_MODEL);
-        assert_string_equal(error.text, k ? "contact 'odd': two points never touch"
-                                          : "contact 'odd': two half-planes never touch");
+        assert_string_equal(error.text, k ? "contact 'odd': two points cannot touch"
+                                          : "contact 'odd': two half-planes cannot touch");
         perp_builder_destroy(b);
     }
 }

@@ -189,9 +189,9 @@ static void only_what_is_asked_for(void **state)
     pp_plot_source *source = plot_source_create(&wishes[2]);
     perp_error error = {0};
     assert_int_equal(pp_plot_draw_source(source, dir, "gapps", NULL, &error), PERP_ERR_ARGUMENT);
-    assert_string_equal(error.text, "no figure is called 'gapps': did you mean 'gaps'?");
+    assert_string_equal(error.text, "unknown figure 'gapps': did you mean 'gaps'?");
     assert_int_equal(pp_plot_draw_source(source, dir, "xyz,gaps", NULL, &error), PERP_ERR_ARGUMENT);
-    assert_non_null(strstr(error.text, "there are paths, gaps"));
+    assert_non_null(strstr(error.text, "expected one of paths, gaps"));
     assert_int_equal(pp_plot_draw_source(source, dir, "joints,gaps", NULL, &error), PERP_OK);
     snprintf(path, sizeof path, "%s/index.html", dir);
     assert_int_equal(remove(path), 0);

@@ -235,7 +235,7 @@ static void runs_with_events_pass(void **state)
         }
         assert_true(v.check.passed);
         assert_false(v.check.item[PERP_CHECK_MOTION].done);
-        assert_non_null(strstr(v.check.item[PERP_CHECK_MOTION].why, "events within the steps"));
+        assert_non_null(strstr(v.check.item[PERP_CHECK_MOTION].why, "steps contain events"));
     }
 }
 

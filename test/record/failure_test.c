@@ -165,10 +165,10 @@ static void directories_that_will_not_do(void **state)
     FILE *file = fopen(folder_at(&f, "mine.txt"), "w");
     assert_non_null(file);
     fclose(file);
-    refuse(&p, f.path, "has files in it and no recording");
+    refuse(&p, f.path, "contains files but no recording");
     assert_true(folder_has(&f, "mine.txt"));
     refuse(&p, folder_at(&f, "mine.txt"), "Not a directory");
-    refuse(&p, folder_at(&f, "mine.txt/below"), "cannot make the directory");
+    refuse(&p, folder_at(&f, "mine.txt/below"), "cannot create the directory");
     if (geteuid() != 0) {
         mkdir(folder_at(&f, "locked"), 0500);
         refuse(&p, folder_at(&f, "locked"), "Permission denied");
@@ -220,11 +220,11 @@ static void what_is_no_recording(void **state)
     unlink(folder_at(&f, "pipe"));
     assert_int_equal(perp_recording_open("no/such/place", NULL, &recording, &error), PERP_ERR_IO);
     assert_int_equal(perp_recording_open(f.path, NULL, &recording, &error), PERP_ERR_IO);
-    assert_non_null(strstr(error.text, "holds no recording (run.h5)"));
+    assert_non_null(strstr(error.text, "contains no recording (run.h5)"));
     const char *other = folder_at(&f, "other.h5");
     H5Fclose(H5Fcreate(other, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
     assert_int_equal(perp_recording_open(other, NULL, &recording, &error), PERP_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "is not a recording of perp"));
+    assert_non_null(strstr(error.text, "is not a perp recording"));
     assert_int_equal(perp_recording_open("README.md", NULL, &recording, &error), PERP_ERR_FORMAT);
     assert_null(recording);
     folder_remove(&f);

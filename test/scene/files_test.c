@@ -79,14 +79,14 @@ static void outside_is_refused(void **state)
         perp_status status = load(folder_at(&f, "in/s.json"), false, &error);
         assert_int_equal(status, files[k].inside ? PERP_OK : PERP_ERR_FORMAT);
         if (!files[k].inside) {
-            assert_non_null(strstr(error.text, "lies outside the folder of the scene"));
+            assert_non_null(strstr(error.text, "is outside the directory of the scene"));
         }
         assert_int_equal(load(folder_at(&f, "in/s.json"), true, &error), PERP_OK);
     }
     // The same words whether the file is there or not, and never what stands in it.
     put_scene(folder_at(&f, "in/s.json"), "../nothing");
     assert_int_equal(load(folder_at(&f, "in/s.json"), false, &error), PERP_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "lies outside the folder of the scene"));
+    assert_non_null(strstr(error.text, "is outside the directory of the scene"));
     put_scene(folder_at(&f, "in/s.json"), "../secret");
     for (int outside = 0; outside < 2; outside++) {
         assert_int_equal(load(folder_at(&f, "in/s.json"), outside, &error), PERP_ERR_FORMAT);
@@ -194,7 +194,7 @@ static void files_can_be_given(void **state)
     reading.given_only = true;
     assert_int_equal(perp_scene_parse_with("x", text, strlen(text), &reading, NULL, &scene, &error),
                      PERP_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "not among the files that were given"));
+    assert_non_null(strstr(error.text, "not among the files given"));
     reading.file = &given;
     reading.files = 1;
     assert_int_equal(perp_scene_parse_with("x", text, strlen(text), &reading, NULL, &scene, &error),

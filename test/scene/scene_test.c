@@ -305,22 +305,21 @@ static void expect_refused(const char *name, const char *option, const char *val
 static void generators_check_options(void **state)
 {
     (void)state;
-    expect_refused("arhc", "blocks", "20",
-                   "no scene to make is called 'arhc': did you mean 'arch'?");
+    expect_refused("arhc", "blocks", "20", "unknown generator 'arhc': did you mean 'arch'?");
     expect_refused("house", "blocks", "20",
-                   "no scene to make is called 'house'; there are arch, wall, pile, stack, chain, "
+                   "unknown generator 'house'; expected one of arch, wall, pile, stack, chain, "
                    "cradle, pendulum, windows, ladder, slide, incline, bounce, "
                    "stack3, wall3, pile3, chain3, pendulum3, arch3, heap3, heaps");
     expect_refused("arch", "thicknes", "0.1",
-                   "arch: no option 'thicknes': did you mean 'thickness'?");
-    expect_refused(
-        "stack", "colour", "red",
-        "stack: no option 'colour'; there are boxes, size, mu, mass, ratio, step, until");
+                   "arch: unknown option 'thicknes': did you mean 'thickness'?");
+    expect_refused("stack", "colour", "red",
+                   "stack: unknown option 'colour'; expected one of boxes, size, mu, mass, ratio, "
+                   "step, until");
     expect_refused("arch", "blocks", "2.5",
-                   "arch: option 'blocks' is a whole number from 3 to 1000, not '2.5'");
+                   "arch: option 'blocks' must be a whole number from 3 to 1000, not '2.5'");
     expect_refused("arch", "mu", "rough",
-                   "arch: option 'mu' is a number from 0 to 100, not 'rough'");
-    expect_refused("arch", "mu", NULL, "arch: option 'mu' is a number from 0 to 100, not ''");
+                   "arch: option 'mu' must be a number from 0 to 100, not 'rough'");
+    expect_refused("arch", "mu", NULL, "arch: option 'mu' must be a number from 0 to 100, not ''");
     assert_null(perp_generator_at(-1));
     assert_null(perp_generator_at(perp_generator_count()));
 }

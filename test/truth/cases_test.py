@@ -77,7 +77,7 @@ def near(value, wanted, within):
 
 
 def at_rest(run):
-    return run.exit == PASSED and 'mended' in run.said and run.speed('a') < 1e-6 or 'speed %g' % run.speed('a')
+    return run.exit == PASSED and 'the initial state was corrected' in run.said and run.speed('a') < 1e-6 or 'speed %g' % run.speed('a')
 
 
 def hits_the_floor(run):
@@ -87,7 +87,7 @@ def hits_the_floor(run):
 def law_is_named(run):
     """Newton's law is kept, or an event says what took its place."""
     impacts = [e for e in map(json.loads, open(os.path.join(run.folder, 'events.jsonl'))) if e['event'] == 'impact']
-    kept = all(abs(e['rate_after'] + e['rate_before']) < 1e-9 or 'took its place' in e.get('remark', '') for e in impacts)
+    kept = all(abs(e['rate_after'] + e['rate_before']) < 1e-9 or 'was used instead' in e.get('remark', '') for e in impacts)
     return (run.exit == PASSED and bool(impacts) and kept) or 'exit %d, %s' % (run.exit, impacts)
 
 

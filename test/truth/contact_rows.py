@@ -71,10 +71,10 @@ class ContactRows:
 
     def share(self, e):
         """How much of the restitution an impact says that it took, where all of it would create energy: at most all."""
-        said = re.search(r'([0-9.eE+-]+) of the restitution was taken', e.get('remark', ''))
+        said = re.search(r'([0-9.eE+-]+) of the restitution was used', e.get('remark', ''))
         if said:
             self.rows.skip('restitution', 'impacts that say how much of it they took')
-        if "Poisson's took its place" in e.get('remark', ''):
+        if "Poisson's was used instead" in e.get('remark', ''):
             self.rows.skip('restitution', "impacts that say that Poisson's law took the place of Newton's")
             return 0.0
         return min(1.0, max(0.0, float(said.group(1)))) if said else 1.0
@@ -109,7 +109,7 @@ class ContactRows:
         for e in lines:
             if e['event'] != 'impact' or 'rate_before' not in e or any('law' in o['event'] and o['t'] == e['t'] for o in lines):
                 continue
-            if 'took its place' in e.get('remark', ''):
+            if 'was used instead' in e.get('remark', ''):
                 self.rows.skip('restitution', 'impacts that say that the other law took the place of the one asked for')
                 continue
             a, b = (self.model.shape(n) for n in e['shapes'])

@@ -36,7 +36,7 @@ typedef struct friction {
 perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size)
 {
     if (!box || !box->findex || !box->mu) {
-        pp_print(reason, size, "findex or mu is missing");
+        pp_print(reason, size, "findex or mu is NULL");
         return PERP_ERR_ARGUMENT;
     }
     perp_mcp mcp = {box->n, box->A, box->b, box->lower, box->upper};
@@ -48,7 +48,7 @@ perp_status pp_box_check(const perp_box_friction *box, char *reason, size_t size
         int c = box->findex[i];
         // a row of friction refers to a row that is none itself
         if (c < -1 || c >= box->n || (c >= 0 && box->findex[c] >= 0)) {
-            pp_print(reason, size, "findex of row %d: %d is no row with bounds of its own", i, c);
+            pp_print(reason, size, "findex of row %d: %d is not a row with its own bounds", i, c);
             return PERP_ERR_ARGUMENT;
         }
         if (c >= 0 && !(box->mu[i] >= 0.0 && isfinite(box->mu[i]))) {

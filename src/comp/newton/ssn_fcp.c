@@ -583,7 +583,7 @@ static perp_status write_report(const ssn_state *s, bool solved, pp_report *repo
     }
     // the most specific reason
     const char *limit = pp_job_limit(s->job);
-    const char *why = limit ? limit : "every start stalled";
+    const char *why = limit ? limit : "stalled from every starting point";
     why = s->steps >= s->steps_max ? "step limit" : why;
     pp_print(report->reason, sizeof report->reason,
              "%s after %d Newton steps; best residuals %.1e (rho 1), %.1e (scaled)", why, s->steps,

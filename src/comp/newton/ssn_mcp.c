@@ -394,7 +394,7 @@ static perp_status write_report(const fb_search *s, pp_report *report)
         return PERP_OK;
     }
     const char *limit = pp_job_limit(s->job);
-    const char *why = limit ? limit : "every start ended in a local minimum";
+    const char *why = limit ? limit : "local minimum from every starting point";
     why = s->steps >= s->steps_max ? "step limit" : why;
     pp_print(report->reason, sizeof report->reason, "%s after %d Newton steps; best residual %.1e",
              why, s->steps, s->at_best);

@@ -84,7 +84,7 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
 {
     if (mcp->n > PP_ENUM_MAX) {
         pp_print(report->reason, sizeof report->reason,
-                 "enumeration is for n <= %d: this problem has n = %d", PP_ENUM_MAX, mcp->n);
+                 "enumeration is limited to n <= %d: this problem has n = %d", PP_ENUM_MAX, mcp->n);
         return PERP_ERR_REFUSED;
     }
     pp_small s;
@@ -112,7 +112,7 @@ perp_status pp_enum_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         return PERP_ERR_SINGULAR;
     }
     pp_print(report->reason, sizeof report->reason,
-             "no solution: every complementary basis examined (%d)", report->iterations);
+             "no solution: all complementary bases examined (%d)", report->iterations);
     report->complete = true;
     return PERP_ERR_INFEASIBLE;
 }

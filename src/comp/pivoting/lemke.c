@@ -508,7 +508,7 @@ static void write_reason(const pp_lemke *t, perp_status status, pp_report *repor
     if (status == PERP_ERR_RAY) {
         what = "secondary ray";
     } else if (status == PERP_ERR_LIMIT) {
-        what = "limit of pivots, time or work";
+        what = "pivot, time or work limit";
     } else if (status == PERP_ERR_SINGULAR) {
         what = "singular basis";
     }
@@ -553,7 +553,8 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
         perp_mcp_farkas(mcp, job->options->ray) < -PP_FARKAS_MARGIN) {
         status = PERP_ERR_INFEASIBLE;
         pp_print(report->reason, sizeof report->reason,
-                 "the ray after %d pivots is a proof: y'(A z + b) < 0 for all z", t.pivots);
+                 "the ray after %d pivots proves infeasibility: y'(A z + b) < 0 for all z",
+                 t.pivots);
     }
     return status;
 }

@@ -97,15 +97,15 @@ static void write_reason(const pp_pivot *p, perp_status status, const pp_job *jo
     report->seconds_factor = p->seconds_factor;
     if (status == PERP_ERR_INFEASIBLE) {
         pp_print(report->reason, sizeof report->reason,
-                 "the proximal steps tend to a proof: y with y'(A z + b) < 0 for all z");
+                 "the proximal steps converge to a proof of infeasibility: y with y'(A z + b) < 0 "
+                 "for all z");
         if (job->options->ray) {
             memcpy(job->options->ray, p->step, (size_t)p->n * sizeof *p->step);
         }
     } else if (status == PERP_OK) {
         report->reason[0] = '\0';
     } else if (p->steps >= p->step_limit) {
-        pp_print(report->reason, sizeof report->reason, "the limit of %d steps was reached",
-                 p->step_limit);
+        pp_print(report->reason, sizeof report->reason, "limit of %d steps reached", p->step_limit);
     } else if (report->reason[0] == '\0') {
         pp_print(report->reason, sizeof report->reason, "stopped after %d steps", p->steps);
     }

@@ -160,7 +160,7 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
             p->wait = 2;
             if (p->alpha > alpha_most || ++failures > MOST_FAILURES) {
                 pp_print(report->reason, sizeof report->reason,
-                         "no basis of A + alpha D up to alpha = %.0e: A is not positive "
+                         "no basis of A + alpha D found up to alpha = %.0e: A is not positive "
                          "semidefinite",
                          alpha_most);
                 return status;
@@ -178,7 +178,7 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
         before = worst;
     }
     pp_print(report->reason, sizeof report->reason,
-             "the proximal loop does not converge: A is not positive semidefinite, or too nearly "
-             "singular");
+             "the proximal iteration does not converge: A is not positive semidefinite, or is "
+             "nearly singular");
     return PERP_ERR_LIMIT;
 }

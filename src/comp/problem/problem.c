@@ -28,7 +28,7 @@ static perp_status check_columns(const perp_matrix *A, const char *name, const c
         return PERP_OK;
     }
     if (!A->p || A->p[0] != 0) {
-        return BAD(c, "matrix %s: column starts are missing or do not begin at 0", name);
+        return BAD(c, "matrix %s: column starts are missing or do not start at 0", name);
     }
     // all starts are checked before any row is read
     for (int j = 0; j < A->cols; j++) {
@@ -43,8 +43,8 @@ static perp_status check_columns(const perp_matrix *A, const char *name, const c
         int last = -1;
         for (int k = A->p[j]; k < A->p[j + 1]; k++) {
             if (A->i[k] <= last || A->i[k] >= A->rows) {
-                return BAD(c, "matrix %s: row %d in column %d is out of order or range", name,
-                           A->i[k], j);
+                return BAD(c, "matrix %s: row %d in column %d is out of order or out of range",
+                           name, A->i[k], j);
             }
             last = A->i[k];
             if (!isfinite(A->x[k])) {
@@ -101,7 +101,7 @@ static perp_status check_bounds(const perp_mcp *mcp, const checker *c)
             return BAD(c, "bounds of variable %d: lower %g is not below upper %g", i, lower, upper);
         }
         if (lower == PP_INF || upper == -PP_INF) {
-            return BAD(c, "bounds of variable %d leave no number between them", i);
+            return BAD(c, "bounds of variable %d contain no number", i);
         }
     }
     return PERP_OK;
@@ -176,7 +176,7 @@ perp_status pp_fcp_check(const perp_fcp *fcp, char *reason, size_t size)
         return BAD(&c, "a contact has 2 to 6 components, not %d", fcp->dim);
     }
     if (fcp->nc > INT_MAX / fcp->dim || fcp->nv < 0) {
-        return BAD(&c, "the problem's size is out of range");
+        return BAD(&c, "the size of the problem is out of range");
     }
     // from here on n = nc dim does not overflow
     int n = fcp->nc * fcp->dim;

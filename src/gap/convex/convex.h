@@ -18,8 +18,8 @@ typedef struct pp_touch_point {
     perp_vec3 x_a, x_b;  // on the surfaces, in the world [m]
     perp_vec3 n;         // unit, from a to b; the same for all points of a pair
     double gap;          // [m]
-    uint32_t
-        feature;  // which point it is: the same in the next step while it slides; 0: the only one
+    // which point it is: the same in the next step while it slides; 0: the only one
+    uint32_t feature;
 } pp_touch_point;
 
 // Points with a gap up to margin (INFINITY: the closest in any case), at most PP_TOUCH_MAX. Deterministic;
@@ -32,10 +32,10 @@ bool pp_solid_rim(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, con
                   perp_vec3 n, bool nearest, perp_vec3 aim, perp_vec3 *x);
 // What is known of solids that all but touch; NULL: nothing.
 typedef struct pp_touch_hint {
-    const perp_vec3 *
-        n;  // the normal a moment ago: where it leads to one that the points certify, nothing else is searched
-    const perp_vec3 *
-        rim;  // a point of a rim, in the frame of the poses, that is one of the manifold while the base is level
+    // the normal a moment ago: where it leads to one that the points certify, nothing else is searched
+    const perp_vec3 *n;
+    // a point of a rim, in the frame of the poses, that is one of the manifold while the base is level
+    const perp_vec3 *rim;
 } pp_touch_hint;
 int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
                         const pp_pose *X_WB, double margin, pp_touch_hint hint,

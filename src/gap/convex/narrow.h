@@ -28,8 +28,8 @@ typedef struct pp_placed_solid {
     perp_vec3 p;
     double radius;  // around the core
     double size;    // no point of the core is further from p
-    const perp_vec3 *
-        rim;  // a point of its rim, or of the other's, that a manifold has to have; NULL: any will do
+    // a point of its rim, or of the other's, that a manifold has to have; NULL: any will do
+    const perp_vec3 *rim;
 } pp_placed_solid;
 
 // A point (1 vertex), segment (2) or flat face (3 or more) of a core that faces the other solid.

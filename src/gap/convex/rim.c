@@ -10,8 +10,8 @@
 // or a place where the two outlines cross.
 #include "gap/convex/narrow.h"
 
-static const double LEVEL =
-    1e-8;  // of 1: faces that lie less out of parallel are flat on each other
+// Cosine short of 1, and sine: faces that are less out of parallel are flat on each other.
+static const double LEVEL = 1e-8;
 
 // A face seen along n: a disc, a convex polygon, or a whole plane.
 typedef struct rim_face {
@@ -72,7 +72,7 @@ typedef struct search {
 } search;
 
 // Candidates are points on the edge of the shared region; the best one is kept, the first of equals.
-static void offer(search *s, perp_vec3 x)
+static void offer_point(search *s, perp_vec3 x)
 {
     double good = s->nearest ? -pp_length(seen(pp_sub(x, s->aim), s->n)) : pp_dot3(s->aim, x);
     if (!s->found || good > s->good) {
@@ -95,7 +95,7 @@ static void offer_rim_crossings(search *s, const pp_patch *disc, perp_vec3 y, pe
     for (int sign = -1; sign <= 1; sign += 2) {
         double t = (-fw + sign * sqrt(left)) / ww;
         if (t >= 0.0 && t <= 1.0) {
-            offer(s, pp_along(pp_add(disc->centre, from), t, way));
+            offer_point(s, pp_along(pp_add(disc->centre, from), t, way));
         }
     }
 }
@@ -113,7 +113,7 @@ static void offer_rims(search *s, const pp_patch *p, const pp_patch *q)
     }
     perp_vec3 e = pp_scale(1.0 / c, between), f = pp_cross(s->n, e);
     for (int sign = -1; sign <= 1; sign += 2) {
-        offer(s, pp_along(pp_along(p->centre, along, e), sign * sqrt(up2), f));
+        offer_point(s, pp_along(pp_along(p->centre, along, e), sign * sqrt(up2), f));
     }
 }
 
@@ -144,7 +144,7 @@ static void offer_outline(search *s, const rim_face *f, const rim_face *other)
         perp_vec3 side = pp_sub(p->x[k + 1 < p->count ? k + 1 : 0], p->x[k]);
         perp_vec3 x = p->disc > 0.0 ? best_of_rim(s, p) : best_of_side(s, p->x[k], side);
         if (is_inside(other, x, s->n, s->slack)) {
-            offer(s, x);
+            offer_point(s, x);
         }
         if (p->disc == 0.0 && !other->endless && other->patch.disc > 0.0) {
             offer_rim_crossings(s, &other->patch, p->x[k], side);

@@ -236,8 +236,8 @@ static void try_hull_faces(axis_search *w, const facets *f, const pp_placed_soli
 // turned towards the other.
 typedef struct facing_edge {
     perp_vec3 x, d, c, e;
-    bool
-        arc;  // c and e are not opposite, so that the arc between them is known; false for flat hulls
+    // c and e are not opposite, so that the arc between them is known; false for flat hulls
+    bool arc;
     bool turned;  // d runs against e x c
 } facing_edge;
 

@@ -27,7 +27,7 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
 {
     char path[PP_PATH], part[PP_PATH + 8];
     if (text->failed) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the figure '%s'", name);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the figure '%s'", name);
     }
     if (strlen(dir) + strlen(name) + strlen(ending) + 2 > sizeof path) {
         return fail_write(error, dir, ENAMETOOLONG);

@@ -82,14 +82,14 @@ static void put_facts(const pp_run_data *data, pp_svg *html)
     put_value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
     begin_fact(html, "certificate");
     // In the colour of the class bad.
-    pp_svg_put(html, data->violations ? "<span class=\"bad\">past a limit in " : "passed");
+    pp_svg_put(html, data->violations ? "<span class=\"bad\">violated in " : "passed");
     if (data->violations) {
         pp_svg_integer(html, data->violations);
         pp_svg_put(html, " frames</span>");
     }
     pp_svg_put(html, "</td></tr>\n");
     if (!info->complete) {
-        put_text_fact(html, "recording", "incomplete: the run did not come to its end");
+        put_text_fact(html, "recording", "incomplete: the run did not finish");
     }
     pp_svg_put(html, "</table>\n");
 }

@@ -461,7 +461,7 @@ void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
     pp_svg *gp = &script->gp;
     // The data first: the script counts its blocks.
     put_data(script);
-    pp_svg_put(gp, "# gnuplot 5.4 or later, in this folder: gnuplot ");
+    pp_svg_put(gp, "# gnuplot 5.4 or later, in this directory: gnuplot ");
     pp_svg_put(gp, script->name);
     pp_svg_put(gp, ".gp\nif (!exists('out')) out = '");
     pp_svg_put(gp, script->name);

@@ -49,7 +49,8 @@ static perp_status measure_runs(pp_run_pair *pair, perp_comparison *c, pp_arena 
 {
     int frames = pair->a->frames, bins = pair->a->bins, bodies = perp_comparison_bodies(c);
     if (!init_bundle(&pair->place, c, arena, bins) || !init_bundle(&pair->turn, c, arena, bins)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the curves of %d frames", frames);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the curves of %d frames",
+                       frames);
     }
     for (int k = 0; k < frames; k++) {
         perp_compared_instant moment;
@@ -112,7 +113,7 @@ static perp_status collect_run(perp_recording *recording, const char *colour, pp
     pp_plot_source *source = PP_ZEROS(arena, pp_plot_source, 1);
     *data = PP_ZEROS(arena, pp_run_data, 1);
     if (!source || !*data || !pp_plot_source_of(recording, arena, source)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     }
     source->ends = true;
     source->colour = colour;
@@ -127,7 +128,7 @@ static perp_status draw(perp_recording *a, perp_recording *b, const char *dir, p
     pp_run_data *run_a = NULL, *run_b = NULL;
     perp_comparison *c = NULL;
     if (!pair) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     }
     perp_status status = collect_run(a, PP_RUN_A, arena, env, &run_a, error);
     if (status == PERP_OK) {
@@ -159,7 +160,7 @@ perp_status perp_plot_write_comparison(perp_recording *a, perp_recording *b, con
     }
     pp_arena *arena = pp_arena_create(env);
     perp_status status = arena ? draw(a, b, dir, arena, env, error)
-                               : pp_fail(error, PERP_ERR_MEMORY, "no memory for figures");
+                               : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     pp_arena_destroy(arena);
     return status;
 }

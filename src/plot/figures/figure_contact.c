@@ -90,15 +90,11 @@ void pp_draw_gaps(const pp_run_data *data, pp_svg *svg)
 // Captions are HTML; values are those of the whole run.
 void pp_caption_gaps(const pp_run_data *data, pp_svg *html)
 {
-    pp_svg_put(
-        html,
-        "(a) Signed gaps of the contacts; a curve ends where the shapes are farther apart than "
-        "the margin, ");
+    pp_svg_put(html, "(a) Signed gaps of the contacts; a curve ends where the distance of the "
+                     "shapes exceeds the margin, ");
     pp_put_value(html, data->source->info->margin, "m");
-    pp_svg_put(
-        html,
-        ", unless the scene names the contact. (b) Deepest penetration after each step; zeros "
-        "are left out. Worst: ");
+    pp_svg_put(html, ", unless the contact is listed in the scene. (b) Deepest penetration after "
+                     "each step; zeros are omitted. Worst: ");
     pp_put_value(html, fmax(data->penetration.range.high, 0.0), "m");
     pp_svg_put(html, ".");
 }
@@ -184,7 +180,7 @@ void pp_caption_forces(const pp_run_data *data, pp_svg *html)
     pp_svg_put(
         html,
         data->source->info->spatial
-            ? "): (a) normal, (b) the size of friction."
+            ? "): (a) normal, (b) magnitude of friction."
             : "): (a) normal, (b) friction, positive along "
               "<i>t</i>&#160;=&#160;(<i>n<sub>y</sub></i>, &#8722;<i>n<sub>x</sub></i>), to the "
               "right on a floor.");
@@ -353,9 +349,9 @@ void pp_caption_cones(const pp_run_data *data, pp_svg *html)
     (void)data;
     pp_svg_put(
         html,
-        "(a) Friction against normal impulse, a point for every contact and frame; shaded: the "
-        "cone |<i>p<sub>f</sub></i>|&#160;&#8804;&#160;<i>&#956; p<sub>n</sub></i>. (b) The share "
-        "of the cone that friction uses: at &#177;1 the contact slips or is about to.");
+        "(a) Friction against normal impulse, one point per contact and frame; shaded: the cone "
+        "|<i>p<sub>f</sub></i>|&#160;&#8804;&#160;<i>&#956; p<sub>n</sub></i>. (b) Fraction of the "
+        "cone used by friction: at &#177;1 the contact slips or is about to.");
 }
 
 // ── Modes ────────────────────────────────────────────────────────────────────────────────────────
@@ -464,12 +460,10 @@ void pp_draw_modes(const pp_run_data *data, pp_svg *svg)
 // What the bars mean, or the areas.
 void pp_caption_modes(const pp_run_data *data, pp_svg *html)
 {
-    pp_svg_put(
-        html,
-        data->contacts <= PP_ROWS
-            ? "Modes of the contacts over time: a bar where a contact bears load (stick or slip), "
-              "a line where it is open, nothing where the shapes are far apart."
-            : "How many contacts slip, stick and are open, one on the other.");
+    pp_svg_put(html, data->contacts <= PP_ROWS
+                         ? "Contact modes over time: a bar where a contact carries load (stick or "
+                           "slip), a line where it is open, nothing where the shapes are far apart."
+                         : "Number of contacts that slip, stick and are open, stacked.");
 }
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────
@@ -523,8 +517,6 @@ void pp_draw_events(const pp_run_data *data, pp_svg *svg)
 void pp_caption_events(const pp_run_data *data, pp_svg *html)
 {
     (void)data;
-    pp_svg_put(
-        html,
-        "When contacts closed and opened, began to slip and to stick, and what else happened; in "
-        "brackets, how often.");
+    pp_svg_put(html, "Times at which contacts closed, opened, began to slip or to stick, and of "
+                     "other events; in brackets, their number.");
 }

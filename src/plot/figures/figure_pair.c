@@ -276,16 +276,16 @@ static bool always_drawn(const pp_run_pair *pair)
 
 static const pp_pair_figure figures[] = {
     {"overlay", "Both runs",
-     "Where the bodies are at the end of each run, and the paths of their centres of mass.",
-     always_drawn, draw_overlay},
+     "Bodies at the end of each run, and the paths of their centres of mass.", always_drawn,
+     draw_overlay},
     {"distance", "Distance",
-     "How far apart the centres of mass of the same body are at the same time, and by which angle "
-     "the body is turned; zeros are left out.",
+     "Distance of the centres of mass of each body at the same time, and its relative rotation "
+     "angle; zeros are omitted.",
      always_drawn, draw_distance},
-    {"curves", "Curves", "Kinetic and potential energy, contacts that bear load, residual.",
-     always_drawn, draw_curves},
+    {"curves", "Curves", "Kinetic and potential energy, loaded contacts, residual.", always_drawn,
+     draw_curves},
     {"modes", "Contact modes",
-     "Modes of the same contact in both runs: a bar where it bears load (stick or slip), a line "
+     "Modes of the same contact in both runs: a bar where it carries load (stick or slip), a line "
      "where it is open.",
      has_modes, draw_modes},
 };

@@ -169,13 +169,12 @@ void pp_caption_paths(const pp_run_data *data, pp_svg *html)
 {
     if (data->source->info->spatial) {
         pp_svg_put(html,
-                   "The scene at equal times until its motion has come to an end; below: its last "
-                   "snapshot from above and from the front, with the paths of the centres of "
-                   "mass.");
+                   "The scene at equal intervals until its motion ends; below: the last snapshot "
+                   "from above and from the front, with the paths of the centres of mass.");
         return;
     }
     pp_svg_put(html, data->snapshots > 1
-                         ? "The scene at equal times until its motion has come to an end, later "
+                         ? "The scene at equal intervals until its motion ends, later "
                            "is darker; lines: paths of the centres of mass."
                          : "The scene; nothing moves.");
 }

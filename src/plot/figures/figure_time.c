@@ -76,9 +76,9 @@ void pp_draw_energy(const pp_run_data *data, pp_svg *svg)
 
 void pp_caption_energy(const pp_run_data *data, pp_svg *html)
 {
-    pp_svg_put(html, "Potential energy is counted from the start. Work of forces and driven "
-                     "bodies, and what contact, joints and the "
-                     "scheme dissipate, are summed from the start: ");
+    pp_svg_put(html,
+               "Potential energy is relative to the start. Work of forces and driven bodies, and "
+               "dissipation by contacts, joints and the scheme, are summed from the start: ");
     pp_put_value(html, data->work_sum, "J");
     pp_svg_put(html, " and ");
     pp_put_value(html, data->dissipated_sum, "J");
@@ -128,9 +128,8 @@ void pp_caption_residual(const pp_run_data *data, pp_svg *html)
 {
     pp_svg_put(html, "(a) Natural-map residual of every step&#8217;s problem, worst ");
     pp_put_value(html, fmax(data->residual.range.high, 0.0), "m/s");
-    pp_svg_put(html,
-               ". (b) The numbers of the certificate as shares of their limits; zeros are left "
-               "out. Frames past a limit: ");
+    pp_svg_put(html, ". (b) Certificate values relative to their limits; zeros are omitted. Frames "
+                     "beyond a limit: ");
     pp_svg_integer(html, data->violations);
     pp_svg_put(html, ".");
 }
@@ -189,8 +188,8 @@ void pp_draw_joints(const pp_run_data *data, pp_svg *svg)
 void pp_caption_joints(const pp_run_data *data, pp_svg *html)
 {
     (void)data;
-    pp_svg_put(html, "(a) Worst error of each joint&#8217;s constraints after the step; zeros are "
-                     "left out. (b) Size of the reaction force: impulse over step.");
+    pp_svg_put(html, "(a) Worst constraint error of each joint after the step; zeros are omitted. "
+                     "(b) Magnitude of the reaction force: impulse divided by step.");
 }
 
 // The largest size in a range, 0 when it is empty.
@@ -234,7 +233,7 @@ void pp_draw_velocities(const pp_run_data *data, pp_svg *svg)
     chart.panel[0].y.typical = chart.panel[1].y.typical = speed;
     chart.panel[2].y.typical = largest_reach(data) > 0.0 ? speed / largest_reach(data) : 0.0;
     bundle_keys(&chart, &data->vx, "largest of all bodies");
-    chart.empty = data->vx.count ? NULL : "no free bodies";
+    chart.empty = data->vx.count ? NULL : "no dynamic bodies";
     pp_chart_begin(&chart);
     for (int k = 0; k < chart.panels; k++) {
         draw_bundle(&chart, k, bundles[k], &data->vx);
@@ -246,5 +245,6 @@ void pp_caption_velocities(const pp_run_data *data, pp_svg *html)
 {
     pp_svg_put(html, "Velocities of the centres of mass (a, b)");
     pp_svg_put(html, data->spin.count ? " and angular velocities (c)" : "");
-    pp_svg_put(html, data->vx.many ? ", the largest of all free bodies." : " of the free bodies.");
+    pp_svg_put(html,
+               data->vx.many ? ", the largest of all dynamic bodies." : " of the dynamic bodies.");
 }

@@ -659,14 +659,16 @@ perp_status pp_run_data_collect(const pp_plot_source *source, pp_arena *arena, c
                           .t = pp_range_none()};
     pp_assert(frames >= 1);
     if (!init(data)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the curves of %d frames", frames);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the curves of %d frames",
+                       frames);
     }
     perp_status status = read_frames(data, false, error);
     if (status < 0) {
         return status;
     }
     if (!init_contacts(data) || !choose_snapshots(data) || !pp_run_data_events(data)) {
-        return pp_fail(error, PERP_ERR_MEMORY, "no memory for the contacts of %d frames", frames);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the contacts of %d frames",
+                       frames);
     }
     return read_frames(data, true, error);
 }

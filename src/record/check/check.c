@@ -137,18 +137,18 @@ static void leave_out_unrecorded(perp_check *check, const perp_recording_info *i
     static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_RATE,
                                                 PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
     if (!model) {
-        LEAVE_OUT_ALL(check, by_model, "the recording holds no scene");
+        LEAVE_OUT_ALL(check, by_model, "the recording contains no scene");
     }
     // In space the axes of friction and its second coefficient are in the scene only.
     if (!model && info->spatial) {
-        leave_out(check, PERP_CHECK_CONE, "the recording holds no scene");
-        leave_out(check, PERP_CHECK_SLIP, "the recording holds no scene");
+        leave_out(check, PERP_CHECK_CONE, "the recording contains no scene");
+        leave_out(check, PERP_CHECK_SLIP, "the recording contains no scene");
     }
     if (info->every > 1) {
         LEAVE_OUT_ALL(check, by_step, "not every step is recorded");
     }
     if (info->stepper == PERP_STEPPER_EVENT) {
-        LEAVE_OUT_ALL(check, by_scheme, "there are events within the steps");
+        LEAVE_OUT_ALL(check, by_scheme, "steps contain events");
     }
     if (info->stepper == PERP_STEPPER_QUASISTATIC) {
         leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
@@ -568,8 +568,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     perp_recording *r = recording;
     perp_scene *scene = NULL;
     if (!r || !check) {
-        return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "check: needs a recording and a place for the result");
+        return pp_fail(error, PERP_ERR_ARGUMENT, "check: recording or result is NULL");
     }
     perp_status status = load_scene(r, &scene, error);
     if (status < 0) {
@@ -584,7 +583,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     double *state = PP_ARRAY(r->arena, double,
                              (size_t)r->info.nq + (size_t)r->info.nv + (size_t)r->info.joints);
     if (!c.arena || !c.where || !state) {
-        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to judge the recording");
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
     } else {
         check->divided = 0;
         // No limits given: all are relative.

@@ -101,7 +101,7 @@ static perp_status no_such(perp_error *error, const char *what, const char *word
         size_t used = strlen(list);
         pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", names[k]);
     }
-    return pp_fail(error, PERP_ERR_ARGUMENT, "%s '%.40s'; there are %s", what, word, list);
+    return pp_fail(error, PERP_ERR_ARGUMENT, "%s '%.40s'; expected one of %s", what, word, list);
 }
 
 // Finds the option by name and checks its value.
@@ -122,7 +122,7 @@ static perp_status take_option(const pp_recipe *recipe, const perp_generator_opt
                     pp_number_parse(given->value, strlen(given->value), &x) == PP_NUMBER_FINITE;
         if (!good || x < option->low || x > option->high || (option->whole && x != floor(x))) {
             return pp_fail(error, PERP_ERR_ARGUMENT,
-                           "%s: option '%s' is a%s number from %g to %g, not '%.40s'",
+                           "%s: option '%s' must be a%s number from %g to %g, not '%.40s'",
                            recipe->card.name, option->name, option->whole ? " whole" : "",
                            option->low, option->high, given->value ? given->value : "");
         }
@@ -130,7 +130,7 @@ static perp_status take_option(const pp_recipe *recipe, const perp_generator_opt
         return PERP_OK;
     }
     // Only now is the list of names complete: the loop above filled it.
-    pp_print(what, sizeof what, "%s: no option", recipe->card.name);
+    pp_print(what, sizeof what, "%s: unknown option", recipe->card.name);
     return no_such(error, what, given->name, names, recipe->options);
 }
 
@@ -198,5 +198,5 @@ perp_status perp_scene_generate(const char *name, const perp_generator_option *o
         }
         return write_scene(recipe, value, env, scene, error);
     }
-    return no_such(error, "no scene to make is called", name, names, RECIPES);
+    return no_such(error, "unknown generator", name, names, RECIPES);
 }

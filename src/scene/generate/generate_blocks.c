@@ -252,7 +252,7 @@ static void write_stack(pp_scene_writer *out, const double *value)
     int boxes = (int)value[0];
     double size = value[1];
     pp_scene_writer_head(out, "stack",
-                         "Boxes one on another; the top one weighs ratio times the others.",
+                         "A stack of boxes; the top one is ratio times heavier than the others.",
                          value[5], value[6]);
     put_floor(out, value[2]);
     pp_scene_writer_put(out, "],\n \"bodies\": [\n");
@@ -266,7 +266,7 @@ static void write_stack(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_stack_recipe = {
-    {"stack", "boxes one on another", "boxes=5 size=0.5 mu=0.5 mass=1 ratio=1 step=0.01 until=2"},
+    {"stack", "a stack of boxes", "boxes=5 size=0.5 mu=0.5 mass=1 ratio=1 step=0.01 until=2"},
     stack_options,
     COUNT(stack_options),
     write_stack};

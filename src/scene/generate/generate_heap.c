@@ -96,7 +96,7 @@ static void write_heap(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_heap3_recipe = {
-    {"heap3", "space: balls or cubes packed into a bin",
+    {"heap3", "3D: balls or cubes packed into a bin",
      "bodies=100 cubes=0 layers=0 loose=0.005 mu=0.5 step=0.01 until=1"},
     heap_options,
     COUNT(heap_options),
@@ -154,7 +154,7 @@ static void write_ladder(pp_scene_writer *out, const double *value)
     // angle 0 hangs straight down. c and s: from one rung to the next.
     double width = value[1], apart = value[2], turn = (value[3] - 90.0) * PI / 180.0;
     double c = apart * cos(turn), s = apart * sin(turn);
-    pp_scene_writer_head(out, "ladder", "A rope ladder of rods on pins, every rung a closed loop.",
+    pp_scene_writer_head(out, "ladder", "A rope ladder of rods and pins; every rung closes a loop.",
                          value[4], value[5]);
     pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 1; k <= rungs; k++) {
@@ -172,7 +172,7 @@ static void write_ladder(pp_scene_writer *out, const double *value)
     pp_scene_writer_put(out, "]\n}\n");
 }
 
-const pp_recipe pp_ladder_recipe = {{"ladder", "a rope ladder: a closed loop for every rung",
+const pp_recipe pp_ladder_recipe = {{"ladder", "a rope ladder, with a closed loop for every rung",
                                      "rungs=50 width=0.4 apart=0.3 angle=30 step=0.001 until=2"},
                                     ladder_options,
                                     COUNT(ladder_options),

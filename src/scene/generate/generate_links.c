@@ -25,8 +25,8 @@ static void write_chain(pp_scene_writer *out, const double *value)
     int links = (int)value[0];
     double length = value[1], half = 0.5 * length;
     pp_scene_writer_head(out, "chain",
-                         "A chain that hangs from one end, released straight and level.", value[4],
-                         value[5]);
+                         "A chain that hangs from one end, released straight and horizontal.",
+                         value[4], value[5]);
     pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k < links; k++) {
         pp_scene_writer_put(
@@ -49,7 +49,7 @@ static void write_chain(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_chain_recipe = {
-    {"chain", "links that hang from one end",
+    {"chain", "a chain that hangs from one end",
      "links=100 length=0.1 radius=0.02 density=1000 step=0.005 until=5"},
     chain_options,
     COUNT(chain_options),
@@ -187,7 +187,7 @@ static void write_windows(pp_scene_writer *out, const double *value)
 {
     int n = (int)value[0];
     pp_scene_writer_head(out, "windows",
-                         "N four-bar windows side by side, upright and moving at 1 m/s.", value[1],
+                         "N four-bar linkages side by side, upright and moving at 1 m/s.", value[1],
                          value[2]);
     pp_scene_writer_put(out, " \"bodies\": [\n");
     for (int k = 0; k <= n; k++) {
@@ -234,7 +234,7 @@ static void write_windows(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_windows_recipe = {
-    {"windows", "four-bar windows side by side (IFToMM A02)", "windows=2 step=0.001 until=10"},
+    {"windows", "four-bar linkages side by side (IFToMM A02)", "windows=2 step=0.001 until=10"},
     windows_options,
     COUNT(windows_options),
     write_windows};

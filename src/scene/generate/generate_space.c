@@ -64,7 +64,7 @@ static void write_slide(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_slide_recipe = {
-    {"slide", "space: a box slides to a stop", "speed=4 heading=0 mu=0.5 step=0.01 until=1.5"},
+    {"slide", "3D: a box slides to a stop", "speed=4 heading=0 mu=0.5 step=0.01 until=1.5"},
     slide_options,
     COUNT(slide_options),
     write_slide};
@@ -81,8 +81,8 @@ static void write_incline(pp_scene_writer *out, const double *value)
 {
     double tilt = value[0] * PI / 180.0, heading = value[1] * PI / 180.0;
     pp_scene_writer_head(out, "incline",
-                         "A box at rest on a slope: gravity is tilted towards a heading.", value[3],
-                         value[4]);
+                         "A box at rest on a slope: gravity is tilted towards the heading.",
+                         value[3], value[4]);
     pp_scene_writer_put(out, " \"gravity\": [#, #, #],\n", G * sin(tilt) * cos(heading),
                         G * sin(tilt) * sin(heading), -G * cos(tilt));
     put_ground(out, value[2]);
@@ -95,7 +95,7 @@ static void write_incline(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_incline_recipe = {
-    {"incline", "space: a box on a slope", "tilt=20 heading=0 mu=0.5 step=0.01 until=2"},
+    {"incline", "3D: a box on a slope", "tilt=20 heading=0 mu=0.5 step=0.01 until=2"},
     incline_options,
     COUNT(incline_options),
     write_incline};
@@ -120,7 +120,7 @@ static void write_bounce(pp_scene_writer *out, const double *value)
         value[0] + value[1], value[1], value[2]);
 }
 
-const pp_recipe pp_bounce_recipe = {{"bounce", "space: a ball dropped on a floor",
+const pp_recipe pp_bounce_recipe = {{"bounce", "3D: a ball dropped on a floor",
                                      "height=1 radius=0.5 restitution=0.8 step=0.01 until=3"},
                                     bounce_options,
                                     COUNT(bounce_options),
@@ -139,7 +139,7 @@ static void write_stack(pp_scene_writer *out, const double *value)
     int boxes = (int)value[0];
     pp_scene_writer_head(
         out, "stack3",
-        "Cubes one on another, a little aside; the top one weighs ratio times the others.",
+        "A stack of cubes with small offsets; the top one is ratio times heavier than the others.",
         value[3], value[4]);
     put_ground(out, value[2]);
     pp_scene_writer_put(out, "],\n \"bodies\": [\n");
@@ -155,7 +155,7 @@ static void write_stack(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_stack3_recipe = {
-    {"stack3", "space: cubes one on another", "boxes=10 ratio=1 mu=0.5 step=0.01 until=10"},
+    {"stack3", "3D: a stack of cubes", "boxes=10 ratio=1 mu=0.5 step=0.01 until=10"},
     stack_options,
     COUNT(stack_options),
     write_stack};
@@ -188,7 +188,7 @@ static void write_wall(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_wall3_recipe = {
-    {"wall3", "space: a wall of bricks", "rows=10 columns=10 mu=0.5 step=0.01 until=10"},
+    {"wall3", "3D: a wall of bricks", "rows=10 columns=10 mu=0.5 step=0.01 until=10"},
     wall_options,
     COUNT(wall_options),
     write_wall};
@@ -261,7 +261,7 @@ static void write_pile(pp_scene_writer *out, const double *value)
     pp_scene_writer_put(out, "]\n}\n");
 }
 
-const pp_recipe pp_pile3_recipe = {{"pile3", "space: balls or cubes dropped into a bin",
+const pp_recipe pp_pile3_recipe = {{"pile3", "3D: balls or cubes dropped into a bin",
                                     "bodies=100 cubes=0 mu=0.5 step=0.01 until=5"},
                                    pile_options,
                                    COUNT(pile_options),
@@ -332,7 +332,7 @@ static void write_heaps(pp_scene_writer *out, const double *value)
     pp_scene_writer_put(out, "]\n}\n");
 }
 
-const pp_recipe pp_heaps_recipe = {{"heaps", "space: heaps that do not touch each other",
+const pp_recipe pp_heaps_recipe = {{"heaps", "3D: separate heaps of cubes or balls",
                                     "heaps=25 bodies=14 cubes=1 mu=0.5 step=0.01 until=3"},
                                    heaps_options,
                                    COUNT(heaps_options),
@@ -382,14 +382,15 @@ static const pp_option chain_options[] = {
 
 static void write_chain(pp_scene_writer *out, const double *value)
 {
-    pp_scene_writer_head(out, "chain3",
-                         "Rods on ball joints that hang from one end, released level.", value[2],
-                         value[3]);
+    pp_scene_writer_head(
+        out, "chain3",
+        "A chain of rods on ball joints that hangs from one end, released horizontally.", value[2],
+        value[3]);
     put_rods(out, (int)value[0], value[1], "\"kind\": \"spherical\"");
 }
 
 const pp_recipe pp_chain3_recipe = {
-    {"chain3", "space: rods on ball joints", "links=20 length=0.2 step=0.001 until=5"},
+    {"chain3", "3D: rods on ball joints", "links=20 length=0.2 step=0.001 until=5"},
     chain_options,
     COUNT(chain_options),
     write_chain};
@@ -404,13 +405,13 @@ static const pp_option pendulum_options[] = {
 
 static void write_pendulum(pp_scene_writer *out, const double *value)
 {
-    pp_scene_writer_head(out, "pendulum3", "Rods on hinges about y, released level.", value[2],
-                         value[3]);
+    pp_scene_writer_head(out, "pendulum3", "Rods on hinges about y, released horizontally.",
+                         value[2], value[3]);
     put_rods(out, (int)value[0], value[1], "\"kind\": \"revolute\", \"axis\": [0, 1, 0]");
 }
 
 const pp_recipe pp_pendulum3_recipe = {
-    {"pendulum3", "space: rods on hinges", "rods=2 length=1 step=0.001 until=2"},
+    {"pendulum3", "3D: rods on hinges", "rods=2 length=1 step=0.001 until=2"},
     pendulum_options,
     COUNT(pendulum_options),
     write_pendulum};
@@ -464,7 +465,7 @@ static void write_arch(pp_scene_writer *out, const double *value)
 }
 
 const pp_recipe pp_arch3_recipe = {
-    {"arch3", "space: a semicircular arch of wedges",
+    {"arch3", "3D: a semicircular arch of wedges",
      "blocks=15 inner=4 outer=5 depth=1 mu=0.7 density=1 step=0.01 until=10"},
     arch_options,
     COUNT(arch_options),

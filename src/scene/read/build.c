@@ -110,7 +110,7 @@ static perp_status taken(pp_reader *r, const char *name)
 {
     pp_reader_enter(r, "name", 0);
     perp_status status =
-        pp_reader_fail(r, "the name '%s' is taken by an object before; give another", name);
+        pp_reader_fail(r, "the name '%s' is already used by another object; choose another", name);
     pp_reader_leave(r);
     return status;
 }
@@ -142,7 +142,7 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
         return PERP_OK;
     }
     if (file && here) {
-        return pp_reader_fail(r, "'file' stands for vertices and triangles; give either");
+        return pp_reader_fail(r, "'file' replaces vertices and triangles; give one or the other");
     }
     if (def->vertex_count == 0) {
         return pp_reader_fail(r, "'vertices' is missing; a %s needs it, or 'file'",
@@ -155,8 +155,8 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     for (int k = 0; k < 3 * def->triangle_count; k++) {
         if (def->triangles[k] >= def->vertex_count) {
             return pp_reader_fail(r,
-                                  "'triangles': triangle %d has the vertex %d; there are %d, and "
-                                  "the first is 0",
+                                  "'triangles': triangle %d refers to vertex %d, but there are %d "
+                                  "vertices, numbered from 0",
                                   k / 3, def->triangles[k], def->vertex_count);
         }
     }
@@ -251,9 +251,9 @@ static perp_status check_velocity(pp_reader *r, const perp_body_def *def, uint64
     for (int k = 0; k < 2; k++) {
         if (pp_reader_saw(&pp_body_object, seen, keys[k])) {
             pp_reader_enter(r, keys[k], 0);
-            perp_status status =
-                pp_reader_fail(r, "'%s' is for a free body; a %s one moves by 'drive' alone",
-                               keys[k], def->motion == PERP_MOTION_STATIC ? "fixed" : "driven");
+            perp_status status = pp_reader_fail(
+                r, "'%s' is for free bodies; the motion of a %s one is given by 'drive' alone",
+                keys[k], def->motion == PERP_MOTION_STATIC ? "fixed" : "driven");
             pp_reader_leave(r);
             return status;
         }
@@ -414,10 +414,9 @@ static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t see
     const perp_body_def *a = &r->body[joint->def.a.i].def, *b = &r->body[joint->def.b.i].def;
     if (pp_reader_saw(&pp_joint_object, seen, "anchor_a") ||
         pp_reader_saw(&pp_joint_object, seen, "anchor_b")) {
-        wrong = "'at' stands for both anchors; give either";
+        wrong = "'at' replaces both anchors; give one or the other";
     } else if (a->motion == PERP_MOTION_KINEMATIC || b->motion == PERP_MOTION_KINEMATIC) {
-        wrong = "'at' needs bodies that have a place of their own; for a driven one give "
-                "'anchor_a' and 'anchor_b'";
+        wrong = "'at' is not available for a driven body; give 'anchor_a' and 'anchor_b'";
     }
     if (wrong) {
         pp_reader_enter(r, "at", 0);
@@ -438,8 +437,8 @@ static perp_status check_two(pp_reader *r, perp_body a, perp_body b)
         return PERP_OK;
     }
     pp_reader_enter(r, "b", 0);
-    perp_status status =
-        pp_reader_fail(r, "'a' and 'b' are both '%s'; it ties two bodies", r->body[a.i].name);
+    perp_status status = pp_reader_fail(
+        r, "'a' and 'b' are both '%s'; they must be two different bodies", r->body[a.i].name);
     pp_reader_leave(r);
     return status;
 }
@@ -456,9 +455,8 @@ static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
     }
     if (lower && upper && def->lower > def->upper) {
         pp_reader_enter(r, "lower", 0);
-        perp_status status =
-            pp_reader_fail(r, "'lower' is %g and 'upper' %g; exchange them, or leave both out",
-                           def->lower, def->upper);
+        perp_status status = pp_reader_fail(
+            r, "'lower' is %g and 'upper' is %g; swap them, or omit both", def->lower, def->upper);
         pp_reader_leave(r);
         return status;
     }

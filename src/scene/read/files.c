@@ -145,11 +145,10 @@ static perp_status read_from_disk(pp_reader *r, const char *name, const perp_sce
     whereabouts place = find_file(r, path);
     *foreign = place == OUTSIDE || (place == NOWHERE && !goes_down(name));
     if (*foreign && !r->reading->outside) {
-        return pp_reader_fail(
-            r,
-            "'file': '%.90s' lies outside the folder of the scene; move it there, "
-            "or allow it (--allow-outside)",
-            name);
+        return pp_reader_fail(r,
+                              "'file': '%.90s' is outside the directory of the scene; move it "
+                              "there, or allow it (--allow-outside)",
+                              name);
     }
     pp_file file = {0};
     perp_error error = {0};
@@ -179,7 +178,7 @@ perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh)
         file = keep_file(r->scene, name, given->data, given->size);
         status = file ? PERP_OK : pp_reader_memory(r);
     } else if (!file && reading->given_only) {
-        status = pp_reader_fail(r, "'file': '%.90s' is not among the files that were given", name);
+        status = pp_reader_fail(r, "'file': '%.90s' is not among the files given", name);
     } else if (!file) {
         status = read_from_disk(r, name, &file, &foreign);
     }

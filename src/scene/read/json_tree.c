@@ -159,7 +159,7 @@ static bool read_string(json_parser *p, const char **string, uint32_t *length)
         char piece[4];
         const char *from = p->at;
         if (p->at >= p->end || (unsigned char)*p->at < ' ') {
-            return parse_fail(p, start, "a string that does not end in its line");
+            return parse_fail(p, start, "unterminated string");
         }
         if (*p->at == '"') {
             break;
@@ -171,8 +171,7 @@ static bool read_string(json_parser *p, const char **string, uint32_t *length)
         p->at += escaped ? 1 : count;
         count = escaped ? read_escape(p, piece) : count;
         if (count == 0) {
-            return parse_fail(p, from,
-                              escaped ? "an escape that there is not" : "bytes that are no UTF-8");
+            return parse_fail(p, from, escaped ? "invalid escape" : "invalid UTF-8");
         }
         if (to) {
             memcpy(to, escaped ? piece : from, count);
@@ -247,11 +246,11 @@ static bool read_number(json_parser *p, json_t *out)
         return parse_fail(p, start, "a number expected");
     }
     if (whole && !read_integer(start, p->at, &value.as.integer)) {
-        return parse_fail(p, start, "too big integer");
+        return parse_fail(p, start, "integer too large");
     }
     if (!whole &&
         pp_number_parse(start, (size_t)(p->at - start), &value.as.real) != PP_NUMBER_FINITE) {
-        return parse_fail(p, start, "real number overflow");
+        return parse_fail(p, start, "number too large");
     }
     if (out) {
         *out = value;

@@ -223,12 +223,10 @@ static perp_status elsewhere_kind(pp_reader *r, const pp_object *object, const c
     char words[160];
     pp_reader_words(object->kinds[r->spatial], words, sizeof words);
     return r->spatial
-               ? pp_reader_fail(r,
-                                "'kind': \"%s\" is for the plane, and this scene is in space; "
-                                "write %s",
-                                word, words)
+               ? pp_reader_fail(r, "'kind': \"%s\" is for 2D, but this scene is 3D; write %s", word,
+                                words)
                : pp_reader_fail(r,
-                                "'kind': \"%s\" is for space, and the bodies of this scene are "
+                                "'kind': \"%s\" is for 3D, but the bodies of this scene are "
                                 "planar; make them \"solid\"",
                                 word);
 }
@@ -315,7 +313,7 @@ static perp_status unknown_key(pp_reader *r, const pp_object *object, int kind, 
             break;
         }
     }
-    return fail_at_key(r, "unknown key '%.40s'; known are %s", key, list);
+    return fail_at_key(r, "unknown key '%.40s'; expected one of %s", key, list);
 }
 
 // Finds the field among those of the kind and reads its value; otherwise finds out why there is
@@ -348,11 +346,10 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
     if (elsewhere) {
         char what[40];
         put_kind(r, object, kind, what, sizeof what);
-        return fail_at_key(r, "%s has no '%s'; leave it out, or change 'kind'", what, key);
+        return fail_at_key(r, "%s has no '%s'; remove it, or change 'kind'", what, key);
     }
     if (planar && r->spatial) {
-        return fail_at_key(r, "'%s' is for the plane, and this scene is in space; write '%s'", key,
-                           planar);
+        return fail_at_key(r, "'%s' is for 2D, but this scene is 3D; write '%s'", key, planar);
     }
     return unknown_key(r, object, kind, key);
 }

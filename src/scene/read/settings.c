@@ -34,7 +34,7 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
     }
     pp_reader_enter(r, "tree", 0);
     if (!json_is_array(json)) {
-        status = pp_reader_refuse(r, "tree", "a list of names of joints", json);
+        status = pp_reader_refuse(r, "tree", "a list of joint names", json);
     }
     if (status < 0) {
         pp_reader_leave(r);
@@ -56,7 +56,7 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         // An unknown joint is reported by name; -1 is never used.
         tree[k].i = name ? pp_names_find(&r->joint_names, name) : -1;
         if (name && tree[k].i < 0) {
-            status = pp_reader_fail(r, "scene: no joint is called '%.60s'", name);
+            status = pp_reader_fail(r, "scene: unknown joint '%.60s'", name);
         }
         pp_reader_leave(r);
         if (status != PERP_OK) {

@@ -60,7 +60,7 @@ static perp_status read_threads(pp_reader *r, const pp_field *field, const json_
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
     if (n < 0 || n > PP_THREADS_MOST) {
-        return pp_reader_refuse(r, field->key, "a whole number from 0 to 256", value);
+        return pp_reader_refuse(r, field->key, "an integer from 0 to 256", value);
     }
     *to = (int)n;
     return PERP_OK;
@@ -336,8 +336,8 @@ static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *
     }
     if (!good) {
         return pp_reader_refuse(r, field->key,
-                                description ? "a text of at most 4096 bytes"
-                                            : "a name of 1 to 60 bytes in one line",
+                                description ? "a string of at most 4096 bytes"
+                                            : "a name of 1 to 60 bytes on one line",
                                 value);
     }
     *to = text;
@@ -472,7 +472,7 @@ static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t 
         }
     }
     if (more >= 0) {
-        return pp_reader_fail(r, "'%s': '%.40s' may be '%s' or '%s'; write which", field->key, word,
+        return pp_reader_fail(r, "'%s': '%.40s' is ambiguous; write '%s' or '%s'", field->key, word,
                               r->shape[more].name, r->shape[found].name);
     }
     if (found >= 0) {
@@ -495,13 +495,14 @@ static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t 
 {
     const char *word = json_string_value(value);
     if (!word) {
-        return pp_reader_refuse(r, field->key, "the name of a joint that stands before", value);
+        return pp_reader_refuse(r, field->key, "the name of a joint defined before this one",
+                                value);
     }
     *to = (perp_joint){pp_names_find(&r->joint_names, word)};
     if (to->i >= 0) {
         return PERP_OK;
     }
-    return no_such(r, field, "joint before this one called", word, r->joint, r->joints);
+    return no_such(r, field, "earlier joint", word, r->joint, r->joints);
 }
 
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────

@@ -44,10 +44,8 @@ static perp_status read_rotation(pp_reader *r, const pp_field *field, const json
     }
     double norm = pp_quat_norm((perp_quat){q[0], q[1], q[2], q[3]});
     if (!(norm > 0.999 && norm < 1.001)) {
-        return pp_reader_fail(r,
-                              "'%s': the quaternion has length %g; divide it by that, so that it "
-                              "is 1",
-                              field->key, norm);
+        return pp_reader_fail(r, "'%s': the quaternion has length %g; normalise it", field->key,
+                              norm);
     }
     *to = (perp_quat){q[0], q[1], q[2], q[3]};
     return PERP_OK;
@@ -109,7 +107,7 @@ static perp_status read_count(pp_reader *r, const pp_field *field, const json_t 
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
     if (n < 0 || n > INT32_MAX) {
-        return pp_reader_refuse(r, field->key, "a whole number, 0 or more", value);
+        return pp_reader_refuse(r, field->key, "an integer >= 0", value);
     }
     *to = (int)n;
     return PERP_OK;
@@ -120,9 +118,9 @@ static perp_status read_facets(pp_reader *r, const pp_field *field, const json_t
 {
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
     if (n != 0 && (n < 3 || n > 256)) {
-        return pp_reader_refuse(r, field->key,
-                                "a whole number of directions from 3 to 256, or 0: the scene's law",
-                                value);
+        return pp_reader_refuse(
+            r, field->key,
+            "a number of directions from 3 to 256, or 0 for the friction law of the scene", value);
     }
     *to = (int)n;
     return PERP_OK;
@@ -179,8 +177,7 @@ static perp_status refuse_item(pp_reader *r, size_t k, const char *due, const js
 static perp_status read_points(pp_reader *r, const pp_field *field, const json_t *value,
                                perp_shape_def *to)
 {
-    perp_status status =
-        check_count(r, field, value, 3, "an array of points [x, y, z], 4 of them or more");
+    perp_status status = check_count(r, field, value, 3, "an array of at least 4 points [x, y, z]");
     size_t n = json_array_size(value);
     perp_vec3 *vertices = status < 0 ? NULL : PP_ZEROS(r->arena, perp_vec3, n);
     if (!vertices) {
@@ -206,7 +203,7 @@ static perp_status read_triangles(pp_reader *r, const pp_field *field, const jso
                                   perp_shape_def *to)
 {
     perp_status status =
-        check_count(r, field, value, 1, "an array of triangles [a, b, c], numbers of vertices");
+        check_count(r, field, value, 1, "an array of triangles [a, b, c] of vertex indices");
     size_t n = json_array_size(value);
     int *triangles = status < 0 ? NULL : PP_ZEROS(r->arena, int, 3 * n);
     if (!triangles) {
@@ -226,7 +223,7 @@ static perp_status read_triangles(pp_reader *r, const pp_field *field, const jso
             triangles[3 * k + i] = good ? (int)at : 0;
         }
         if (!good) {
-            return refuse_item(r, k, "a triangle: the numbers of three vertices, from 0", item);
+            return refuse_item(r, k, "a triangle: three vertex indices, starting at 0", item);
         }
     }
     to->triangles = triangles;
@@ -253,7 +250,7 @@ static perp_status read_heights(pp_reader *r, const pp_field *field, const json_
     for (size_t k = 0; k < rows; k++) {
         const json_t *row = json_array_get(value, k);
         if (!pp_reader_numbers(row, (int)columns, heights + k * columns)) {
-            return refuse_item(r, k, "a row of numbers, as long as the first", row);
+            return refuse_item(r, k, "a row of numbers with the same length as the first", row);
         }
     }
     to->heights = heights;

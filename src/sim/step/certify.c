@@ -65,11 +65,10 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
                         c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
-        pp_print(
-            sim->info.remark, sizeof sim->info.remark,
-            "not solved: what was found is off by as much as it moves (residual %.3g m/s, energy "
-            "created %.3g J)",
-            sim->info.certificate.residual, sim->info.certificate.energy_created);
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "not solved: the error is as large as the motion (residual %.3g m/s, energy "
+                 "created %.3g J)",
+                 sim->info.certificate.residual, sim->info.certificate.energy_created);
         return PERP_ERR_LIMIT;
     }
     if (status >= 0) {

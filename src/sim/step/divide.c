@@ -520,8 +520,8 @@ perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
     if (status >= 0) {
         sim->info.tempered = true;
         pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "restitution as given would have created %.3g J: %.4g of it acts, which creates "
-                 "none",
+                 "the given restitution would create %.3g J: it was reduced to %.4g of its value, "
+                 "which creates none",
                  made, low);
     }
     return status;

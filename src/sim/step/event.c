@@ -87,8 +87,8 @@ perp_status pp_sim_event_project(perp_sim *sim)
     pp_frames(m, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
     pp_print(sim->info.remark, sizeof sim->info.remark,
-             "the start was moved by up to %.3g m or rad, %.3g m/s or rad/s, to fit the joints and "
-             "contacts",
+             "the initial state was changed by up to %.3g m or rad, %.3g m/s or rad/s, to satisfy "
+             "joints and contacts",
              moved, moved_rate);
     sim->projected = true;
     return PERP_OK;

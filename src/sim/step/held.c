@@ -35,7 +35,7 @@ static int sides_of(const pp_friction *group)
 }
 
 // Vertex j of that polygon for a unit limit.
-static void facet_direction(const pp_friction *group, int j, double d[2])
+static void outer_facet_vertex(const pp_friction *group, int j, double d[2])
 {
     pp_friction polygon = *group;
     polygon.directions = sides_of(group);
@@ -70,7 +70,7 @@ static void add_generator(const hold_test *t, int i, int which, double *column)
         const pp_friction *group = &rows->group[rows->friction[i] + k];
         int sides = group->mu > 0.0 ? sides_of(group) : 1;
         double d[2];
-        facet_direction(group, which % sides, d);
+        outer_facet_vertex(group, which % sides, d);
         which /= sides;
         if (!(group->mu > 0.0)) {
             continue;

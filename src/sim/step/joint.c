@@ -18,7 +18,7 @@ perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
         return PERP_OK;
     }
     if (def->tree_count < 0 || (def->tree_count > 0 && !def->tree)) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: tree_count says %d joints, tree is NULL",
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: tree_count is %d, but tree is NULL",
                        def->tree_count);
     }
     pp_tree *tree = PP_ARRAY(sim->memory, pp_tree, 1);
@@ -30,7 +30,8 @@ perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
     for (int i = 0; i < def->tree_count; i++) {
         named[i] = def->tree[i].i;
         if (named[i] < 0 || named[i] >= sim->model->joints) {
-            return pp_fail(error, PERP_ERR_ARGUMENT, "sim: tree: there is no joint %d", named[i]);
+            return pp_fail(error, PERP_ERR_ARGUMENT, "sim: tree: joint %d does not exist",
+                           named[i]);
         }
     }
     perp_status status = pp_tree_create(tree, sim->model, def->tree_count > 0 ? named : NULL,

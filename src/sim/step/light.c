@@ -84,7 +84,7 @@ static void take(held_rows *h, const pp_row *row, double s)
 }
 
 // w of a row without its compliance.
-static double rate_of(const perp_sim *sim, const pp_row *row)
+static double rate_with_bias(const perp_sim *sim, const pp_row *row)
 {
     return pp_row_rate(sim->model, row, sim->step.answer.nu) + row->bias;
 }
@@ -110,8 +110,8 @@ static void nearest(const perp_sim *sim, const pp_friction *group, double m, dou
 }
 
 // Along the edge of the limit at `to`, where the slip has no part; false: at a corner, or there is one row only.
-static bool edge_at(const perp_sim *sim, const pp_friction *group, const double to[2],
-                    double edge[2])
+static bool friction_edge(const perp_sim *sim, const pp_friction *group, const double to[2],
+                          double edge[2])
 {
     double size = hypot(to[0], to[1]);
     if (group->size == 1 || !(size > 0.0)) {
@@ -159,7 +159,7 @@ static void hold_friction(held_rows *h, const pp_friction *group)
             take(h, &row[k], 1.0);
             hold(h, -slip[k]);
         }
-    } else if (edge_at(sim, group, to, edge)) {
+    } else if (friction_edge(sim, group, to, edge)) {
         begin(h);
         take(h, &row[0], edge[0]);
         take(h, &row[1], edge[1]);
@@ -178,10 +178,11 @@ static void hold_all(held_rows *h)
     for (int i = 0; i < rows->nb; i++) {
         begin(h);
         take(h, &rows->b[i], 1.0);
-        hold(h, -rate_of(sim, &rows->b[i]) - rows->b[i].gamma * a->pb[i]);
+        hold(h, -rate_with_bias(sim, &rows->b[i]) - rows->b[i].gamma * a->pb[i]);
     }
     for (int i = 0; i < rows->nm; i++) {
-        double w = rate_of(sim, &rows->m[i]), to = a->pm[i] - w / mobility_of(sim, &rows->m[i]);
+        double w = rate_with_bias(sim, &rows->m[i]),
+               to = a->pm[i] - w / mobility_of(sim, &rows->m[i]);
         if (to > rows->m[i].lower && to < rows->m[i].upper) {
             begin(h);
             take(h, &rows->m[i], 1.0);
@@ -191,7 +192,7 @@ static void hold_all(held_rows *h)
     // all normal rows before any friction row
     for (int friction = 0; friction < 2; friction++) {
         for (int i = 0; i < rows->nn; i++) {
-            double w = rate_of(sim, &rows->n[i]);
+            double w = rate_with_bias(sim, &rows->n[i]);
             if (!(a->pn[i] - w / mobility_of(sim, &rows->n[i]) > 0.0)) {
                 continue;
             }
@@ -222,15 +223,15 @@ static double place_impulses(perp_sim *sim, bool move)
     double worst = 0.0;
     for (int i = 0; i < rows->nm; i++) {
         double m = mobility_of(sim, &rows->m[i]);
-        double to =
-            pp_clamp(a->pm[i] - rate_of(sim, &rows->m[i]) / m, rows->m[i].lower, rows->m[i].upper);
+        double to = pp_clamp(a->pm[i] - rate_with_bias(sim, &rows->m[i]) / m, rows->m[i].lower,
+                             rows->m[i].upper);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pm[i]) : 0.0);
         a->pm[i] = move ? to : a->pm[i];
     }
     // friction after its normal impulse, whose limit it has
     for (int i = 0; i < rows->nn; i++) {
         double m = mobility_of(sim, &rows->n[i]);
-        double to = fmax(0.0, a->pn[i] - rate_of(sim, &rows->n[i]) / m);
+        double to = fmax(0.0, a->pn[i] - rate_with_bias(sim, &rows->n[i]) / m);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pn[i]) : 0.0);
         a->pn[i] = move ? to : a->pn[i];
         int groups = i < rows->nc ? rows->grouped[i] : 0;

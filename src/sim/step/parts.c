@@ -246,8 +246,8 @@ static void note_parts(perp_sim *sim)
     }
     pp_print(text, sizeof sim->info.remark,
              sim->parts.stop == PP_PARTS_ALL
-                 ? "divided into %d parts at impacts that follow each other"
-                 : "divided into %d parts; impacts after that were taken together",
+                 ? "divided into %d parts at successive impacts"
+                 : "divided into %d parts; later impacts were treated as simultaneous",
              sim->parts.count);
 }
 

@@ -255,7 +255,7 @@ static void note_jumps(perp_sim *sim, double h)
         double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
         if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
             pp_print(sim->info.remark, sizeof sim->info.remark,
-                     "driven body '%s' jumps by %.3g m: what is in its way is not seen",
+                     "driven body '%s' jumps by %.3g m: obstacles on the way are not detected",
                      sim->model->body[i].name, off);
         }
     }

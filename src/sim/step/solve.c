@@ -85,7 +85,7 @@ static perp_status check_held(perp_sim *sim)
         if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->mass) {
             bool proved = pp_sim_cannot_balance(sim);
             pp_print(sim->info.remark, sizeof sim->info.remark,
-                     proved ? "quasistatic: nothing holds body '%s' against the forces on it"
+                     proved ? "quasistatic: nothing balances the forces on body '%s'"
                             : "not solved: the forces on body '%s' are not balanced",
                      body->name);
             return proved ? PERP_ERR_INFEASIBLE : PERP_ERR_LIMIT;
@@ -104,10 +104,10 @@ static perp_status note_work(perp_sim *sim, const char *where)
 {
     char part[40] = "";
     if (sim->parts.count > 0) {
-        pp_print(part, sizeof part, " after %d parts of it", sim->parts.count);
+        pp_print(part, sizeof part, " after %d parts", sim->parts.count);
     }
     pp_print(sim->info.remark, sizeof sim->info.remark,
-             "not solved: the work of a step, %.6g factorisations, is used up%s: %s",
+             "not solved: the work limit of a step, %.6g factorisations, was reached%s: %s",
              sim->def.max_work, part, where);
     return PERP_ERR_LIMIT;
 }
@@ -122,7 +122,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
     // several solves of one step share its work: rounds of the theta method, parts, restitution
     if (pp_sim_is_worked_off(sim)) {
         sim->info.effort.work = sim->worked;
-        return note_work(sim, "nothing is left for what was still to be solved");
+        return note_work(sim, "no work is left for the rest of the step");
     }
     pp_step *s = &sim->step;
     pp_solve_options options = {.form = sim->def.form,

@@ -261,15 +261,14 @@ static perp_status refuse_start(const start_fit *f, perp_status status, perp_err
     if (f->fault.joint >= 0) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "start: joint '%s' is off by %.3g m or rad, and moving the bodies does not "
-                       "mend it; correct their places, or say start: as given",
+                       "correct it; correct their positions, or set start: as given",
                        m->joint[f->fault.joint].name, f->fault.value);
     }
-    return pp_fail(
-        error, PERP_ERR_ARGUMENT,
-        "start: '%s' and '%s' overlap by %.3g m, and moving the bodies does not mend it; "
-        "correct their places, or say start: as given",
-        f->fault.shape_a >= 0 ? m->shape[f->fault.shape_a].name : "?",
-        f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "start: '%s' and '%s' overlap by %.3g m, and moving the bodies does not correct "
+                   "it; correct their positions, or set start: as given",
+                   f->fault.shape_a >= 0 ? m->shape[f->fault.shape_a].name : "?",
+                   f->fault.shape_b >= 0 ? m->shape[f->fault.shape_b].name : "?", f->fault.value);
 }
 
 // How far a body was moved [m] (*way), over TOO_FAR of its own size.
@@ -305,11 +304,10 @@ static perp_status report_moves(start_fit *f, const pp_frame *from, const fault 
     for (int i = 0; i < m->bodies; i++) {
         double way, far = m->body[i].nv > 0 ? moved_by(m, i, from, sim->frames, &way) : 0.0;
         if (far > 1.0) {
-            return pp_fail(
-                error, PERP_ERR_ARGUMENT,
-                "start: body '%s' would have to move %.3g m, many times its own size, to "
-                "fit; correct its place, or say start: as given",
-                m->body[i].name, way);
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "start: body '%s' would have to move by %.3g m, many times its size; "
+                           "correct its position, or set start: as given",
+                           m->body[i].name, way);
         }
         if (m->body[i].nv > 0 && way > most) {
             most = way;
@@ -318,9 +316,10 @@ static perp_status report_moves(start_fit *f, const pp_frame *from, const fault 
     }
     char what[96];
     describe_fault(f, first, what, sizeof what);
-    pp_print(sim->info.remark, sizeof sim->info.remark,
-             "the start was mended: %s by %.3g m or rad; body '%.40s' was moved by %.3g m", what,
-             first->value, m->body[body].name, most);
+    pp_print(
+        sim->info.remark, sizeof sim->info.remark,
+        "the initial state was corrected: %s by %.3g m or rad; body '%.40s' was moved by %.3g m",
+        what, first->value, m->body[body].name, most);
     sim->projected = true;
     return PERP_OK;
 }
@@ -372,8 +371,8 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
     char what[96];
     describe_fault(f, &f->fault, what, sizeof what);
     return pp_fail(error, PERP_ERR_ARGUMENT,
-                   "start: %s by %.3g m or rad, which event cannot start from; say start: mended, "
-                   "or take another stepper",
+                   "start: %s by %.3g m or rad, from which the stepper event cannot start; set "
+                   "start: mended, or use another stepper",
                    what, f->fault.value);
 }
 
@@ -437,8 +436,8 @@ perp_status pp_sim_work_off(perp_sim *sim, double h)
         char what[96];
         describe_fault(&f, &f.fault, what, sizeof what);
         pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "the start was kept: %s by %.3g m or rad still, which is worked off", what,
-                 f.fault.value);
+                 "the initial state was kept: %s by %.3g m or rad, which is reduced step by step",
+                 what, f.fault.value);
         status = move_nearer(&f, A_STEP * h / sim->whole);
     }
     // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.

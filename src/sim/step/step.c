@@ -158,8 +158,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
         const char *name = m->body[sim->refused.i].name;
         sim->refused.i = -1;
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
-                       "step: body '%s' was given a force or torque that is not finite; it was not "
-                       "applied",
+                       "step: body '%s': the applied force or torque is not finite and was ignored",
                        name);
     }
     // what the last step left, and the budgets of this one, which all of its parts share

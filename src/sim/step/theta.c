@@ -392,8 +392,8 @@ void pp_sim_record_midpoint_error(perp_sim *sim, double off, double size)
     sim->step.middle_size = size;
     if (off > PP_MIDDLE_LOST) {
         pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "the middle of the step was not found, velocities are off by %.1e of their size: "
-                 "take a smaller step",
+                 "the midpoint iteration did not converge, velocities have a relative error of "
+                 "%.1e: use a smaller step",
                  off);
     }
 }

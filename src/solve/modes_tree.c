@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Newton system H + sum J' K J of a machine in joint coordinates.                       theory (S14)
+//
+// H and the rows J are those of the tree's rates: a robot of thirty joints is a system of thirty unknowns, whatever its
+// bodies, limits and motors are. It is dense: contacts tie a tree's branches together. A row has as many entries as
+// there are rates between its bodies and the root, and only those are multiplied.
+#include "solve/modes.h"
+
+#include <math.h>
+#include <string.h>
+
+// The rows of all contacts in joint coordinates, one after the other, n numbers each.
+static bool set_jacobian(pp_modes *s, pp_arena *arena)
+{
+    size_t n = (size_t)s->n, rows = 0;
+    for (int i = 0; i < s->rows; i++) {
+        rows += 1 + (size_t)s->contact[i].size;
+    }
+    double *J = PP_ARRAY(arena, double, rows *n);
+    if (!J) {
+        return false;
+    }
+    for (int i = 0; i < s->rows; i++) {
+        pp_mode_contact *c = &s->contact[i];
+        c->J = J;
+        pp_tree_row(s->tree, c->n, J);
+        J += n;
+        for (int k = 0; k < c->size; k++) {
+            pp_tree_row(s->tree, &c->t[k], J);
+            J += n;
+        }
+    }
+    return true;
+}
+
+perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
+{
+    s->n = s->tree->tree->nv;
+    s->dense = true;
+    s->values = s->n * s->n;
+    double *H = PP_ARRAY(arena, double, s->values);
+    s->x = PP_ARRAY(arena, double, s->values);
+    s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows l and f of a contact that slips
+    s->pivot = PP_ARRAY(arena, int, s->n);
+    if (!H || !s->x || !s->upper || !s->pivot || !set_jacobian(s, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_mass(s->tree, H);
+    s->H = H;
+    return PERP_OK;
+}
+
+// X += k l r'. Columns in which r has no entry are passed over.
+static void add_outer_product(const pp_modes *s, double k, const double *l, const double *r)
+{
+    for (int j = 0; j < s->n; j++) {
+        if (r[j] != 0.0) {
+            pp_axpy(s->n, k * r[j], l, s->x + (size_t)j * (size_t)s->n);
+        }
+    }
+}
+
+// K = (1, mu e) (1, 0)' / alpha + k_f f f', as in modes_system.c.
+static void add_slip(const pp_modes *s, const pp_mode_contact *c)
+{
+    int n = s->n;
+    double *l = s->upper, *f = l + n;
+    memcpy(l, c->J, (size_t)n * sizeof *l);
+    memset(f, 0, (size_t)n * sizeof *f);
+    for (int k = 0; k < c->size; k++) {
+        const double *t = c->J + (size_t)(k + 1) * (size_t)n;
+        pp_axpy(n, c->grip * c->e[k], t, l);
+        pp_axpy(n, k == 0 ? -c->e[1] : c->e[0], t, f);
+    }
+    add_outer_product(s, c->stiffness, l, c->J);
+    if (c->k_f > 0.0) {
+        add_outer_product(s, c->k_f, f, f);
+    }
+}
+
+bool pp_modes_tree_factor(pp_modes *s)
+{
+    s->symmetric = true;
+    memcpy(s->x, s->H, (size_t)s->values * sizeof *s->x);
+    for (int i = 0; i < s->rows; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        if (c->mode == PP_MODE_SLIP) {
+            s->symmetric = false;
+            add_slip(s, c);
+        } else if (c->mode == PP_MODE_STICK) {
+            for (int k = 0; k <= c->size; k++) {
+                const double *J = c->J + (size_t)k * (size_t)s->n;
+                add_outer_product(s, c->stiffness, J, J);
+            }
+        }
+    }
+    s->factored = s->symmetric ? pp_chol_factor(s->n, s->x, s->n, 0.0) == 0
+                               : pp_lu_factor(s->n, s->x, s->n, s->pivot, 0.0) == 0;
+    return s->factored;
+}
+
+// Rates of the tree, dqd, from (H + sum J' K J) dqd = sum J' c.
+bool pp_modes_tree_solve(pp_modes *s)
+{
+    memset(s->step, 0, (size_t)s->n * sizeof *s->step);
+    for (int i = 0; i < s->count; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        for (int k = 0; k <= c->size; k++) {
+            pp_axpy(s->n, c->c[k], c->J + (size_t)k * (size_t)s->n, s->step);
+        }
+    }
+    if (s->symmetric) {
+        pp_chol_solve(s->n, s->x, s->n, s->step);
+    } else {
+        pp_lu_solve(s->n, s->x, s->n, s->pivot, s->step);
+    }
+    return true;
+}
