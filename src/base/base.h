@@ -27,6 +27,9 @@
 // The size given to pp_free is that of the allocation: allocators of a caller may need it.
 void *pp_alloc(const perp_env *env, size_t size);
 void pp_free(const perp_env *env, void *block, size_t size);
+// A block of `size` bytes that begins with the first `used` of the old one, which is freed. NULL: memory
+// is out, and the old block stays as it was.
+void *pp_block_move(const perp_env *env, void *block, size_t old_size, size_t used, size_t size);
 
 // A stack of chunks: allocation advances a pointer, release sets it back. Reset keeps the memory
 // and merges the chunks into one, so that repeating the same work allocates nothing.

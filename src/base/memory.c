@@ -43,7 +43,20 @@ void pp_free(const perp_env *env, void *block, size_t size)
     free(block);
 }
 
-// Chunks are a linked list, newest first. size is the payload after the header.
+void *pp_block_move(const perp_env *env, void *block, size_t old_size, size_t used, size_t size)
+{
+    void *moved = pp_alloc(env, size);
+    if (!moved) {
+        return NULL;
+    }
+    if (used > 0) {
+        memcpy(moved, block, used);
+    }
+    pp_free(env, block, old_size);
+    return moved;
+}
+
+// Chunks form a list, newest first; `size` counts the payload that follows the header.
 typedef struct chunk {
     struct chunk *older;
     size_t size, used;

@@ -1,5 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The table of figures, and recordings into files.
+//
+// A figure says whether it has something to show, draws itself, and writes its caption. All figures
+// of a run are made from one pp_run_data; each is written as soon as it is drawn.
 #include "plot/plot.h"
 
 #include "plot/draw/output.h"
@@ -10,42 +15,50 @@
 
 // ── The figures ──────────────────────────────────────────────────────────────────────────────────
 
+// Every recording has a scene.
 static bool always_drawn(const pp_run_data *data)
 {
     (void)data;
     return true;
 }
 
+// Frame 0 has neither energy changes nor a certificate.
 static bool has_steps(const pp_run_data *data)
 {
     return data->frames > 1;
 }
 
+// Some shapes came near each other.
 static bool has_contacts(const pp_run_data *data)
 {
-    return data->tracks > 0;
+    return data->contacts > 0;
 }
 
+// Some contact has a coefficient above 0.
 static bool has_friction(const pp_run_data *data)
 {
-    return data->tracks > 0 && data->mus > 0;
+    return data->contacts > 0 && data->mus > 0;
 }
 
+// The model has joints.
 static bool has_joints(const pp_run_data *data)
 {
     return data->joint_error.count > 0;
 }
 
+// Velocities are those of free bodies.
 static bool has_free(const pp_run_data *data)
 {
     return data->vx.count > 0;
 }
 
+// The recording has lines of events.
 static bool has_events(const pp_run_data *data)
 {
     return data->events > 0;
 }
 
+// In the order of the page. Names are those of files and of `perp plot DIR NAME`.
 static const pp_figure figures[] = {
     {"paths", "Paths", always_drawn, pp_draw_paths, pp_caption_paths, pp_paths_wide},
     {"gaps", "Gaps", has_contacts, pp_draw_gaps, pp_caption_gaps, NULL},
@@ -62,6 +75,7 @@ static const pp_figure figures[] = {
 
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 
+// In the order of the page.
 const pp_figure *pp_figure_at(int k)
 {
     return k >= 0 && k < FIGURES ? &figures[k] : NULL;
@@ -74,6 +88,7 @@ const char *perp_plot_name(int figure)
 
 // ── Which ────────────────────────────────────────────────────────────────────────────────────────
 
+// A word that is no figure gets a suggestion.
 static perp_status choose_one(const char *word, size_t length, bool wanted[FIGURES],
                               perp_error *error)
 {
@@ -85,6 +100,7 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
             return PERP_OK;
         }
     }
+    // A name that differs by a letter or two.
     const char *near = pp_nearest(word, length, names, FIGURES);
     if (near) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "unknown figure '%.*s': did you mean '%s'?",
@@ -96,22 +112,28 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
                    (int)(length < 40 ? length : 40), word);
 }
 
+// only: names with commas between, NULL: all that have something to show.
 static perp_status select_figures(const char *only, bool wanted[FIGURES], perp_error *error)
 {
-    perp_status status = PERP_OK;
-    for (const char *word = only; word && status == PERP_OK;) {
+    const char *word = only;
+    while (word) {
         size_t length = strcspn(word, ",");
-        status = choose_one(word, length, wanted, error);
+        perp_status status = choose_one(word, length, wanted, error);
+        if (status != PERP_OK) {
+            return status;
+        }
         word = word[length] ? word + length + 1 : NULL;
     }
-    return status;
+    return PERP_OK;
 }
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────
 
+// The figure, its script and its data are made in memory, then written.
 static perp_status write_figure(const pp_run_data *data, const char *dir, int k,
                                 const perp_env *env, perp_error *error)
 {
+    // The script is written while the figure is drawn.
     pp_script script;
     pp_script_init(&script, figures[k].name, env);
     pp_svg svg = {.env = env, .script = &script};
@@ -124,21 +146,26 @@ static perp_status write_figure(const pp_run_data *data, const char *dir, int k,
 
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
 
+// With `only` figures that are not asked for are left as they are.
 static perp_status write_all(const pp_run_data *data, const char *dir, bool *wanted,
                              const char *only, perp_error *error)
 {
+    // Memory of the figures; the curves are in the arena of the run.
     const perp_env *env = data->env;
     perp_status status = pp_plot_directory(dir, error);
-    for (int k = 0; k < FIGURES && status == PERP_OK; k++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < FIGURES; k++) {
         wanted[k] = only ? wanted[k] : figures[k].has(data);
         if (wanted[k]) {
             status = write_figure(data, dir, k, env, error);
-        } else if (!only) {
+            if (status != PERP_OK) {
+                return status;
+            }
+        } else if (!only) {  // a figure of an earlier run must not stay beside those of this one
             pp_plot_remove(dir, figures[k].name);
         }
-    }
-    if (status != PERP_OK) {
-        return status;
     }
     pp_svg html = {.env = env};
     pp_page_write(data, wanted, &html);
@@ -147,7 +174,8 @@ static perp_status write_all(const pp_run_data *data, const char *dir, bool *wan
     return status;
 }
 
-perp_status pp_plot_draw_source(const pp_plot_source *film, const char *dir, const char *only,
+// Names are checked before the frames are read: a wrong one costs no time.
+perp_status pp_plot_draw_source(const pp_plot_source *source, const char *dir, const char *only,
                                 const perp_env *env, perp_error *error)
 {
     bool wanted[FIGURES] = {false};
@@ -161,7 +189,7 @@ perp_status pp_plot_draw_source(const pp_plot_source *film, const char *dir, con
         pp_arena_destroy(arena);
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     }
-    status = pp_run_data_collect(film, arena, env, data, error);
+    status = pp_run_data_collect(source, arena, env, data, error);
     if (status == PERP_OK) {
         status = write_all(data, dir, wanted, only, error);
     }
@@ -171,12 +199,13 @@ perp_status pp_plot_draw_source(const pp_plot_source *film, const char *dir, con
 
 // ── Recordings ───────────────────────────────────────────────────────────────────────────────────
 
-static perp_status read_recording(void *source, int frame, perp_snapshot *out, perp_error *error)
+// The type that pp_plot_source asks for.
+static perp_status read_recording(void *context, int frame, perp_snapshot *out, perp_error *error)
 {
-    return perp_recording_read(source, frame, out, error);
+    return perp_recording_read(context, frame, out, error);
 }
 
-bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_source *film)
+bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_source *source)
 {
     const perp_recording_info *info = perp_recording_about(recording);
     perp_recorded_body *body = PP_ARRAY(arena, perp_recorded_body, info->bodies);
@@ -186,6 +215,7 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
     if (!body || !shape || !joint || !spring) {
         return false;
     }
+    // Copied once: figures go through them many times.
     for (int k = 0; k < info->bodies; k++) {
         body[k] = perp_recording_body(recording, (perp_body){k});
     }
@@ -198,16 +228,17 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
     for (int k = 0; k < info->springs; k++) {
         spring[k] = perp_recording_spring(recording, k);
     }
-    *film = (pp_plot_source){.info = info,
-                             .body = body,
-                             .shape = shape,
-                             .joint = joint,
-                             .spring = spring,
-                             .read = read_recording,
-                             .source = recording};
+    *source = (pp_plot_source){.info = info,
+                               .body = body,
+                               .shape = shape,
+                               .joint = joint,
+                               .spring = spring,
+                               .read = read_recording,
+                               .context = recording};
     return true;
 }
 
+// The directory is made if it is not there.
 perp_status perp_plot_write(perp_recording *recording, const char *dir, const char *only,
                             const perp_env *env, perp_error *error)
 {
@@ -215,9 +246,9 @@ perp_status perp_plot_write(perp_recording *recording, const char *dir, const ch
         return pp_fail(error, PERP_ERR_ARGUMENT, "a recording and a directory are needed");
     }
     pp_arena *arena = pp_arena_create(env);
-    pp_plot_source film;
-    perp_status status = arena && pp_plot_source_of(recording, arena, &film)
-                             ? pp_plot_draw_source(&film, dir, only, env, error)
+    pp_plot_source source;
+    perp_status status = arena && pp_plot_source_of(recording, arena, &source)
+                             ? pp_plot_draw_source(&source, dir, only, env, error)
                              : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
     pp_arena_destroy(arena);
     return status;

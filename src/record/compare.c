@@ -3,8 +3,12 @@
 //
 // Two recordings, moment by moment.
 //
-// The second recording is walked along with the first: its states at the two frames around a moment are
-// kept, and the frame at or after the moment stays readable for its contacts.
+// Bodies are matched by name, shapes by their order within a body, moments by time. Recordings of
+// one scene with different steps, steppers or releases can be compared; those of different scenes
+// as far as they have bodies of the same name.
+//
+// The second recording is walked along with the first: its states at the two frames around a moment
+// are kept, and the frame at or after the moment stays readable for its contacts.
 #include "record/record.h"
 
 #include "math/math.h"
@@ -15,13 +19,15 @@
 #include <math.h>
 #include <string.h>
 
+// Of a body at one time: position [m], velocity [m/s], rotation.
 typedef struct state {
     perp_vec3 p, v;
     double angle;
     perp_quat rot;
 } state;
 
-// Contacts that bear load, as numbers in order: two shapes of a and the mode.
+// Contacts that carry load, as sorted numbers: two shapes of a and the mode. `spare` is memory for
+// sorting.
 typedef struct touches {
     uint64_t *key, *spare;
     int count, room;
@@ -46,13 +52,14 @@ struct perp_comparison {
 
 // ── Bodies and shapes of both ────────────────────────────────────────────────────────────────────
 
+// Whether a body exists and has the name.
 static bool is_named(const perp_recording *r, int body, const char *name)
 {
     return body < perp_recording_about(r)->bodies &&
            strcmp(perp_recording_body(r, (perp_body){body}).name, name) == 0;
 }
 
-// guess: recordings of one scene have their bodies in the same places.
+// guess: recordings of one scene have their bodies in the same places, and no search is needed.
 static int find_body(const perp_recording *r, const char *name, int guess)
 {
     if (is_named(r, guess, name)) {
@@ -66,8 +73,10 @@ static int find_body(const perp_recording *r, const char *name, int guess)
     return -1;
 }
 
+// By name. Bodies of only one recording are left out.
 static void match_bodies(perp_comparison *c)
 {
+    // Bodies of b that a does not have stay at -1.
     for (int i = 0; i < perp_recording_about(c->b)->bodies; i++) {
         c->body_in_a[i] = i == 0 ? 0 : -1;  // the ground is the ground
     }
@@ -81,14 +90,7 @@ static void match_bodies(perp_comparison *c)
     }
 }
 
-// How many shapes each body has so far; list: its shapes, where they begin is the count of those before.
-static void count_shapes(const perp_recording *r, int *count)
-{
-    for (int k = 0; k < perp_recording_about(r)->shapes; k++) {
-        count[perp_recording_shape(r, (perp_shape){k}).body.i]++;
-    }
-}
-
+// By the order in which the shapes of a body were defined.
 static bool match_shapes(perp_comparison *c)
 {
     const perp_recording_info *a = perp_recording_about(c->a), *b = perp_recording_about(c->b);
@@ -97,13 +99,17 @@ static bool match_shapes(perp_comparison *c)
     if (!count || !end || !list || !nth) {
         return false;
     }
-    count_shapes(c->a, count);
+    // list: the shapes of a, body by body. end[i] moves from the first to past the last of body i.
+    for (int k = 0; k < a->shapes; k++) {
+        count[perp_recording_shape(c->a, (perp_shape){k}).body.i]++;
+    }
     for (int i = 1; i < a->bodies; i++) {
         end[i] = end[i - 1] + count[i - 1];
     }
-    for (int k = 0; k < a->shapes; k++) {  // end: of the shapes of each body that are listed
+    for (int k = 0; k < a->shapes; k++) {
         list[end[perp_recording_shape(c->a, (perp_shape){k}).body.i]++] = k;
     }
+    // Shapes have no names that must differ: the n-th shape of a body is the n-th of the same body.
     for (int k = 0; k < b->shapes; k++) {
         int owner = perp_recording_shape(c->b, (perp_shape){k}).body.i;
         int same = c->body_in_a[owner], at = nth[owner]++;
@@ -119,21 +125,24 @@ static state state_of(const perp_snapshot *f, int body)
     return (state){f->position_W[body], f->velocity_W[body], f->angle[body], f->rotation_WB[body]};
 }
 
-// On the chord, the shorter way around; its length does not matter where it is used.
+// A quaternion on the chord from a to b, the shorter way around. It is not normalised: turn_apart
+// does not need it.
 static perp_quat mix_turn(perp_quat a, perp_quat b, double s)
 {
+    // A quaternion and its negative are the same rotation: the nearer one is taken.
     double sign = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0.0 ? -s : s;
     return (perp_quat){(1.0 - s) * a.w + sign * b.w, (1.0 - s) * a.x + sign * b.x,
                        (1.0 - s) * a.y + sign * b.y, (1.0 - s) * a.z + sign * b.z};
 }
 
+// Positions and velocities on the chord between two frames.
 static state interpolate_state(state p, state q, double s)
 {
     return (state){pp_along(p.p, s, pp_sub(q.p, p.p)), pp_along(p.v, s, pp_sub(q.v, p.v)),
                    p.angle + s * (q.angle - p.angle), mix_turn(p.rot, q.rot, s)};
 }
 
-// The angle of the rotation from a to b.
+// The angle of the rotation from a to b [rad], of quaternions of any length.
 static double turn_apart(perp_quat a, perp_quat b)
 {
     double w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z;
@@ -143,6 +152,7 @@ static double turn_apart(perp_quat a, perp_quat b)
     return 2.0 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
 }
 
+// Distances of positions [m] and velocities [m/s], angles between rotations [rad].
 static void measure_differences(perp_comparison *c, const perp_snapshot *f, double s)
 {
     for (int k = 0; k < c->bodies; k++) {
@@ -154,6 +164,7 @@ static void measure_differences(perp_comparison *c, const perp_snapshot *f, doub
     }
 }
 
+// The frame after becomes the frame before.
 static perp_status read_next_frame(perp_comparison *c, perp_error *error)
 {
     perp_status status = perp_recording_read(c->b, c->frame_b, &c->in_b, error);
@@ -174,23 +185,28 @@ static perp_status read_next_frame(perp_comparison *c, perp_error *error)
 
 // ── Contacts of both ─────────────────────────────────────────────────────────────────────────────
 
+// The shapes in either order are the same pair. 31 bits for each of them, 2 for the mode: keys sort
+// by pair, then by mode.
 static uint64_t contact_key(int u, int v, perp_contact_mode mode)
 {
     uint64_t first = (uint64_t)(u < v ? u : v), second = (uint64_t)(u < v ? v : u);
     return first << 33 | second << 2 | (uint64_t)mode;
 }
 
+// The part of a key that names the pair.
 static uint64_t shapes_of(uint64_t key)
 {
     return key >> 2;
 }
 
+// The part of a key that names the mode.
 static perp_contact_mode mode_of(uint64_t key)
 {
     return (perp_contact_mode)(key & 3);
 }
 
-// One entry for two shapes; shape: what they are in a, NULL: they are a's.
+// The contacts of a frame that carry load, one entry for each pair of shapes. shape: maps the
+// shapes of b to those of a; NULL: they are a's.
 static bool collect_contacts(perp_comparison *c, touches *list, const perp_snapshot *f,
                              const int *shape)
 {
@@ -222,6 +238,7 @@ static bool collect_contacts(perp_comparison *c, touches *list, const perp_snaps
     return true;
 }
 
+// Two sorted lists, merged; a pair that is in one of them only is open in the other.
 static bool compare_modes(perp_comparison *c, const perp_snapshot *f)
 {
     touches *a = &c->touch_a, *b = &c->touch_b;
@@ -236,6 +253,7 @@ static bool compare_modes(perp_comparison *c, const perp_snapshot *f)
         }
     }
     c->modes = 0;
+    // The smaller key comes next; a list that has ended is past all keys.
     for (int i = 0, j = 0; i < a->count || j < b->count;) {
         uint64_t u = i < a->count ? shapes_of(a->key[i]) : UINT64_MAX;
         uint64_t v = j < b->count ? shapes_of(b->key[j]) : UINT64_MAX;
@@ -250,6 +268,8 @@ static bool compare_modes(perp_comparison *c, const perp_snapshot *f)
     return true;
 }
 
+// Moments are the frames of a. Where b has none at that time, its states are interpolated; its
+// contacts are those of its next frame.
 perp_status perp_comparison_next(perp_comparison *c, perp_compared_instant *moment, bool *more,
                                  perp_error *error)
 {
@@ -262,17 +282,23 @@ perp_status perp_comparison_next(perp_comparison *c, perp_compared_instant *mome
     }
     perp_snapshot f;
     perp_status status = perp_recording_read(c->a, c->frame_a, &f, error);
-    double tiny = status < 0 ? 0.0 : 1e-9 * (1.0 + fabs(f.t));  // t is a sum of many h
-    while (status >= 0 && c->t_next < f.t - tiny &&
-           c->frame_b < perp_recording_about(c->b)->frames) {
+    if (status < 0) {
+        return status;
+    }
+    double tiny = 1e-9 * (1.0 + fabs(f.t));  // t is a sum of many h
+    while (c->t_next < f.t - tiny) {
+        if (c->frame_b >= perp_recording_about(c->b)->frames) {
+            return PERP_OK;  // b ends here
+        }
         status = read_next_frame(c, error);
+        if (status < 0) {
+            return status;
+        }
     }
-    if (status < 0 || c->t_next < f.t - tiny) {
-        return status < 0 ? status : PERP_OK;  // b ends here
-    }
-    double gap = c->t_next - c->t_old;
-    measure_differences(c, &f,
-                        fabs(c->t_next - f.t) <= tiny || gap <= 0.0 ? 1.0 : (f.t - c->t_old) / gap);
+    // Between two frames of b, at the share s of the way from one to the other.
+    double between = c->t_next - c->t_old;
+    bool same_time = fabs(c->t_next - f.t) <= tiny || between <= 0.0;
+    measure_differences(c, &f, same_time ? 1.0 : (f.t - c->t_old) / between);
     if (!compare_modes(c, &f)) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for %d contacts", f.contacts);
     }
@@ -284,6 +310,7 @@ perp_status perp_comparison_next(perp_comparison *c, perp_compared_instant *mome
 
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────
 
+// As many as a has: more bodies cannot be common.
 static bool reserve_bodies(perp_comparison *c)
 {
     const perp_recording_info *a = perp_recording_about(c->a), *b = perp_recording_about(c->b);
@@ -299,6 +326,7 @@ static bool reserve_bodies(perp_comparison *c)
            c->speed;
 }
 
+// The first frame of b is read, so that every moment of a lies after it or at it.
 static perp_status match(perp_comparison *c, perp_error *error)
 {
     c->spatial = perp_recording_about(c->a)->spatial || perp_recording_about(c->b)->spatial;

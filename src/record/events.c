@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events: what is otherwise than in the step before, one JSON object a line.
+// Events: changes since the step before, one JSON object a line.
 //
 //   impact, separation             a contact point begins or ends to carry load
 //   stick-to-slip, slip-to-stick   while it carries load
@@ -9,12 +9,16 @@
 //   certificate-violated           the first of a series of steps past a limit
 //   non-unique                     the first of a series of steps with several answers
 //   jam, unsolved                  the step that failed: proved to have no solution, or none found
+//   restitution-reduced, divided   less restitution acted than given; the step was taken in parts
+//   projected                      the start was moved to where joints and contacts hold
+//
+// The stepper event locates its events within the step; those are written with the time, the
+// impulses and the state before and after.
 #include "record/writer.h"
-
-#include <string.h>
 
 // ── Memory ───────────────────────────────────────────────────────────────────────────────────────
 
+// Frame 0 has no contacts: the lists start empty.
 perp_status pp_event_memory_create(perp_record *r, const perp_sim *sim)
 {
     r->memory = (pp_event_memory){.at_limit = PP_ZEROS(r->arena, bool, sim->model->joints)};
@@ -22,6 +26,7 @@ perp_status pp_event_memory_create(perp_record *r, const perp_sim *sim)
                               : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for events");
 }
 
+// The lists are not in the arena: they grow, and an arena frees nothing before its end.
 void pp_event_memory_destroy(perp_record *r)
 {
     pp_event_memory *m = &r->memory;
@@ -31,6 +36,7 @@ void pp_event_memory_destroy(perp_record *r)
     m->room = 0;
 }
 
+// Room in both lists; the contacts of the step before are kept.
 static bool reserve_contacts(perp_record *r, int count)
 {
     pp_event_memory *m = &r->memory;
@@ -38,24 +44,26 @@ static bool reserve_contacts(perp_record *r, int count)
         return true;
     }
     int room = 2 * count;
-    pp_known_contact *before = pp_alloc(&r->env, (size_t)room * sizeof *before);
-    pp_known_contact *now = pp_alloc(&r->env, (size_t)room * sizeof *now);
-    if (!before || !now) {
-        pp_free(&r->env, before, (size_t)room * sizeof *before);
-        pp_free(&r->env, now, (size_t)room * sizeof *now);
+    size_t old_size = (size_t)m->room * sizeof *m->now, size = (size_t)room * sizeof *m->now;
+    pp_known_contact *now = pp_alloc(&r->env, size);
+    if (!now) {
         return false;
     }
-    if (m->before_count > 0) {
-        memcpy(before, m->before, (size_t)m->before_count * sizeof *before);
+    pp_known_contact *before =
+        pp_block_move(&r->env, m->before, old_size, (size_t)m->before_count * sizeof *before, size);
+    if (!before) {
+        pp_free(&r->env, now, size);
+        return false;
     }
-    pp_free(&r->env, m->before, (size_t)m->room * sizeof *before);
-    pp_free(&r->env, m->now, (size_t)m->room * sizeof *now);
+    pp_free(&r->env, m->now, old_size);
     m->before = before;
     m->now = now;
     m->room = room;
     return true;
 }
 
+// Order by shape a, shape b, feature: the names by which a contact point is followed from step to
+// step.
 static int compare_seen(const pp_known_contact *x, const pp_known_contact *y)
 {
     if (x->a != y->a) {
@@ -67,7 +75,8 @@ static int compare_seen(const pp_known_contact *x, const pp_known_contact *y)
     return x->feature < y->feature ? -1 : x->feature > y->feature;
 }
 
-// Contacts that carry load, sorted. They arrive nearly in order: insertion is linear then.
+// Contacts that carry load, sorted. They arrive nearly in order, for which insertion sort takes
+// linear time.
 static void collect_loaded(pp_event_memory *m, const perp_contact *contact, int count)
 {
     m->now_count = 0;
@@ -87,6 +96,7 @@ static void collect_loaded(pp_event_memory *m, const perp_contact *contact, int 
 
 // ── Lines ────────────────────────────────────────────────────────────────────────────────────────
 
+// Each line is one JSON object with the members t, step, event, and those of the event.
 static pp_text *begin_at(perp_record *r, double t, const char *event)
 {
     pp_text *text = &r->lines[PP_CSV_EVENTS];
@@ -103,11 +113,13 @@ static pp_text *begin_line(perp_record *r, const perp_sim *sim, const char *even
     return begin_at(r, sim->now.t, event);
 }
 
+// Lines end here, so that a reader of the growing file sees whole ones.
 static void end(pp_text *text)
 {
     pp_text_add(text, "}\n");
 }
 
+// Two names.
 static void put_pair(pp_text *text, const char *key, const char *a, const char *b)
 {
     pp_text_add(text, ", \"");
@@ -119,6 +131,7 @@ static void put_pair(pp_text *text, const char *key, const char *a, const char *
     pp_text_add(text, "]");
 }
 
+// now: the contact as it is in this step, NULL where there is none any more.
 static void put_contact(perp_record *r, const perp_sim *sim, const char *event,
                         const pp_known_contact *seen, const perp_contact *now)
 {
@@ -137,12 +150,14 @@ static void put_contact(perp_record *r, const perp_sim *sim, const char *event,
     if (now) {
         pp_text_member(text, "gap", now->gap);
         pp_text_member(text, "pn", now->pn);
+        // Along the tangent t = (n_y, -n_x), the positive direction of slip.
         pp_text_member(text, "pf", now->pf_W.x * now->normal_W.y - now->pf_W.y * now->normal_W.x);
         pp_text_member(text, "slip", now->slip);
     }
     end(text);
 }
 
+// The contact of this step with the same names.
 static const perp_contact *find_contact(const perp_contact *contact, int count,
                                         const pp_known_contact *seen)
 {
@@ -155,14 +170,21 @@ static const perp_contact *find_contact(const perp_contact *contact, int count,
     return NULL;
 }
 
-// Two sorted lists side by side: what is only in one, and what is in both with another mode.
+// Two sorted lists side by side: contacts that are only in the old one have separated, those only
+// in the new one have met, and those in both may have changed their mode.
 static void compare_contacts(perp_record *r, const perp_sim *sim, const perp_contact *contact,
                              int count)
 {
     const pp_event_memory *m = &r->memory;
     for (int i = 0, k = 0; i < m->before_count || k < m->now_count;) {
         const pp_known_contact *old = &m->before[i], *new = &m->now[k];
-        int side = i == m->before_count ? 1 : k == m->now_count ? -1 : compare_seen(old, new);
+        // < 0: in the old list only; > 0: in the new one only. A list that has ended has no more.
+        int side = 1;
+        if (k == m->now_count) {
+            side = -1;
+        } else if (i < m->before_count) {
+            side = compare_seen(old, new);
+        }
         if (side < 0) {
             put_contact(r, sim, "separation", old, find_contact(contact, count, old));
         } else if (side > 0) {
@@ -176,6 +198,8 @@ static void compare_contacts(perp_record *r, const perp_sim *sim, const perp_con
     }
 }
 
+// A limit is reached in the first step in which it carries an impulse, left in the first without
+// one.
 static void look_at_joints(perp_record *r, const perp_sim *sim)
 {
     for (int i = 0; i < sim->model->joints; i++) {
@@ -184,6 +208,7 @@ static void look_at_joints(perp_record *r, const perp_sim *sim)
             continue;
         }
         perp_joint_state state = perp_sim_joint(sim, (perp_joint){i});
+        // An impulse, not a place: a coordinate at its limit need not press.
         bool reached = state.limit > 0.0;
         if (reached != r->memory.at_limit[i]) {
             pp_text *text = begin_line(r, sim, reached ? "limit-reached" : "limit-left");
@@ -196,6 +221,7 @@ static void look_at_joints(perp_record *r, const perp_sim *sim)
     }
 }
 
+// The numbers that are past their limits, with their units in the keys.
 static void put_violation(perp_record *r, const perp_sim *sim)
 {
     const perp_certificate *c = &sim->info.certificate;
@@ -221,6 +247,7 @@ static void put_violation(perp_record *r, const perp_sim *sim)
     end(text);
 }
 
+// Of a series of steps that are violated, or not unique, the first one gets a line.
 static void look_at_info(perp_record *r, const perp_sim *sim)
 {
     pp_event_memory *m = &r->memory;
@@ -228,6 +255,7 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
     if (!info->certificate.passed && !m->violated) {
         put_violation(r, sim);
     }
+    // Either of the two has a second answer.
     bool many =
         info->motion == PERP_UNIQUENESS_DISPROVED || info->impulses == PERP_UNIQUENESS_DISPROVED;
     if (many && !m->many_answers) {
@@ -244,8 +272,8 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
         pp_text_named(text, "remark", info->remark);
         end(text);
     }
-    if (info->parts >
-        1) {  // each one: impulses of such a step are sums, and its motion is not one line
+    // Every one of them: the impulses of such a step are sums, and its motion is not one line.
+    if (info->parts > 1) {
         pp_text *text = begin_line(r, sim, "divided");
         pp_text_member(text, "parts", (double)info->parts);
         pp_text_named(text, "remark", info->remark);
@@ -257,6 +285,7 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
 
 // ── Located events (PERP_STEPPER_EVENT) ──────────────────────────────────────────────────────────
 
+// A member with an array of numbers.
 static void put_list(pp_text *text, const char *key, const double *x, int n)
 {
     pp_text_add(text, ", \"");
@@ -269,13 +298,15 @@ static void put_list(pp_text *text, const char *key, const double *x, int n)
     pp_text_add(text, "]");
 }
 
+// Two components in the plane, three in space.
 static void put_vector(pp_text *text, const char *key, perp_vec3 v, bool spatial)
 {
     const double x[3] = {v.x, v.y, v.z};
     put_list(text, key, x, spatial ? 3 : 2);
 }
 
-// Cause, who, what was exchanged, and the state before and after.
+// An event that the stepper located: cause, who took part, what was exchanged, and the state before
+// and after.
 static void put_located(perp_record *r, const perp_sim *sim, const perp_event *event)
 {
     const perp_model *m = sim->model;
@@ -292,6 +323,8 @@ static void put_located(perp_record *r, const perp_sim *sim, const perp_event *e
     if (event->joint.i >= 0) {
         pp_text_named(text, "joint", m->joint[event->joint.i].name);
     }
+    // Rates [m/s, rad/s] and the impulse [N s, N m s] along the normal, or along the coordinate of
+    // the joint.
     pp_text_member(text, "rate_before", event->rate_before);
     pp_text_member(text, "rate_after", event->rate_after);
     pp_text_member(text, "impulse", event->impulse);
@@ -314,18 +347,10 @@ static void put_located(perp_record *r, const perp_sim *sim, const perp_event *e
     end(text);
 }
 
-static void put_all_located(perp_record *r, const perp_sim *sim)
-{
-    int count = 0;
-    const perp_event *event = perp_sim_events(sim, &count);
-    for (int i = 0; i < count; i++) {
-        put_located(r, sim, &event[i]);
-    }
-}
-
 // ── The start ────────────────────────────────────────────────────────────────────────────────────
 
-// A sim that has not started from the state it was given says so in its remark.
+// The line `projected`: a sim that has not started from the state it was given has the reason in
+// its remark.
 void pp_events_start(perp_record *r, const perp_sim *sim)
 {
     if (sim->projected) {
@@ -337,13 +362,20 @@ void pp_events_start(perp_record *r, const perp_sim *sim)
 
 // ── A step ───────────────────────────────────────────────────────────────────────────────────────
 
+// Compares the contacts of this step with those of the one before. The lists then change places, so
+// that both are allocated once.
 perp_status pp_events_step(perp_record *r, const perp_sim *sim)
 {
     int count = 0;
     const perp_contact *contact = perp_sim_contacts(sim, &count);
     pp_event_memory *m = &r->memory;
+    // This stepper locates events itself, within the step.
     if (sim->def.stepper == PERP_STEPPER_EVENT) {
-        put_all_located(r, sim);
+        int events = 0;
+        const perp_event *event = perp_sim_events(sim, &events);
+        for (int i = 0; i < events; i++) {
+            put_located(r, sim, &event[i]);
+        }
         look_at_info(r, sim);
         return PERP_OK;
     }
@@ -361,6 +393,7 @@ perp_status pp_events_step(perp_record *r, const perp_sim *sim)
     return PERP_OK;
 }
 
+// jam: proved to have no solution; unsolved: none was found.
 void pp_events_failure(perp_record *r, const perp_sim *sim)
 {
     perp_status status = sim->info.status;

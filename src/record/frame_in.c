@@ -2,31 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The frames of a recording one by one; a block of them is in memory at a time.
+//
+// A block has as many rows as fit into a few megabytes, all columns of them. Frames that are read
+// in order cost one read of the file; frames that are read in any order cost a block each. The
+// table of parts has a block of its own, so that going through the parts of a frame does not lose
+// that of the frames.
 #include "record/load.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_FRAMES = 1024, BLOCK_CONTACTS = 16384 };
+// Loops over facets must end soon, also with numbers of a broken file.
 enum { FACETS_MOST = 256 };  // of a friction polygon, as models and sims allow
 
+// First contact of a row, among those of the whole table.
 static int64_t contacts_before(const pp_h5_table_in *in, int row)
 {
     return row > 0 ? in->contact_end[row - 1] : 0;
 }
 
-// How many rows from `first` on make a block that fits.
+// How many rows from `first` on make a block: at most BLOCK_BYTES of columns that grow by frame,
+// BLOCK_FRAMES rows and BLOCK_CONTACTS contacts.
 static int block_length(const perp_recording *r, const pp_h5_table_in *in, int first)
 {
     size_t bytes = 1;
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
         const pp_column_card *card = pp_column_at((pp_h5_column)k);
         if (card->growth == PP_BY_FRAME) {
+            // Contacts are counted apart: their number differs from frame to frame.
             bytes += pp_column_width((pp_h5_column)k, r->sizes) * pp_h5_cell_bytes(card->cell);
         }
     }
     size_t most = BLOCK_BYTES / bytes;
-    most = most < 1 ? 1 : most > BLOCK_FRAMES ? BLOCK_FRAMES : most;
+    most = most > BLOCK_FRAMES ? BLOCK_FRAMES : most;
+    // One row at least, however large it is.
     int count = 1;
     while (count < (int)most && first + count < in->rows &&
            in->contact_end[first + count] - contacts_before(in, first) <= BLOCK_CONTACTS) {
@@ -35,6 +45,8 @@ static int block_length(const perp_recording *r, const pp_h5_table_in *in, int f
     return count;
 }
 
+// The block of rows that begins with `first`, all columns of it. Reading frames in order reads
+// every row of the file once.
 static perp_status load_block(perp_recording *r, pp_h5_table table, int first, perp_error *error)
 {
     pp_h5_table_in *in = &r->table[table];
@@ -42,37 +54,42 @@ static perp_status load_block(perp_recording *r, pp_h5_table table, int first, p
     int count = block_length(r, in, first);
     int64_t contact = contacts_before(in, first);
     int64_t contacts = in->contact_end[first + count - 1] - contact;
-    perp_status status = PERP_OK;
-    in->count = 0;
+    in->count = 0;  // a block that cannot be read leaves none
     int64_t wrench = table == PP_FRAMES && first > 0 ? r->applied_end[first - 1] : 0;
     int64_t wrenches = table == PP_FRAMES ? r->applied_end[first + count - 1] - wrench : 0;
+    // First row and number of rows of a column, by pp_growth.
     const int64_t from[PP_BY_BYTE] = {first, contact, wrench},
                   of[PP_BY_BYTE] = {count, contacts, wrenches};
-    for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
-        if (growth != PP_BY_BYTE) {
-            status = pp_load_rows(r, table, (pp_h5_column)k, from[growth], of[growth], in->arena,
-                                  &in->data[k], error);
+        if (growth == PP_BY_BYTE) {
+            continue;
+        }
+        perp_status status = pp_load_rows(r, table, (pp_h5_column)k, from[growth], of[growth],
+                                          in->arena, &in->data[k], error);
+        if (status != PERP_OK) {
+            return status;
         }
     }
-    if (status == PERP_OK) {
-        in->first = first;
-        in->count = count;
-        in->contact_first = contact;
-        in->applied_first = wrench;
-    }
-    return status;
+    in->first = first;
+    in->count = count;
+    in->contact_first = contact;
+    in->applied_first = wrench;
+    return PERP_OK;
 }
 
 #define CELL(in, column, type, row) (((const type *)(in)->data[PP_COL_##column])[row])
 
+// Row of a column of doubles in the block.
 static const double *row_of(const perp_recording *r, const pp_h5_table_in *in, pp_h5_column column,
                             int row)
 {
     return (const double *)in->data[column] + pp_column_width(column, r->sizes) * (size_t)row;
 }
 
-// x: position and quaternion; v: velocity and angular velocity.
+// Poses and velocities of bodies in space, from three sources: the start of those that are fixed,
+// the column of driven ones, and q and nu of free ones. A particle keeps the rotation it started
+// with.
 static void place_spatial(perp_recording *r, const pp_h5_table_in *in, int row)
 {
     const double *q = row_of(r, in, PP_COL_Q, row), *nu = row_of(r, in, PP_COL_NU, row);
@@ -80,6 +97,7 @@ static void place_spatial(perp_recording *r, const pp_h5_table_in *in, int row)
     for (int i = 0; i < r->info.bodies; i++) {
         const pp_body_row *body = &r->body[i];
         const double zero[6] = {0.0};
+        // x: position; turn: quaternion; v and w: velocities.
         const double *x = body->start, *v = zero, *turn = body->start + 3, *w = zero + 3;
         if (body->driven >= 0) {
             x = driven + PP_DRIVEN_SPACE * (size_t)body->driven;
@@ -100,6 +118,7 @@ static void place_spatial(perp_recording *r, const pp_h5_table_in *in, int row)
     }
 }
 
+// The same in the plane. A particle has no angle.
 static void place_bodies(perp_recording *r, const pp_h5_table_in *in, int row)
 {
     const double *q = row_of(r, in, PP_COL_Q, row), *nu = row_of(r, in, PP_COL_NU, row);
@@ -125,6 +144,7 @@ static void place_bodies(perp_recording *r, const pp_h5_table_in *in, int row)
     }
 }
 
+// What was in it belongs to the frame before, and is not kept.
 static perp_status reserve_contacts(perp_recording *r, int count, perp_error *error)
 {
     if (count > r->contact_room) {
@@ -146,14 +166,20 @@ static perp_vec3 vector_of(const perp_recording *r, const pp_h5_table_in *in, pp
     return (perp_vec3){x[0], x[1], x[2]};
 }
 
+// Contacts of one row of the table.
 static perp_status place_contacts(perp_recording *r, const pp_h5_table_in *in, int at, int *count,
                                   perp_error *error)
 {
     int64_t from = contacts_before(in, at);
     *count = (int)(in->contact_end[at] - from);
     perp_status status = reserve_contacts(r, *count, error);
-    for (int i = 0; i < *count && status == PERP_OK; i++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int i = 0; i < *count; i++) {
         int row = (int)(from - in->contact_first) + i;
+        // Numbers that others index arrays with are checked here; all other numbers may be
+        // anything.
         const int32_t *shapes = &CELL(in, SHAPES, int32_t, 2 * (size_t)row);
         int mode = CELL(in, MODE, uint8_t, row);
         if (shapes[0] < 0 || shapes[0] >= r->info.shapes || shapes[1] < 0 ||
@@ -185,11 +211,13 @@ static perp_status place_contacts(perp_recording *r, const pp_h5_table_in *in, i
             r->contact[i].facets = facets;
         }
     }
-    return status;
+    return PERP_OK;
 }
 
+// A row has the numbers of all joints, one after the other.
 static void place_joints(perp_recording *r, const pp_h5_table_in *in, int row)
 {
+    // A row of a column of joints has n entries.
     size_t n = (size_t)r->info.joints;
     for (size_t i = 0; i < n; i++) {
         size_t k = (size_t)row * n + i;
@@ -204,6 +232,7 @@ static void place_joints(perp_recording *r, const pp_h5_table_in *in, int row)
     }
 }
 
+// An unknown code is taken for "unknown".
 static perp_uniqueness uniqueness_of(int code)
 {
     return code == PERP_UNIQUENESS_PROVED || code == PERP_UNIQUENESS_DISPROVED
@@ -211,6 +240,7 @@ static perp_uniqueness uniqueness_of(int code)
                : PERP_UNIQUENESS_UNKNOWN;
 }
 
+// path_clear and pairs of a certificate are not recorded.
 static void fill_numbers(const pp_h5_table_in *in, int k, perp_snapshot *out)
 {
     out->t = CELL(in, T, double, k);
@@ -236,6 +266,8 @@ static void fill_numbers(const pp_h5_table_in *in, int k, perp_snapshot *out)
     out->iterations = CELL(in, ITERATIONS, int32_t, k);
     out->problem_size = CELL(in, SIZE, int32_t, k);
     out->redundant_rows = CELL(in, REDUNDANT_ROWS, int32_t, k);
+    // 0 where the file is older than the column, and in the table of parts, which has no such
+    // column.
     int parts = CELL(in, STEP_PARTS, int32_t, k);
     out->parts = parts > 1 ? parts : 1;
     out->unique = CELL(in, UNIQUE, uint8_t, k) != 0;
@@ -244,12 +276,14 @@ static void fill_numbers(const pp_h5_table_in *in, int k, perp_snapshot *out)
     out->step_seconds = CELL(in, SECONDS, double, k);
 }
 
+// A row of one of the tables, from the block in memory or a new one.
 static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_snapshot *out,
                             perp_error *error)
 {
     const pp_h5_table_in *in = &r->table[table];
     perp_status status = PERP_OK;
     if (at < in->first || at >= in->first + in->count) {
+        // Only reading from the file calls HDF5.
         pp_hdf5_silence quiet = pp_hdf5_silence_begin();
         status = load_block(r, table, at, error);
         pp_hdf5_silence_end(&quiet);
@@ -261,7 +295,7 @@ static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_s
     if (status != PERP_OK) {
         return status;
     }
-    int row = at - in->first;
+    int row = at - in->first;  // within the block
     if (r->sizes.spatial) {
         place_spatial(r, in, row);
     } else {
@@ -269,6 +303,7 @@ static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_s
     }
     place_joints(r, in, row);
     fill_numbers(in, row, out);
+    // All of it belongs to the recording, and lasts until another frame is read.
     out->q = row_of(r, in, PP_COL_Q, row);
     out->nu = row_of(r, in, PP_COL_NU, row);
     out->position_W = r->position;
@@ -282,11 +317,13 @@ static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_s
     return PERP_OK;
 }
 
-// Wrenches of the caller in the last step, body by body.
+// Wrenches of the caller in the last step, about the origins of bodies [N, N m], zero where there
+// is none.
 static perp_status place_applied(perp_recording *r, int frame, perp_error *error)
 {
     const pp_h5_table_in *in = &r->table[PP_FRAMES];
     int64_t from = frame > 0 ? r->applied_end[frame - 1] : 0;
+    // Bodies without a row have no wrench.
     memset(r->applied, 0, (size_t)r->info.bodies * sizeof *r->applied);
     for (int64_t k = from; k < r->applied_end[frame]; k++) {
         size_t row = (size_t)(k - in->applied_first);
@@ -299,16 +336,19 @@ static perp_status place_applied(perp_recording *r, int frame, perp_error *error
     return PERP_OK;
 }
 
+// First part of a frame, among those of the whole recording.
 static int64_t parts_before(const perp_recording *r, int frame)
 {
     return frame > 0 ? r->part_end[frame - 1] : 0;
 }
 
+// A caller's mistake, not the file's.
 static perp_status no_place(perp_error *error)
 {
     return pp_fail(error, PERP_ERR_ARGUMENT, "recording: the output pointer of the frame is NULL");
 }
 
+// out points into the recording: the frame that is read next takes its place.
 perp_status perp_recording_read(perp_recording *recording, int frame, perp_snapshot *out,
                                 perp_error *error)
 {
@@ -329,6 +369,7 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_snaps
     return status;
 }
 
+// A part is a row of the other table, with its kind and its length.
 perp_status perp_recording_read_part(perp_recording *recording, int frame, int part,
                                      perp_snapshot *out, perp_error *error)
 {
@@ -336,6 +377,7 @@ perp_status perp_recording_read_part(perp_recording *recording, int frame, int p
     if (!r || !out) {
         return no_place(error);
     }
+    // A frame that is out of range has no parts.
     int64_t from = 0, count = 0;
     if (frame >= 0 && frame < r->info.frames) {
         from = parts_before(r, frame);
@@ -351,9 +393,9 @@ perp_status perp_recording_read_part(perp_recording *recording, int frame, int p
         int kind = CELL(in, PART_KIND, uint8_t, row);
         out->part = (perp_part_kind)kind;
         out->h = CELL(in, LENGTH, double, row);
-        status = kind < PERP_PART_COUNT
-                     ? PERP_OK
-                     : pp_load_fail(r, error, "parts/kind", "has an invalid part");
+        if (kind >= PERP_PART_COUNT) {
+            status = pp_load_fail(r, error, "parts/kind", "has an invalid part");
+        }
     }
     return status;
 }

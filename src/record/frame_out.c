@@ -1,15 +1,21 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One frame: a row in every column of run.h5, and lines in the CSV files. A part of a step is written like a frame, in
-// columns and files of its own.
+// One frame: a row in every column of run.h5, and lines in the CSV files. A part of a step is
+// written like a frame, in columns and files of its own.
+//
+// A frame is the state after a step with the contacts and joints of that step: gaps and points are
+// those before it, impulses act within it, rates are those after it. Certificate, work and
+// dissipated energy are of all steps since the frame before. Frame 0 is the start, without
+// contacts.
 #include "record/writer.h"
 
 #include <string.h>
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
-// The next row of a column with one value a row; false: memory is out.
+// The next row of a column of doubles with one value a row; false: memory is out. The functions
+// below are the same for other types.
 static bool put_real(pp_store *store, pp_h5_column column, double value)
 {
     double *row = pp_store_rows(store, column, 1);
@@ -19,6 +25,7 @@ static bool put_real(pp_store *store, pp_h5_column column, double value)
     return row != NULL;
 }
 
+// Columns of 64-bit counts.
 static bool put_count(pp_store *store, pp_h5_column column, int64_t value)
 {
     int64_t *row = pp_store_rows(store, column, 1);
@@ -28,6 +35,7 @@ static bool put_count(pp_store *store, pp_h5_column column, int64_t value)
     return row != NULL;
 }
 
+// Columns of 32-bit integers.
 static bool put_int(pp_store *store, pp_h5_column column, int value)
 {
     int32_t *row = pp_store_rows(store, column, 1);
@@ -37,6 +45,7 @@ static bool put_int(pp_store *store, pp_h5_column column, int value)
     return row != NULL;
 }
 
+// Columns of flags and of small enums.
 static bool put_byte(pp_store *store, pp_h5_column column, unsigned value)
 {
     uint8_t *row = pp_store_rows(store, column, 1);
@@ -46,6 +55,7 @@ static bool put_byte(pp_store *store, pp_h5_column column, unsigned value)
     return row != NULL;
 }
 
+// Components in world axes; in the plane z is 0.
 static bool put_vector(pp_store *store, pp_h5_column column, perp_vec3 v)
 {
     double *row = pp_store_rows(store, column, 1);
@@ -57,6 +67,7 @@ static bool put_vector(pp_store *store, pp_h5_column column, perp_vec3 v)
     return row != NULL;
 }
 
+// Time, q, nu and the driven bodies.
 static bool put_state(perp_record *r, const pp_stored_part *at)
 {
     const perp_model *m = r->model;
@@ -69,8 +80,8 @@ static bool put_state(perp_record *r, const pp_stored_part *at)
     }
     memcpy(q, at->q, (size_t)m->nq * sizeof *q);
     memcpy(nu, at->nu, (size_t)m->nv * sizeof *nu);
-    // q and nu have free bodies only. Kinematic ones follow expressions, and are stored as they were: pose, then velocity,
-    // in the world [m, rad, m/s, rad/s].
+    // q and nu have free bodies only. Kinematic ones follow expressions, and are stored as they
+    // were: pose, then velocity, in the world [m, rad, m/s, rad/s].
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &at->body[i];
         if (m->body[i].drive == PERP_MOTION_KINEMATIC && m->spatial) {
@@ -88,13 +99,16 @@ static bool put_state(perp_record *r, const pp_stored_part *at)
     return true;
 }
 
-// Directions of the friction polygon that was solved with: the forms MCP and LCP have one always.
+// Directions of the friction polygon that was solved with; 0: the round cone. The forms MCP and LCP
+// always have a polygon.
 static int facets_of(const perp_record *r, const pp_stored_part *at, const perp_contact *c)
 {
+    // Contacts without a number of their own have that of the run.
     bool polygons = at->info.form == PERP_FORM_MCP || at->info.form == PERP_FORM_LCP;
     return c->facets == 0 && polygons ? r->facets : c->facets;
 }
 
+// A row in every column of contacts.
 static bool put_contact(perp_record *r, const pp_stored_part *at, const perp_contact *c)
 {
     pp_store *store = &r->store;
@@ -106,6 +120,7 @@ static bool put_contact(perp_record *r, const pp_stored_part *at, const perp_con
     shapes[0] = c->a.i;
     shapes[1] = c->b.i;
     *feature = c->feature;
+    // The plane has no columns for these.
     bool good = !r->model->spatial || (put_vector(store, PP_COL_TANGENT, c->tangent_W) &&
                                        put_vector(store, PP_COL_SLIP_VECTOR, c->slip_W) &&
                                        put_vector(store, PP_COL_MOMENT, c->moment_W) &&
@@ -119,35 +134,41 @@ static bool put_contact(perp_record *r, const pp_stored_part *at, const perp_con
            put_vector(store, PP_COL_HOLD, c->hold_W) && put_byte(store, PP_COL_MODE, c->mode);
 }
 
+// contact_end grows by the number of contacts.
 static bool put_contacts(perp_record *r, const pp_stored_part *at)
 {
     int64_t *rows = &r->contact_rows[r->store.table];
     *rows += at->contacts;
-    bool good = put_count(&r->store, PP_COL_CONTACT_END, *rows);
-    for (int i = 0; i < at->contacts && good; i++) {
-        good = put_contact(r, at, &at->contact[i]);
+    if (!put_count(&r->store, PP_COL_CONTACT_END, *rows)) {
+        return false;
     }
-    return good;
+    for (int i = 0; i < at->contacts; i++) {
+        if (!put_contact(r, at, &at->contact[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
-// Wrenches of the caller: a row for each body that has one.
+// Wrenches of the caller, about the origin of the body [N, N m]: a row for each body that has one.
 static bool put_applied(perp_record *r, const pp_stored_part *at)
 {
-    bool good = true;
-    for (int i = 0; at->applied && i < r->model->bodies && good; i++) {
+    int bodies = at->applied ? r->model->bodies : 0;
+    for (int i = 0; i < bodies; i++) {
         const perp_wrench *w = &at->applied[i];
         if (pp_length(w->f_W) > 0.0 || pp_length(w->tau_W) > 0.0) {
             double *row = pp_store_rows(&r->store, PP_COL_APPLIED, 1);
-            good = row && put_int(&r->store, PP_COL_APPLIED_TO, i);
-            r->wrench_rows++;
-            if (row) {
-                memcpy(row, w, sizeof *w);
+            if (!row || !put_int(&r->store, PP_COL_APPLIED_TO, i)) {
+                return false;
             }
+            memcpy(row, w, sizeof *w);
+            r->wrench_rows++;
         }
     }
-    return good && put_count(&r->store, PP_COL_APPLIED_END, r->wrench_rows);
+    return put_count(&r->store, PP_COL_APPLIED_END, r->wrench_rows);
 }
 
+// Impulses of a joint act on b, about its centre of mass; those on a are opposite.
 static bool put_joints(perp_record *r, const pp_stored_part *at)
 {
     pp_store *store = &r->store;
@@ -174,7 +195,7 @@ static bool put_joints(perp_record *r, const pp_stored_part *at)
     return true;
 }
 
-// Before the first step nobody has reckoned it yet.
+// Kinetic energy at the start [J]. Before the first step no step has computed it.
 static double start_kinetic(const perp_sim *sim)
 {
     double sum = 0.0;
@@ -189,19 +210,18 @@ static double start_kinetic(const perp_sim *sim)
     return sum;
 }
 
-static bool put_relative(pp_store *store, const double *relative)
-{
-    double *row = pp_store_rows(store, PP_COL_CERT_RELATIVE, 1);
-    if (row) {
-        memcpy(row, relative, PERP_JUDGED_COUNT * sizeof *row);
-    }
-    return row != NULL;
-}
-
+// Certificate and energies. The certificate's numbers are absolute, in the units of layout.h;
+// `relative` has them divided by their limits.
 static bool put_judgement(pp_store *store, const pp_stored_part *at)
 {
     const perp_certificate *c = &at->info.certificate;
     const perp_energy *e = &at->info.energy;
+    _Static_assert(PERP_JUDGED_COUNT == 9, "components of CERT_RELATIVE in layout.h");
+    double *relative = pp_store_rows(store, PP_COL_CERT_RELATIVE, 1);
+    if (!relative) {
+        return false;
+    }
+    memcpy(relative, c->relative, sizeof c->relative);
     return put_real(store, PP_COL_CERT_GAP, c->gap) &&
            put_real(store, PP_COL_CERT_COMP, c->complementarity) &&
            put_real(store, PP_COL_CERT_CONE, c->cone) &&
@@ -211,7 +231,7 @@ static bool put_judgement(pp_store *store, const pp_stored_part *at)
            put_real(store, PP_COL_CERT_ENERGY, c->energy_created) &&
            put_real(store, PP_COL_CERT_RESIDUAL, c->residual) &&
            put_real(store, PP_COL_CERT_MOTION, c->motion) &&
-           put_real(store, PP_COL_CERT_PATH, c->path) && put_relative(store, c->relative) &&
+           put_real(store, PP_COL_CERT_PATH, c->path) &&
            put_byte(store, PP_COL_CERT_PASSED, c->passed) &&
            put_real(store, PP_COL_KINETIC, e->kinetic) &&
            put_real(store, PP_COL_POTENTIAL, e->potential) &&
@@ -219,6 +239,7 @@ static bool put_judgement(pp_store *store, const pp_stored_part *at)
            put_real(store, PP_COL_DISSIPATED, e->dissipated);
 }
 
+// How the step was solved, and how long it took [s].
 static bool put_solver(pp_store *store, const pp_stored_part *at)
 {
     const perp_step_info *info = &at->info;
@@ -236,6 +257,7 @@ static bool put_solver(pp_store *store, const pp_stored_part *at)
            put_real(store, PP_COL_SECONDS, seconds);
 }
 
+// A row of one of the tables. The store adds to the table it is set to; frames are the usual one.
 static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_part *at)
 {
     pp_store *store = &r->store;
@@ -249,6 +271,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_applied(r, at) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
+    // Events are added between frames.
     store->table = PP_FRAMES;
     return good ? PERP_OK
                 : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
@@ -256,6 +279,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
 
 // ── CSV ──────────────────────────────────────────────────────────────────────────────────────────
 
+// First lines of the CSV files. Columns are in the order of put_body_lines and put_contact_lines.
 void pp_csv_heads(perp_record *r, bool parts)
 {
     bool spatial = r->model->spatial;
@@ -265,6 +289,7 @@ void pp_csv_heads(perp_record *r, bool parts)
         "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,pfy,rate_n,slip,mode\n",
         "t,body_a,shape_a,body_b,shape_b,feature,x,y,z,nx,ny,nz,gap,pn,pfx,pfy,pfz,mx,my,mz,rate_n,"
         "slip,ux,uy,uz,mode\n"};
+    // Parts have four more cells at the front.
     const char *more = parts ? "step,part,kind,h," : "";
     pp_csv first = parts ? PP_CSV_PART_BODIES : PP_CSV_BODIES;
     pp_csv second = parts ? PP_CSV_PART_CONTACTS : PP_CSV_CONTACTS;
@@ -274,7 +299,8 @@ void pp_csv_heads(perp_record *r, bool parts)
     pp_text_add(&r->lines[second], contacts[spatial]);
 }
 
-// What a line of a part has before those of a frame; part < 0: of a frame.
+// First cells of a line. Lines of parts begin with the step, the number of the part, its kind and
+// its length [s]; part < 0: of a frame, which begins with the time.
 static void put_part(pp_text *text, const perp_record *r, const pp_stored_part *at, int part)
 {
     static const char *const words[PERP_PART_COUNT] = {"step", "impact", "smooth", "other"};
@@ -291,6 +317,7 @@ static void put_part(pp_text *text, const perp_record *r, const pp_stored_part *
     pp_text_number(text, at->t);
 }
 
+// Numbers of a CSV line, each after a comma.
 static void put_cells(pp_text *text, int count, const double *cell)
 {
     for (int k = 0; k < count; k++) {
@@ -299,6 +326,7 @@ static void put_cells(pp_text *text, int count, const double *cell)
     }
 }
 
+// Body 0, the ground, has no line.
 static void put_body_lines(pp_text *text, const perp_record *r, const pp_stored_part *at, int part)
 {
     const perp_model *m = r->model;
@@ -315,6 +343,7 @@ static void put_body_lines(pp_text *text, const perp_record *r, const pp_stored_
     }
 }
 
+// Body and shape on one side of a contact.
 static void put_side(pp_text *text, const perp_model *m, perp_shape shape)
 {
     pp_text_add(text, ",");
@@ -323,6 +352,7 @@ static void put_side(pp_text *text, const perp_model *m, perp_shape shape)
     pp_text_field(text, m->shape[shape.i].name);
 }
 
+// One line for each contact point.
 static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stored_part *at,
                               int part)
 {
@@ -330,6 +360,7 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stor
     for (int i = 0; i < at->contacts; i++) {
         const perp_contact *c = &at->contact[i];
         perp_vec3 p = c->point_W, n = c->normal_W, f = c->pf_W, m = c->moment_W, u = c->slip_W;
+        // Point [m], normal, gap [m], impulses [N s], rates [m/s]; moments [N m s] in space.
         const double flat[10] = {p.x, p.y, n.x, n.y, c->gap, c->pn, f.x, f.y, c->rate_n, c->slip};
         const double cells[19] = {p.x, p.y, p.z, n.x, n.y,       n.z,     c->gap, c->pn, f.x, f.y,
                                   f.z, m.x, m.y, m.z, c->rate_n, c->slip, u.x,    u.y,   u.z};
@@ -347,9 +378,11 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stor
 
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
-// The sim as it is, with what the steps since the last frame add up to.
+// The state of the sim, with the sums of the steps since the last frame: the worst certificate,
+// work and dissipated energy.
 static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *now)
 {
+    // Frame 0 has the state alone.
     bool start = r->sum.steps == 0;  // nothing has been solved yet
     const perp_model *m = sim->model;
     *now = (pp_stored_part){.t = sim->now.t,
@@ -360,6 +393,7 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
                             .applied = start ? NULL : sim->pushed,
                             .info = sim->info};
     now->contact = perp_sim_contacts(sim, &now->contacts);
+    // Contacts that were found at the start have no impulses yet.
     now->contacts = start ? 0 : now->contacts;
     for (int i = 0; i < m->joints; i++) {
         r->joint[i] = perp_sim_joint(sim, (perp_joint){i});
@@ -377,25 +411,29 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
 perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
 {
     pp_stored_part now;
-    perp_status status = PERP_OK;
     collect_frame(r, sim, &now);
+    // Parts come before their frame, whose part_end counts them.
     int parts = r->sum.steps > 0 ? sim->kept.count : 0;
     if (parts > 0 && r->part_rows == 0) {
         pp_csv_heads(r, true);
     }
-    for (int k = 0; k < parts && status == PERP_OK; k++) {
+    for (int k = 0; k < parts; k++) {
         const pp_stored_part *part = &sim->kept.part[k];
-        status = put_row(r, PP_PARTS, part);
+        perp_status status = put_row(r, PP_PARTS, part);
+        if (status != PERP_OK) {
+            return status;
+        }
         put_body_lines(&r->lines[PP_CSV_PART_BODIES], r, part, k);
         put_contact_lines(&r->lines[PP_CSV_PART_CONTACTS], r, part, k);
     }
     r->part_rows += parts;
-    status = status == PERP_OK ? put_row(r, PP_FRAMES, &now) : status;
+    perp_status status = put_row(r, PP_FRAMES, &now);
     if (status != PERP_OK) {
         return status;
     }
     put_body_lines(&r->lines[PP_CSV_BODIES], r, &now, -1);
     put_contact_lines(&r->lines[PP_CSV_CONTACTS], r, &now, -1);
+    // Certificates and energies of a frame are those of all steps since the frame before.
     r->framed = r->sum.steps;
     r->sum.frames++;
     r->since = (perp_certificate){.passed = true, .path_clear = true};

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The columns of run.h5: types and shapes.
+//
+// A row has the shape entries x components, and dimensions of one are left out: a number per frame
+// is a vector in the file, a 3-vector per contact a table of three columns, joints x 6 a block of
+// rank 3.
 #include "record/layout.h"
 
 const pp_column_card *pp_column_at(pp_h5_column column)
@@ -12,8 +16,10 @@ const pp_column_card *pp_column_at(pp_h5_column column)
     return &cards[column];
 }
 
+// Rows of parts have no parts, no events and no wrenches of their own.
 bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
 {
+    // Columns of one of the tables only.
     bool of_parts = column == PP_COL_PART_KIND || column == PP_COL_LENGTH;
     bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
                      column == PP_COL_EVENTS || column == PP_COL_APPLIED_END ||
@@ -29,10 +35,12 @@ void pp_column_path(pp_h5_column column, pp_h5_table table, char path[PP_COLUMN_
 
 size_t pp_h5_cell_bytes(pp_h5_cell cell)
 {
+    // In the order of pp_h5_cell.
     static const size_t bytes[PP_CELLS] = {8, 8, 4, 4, 1};
     return bytes[cell];
 }
 
+// Types of the host, which HDF5 converts to those of the file.
 hid_t pp_h5_cell_memory(pp_h5_cell cell)
 {
     switch (cell) {
@@ -49,6 +57,7 @@ hid_t pp_h5_cell_memory(pp_h5_cell cell)
     }
 }
 
+// Types in the file, the same on every host.
 hid_t pp_h5_cell_file(pp_h5_cell cell)
 {
     switch (cell) {
@@ -65,6 +74,7 @@ hid_t pp_h5_cell_file(pp_h5_cell cell)
     }
 }
 
+// Entries of a row; 0 where the model has none.
 static int entries(pp_count count, pp_h5_sizes sizes)
 {
     switch (count) {
@@ -83,21 +93,25 @@ static int entries(pp_count count, pp_h5_sizes sizes)
     }
 }
 
+// Components of an entry. Driven bodies have 6 in the plane and 13 in space.
 static int parts_of(const pp_column_card *card, pp_h5_sizes sizes)
 {
     return card->count == PP_DRIVEN_BODIES && sizes.spatial ? PP_DRIVEN_SPACE : card->parts;
 }
 
+// entries x components.
 size_t pp_column_width(pp_h5_column column, pp_h5_sizes sizes)
 {
     const pp_column_card *card = pp_column_at(column);
     return (size_t)entries(card->count, sizes) * (size_t)parts_of(card, sizes);
 }
 
+// The first dimension, that of rows, is not counted.
 int pp_column_shape(pp_h5_column column, pp_h5_sizes sizes, hsize_t shape[2])
 {
     const pp_column_card *card = pp_column_at(column);
     int rank = 0;
+    // A count of one is no dimension of its own: a vector per contact has the shape rows x 3.
     if (card->count != PP_ONE && card->count != PP_SPATIAL) {
         shape[rank++] = (hsize_t)entries(card->count, sizes);
     }
@@ -107,6 +121,7 @@ int pp_column_shape(pp_h5_column column, pp_h5_sizes sizes, hsize_t shape[2])
     return rank;
 }
 
+// Nests: the inner silence puts back the outer one.
 pp_hdf5_silence pp_hdf5_silence_begin(void)
 {
     pp_hdf5_silence quiet = {0};

@@ -3,12 +3,14 @@
 //
 // What run.h5 holds besides the model: columns that grow, one table for writer and reader.
 //
-// A column is a dataset whose first dimension grows: by one row a frame, by one a contact, or by bytes
-// (events). contact_end[k] shows where the contacts of frame k end; they begin where those before end.
+// A column is a dataset whose first dimension grows: by one row a frame, by one a contact, or by
+// bytes (events). contact_end[k] shows where the contacts of frame k end; they begin where those
+// before end.
 //
-// Steps that are made of parts (divided at impacts, or with events within them) have a second table of the same
-// columns under parts/: a row a part. part_end[k] shows where the parts of frame k end. Frames stay one a step.
-// Wrenches that the caller applied are rows of their own likewise, applied_end.
+// Steps that are made of parts (divided at impacts, or with events within them) have a second table
+// of the same columns under parts/: a row a part. part_end[k] shows where the parts of frame k end.
+// Frames stay one a step. Wrenches that the caller applied are rows of their own likewise,
+// applied_end.
 #pragma once
 
 #include "record/record.h"
@@ -17,11 +19,15 @@
 
 enum { PP_RECORDING_VERSION = 2 };
 
-// Frames, and the parts of their steps.
+// Rows of frames, and rows of the parts of their steps under parts/. Both have the columns below
+// unless pp_column_is_in says otherwise.
 typedef enum pp_h5_table { PP_FRAMES, PP_PARTS, PP_TABLES } pp_h5_table;
+// Type of one number. In the file all of them are little-endian.
 typedef enum pp_h5_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_h5_cell;
+// How many rows a column has: as many as frames (or parts), contacts, wrenches, or bytes.
 typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_WRENCH, PP_BY_BYTE } pp_growth;
-// PP_SPATIAL: one entry in space, none in the plane.
+// How many entries a row has. PP_SPATIAL: one in space, none in the plane, where the column is left
+// out.
 typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SPATIAL } pp_count;
 
 //   X(name, path, cell, growth, how many entries a row, components of each, unit)
@@ -92,9 +98,12 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(EVENTS, "events", PP_U8, PP_BY_BYTE, PP_ONE, 1, "JSON lines, UTF-8")
 
 #define PP_X(name, path, cell, growth, count, parts, unit) PP_COL_##name,
+// Names of the columns, PP_COL_T and so on, in the order of the table.
 typedef enum pp_h5_column { PP_COLUMNS(PP_X) PP_COLUMN_COUNT } pp_h5_column;
 #undef PP_X
 
+// A line of the table above. `parts` is the number of components of an entry, `unit` the text of
+// the attribute `unit` in the file.
 typedef struct pp_column_card {
     const char *path;
     pp_h5_cell cell;
@@ -104,6 +113,7 @@ typedef struct pp_column_card {
     const char *unit;
 } pp_column_card;
 
+// Sizes of the model that rows depend on: positions, velocities, driven bodies, joints.
 typedef struct pp_h5_sizes {
     int nv, nq, driven, joints;
     bool spatial;
@@ -112,9 +122,13 @@ typedef struct pp_h5_sizes {
 // Of a driven body: x, y, angle and their rates; in space position, quaternion, velocity, spin.
 enum { PP_DRIVEN_PLANE = 6, PP_DRIVEN_SPACE = 13 };
 
+// The line of the table.
 const pp_column_card *pp_column_at(pp_h5_column column);
+// Whether a table has the column: events, wrenches and counts of parts are of frames only, kind and
+// length of a part of parts only.
 bool pp_column_is_in(pp_h5_column column, pp_h5_table table);
 enum { PP_COLUMN_PATH = 64 };
+// Path in the file, with parts/ before it in the table of parts.
 void pp_column_path(pp_h5_column column, pp_h5_table table, char path[PP_COLUMN_PATH]);
 size_t pp_h5_cell_bytes(pp_h5_cell cell);
 hid_t pp_h5_cell_memory(pp_h5_cell cell);  // the type in memory; not to be closed
@@ -124,7 +138,8 @@ size_t pp_column_width(pp_h5_column column, pp_h5_sizes sizes);
 // Dimensions of a row (at most 2): returns how many, 0 for a plain number.
 int pp_column_shape(pp_h5_column column, pp_h5_sizes sizes, hsize_t shape[2]);
 
-// HDF5 prints its errors by itself unless it is told not to.
+// HDF5 prints its errors by itself unless that is switched off. Its handler is global to the
+// process, so it is put back where the calls end.
 typedef struct pp_hdf5_silence {
     H5E_auto2_t print;
     void *context;

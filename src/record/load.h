@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// run.h5 as it is read. Nothing in the file is believed: links must be hard, types and sizes are compared
-// with what is expected and with what the file stores before memory is asked for.
+// run.h5 as it is read. Nothing in the file is believed: links must be hard, types and sizes are
+// compared with what is expected and with what the file stores before memory is asked for.
 #pragma once
 
 #include "record/layout.h"
@@ -50,17 +50,20 @@ struct perp_recording {
     perp_wrench *applied;
 };
 
+// An error of the format: the file, the dataset or attribute `what`, and the reason.
 perp_status pp_load_fail(const perp_recording *r, perp_error *error, const char *what,
                          const char *why);
-// A whole dataset of `rank` dimensions in r->arena; size[k] < 0 takes any size and receives it. *data is
-// NULL-terminated text for bytes.
+// A whole dataset of `rank` dimensions in r->arena; size[k] < 0 takes any size and receives it.
+// *data is NULL-terminated text for bytes.
 perp_status pp_load_array(perp_recording *r, const char *path, pp_h5_cell cell, int rank, int *size,
                           const void **data, perp_error *error);
 // Strings of one size.
 perp_status pp_load_names(perp_recording *r, const char *path, int count, const char ***names,
                           perp_error *error);
+// A text attribute of an object; it lives as long as the recording.
 perp_status pp_load_word(perp_recording *r, const char *object, const char *name, const char **word,
                          perp_error *error);
+// A number, of any integer or floating type.
 perp_status pp_load_number(perp_recording *r, const char *object, const char *name, double *value,
                            perp_error *error);
 // The column's dataset, checked to be one and to have at least `rows` rows.

@@ -2,63 +2,108 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The model in a recording: enough to draw it and to know what the columns are about.
+//
+// model/bodies, model/shapes, model/joints and model/springs have one array for each property, with
+// one entry or row for each item. Lists of different lengths (points of an outline, faces, corners)
+// are stored one after the other with an array of their ends. Every index is checked against the
+// size of what it points into: the rest of the program uses them as they are.
 #include "record/load.h"
 
-static perp_status load_array(perp_recording *r, const char *path, pp_h5_cell cell, int count,
-                              const void **data, perp_error *error)
+#include <string.h>
+
+// A dataset whose size is known: rows, or rows x cols. *data receives it.
+typedef struct expected_array {
+    const char *path;
+    pp_h5_cell cell;
+    int rows, cols;  // cols 0: one dimension
+    const void **data;
+} expected_array;
+
+static perp_status load_arrays(perp_recording *r, const expected_array *want, int count,
+                               perp_error *error)
 {
-    return pp_load_array(r, path, cell, 1, &count, data, error);
+    for (int k = 0; k < count; k++) {
+        int size[2] = {want[k].rows, want[k].cols}, rank = want[k].cols > 0 ? 2 : 1;
+        perp_status status =
+            pp_load_array(r, want[k].path, want[k].cell, rank, size, want[k].data, error);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    return PERP_OK;
 }
+
+#define LOAD_ARRAYS(r, list, error)                                                                \
+    load_arrays(r, list, (int)(sizeof(list) / sizeof((list)[0])), error)
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
+// The arrays as they are in the file, each for all bodies.
 typedef struct body_columns {
     const char **name;
     const void *mass, *inertia, *start, *kind, *drive, *at, *at_q;
 } body_columns;
 
+// The number of bodies is that of masses; all other arrays must agree with it.
 static perp_status load_body_columns(perp_recording *r, body_columns *c, perp_error *error)
 {
     int n = -1;
     perp_status status = pp_load_array(r, "model/bodies/mass", PP_F64, 1, &n, &c->mass, error);
     r->info.bodies = n;
+    const expected_array kinds[] = {{"model/bodies/kind", PP_I32, n, 0, &c->kind}};
     if (status == PERP_OK) {
-        status = load_array(r, "model/bodies/kind", PP_I32, n, &c->kind, error);
+        status = LOAD_ARRAYS(r, kinds, error);
     }
-    // The ground, body 0, is what the others are.
-    bool spatial = status == PERP_OK && n > 0 && ((const int32_t *)c->kind)[0] == PERP_BODY_SPATIAL;
+    if (status != PERP_OK) {
+        return status;
+    }
+    // A recording is spatial when body 0, the ground, has the kind of a solid.
+    bool spatial = n > 0 && ((const int32_t *)c->kind)[0] == PERP_BODY_SPATIAL;
     r->sizes.spatial = r->info.spatial = spatial;
-    int table[2] = {n, spatial ? 7 : 3}, moments[2] = {n, 6};
+    const expected_array planar[] = {{"model/bodies/inertia", PP_F64, n, 0, &c->inertia},
+                                     {"model/bodies/start", PP_F64, n, 3, &c->start}};
+    const expected_array solid[] = {{"model/bodies/inertia", PP_F64, n, 6, &c->inertia},
+                                    {"model/bodies/start", PP_F64, n, 7, &c->start},
+                                    {"model/bodies/at_q", PP_I32, n, 0, &c->at_q}};
+    const expected_array both[] = {{"model/bodies/drive", PP_I32, n, 0, &c->drive},
+                                   {"model/bodies/at", PP_I32, n, 0, &c->at}};
+    status = spatial ? LOAD_ARRAYS(r, solid, error) : LOAD_ARRAYS(r, planar, error);
     if (status == PERP_OK) {
-        status = pp_load_array(r, "model/bodies/inertia", PP_F64, spatial ? 2 : 1, moments,
-                               &c->inertia, error);
-    }
-    if (status == PERP_OK) {
-        status = pp_load_array(r, "model/bodies/start", PP_F64, 2, table, &c->start, error);
-    }
-    if (status == PERP_OK && spatial) {
-        status = load_array(r, "model/bodies/at_q", PP_I32, n, &c->at_q, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/bodies/drive", PP_I32, n, &c->drive, error);
+        status = LOAD_ARRAYS(r, both, error);
     }
     if (status == PERP_OK) {
-        status = load_array(r, "model/bodies/at", PP_I32, n, &c->at, error);
+        status = pp_load_names(r, "model/bodies/name", n, &c->name, error);
     }
-    return status == PERP_OK ? pp_load_names(r, "model/bodies/name", n, &c->name, error) : status;
+    return status;
 }
 
-// Positions and velocities of a body of a kind; false: there is no such kind here.
-static bool sizes_of(int kind, bool spatial, int *nq, int *nv)
+// Positions and velocities of a body of a kind; false: there is no such kind in the plane, or in
+// space.
+static bool kind_sizes(int kind, bool spatial, int *nq, int *nv)
 {
-    *nv = kind == PERP_BODY_PLANAR_PARTICLE ? 2 : kind == PERP_BODY_SPATIAL ? 6 : 3;
-    *nq = kind == PERP_BODY_SPATIAL ? 7 : *nv;
-    bool solid = kind == PERP_BODY_SPATIAL || kind == PERP_BODY_SPATIAL_PARTICLE;
-    return kind >= PERP_BODY_PLANAR && kind <= PERP_BODY_SPATIAL_PARTICLE && solid == spatial;
+    switch (kind) {
+    case PERP_BODY_PLANAR:
+        *nq = *nv = 3;  // x, y, angle
+        return !spatial;
+    case PERP_BODY_PLANAR_PARTICLE:
+        *nq = *nv = 2;
+        return !spatial;
+    case PERP_BODY_SPATIAL:
+        *nq = 7;  // position and unit quaternion
+        *nv = 6;
+        return spatial;
+    case PERP_BODY_SPATIAL_PARTICLE:
+        *nq = *nv = 3;
+        return spatial;
+    default:
+        return false;
+    }
 }
 
+// In the plane q is as long as nu.
 static perp_status load_sizes(perp_recording *r, perp_error *error)
 {
+    // Recordings of the plane do not store it.
     double nq = r->sizes.nv;
     perp_status status = r->sizes.spatial ? pp_load_number(r, "model", "nq", &nq, error) : PERP_OK;
     if (status == PERP_OK && !(nq >= 0.0 && nq <= 1e8)) {
@@ -68,24 +113,45 @@ static perp_status load_sizes(perp_recording *r, perp_error *error)
     return status;
 }
 
+// Whether the numbers of a body agree: a kind and a motion that exist, and for a dynamic body, and
+// only for one, places within q and nu.
+static bool body_is_valid(const perp_recorded_body *body, const pp_h5_sizes *sizes)
+{
+    int motion = (int)body->motion, nq = 0, nv = 0;
+    if (!kind_sizes((int)body->kind, sizes->spatial, &nq, &nv) || motion < PERP_MOTION_DYNAMIC ||
+        motion > PERP_MOTION_KINEMATIC || body->at_nu < -1 || body->at_q < -1) {
+        return false;
+    }
+    if (motion != PERP_MOTION_DYNAMIC) {
+        return body->at_nu < 0;
+    }
+    return body->at_nu >= 0 && body->at_nu <= sizes->nv - nv && body->at_q >= 0 &&
+           body->at_q <= sizes->nq - nq;
+}
+
+// Bodies in the order of the model; body 0 is the ground.
 static perp_status load_bodies(perp_recording *r, perp_error *error)
 {
     body_columns c = {0};
     perp_status status = load_body_columns(r, &c, error);
-    status = status == PERP_OK ? load_sizes(r, error) : status;
+    if (status == PERP_OK) {
+        status = load_sizes(r, error);
+    }
     if (status != PERP_OK) {
         return status;
     }
     bool spatial = r->sizes.spatial;
     int places = spatial ? 7 : 3, moments = spatial ? 6 : 1;
     int n = r->info.bodies;
+    // Recordings live in one arena, which is freed when they are closed.
     r->body = PP_ZEROS(r->arena, pp_body_row, n);
     if (!r->body) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the recording");
     }
     for (int i = 0; i < n; i++) {
         int kind = ((const int32_t *)c.kind)[i], drive = ((const int32_t *)c.drive)[i];
-        int at = ((const int32_t *)c.at)[i], nq = 0, nv = 0;
+        int at = ((const int32_t *)c.at)[i];
+        // In the plane q and nu have the same layout, and one index serves both.
         int at_q = spatial ? ((const int32_t *)c.at_q)[i] : at;
         const double *I = (const double *)c.inertia + (size_t)moments * (size_t)i;
         pp_body_row *body = &r->body[i];
@@ -96,18 +162,14 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
                                            .at_q = at_q,
                                            .mass = ((const double *)c.mass)[i],
                                            .inertia_zz = I[spatial ? 2 : 0]};
-        for (int k = 0; k < moments && spatial; k++) {
-            body->about.inertia_B[k] = I[k];
+        if (spatial) {  // xx yy zz xy xz yz, in body axes [kg m2]
+            memcpy(body->about.inertia_B, I, (size_t)moments * sizeof *I);
         }
-        for (int k = 0; k < places; k++) {
-            body->start[k] = ((const double *)c.start)[places * i + k];
-        }
+        memcpy(body->start, (const double *)c.start + (size_t)places * (size_t)i,
+               (size_t)places * sizeof *body->start);
+        // Driven bodies are numbered in the order of bodies.
         body->driven = drive == PERP_MOTION_KINEMATIC ? r->sizes.driven++ : -1;
-        bool kinds = sizes_of(kind, spatial, &nq, &nv) && drive >= PERP_MOTION_DYNAMIC &&
-                     drive <= PERP_MOTION_KINEMATIC;
-        bool free = drive == PERP_MOTION_DYNAMIC;
-        if (!kinds || at < -1 || at_q < -1 || (free && (at < 0 || at > r->sizes.nv - nv)) ||
-            (free && (at_q < 0 || at_q > r->sizes.nq - nq)) || (!free && at >= 0)) {
+        if (!body_is_valid(&body->about, &r->sizes)) {
             return pp_load_fail(r, error, "model/bodies", "has an invalid body");
         }
     }
@@ -116,6 +178,7 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
+// The arrays as they are in the file; `end` is outline_end.
 typedef struct shape_columns {
     const char **name;
     const void *mu, *restitution, *radius, *body, *kind, *end, *outline;
@@ -123,17 +186,15 @@ typedef struct shape_columns {
     int points, faces, corners;
 } shape_columns;
 
+// Pose, half lengths, and the faces of hulls and meshes.
 static perp_status load_solid_columns(perp_recording *r, shape_columns *c, perp_error *error)
 {
-    int n = r->info.shapes, pose[2] = {n, 7}, half[2] = {n, 3};
-    perp_status status = pp_load_array(r, "model/shapes/pose", PP_F64, 2, pose, &c->pose, error);
-    if (status == PERP_OK) {
-        status = pp_load_array(r, "model/shapes/half", PP_F64, 2, half, &c->half, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/shapes/face_end", PP_I32, n, &c->face_end, error);
-    }
-    c->faces = c->corners = -1;
+    int n = r->info.shapes;
+    const expected_array list[] = {{"model/shapes/pose", PP_F64, n, 7, &c->pose},
+                                   {"model/shapes/half", PP_F64, n, 3, &c->half},
+                                   {"model/shapes/face_end", PP_I32, n, 0, &c->face_end}};
+    perp_status status = LOAD_ARRAYS(r, list, error);
+    c->faces = c->corners = -1;  // any number
     if (status == PERP_OK) {
         status = pp_load_array(r, "model/shapes/corner_end", PP_I32, 1, &c->faces, &c->corner_end,
                                error);
@@ -144,7 +205,9 @@ static perp_status load_solid_columns(perp_recording *r, shape_columns *c, perp_
     return status;
 }
 
-// The solid's part of a shape whose outline is known; false: its numbers cannot be.
+// Pose and faces of a shape whose outline is known. Faces and corners of all shapes are in one list
+// each: *face and *corner move to where the next shape begins. false: the numbers contradict each
+// other.
 static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
                         perp_recorded_shape *shape)
 {
@@ -154,6 +217,7 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
     int faces = ((const int32_t *)c->face_end)[i];
     shape->X_BS = (perp_pose){{x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]}};
     shape->half = (perp_vec3){half[0], half[1], half[2]};
+    // Ends must not fall, and not exceed what there is.
     if (faces < *face || faces > c->faces) {
         return false;
     }
@@ -166,6 +230,7 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
             return false;
         }
         for (; *corner < ends[*face]; ++*corner) {
+            // Corners number the vertices of their own shape.
             if (corners[*corner] < 0 || corners[*corner] >= shape->outline_count) {
                 return false;
             }
@@ -174,37 +239,36 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
     return true;
 }
 
+// The number of shapes is that of coefficients of friction.
 static perp_status load_shape_columns(perp_recording *r, shape_columns *c, perp_error *error)
 {
     int n = -1;
     perp_status status = pp_load_array(r, "model/shapes/mu", PP_F64, 1, &n, &c->mu, error);
+    if (status != PERP_OK) {
+        return status;
+    }
     r->info.shapes = n;
-    int table[2] = {-1, r->sizes.spatial ? 3 : 2};
+    const expected_array list[] = {{"model/shapes/restitution", PP_F64, n, 0, &c->restitution},
+                                   {"model/shapes/radius", PP_F64, n, 0, &c->radius},
+                                   {"model/shapes/body", PP_I32, n, 0, &c->body},
+                                   {"model/shapes/kind", PP_I32, n, 0, &c->kind},
+                                   {"model/shapes/outline_end", PP_I32, n, 0, &c->end}};
+    status = LOAD_ARRAYS(r, list, error);
+    int outline[2] = {-1, r->sizes.spatial ? 3 : 2};  // any number of points
     if (status == PERP_OK) {
-        status = load_array(r, "model/shapes/restitution", PP_F64, n, &c->restitution, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/shapes/radius", PP_F64, n, &c->radius, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/shapes/body", PP_I32, n, &c->body, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/shapes/kind", PP_I32, n, &c->kind, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/shapes/outline_end", PP_I32, n, &c->end, error);
-    }
-    if (status == PERP_OK) {
-        status = pp_load_array(r, "model/shapes/outline", PP_F64, 2, table, &c->outline, error);
-        c->points = table[0];
+        status = pp_load_array(r, "model/shapes/outline", PP_F64, 2, outline, &c->outline, error);
+        c->points = outline[0];
     }
     if (status == PERP_OK && r->sizes.spatial) {
         status = load_solid_columns(r, c, error);
     }
-    return status == PERP_OK ? pp_load_names(r, "model/shapes/name", n, &c->name, error) : status;
+    if (status == PERP_OK) {
+        status = pp_load_names(r, "model/shapes/name", n, &c->name, error);
+    }
+    return status;
 }
 
+// Shapes in the order of the model, with pointers into the outlines and corners of all.
 static perp_status load_shapes(perp_recording *r, perp_error *error)
 {
     shape_columns c = {0};
@@ -212,6 +276,7 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
     if (status != PERP_OK) {
         return status;
     }
+    // Outlines are given out with three coordinates, also in the plane.
     perp_vec3 *point = PP_ZEROS(r->arena, perp_vec3, c.points);
     r->shape = PP_ZEROS(r->arena, perp_recorded_shape, r->info.shapes);
     if (!r->shape || !point) {
@@ -222,10 +287,13 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
         const double *x = (const double *)c.outline + (spatial ? 3 : 2) * (size_t)k;
         point[k] = (perp_vec3){x[0], x[1], spatial ? x[2] : 0.0};
     }
+    // outline_end and face_end are the ends of each shape: it begins where the one before it ends.
     int face = 0, corner = 0;
     for (int i = 0, from = 0; i < r->info.shapes; i++) {
         int body = ((const int32_t *)c.body)[i], kind = ((const int32_t *)c.kind)[i];
+        // Points from .. to - 1 are those of this shape.
         int to = ((const int32_t *)c.end)[i];
+        // Planar kinds come first in the enum, solids after them.
         if (body < 0 || body >= r->info.bodies || kind < PERP_SHAPE_POINT ||
             kind > (spatial ? PERP_SHAPE_MESH : PERP_SHAPE_HALFPLANE) || to < from ||
             to > c.points) {
@@ -249,31 +317,35 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
+// Kinds of the plane come first in the enum.
 static perp_status load_joints(perp_recording *r, perp_error *error)
 {
     int n = -1;
     const char **name = NULL;
     const void *kind = NULL, *a = NULL, *b = NULL, *anchors = NULL;
     perp_status status = pp_load_array(r, "model/joints/kind", PP_I32, 1, &n, &kind, error);
+    if (status != PERP_OK) {
+        return status;
+    }
     r->info.joints = r->sizes.joints = n;
     bool spatial = r->sizes.spatial;
-    int cells = spatial ? 9 : 4, table[2] = {n, cells};
-    if (status == PERP_OK) {
-        status = load_array(r, "model/joints/a", PP_I32, n, &a, error);
-    }
-    if (status == PERP_OK) {
-        status = load_array(r, "model/joints/b", PP_I32, n, &b, error);
-    }
-    if (status == PERP_OK) {
-        status = pp_load_array(r, "model/joints/anchors", PP_F64, 2, table, &anchors, error);
-    }
+    int cells = spatial ? 9 : 4;
+    const expected_array list[] = {{"model/joints/a", PP_I32, n, 0, &a},
+                                   {"model/joints/b", PP_I32, n, 0, &b},
+                                   {"model/joints/anchors", PP_F64, n, cells, &anchors}};
+    status = LOAD_ARRAYS(r, list, error);
     if (status == PERP_OK) {
         status = pp_load_names(r, "model/joints/name", n, &name, error);
     }
-    r->joint = status == PERP_OK ? PP_ZEROS(r->arena, perp_recorded_joint, n) : NULL;
-    if (!r->joint) {
-        return status != PERP_OK ? status : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    if (status != PERP_OK) {
+        return status;
     }
+    r->joint = PP_ZEROS(r->arena, perp_recorded_joint, n);
+    if (!r->joint) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    // A row of anchors: the point on a, the point on b [m], each in the frame of its body; in space
+    // also the axis in the frame of a.
     for (int i = 0; i < n; i++) {
         int k = ((const int32_t *)kind)[i], on_a = ((const int32_t *)a)[i];
         int on_b = ((const int32_t *)b)[i];
@@ -287,6 +359,7 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
                                             .a = {on_a},
                                             .b = {on_b},
                                             .anchor_A = {x[0], x[1], spatial ? x[2] : 0.0}};
+        // The anchor on b follows that on a.
         const double *y = x + (spatial ? 3 : 2);
         r->joint[i].anchor_B = (perp_vec3){y[0], y[1], spatial ? y[2] : 0.0};
         if (spatial) {
@@ -298,29 +371,33 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
 
 // ── Springs ──────────────────────────────────────────────────────────────────────────────────────
 
+// Both anchors in the frames of their bodies, and the rest length [m].
 static perp_status load_springs(perp_recording *r, perp_error *error)
 {
     enum { CELLS = 7 };
     int n = -1;
     const char **name = NULL;
     const void *a = NULL, *b = NULL, *anchors = NULL;
+    // Springs came later than the format's version.
     if (H5Lexists(r->file, "model/springs", H5P_DEFAULT) <= 0) {
         return PERP_OK;  // older than springs
     }
     perp_status status = pp_load_array(r, "model/springs/a", PP_I32, 1, &n, &a, error);
-    int table[2] = {n, CELLS};
-    if (status == PERP_OK) {
-        status = load_array(r, "model/springs/b", PP_I32, n, &b, error);
+    if (status != PERP_OK) {
+        return status;
     }
-    if (status == PERP_OK) {
-        status = pp_load_array(r, "model/springs/anchors", PP_F64, 2, table, &anchors, error);
-    }
+    const expected_array list[] = {{"model/springs/b", PP_I32, n, 0, &b},
+                                   {"model/springs/anchors", PP_F64, n, CELLS, &anchors}};
+    status = LOAD_ARRAYS(r, list, error);
     if (status == PERP_OK) {
         status = pp_load_names(r, "model/springs/name", n, &name, error);
     }
-    r->spring = status == PERP_OK ? PP_ZEROS(r->arena, perp_recorded_spring, n) : NULL;
+    if (status != PERP_OK) {
+        return status;
+    }
+    r->spring = PP_ZEROS(r->arena, perp_recorded_spring, n);
     if (!r->spring) {
-        return status != PERP_OK ? status : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
     }
     for (int i = 0; i < n; i++) {
         int on_a = ((const int32_t *)a)[i], on_b = ((const int32_t *)b)[i];
@@ -335,6 +412,7 @@ static perp_status load_springs(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
+// Sizes up to 1e8: far beyond any model, and far from overflow.
 perp_status pp_load_model(perp_recording *r, perp_error *error)
 {
     double nv = 0.0;
@@ -352,5 +430,8 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     if (status == PERP_OK) {
         status = load_joints(r, error);
     }
-    return status == PERP_OK ? load_springs(r, error) : status;
+    if (status == PERP_OK) {
+        status = load_springs(r, error);
+    }
+    return status;
 }

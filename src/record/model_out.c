@@ -1,7 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What run.h5 tells once: how the run was made, the scene's text, and the model to draw and judge it by.
+// What run.h5 holds once: how the run was made, the scene's text, and the model to draw and judge
+// it by.
+//
+// Attributes of / have the settings, model/ has one array for each property of bodies, shapes,
+// joints and springs, and files/ the mesh files that the scene names. Lists of different lengths
+// are stored one after the other, with an array of their ends: item i has the entries end[i-1] ..
+// end[i] - 1. The reader is model_in.c; docs/recording-format.md describes all of it.
 #include "record/store.h"
 #include "sim/sim.h"
 
@@ -10,12 +16,15 @@
 
 // ── HDF5 in short: every function reports into *good ─────────────────────────────────────────────
 
+// A group of the file that is written to. After a failure the calls go on and do nothing, so that a
+// sequence of them is checked once, at its end.
 typedef struct group_writer {
     hid_t at;     // the group
     bool good;    // everything has been written
     bool memory;  // is out
 } group_writer;
 
+// Notes that memory is out; false: leave.
 static bool have(group_writer *w, bool allocated)
 {
     w->memory = w->memory || !allocated;
@@ -23,12 +32,14 @@ static bool have(group_writer *w, bool allocated)
     return w->good;
 }
 
+// Empty datasets are written as well: readers find every name in every recording.
 static void put_array(group_writer *w, const char *name, pp_h5_cell cell, int rank,
                       const hsize_t *dims, const void *data)
 {
     hid_t space = H5Screate_simple(rank, dims, NULL);
     hid_t dataset = H5Dcreate2(w->at, name, pp_h5_cell_file(cell), space, H5P_DEFAULT, H5P_DEFAULT,
                                H5P_DEFAULT);
+    // An empty dataset is created, and nothing is written to it.
     hsize_t count = 1;
     for (int k = 0; k < rank; k++) {
         count *= dims[k];
@@ -40,6 +51,7 @@ static void put_array(group_writer *w, const char *name, pp_h5_cell cell, int ra
     H5Sclose(space);
 }
 
+// One value per item.
 static void put_vector(group_writer *w, const char *name, pp_h5_cell cell, int count,
                        const void *data)
 {
@@ -47,13 +59,15 @@ static void put_vector(group_writer *w, const char *name, pp_h5_cell cell, int c
     put_array(w, name, cell, 1, &dim, data);
 }
 
+// One row per item.
 static void put_table(group_writer *w, const char *name, int rows, int cols, const double *data)
 {
     const hsize_t dims[2] = {(hsize_t)rows, (hsize_t)cols};
     put_array(w, name, PP_F64, 2, dims, data);
 }
 
-// Strings of one size, that of the longest, in UTF-8.
+// Strings of one size, that of the longest, in UTF-8, padded with zeros. HDF5 has no type of size
+// 0.
 static hid_t string_type(size_t size)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -63,6 +77,7 @@ static hid_t string_type(size_t size)
     return type;
 }
 
+// data: count strings of `size` bytes, one after the other.
 static void put_strings(group_writer *w, const char *name, int count, size_t size, const char *data)
 {
     const hsize_t dim = (hsize_t)count;
@@ -75,6 +90,7 @@ static void put_strings(group_writer *w, const char *name, int count, size_t siz
     H5Tclose(type);
 }
 
+// `type` is that in the file, `memory` that of the value.
 static void put_attribute(group_writer *w, const char *name, hid_t type, hid_t memory,
                           const void *value)
 {
@@ -95,6 +111,7 @@ static void put_integer(group_writer *w, const char *name, int value)
     put_attribute(w, name, H5T_STD_I32LE, H5T_NATIVE_INT, &value);
 }
 
+// An empty word is stored as one zero byte.
 static void put_word(group_writer *w, const char *name, const char *word)
 {
     hid_t type = string_type(strlen(word));
@@ -102,6 +119,7 @@ static void put_word(group_writer *w, const char *name, const char *word)
     H5Tclose(type);
 }
 
+// A group within a group; what failed before stays failed.
 static group_writer open_group(const group_writer *w, const char *name)
 {
     group_writer inner = {H5Gcreate2(w->at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), w->good,
@@ -110,6 +128,7 @@ static group_writer open_group(const group_writer *w, const char *name)
     return inner;
 }
 
+// Hands the state of the inner group back to the outer one.
 static void close_group(group_writer *w, const group_writer *inner)
 {
     w->good = inner->good;
@@ -119,6 +138,7 @@ static void close_group(group_writer *w, const group_writer *inner)
 
 // ── The parts ────────────────────────────────────────────────────────────────────────────────────
 
+// Attributes of /: the program, the settings of the run, and its limits.
 static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def *def)
 {
     const perp_sim_def *s = &sim->def;
@@ -143,6 +163,7 @@ static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def 
         put_word(w, "gyroscopic", perp_gyroscopic_word((int)s->gyroscopic));
         put_integer(w, "facets", s->facets);
     }
+    // Absolute limits in SI units, 0: relative ones.
     put_number(w, "limit_gap", limits->gap);
     put_number(w, "limit_complementarity", limits->complementarity);
     put_number(w, "limit_cone", limits->cone);
@@ -152,7 +173,7 @@ static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def 
     put_number(w, "limit_residual", limits->residual);
 }
 
-// Names of things that have a name member, as fixed-size strings.
+// Name of item i in an array of structs of any type that have a member `name`.
 static const char *name_at(const void *items, size_t size, size_t offset, int i)
 {
     const char *name;
@@ -160,6 +181,7 @@ static const char *name_at(const void *items, size_t size, size_t offset, int i)
     return name;
 }
 
+// All names in one dataset of fixed-size strings.
 static void put_names(group_writer *w, pp_arena *arena, const void *items, size_t size,
                       size_t offset, int count)
 {
@@ -184,6 +206,8 @@ static void put_names(group_writer *w, pp_arena *arena, const void *items, size_
 #define PUT_NAMES(w, arena, type, items, count)                                                    \
     put_names(w, arena, items, sizeof(type), offsetof(type, name), count)
 
+// Masses [kg], inertia about the centre of mass [kg m2] (in space xx yy zz xy xz yz in body axes),
+// pose at the start, kinds, and the places of a body in q and nu.
 static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
@@ -194,6 +218,8 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
     if (!have(w, mass && inertia && start && ints)) {
         return;
     }
+    // ints: kind, drive, at, at_q, each for all bodies. at and at_q are -1 for bodies that are not
+    // free.
     for (int i = 0; i < n; i++) {
         const pp_body *body = &m->body[i];
         const pp_frame *frame = &sim->frames[i];
@@ -201,6 +227,7 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
         const double flat[3] = {frame->p.x, frame->p.y, frame->angle};
         const double pose[7] = {frame->p.x,   frame->p.y,   frame->p.z,  frame->rot.w,
                                 frame->rot.x, frame->rot.y, frame->rot.z};
+        // In the plane only the moment about z, which is I_B's last entry.
         double I[6];
         perp_model_inertia_tensor(m, (perp_body){i}, I);
         memcpy(inertia + (size_t)(moments * i), m->spatial ? I : &body->I_B.m[8],
@@ -226,9 +253,11 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
     put_vector(w, "at", PP_I32, n, ints + 2 * n);
 }
 
-// Points of a shape's outline in the body frame: vertices, ends, centre; half-plane: point and normal.
+// Points of a planar shape's outline in the body frame [m]: vertices of polygons, ends of capsules
+// and segments, centre of a disc; of a half-plane a point and its outward normal.
 static int outline_points(const pp_shape *s, pp_vec2 *out)
 {
+    // From the middle to an end.
     pp_vec2 d = {s->half * s->axis_B.x, s->half * s->axis_B.y};
     switch (s->kind) {
     case PERP_SHAPE_BOX:
@@ -242,6 +271,7 @@ static int outline_points(const pp_shape *s, pp_vec2 *out)
         return 2;
     case PERP_SHAPE_HALFPLANE:
         out[0] = s->p_BS;
+        // The normal: the axis of the line turned by 90 degrees.
         out[1] = (pp_vec2){-s->axis_B.y, s->axis_B.x};
         return 2;
     default:
@@ -250,10 +280,12 @@ static int outline_points(const pp_shape *s, pp_vec2 *out)
     }
 }
 
+// Outlines of planar shapes, one after the other; outline_end[i] is where those of shape i end.
 static void put_outlines(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     size_t most = 0;
     for (int i = 0; i < m->shapes; i++) {
+        // At least two points: ends of a segment, point and normal of a half-plane.
         most += (size_t)m->shape[i].count + 2;
     }
     pp_vec2 *points = PP_ARRAY(arena, pp_vec2, most);
@@ -270,42 +302,66 @@ static void put_outlines(group_writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "outline", count, 2, (const double *)points);
 }
 
-// Solids: pose and extent in the body frame; of hulls and meshes the vertices there, and the faces by
-// their corners, numbered within the shape.
+// Solids: pose and extent in the body frame; of hulls and meshes the vertices there, and the faces
+// by their corners, numbered within the shape.
 typedef struct surfaces {
     perp_vec3 *point;
     int32_t *point_end, *face_end, *corner_end, *corner;
     int points, faces, corners;
 } surfaces;
 
+// Sizes of the arrays, before they are allocated.
 static void count_surface(const pp_shape *s, size_t *points, size_t *faces, size_t *corners)
 {
-    const pp_hull *hull = s->mesh ? NULL : s->solid.hull;
-    *points += s->mesh ? (size_t)s->mesh->vertices : hull ? (size_t)hull->vertices : 0;
-    *faces += s->mesh ? (size_t)s->mesh->triangles : hull ? (size_t)hull->faces : 0;
-    *corners += s->mesh ? 3 * (size_t)s->mesh->triangles
-                : hull  ? (size_t)hull->face_first[hull->faces]
-                        : 0;
+    if (s->mesh) {
+        *points += (size_t)s->mesh->vertices;
+        *faces += (size_t)s->mesh->triangles;
+        *corners += 3 * (size_t)s->mesh->triangles;
+    } else if (s->solid.hull) {
+        const pp_hull *hull = s->solid.hull;
+        *points += (size_t)hull->vertices;
+        *faces += (size_t)hull->faces;
+        *corners += (size_t)hull->face_first[hull->faces];
+    }
 }
 
+// Vertices are in the frame of the shape; the file has them in the frame of the body.
+static void add_points(surfaces *out, const pp_pose *X_BS, const perp_vec3 *vertex, int vertices)
+{
+    for (int k = 0; k < vertices; k++) {
+        out->point[out->points++] = pp_pose_point(X_BS, vertex[k]);
+    }
+}
+
+// Corners of a face, counter-clockwise seen from outside.
+static void add_face(surfaces *out, const int *corner, int corners)
+{
+    for (int k = 0; k < corners; k++) {
+        out->corner[out->corners++] = corner[k];
+    }
+    out->corner_end[out->faces++] = out->corners;
+}
+
+// Vertices and faces of a mesh or a hull. Other shapes have none: their pose, half lengths and
+// radius describe them.
 static void add_surface(surfaces *out, const pp_shape *s)
 {
-    const pp_hull *hull = s->mesh ? NULL : s->solid.hull;
-    int vertices = s->mesh ? s->mesh->vertices : hull ? hull->vertices : 0;
-    int faces = s->mesh ? s->mesh->triangles : hull ? hull->faces : 0;
-    const perp_vec3 *vertex = s->mesh ? s->mesh->vertex : hull ? hull->vertex : NULL;
-    for (int k = 0; k < vertices; k++) {
-        out->point[out->points++] = pp_pose_point(&s->X_BS, vertex[k]);
-    }
-    for (int f = 0; f < faces; f++) {
-        int first = hull ? hull->face_first[f] : 0, last = hull ? hull->face_first[f + 1] : 3;
-        for (int k = first; k < last; k++) {
-            out->corner[out->corners++] = hull ? hull->corner[k] : s->mesh->triangle[f][k];
+    if (s->mesh) {
+        add_points(out, &s->X_BS, s->mesh->vertex, s->mesh->vertices);
+        for (int f = 0; f < s->mesh->triangles; f++) {
+            add_face(out, s->mesh->triangle[f], 3);
         }
-        out->corner_end[out->faces++] = out->corners;
+    } else if (s->solid.hull) {
+        const pp_hull *hull = s->solid.hull;
+        add_points(out, &s->X_BS, hull->vertex, hull->vertices);
+        for (int f = 0; f < hull->faces; f++) {
+            int first = hull->face_first[f];
+            add_face(out, hull->corner + first, hull->face_first[f + 1] - first);
+        }
     }
 }
 
+// Points, faces and corners of all shapes, with the ends of each shape and each face.
 static void put_surfaces(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     size_t points = 0, faces = 0, corners = 0;
@@ -332,6 +388,7 @@ static void put_surfaces(group_writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "corner", PP_I32, out.corners, out.corner);
 }
 
+// Pose in the body frame (position, quaternion) and half lengths [m].
 static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     enum { POSE = 7 };
@@ -342,6 +399,7 @@ static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
     }
     for (int i = 0; i < n; i++) {
         const pp_shape *s = &m->shape[i];
+        // Half lengths of shapes that have none are 0.
         perp_quat q = pp_matrix_quat(&s->X_BS.R);
         perp_vec3 p = s->X_BS.p, h = s->solid.half;
         const double row[POSE] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z};
@@ -353,6 +411,7 @@ static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
     put_surfaces(w, m, arena);
 }
 
+// In the plane outlines, in space poses and surfaces.
 static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->shapes;
@@ -361,6 +420,7 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
     if (!have(w, reals && ints)) {
         return;
     }
+    // reals: mu, restitution, radius; ints: body, kind; each for all shapes.
     for (int i = 0; i < n; i++) {
         const pp_shape *shape = &m->shape[i];
         reals[i] = shape->mu;
@@ -382,8 +442,10 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
     }
 }
 
+// Anchors in the frames of their bodies [m]; in space the axis as well, in the frame of a.
 static void put_joints(group_writer *w, const perp_model *m, pp_arena *arena)
 {
+    // Numbers of a row of anchors.
     int n = m->joints, cells = m->spatial ? 9 : 4;
     double *anchor = PP_ARRAY(arena, double, cells *n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);
@@ -422,6 +484,7 @@ static void put_springs(group_writer *w, const perp_model *m, pp_arena *arena)
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
         if (f->kind == PERP_FORCE_SPRING) {
+            // Places in the frames of their bodies, and the rest length [m], in the plane as well.
             const double row[CELLS] = {f->r_A.x, f->r_A.y, f->r_A.z, f->r_B.x,
                                        f->r_B.y, f->r_B.z, f->rest};
             memcpy(table + (size_t)CELLS * (size_t)n, row, sizeof row);
@@ -438,9 +501,11 @@ static void put_springs(group_writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "anchors", n, CELLS, table);
 }
 
+// Everything needed to draw the frames without the scene.
 static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
     const perp_model *m = sim->model;
+    // Groups are closed in the reverse order: a failure inside reaches the root.
     group_writer model = open_group(w, "model");
     group_writer bodies = open_group(&model, "bodies");
     put_bodies(&bodies, sim, arena);
@@ -464,7 +529,8 @@ static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
     close_group(w, &model);
 }
 
-// What the scene's text does not hold: without these files it could not be read again.
+// The files that the scene names, mesh files for example: without them the scene's text could not
+// be read again.
 static void put_files(group_writer *w, const perp_record_def *def, pp_arena *arena)
 {
     size_t longest = 1;
@@ -473,6 +539,7 @@ static void put_files(group_writer *w, const perp_record_def *def, pp_arena *are
         longest = length > longest ? length : longest;
         w->good = w->good && def->file[k].size <= INT32_MAX;
     }
+    // Padded with zeros, not terminated.
     char *names = PP_ZEROS(arena, char, longest *(size_t)(def->files > 0 ? def->files : 1));
     if (!have(w, names) || def->files < 1) {
         return;
@@ -489,6 +556,7 @@ static void put_files(group_writer *w, const perp_record_def *def, pp_arena *are
     close_group(w, &group);
 }
 
+// Sizes of rows, from the model.
 static pp_h5_sizes sizes_of(const perp_model *m)
 {
     pp_h5_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
@@ -498,6 +566,7 @@ static pp_h5_sizes sizes_of(const perp_model *m)
     return sizes;
 }
 
+// A failure of HDF5 is reported with the reason that the system gave, a full disk for example.
 perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_record_def *def,
                            perp_error *error)
 {
@@ -507,8 +576,10 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
     }
     const char *scene = def->scene ? def->scene : "";
     group_writer root = {store->file, true, false};
+    // The columns that follow depend on them.
     store->sizes = sizes_of(sim->model);
     errno = 0;
+    // All of it is written before the file goes into SWMR mode.
     put_run(&root, sim, def);
     put_vector(&root, "scene", PP_U8, (int)strlen(scene), scene);
     put_files(&root, def, arena);

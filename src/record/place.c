@@ -3,9 +3,9 @@
 //
 // The directory of a recording: made, locked, cleared of what was in it.
 //
-// The lock is the kernel's (flock) on a file run.lock: it ends with its process however that ends, so that no lock
-// outlives a kill. The file is removed by its owner; whoever opened it before that and locks it after that holds a
-// file without a name, notices, and tries again.
+// The lock is the kernel's (flock) on a file run.lock: it ends with its process however that ends,
+// so that no lock outlives a kill. The file is removed by its owner; whoever opened it before that
+// and locks it after that holds a file without a name, notices, and tries again.
 #include "record/writer.h"
 
 #include <dirent.h>
@@ -19,18 +19,20 @@
 
 #define LOCK "run.lock"
 
+// Files of a recording, all that is ever removed.
 static const char *const files[] = {"run.h5",          "bodies.csv",        "contacts.csv",
                                     "part_bodies.csv", "part_contacts.csv", "events.jsonl",
                                     "summary.json"};
 enum { FILE_COUNT = sizeof files / sizeof files[0], ATTEMPTS = 100 };
 
+// With the reason that errno holds.
 static perp_status cannot_use(const char *dir, perp_error *error)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot use the directory '%.150s': %s", dir,
                    strerror(errno));
 }
 
-// dir and the directories it is in.
+// dir and the directories it is in, as mkdir -p makes them.
 static perp_status make_directory(const char *dir, perp_error *error)
 {
     char path[PP_PATH_MAX];
@@ -47,11 +49,7 @@ static perp_status make_directory(const char *dir, perp_error *error)
     return PERP_OK;
 }
 
-static bool is_recording_file(const char *name)
-{
-    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, LOCK) != 0;
-}
-
+// Nothing but recordings is ever replaced: a directory with other files in it is refused.
 static perp_status check_contents(const char *dir, perp_error *error)
 {
     DIR *listing = opendir(dir);
@@ -60,8 +58,12 @@ static perp_status check_contents(const char *dir, perp_error *error)
     }
     bool empty = true, recording = false;
     for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
-        empty = empty && !is_recording_file(entry->d_name);
-        recording = recording || strcmp(entry->d_name, "run.h5") == 0;
+        const char *name = entry->d_name;
+        // The lock does not count: another run may just have made the directory.
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, LOCK) != 0) {
+            empty = false;
+        }
+        recording = recording || strcmp(name, "run.h5") == 0;
     }
     closedir(listing);
     if (!empty && !recording) {
@@ -74,6 +76,7 @@ static perp_status check_contents(const char *dir, perp_error *error)
 
 // ── The lock ─────────────────────────────────────────────────────────────────────────────────────
 
+// The directory is in use. Names the process that holds the lock, where it has written its number.
 static perp_status busy(const char *dir, int file, perp_error *error)
 {
     char text[24] = "", who[48] = "";
@@ -87,7 +90,8 @@ static perp_status busy(const char *dir, int file, perp_error *error)
                    who, dir);
 }
 
-// The file that was locked still bears its name.
+// Whether the file that was locked still has its name: its last owner may have removed it in
+// between.
 static bool is_named(const pp_directory_lock *place)
 {
     struct stat here, there;
@@ -96,6 +100,7 @@ static bool is_named(const pp_directory_lock *place)
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+// The number of the process, for messages only: the lock itself is the kernel's.
 static void note_process(const pp_directory_lock *place)
 {
     char text[24];
@@ -104,6 +109,7 @@ static void note_process(const pp_directory_lock *place)
     (void)!pwrite(place->lock, text, strlen(text), 0);  // for messages only
 }
 
+// The directory is kept open, so that the lock is found in it even if it is renamed meanwhile.
 static perp_status lock_directory(pp_directory_lock *place, const char *dir, perp_error *error)
 {
     place->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -115,6 +121,7 @@ static perp_status lock_directory(pp_directory_lock *place, const char *dir, per
         if (place->lock < 0) {
             return cannot_use(dir, error);
         }
+        // Not waiting: a second run into the same directory is a mistake.
         int fault = flock(place->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (fault == EWOULDBLOCK) {
             perp_status status = busy(dir, place->lock, error);
@@ -135,6 +142,7 @@ static perp_status lock_directory(pp_directory_lock *place, const char *dir, per
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
+// Also the .part files of a run that was killed.
 perp_status pp_directory_clear(const char *dir, perp_error *error)
 {
     for (int k = 0; k < 2 * FILE_COUNT; k++) {
@@ -149,6 +157,7 @@ perp_status pp_directory_clear(const char *dir, perp_error *error)
     return PERP_OK;
 }
 
+// The directory is looked at before it is locked: the lock leaves a file in it.
 perp_status pp_directory_take_lock(pp_directory_lock *place, const char *dir, perp_error *error)
 {
     *place = (pp_directory_lock){-1, -1};
@@ -162,9 +171,14 @@ perp_status pp_directory_take_lock(pp_directory_lock *place, const char *dir, pe
     if (status == PERP_OK) {  // again: what was there may have changed before it was locked
         status = check_contents(dir, error);
     }
-    return status == PERP_OK ? pp_directory_clear(dir, error) : status;
+    if (status == PERP_OK) {
+        status = pp_directory_clear(dir, error);
+    }
+    return status;
 }
 
+// The name is removed before the lock is released: whoever opens the file after that makes a new
+// one.
 void pp_directory_unlock(pp_directory_lock *place)
 {
     if (place->lock >= 0) {

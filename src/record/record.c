@@ -2,6 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recording a run: its files, and their end.
+//
+//   create   the directory is locked and cleared, files are opened, frame 0 is written
+//   step     counts, events, every n-th step a frame; what has gathered is flushed when it is due
+//   finish   last frame, last flush, files get their names; summary.json comes last
+//   destroy  also without finish: what can still be saved is saved
+//
+// The first error stays: later calls return it and write nothing more.
 #include "record/writer.h"
 
 #include <errno.h>
@@ -15,6 +22,7 @@ enum {
     PENDING_BYTES = 4 * 1024 * 1024,  // of columns in memory
 };
 
+// The cookie shows that a definition was made here, and has all members.
 perp_record_def perp_record_default(void)
 {
     return (perp_record_def){.every = 1, .flush_seconds = 0.5, .cookie = RECORD_COOKIE};
@@ -22,6 +30,7 @@ perp_record_def perp_record_default(void)
 
 // ── Beginning ────────────────────────────────────────────────────────────────────────────────────
 
+// Names of the text files. They end in .part until the run is finished.
 static const char *const csv_name[PP_CSV_COUNT] = {
     [PP_CSV_BODIES] = "bodies.csv",
     [PP_CSV_CONTACTS] = "contacts.csv",
@@ -30,25 +39,31 @@ static const char *const csv_name[PP_CSV_COUNT] = {
     [PP_CSV_PART_CONTACTS] = "part_contacts.csv",
 };
 
+// Lines that have gathered go to their files; all: however few there are.
 static perp_status flush_text(perp_record *r, bool all)
 {
-    perp_status status = PERP_OK;
-    for (int k = 0; k < PP_CSV_COUNT && status == PERP_OK; k++) {
-        if (r->lines[k].size <= (all ? 0 : (size_t)TEXT_BYTES) && !r->lines[k].failed) {
+    const size_t keep = all ? 0 : TEXT_BYTES;
+    for (int k = 0; k < PP_CSV_COUNT; k++) {
+        if (r->lines[k].size <= keep && !r->lines[k].failed) {
             continue;
         }
+        // The files of parts are opened with their first line: most runs have no parts.
         if (!r->file[k].file) {
-            status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], &r->error);
+            perp_status status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], &r->error);
+            if (status != PERP_OK) {
+                return status;
+            }
         }
-        if (status == PERP_OK) {
-            status = pp_part_file_write(&r->file[k], &r->lines[k], &r->error);
-            pp_text_clear(&r->lines[k]);
+        perp_status status = pp_part_file_write(&r->file[k], &r->lines[k], &r->error);
+        pp_text_clear(&r->lines[k]);
+        if (status != PERP_OK) {
+            return status;
         }
     }
-    return status;
+    return PERP_OK;
 }
 
-// What the last step added to the events goes into run.h5, too.
+// Lines that the last step added to the events, from the byte `from` on, go into run.h5 as well.
 static perp_status keep_events(perp_record *r, size_t from)
 {
     size_t count = r->lines[PP_CSV_EVENTS].size - from;
@@ -63,6 +78,7 @@ static perp_status keep_events(perp_record *r, size_t from)
     return PERP_OK;
 }
 
+// run.h5 first: it holds everything, and the text files a part of it.
 static perp_status open_files(perp_record *r, const perp_sim *sim)
 {
     char path[PP_PATH_MAX];
@@ -74,14 +90,23 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
     if (status == PERP_OK) {
         status = pp_store_begin(&r->store, error);
     }
-    for (int k = PP_CSV_BODIES; k <= PP_CSV_EVENTS && status == PERP_OK; k++) {
-        status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], error);
+    if (status != PERP_OK) {
+        return status;
     }
-    return status;
+    for (int k = PP_CSV_BODIES; k <= PP_CSV_EVENTS; k++) {
+        status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], error);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    return PERP_OK;
 }
 
+// Frame 0 is the state before the first step. It is flushed at once, so that a run that is killed
+// early leaves a recording that can be opened.
 static perp_status begin_recording(perp_record *r, const perp_sim *sim, const char *dir)
 {
+    // prepared: what is in the directory from here on is this run's, and may be removed.
     perp_status status = pp_directory_take_lock(&r->place, dir, &r->error);
     r->prepared = status == PERP_OK;
     if (status == PERP_OK) {
@@ -95,9 +120,13 @@ static perp_status begin_recording(perp_record *r, const perp_sim *sim, const ch
         pp_events_start(r, sim);
         status = pp_record_frame(r, sim);
     }
-    return status == PERP_OK ? pp_store_flush(&r->store, false, &r->error) : status;
+    if (status == PERP_OK) {
+        status = pp_store_flush(&r->store, false, &r->error);
+    }
+    return status;
 }
 
+// Numbers that a caller can get wrong.
 static perp_status check_def(const perp_record_def *def, perp_error *error)
 {
     if (def->cookie != RECORD_COOKIE) {
@@ -113,12 +142,14 @@ static perp_status check_def(const perp_record_def *def, perp_error *error)
             return pp_fail(error, PERP_ERR_ARGUMENT, "record: a file of the scene is missing");
         }
     }
+    // 0: steps of different lengths.
     if (!(def->h >= 0.0) || !isfinite(def->h)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "record: h must be positive, or 0 if variable");
     }
     return PERP_OK;
 }
 
+// The record with nothing open yet; NULL: no memory.
 static perp_record *create_record(const perp_record_def *def, const char *dir, const perp_env *env)
 {
     perp_record *r = pp_alloc(env, sizeof *r);
@@ -131,9 +162,11 @@ static perp_record *create_record(const perp_record_def *def, const char *dir, c
     r->place = (pp_directory_lock){-1, -1};
     pp_store_start(&r->store, env);
     r->began = pp_seconds();
+    // Worst of no step: passed, until a step says otherwise.
     r->since.passed = r->sum.worst.passed = true;
     r->since.path_clear = r->sum.worst.path_clear = true;
     r->arena = pp_arena_create(env);
+    // The name is used until the end of the run, longer than the caller promises to keep it.
     size_t length = def->name ? strlen(def->name) : 0;
     r->name = r->arena ? PP_ZEROS(r->arena, char, length + 1) : NULL;
     if (!r->name) {
@@ -150,11 +183,13 @@ static perp_record *create_record(const perp_record_def *def, const char *dir, c
     return r;
 }
 
-// Also of a recording that is not finished: what can still be saved is.
+// Also of a recording that is not finished: what can still be saved is. Text files keep the ending
+// .part.
 static void close_files(perp_record *r)
 {
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     if (r->store.progress >= 0 && !r->store.failed) {
+        // The error that stopped the recording is the one to report.
         perp_error ignored;
         (void)!pp_store_flush(&r->store, false, &ignored);
     }
@@ -165,6 +200,7 @@ static void close_files(perp_record *r)
     }
 }
 
+// A failure leaves the directory without a recording, and *record NULL.
 perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_record_def *def,
                                const perp_env *env, perp_record **record, perp_error *error)
 {
@@ -184,6 +220,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     }
     r->model = sim->model;
     r->facets = sim->def.facets;
+    // One more than needed: models without joints need no exception.
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     status = r->joint ? begin_recording(r, sim, dir)
@@ -206,9 +243,11 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
 
 // ── Going on ─────────────────────────────────────────────────────────────────────────────────────
 
+// Adds a step to the summary, and to what its frame reports.
 static void count_step(perp_record *r, const perp_sim *sim)
 {
     const perp_step_info *info = &sim->info;
+    // All stages of the step, without the time of recording it.
     double seconds = 0.0;
     for (int k = 0; k < PERP_STAGE_COUNT; k++) {
         seconds += info->seconds[k];
@@ -219,18 +258,22 @@ static void count_step(perp_record *r, const perp_sim *sim)
         info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
     r->sum.violations += !info->certificate.passed;
     r->sum.unique += info->unique;
+    // Of the motion, or of impulses for the same motion.
     r->sum.not_unique +=
         info->motion == PERP_UNIQUENESS_DISPROVED || info->impulses == PERP_UNIQUENESS_DISPROVED;
     r->sum.motion[info->motion]++;
     r->sum.impulses[info->impulses]++;
     r->sum.motion_apart = fmax(r->sum.motion_apart, info->motion_apart);
     r->sum.impulses_apart = fmax(r->sum.impulses_apart, info->impulses_apart);
+    // Of the whole run, and since the last frame: with `every` > 1 a frame reports the worst of the
+    // steps that it stands for.
     pp_certificate_merge(&r->sum.worst, &info->certificate);
     pp_certificate_merge(&r->since, &info->certificate);
     r->work += info->energy.work;
     r->dissipated += info->energy.dissipated;
 }
 
+// By size, so that memory stays bounded, and by time, so that readers see a run that grows.
 static perp_status flush_if_due(perp_record *r)
 {
     perp_status status = flush_text(r, false);
@@ -244,7 +287,8 @@ static perp_status flush_if_due(perp_record *r)
     return status;
 }
 
-// A call that makes no sense changes nothing, and is not the error that sticks.
+// A call that makes no sense (another model, after the end) changes nothing, and is not the error
+// that sticks.
 static bool makes_sense(const perp_record *r, const perp_sim *sim)
 {
     return r && sim && sim->model == r->model && !r->finished;
@@ -256,15 +300,19 @@ perp_status perp_record_step(perp_record *record, const perp_sim *sim)
     if (!makes_sense(r, sim)) {
         return PERP_ERR_ARGUMENT;
     }
+    // The first error stays.
     if (r->error.status < 0) {
         return r->error.status;
     }
+    // Where the lines of this step begin.
     size_t from = r->lines[PP_CSV_EVENTS].size;
+    // Of the last step: a run may end with one that failed.
     r->sum.status = sim->info.status;
     perp_status status = PERP_OK;
     if (sim->info.status < 0) {
         pp_events_failure(r, sim);
     } else {
+        // A step that failed has no state and no frame; its line in the events says why.
         count_step(r, sim);
         status = pp_events_step(r, sim);
     }
@@ -274,11 +322,15 @@ perp_status perp_record_step(perp_record *record, const perp_sim *sim)
     if (status == PERP_OK && sim->info.status >= 0 && r->sum.steps % r->def.every == 0) {
         status = pp_record_frame(r, sim);
     }
-    return status == PERP_OK ? flush_if_due(r) : status;
+    if (status == PERP_OK) {
+        status = flush_if_due(r);
+    }
+    return status;
 }
 
 // ── The end ──────────────────────────────────────────────────────────────────────────────────────
 
+// Written last: a directory with summary.json holds a run that has come to its end.
 static perp_status finish_summary(perp_record *r, const perp_sim *sim)
 {
     pp_part_file part = {0};
@@ -296,6 +348,7 @@ static perp_status finish_summary(perp_record *r, const perp_sim *sim)
     return status;
 }
 
+// The flag `complete` shows readers that no more frames will come.
 static perp_status finish_store(perp_record *r)
 {
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
@@ -308,14 +361,12 @@ static perp_status finish_store(perp_record *r)
     return status;
 }
 
-perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
+// The last frame, where `every` has left it out, and all files but the summary closed under their
+// names.
+static perp_status finish_files(perp_record *r, const perp_sim *sim)
 {
-    perp_record *r = record;
-    if (!makes_sense(r, sim)) {
-        return PERP_ERR_ARGUMENT;
-    }
-    perp_status status = r->error.status < 0 ? r->error.status : PERP_OK;
-    if (status == PERP_OK && r->framed != r->sum.steps) {
+    perp_status status = PERP_OK;
+    if (r->framed != r->sum.steps) {
         status = pp_record_frame(r, sim);
     }
     if (status == PERP_OK) {
@@ -324,8 +375,30 @@ perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
     if (status == PERP_OK) {
         status = finish_store(r);
     }
-    for (int k = 0; k < PP_CSV_COUNT && status == PERP_OK; k++) {
-        status = r->file[k].file ? pp_part_file_finish(&r->file[k], &r->error) : PERP_OK;
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < PP_CSV_COUNT; k++) {
+        if (!r->file[k].file) {
+            continue;
+        }
+        status = pp_part_file_finish(&r->file[k], &r->error);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
+{
+    perp_record *r = record;
+    if (!makes_sense(r, sim)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    perp_status status = r->error.status;
+    if (status >= 0) {
+        status = finish_files(r, sim);
     }
     r->sum.seconds = pp_seconds() - r->began;
     r->finished = status == PERP_OK;
@@ -335,6 +408,7 @@ perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
     return status;
 }
 
+// Without perp_record_finish the recording stays readable up to the last frame.
 void perp_record_destroy(perp_record *record)
 {
     if (!record) {

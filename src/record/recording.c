@@ -2,6 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Opening a recording: what it is of, and what it is made of.
+//
+// The order is that of what depends on what:
+//
+//   /            attributes: format and version, settings of the run, limits
+//   progress     how many frames are good
+//   model/       sizes, which decide about the columns; bodies, shapes, joints, springs to draw
+//   columns      opened and checked here, read block by block in frame_in.c
+//   scene, events, files/   texts and files, whole
+//
+// A file that does not hold together is refused when it is opened, with the name of the dataset or
+// attribute, so that reading frames later can fail only where numbers of a frame are out of range.
 #include "record/load.h"
 
 #include <errno.h>
@@ -10,25 +21,27 @@
 
 // ── What the run was made with ───────────────────────────────────────────────────────────────────
 
+// The number of a word, in the list that `word` gives out.
 static perp_status pick(perp_recording *r, const char *name, const char *(*word)(int), int *choice,
                         perp_error *error)
 {
     const char *text = NULL;
     perp_status status = pp_load_word(r, "/", name, &text, error);
-    for (*choice = 0; status == PERP_OK; ++*choice) {
-        const char *known = word(*choice);
-        if (!known) {
-            return pp_load_fail(r, error, name, "is a word unknown to this version");
-        }
-        if (strcmp(known, text) == 0) {
-            break;
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (*choice = 0; word(*choice); ++*choice) {
+        if (strcmp(word(*choice), text) == 0) {
+            return PERP_OK;
         }
     }
-    return status;
+    return pp_load_fail(r, error, name, "is a word unknown to this version");
 }
 
+// Words that the run was made with.
 static perp_status load_choices(perp_recording *r, perp_error *error)
 {
+    // Words, not numbers, are in the file: enums may be extended between releases.
     int stepper = 0, form = 0, friction = 0, impact = 0, coordinates = 0;
     perp_status status = pick(r, "stepper", perp_stepper_word, &stepper, error);
     if (status == PERP_OK) {
@@ -52,13 +65,18 @@ static perp_status load_choices(perp_recording *r, perp_error *error)
     if (status == PERP_OK) {
         status = pp_load_word(r, "/", "name", &r->info.name, error);
     }
-    return status == PERP_OK ? pp_load_word(r, "/", "solver", &r->info.solver, error) : status;
+    if (status == PERP_OK) {
+        status = pp_load_word(r, "/", "solver", &r->info.solver, error);
+    }
+    return status;
 }
 
+// Settings of the run [SI units].
 static perp_status load_numbers(perp_recording *r, perp_error *error)
 {
     perp_recording_info *info = &r->info;
     double every = 1.0;
+    // Limits that the run was given; 0: relative to the scales of each step.
     const struct {
         const char *name;
         double *value;
@@ -80,6 +98,7 @@ static perp_status load_numbers(perp_recording *r, perp_error *error)
             return status;
         }
     }
+    // Also refuses a NaN.
     if (!(every >= 1.0 && every <= 1e9)) {
         return pp_load_fail(r, error, "every", "is not a count");
     }
@@ -87,7 +106,7 @@ static perp_status load_numbers(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
-// What only runs in space are made with; the model is known by now.
+// Settings that only runs in space have; whether this is one is known from the model.
 static perp_status load_spatial(perp_recording *r, perp_error *error)
 {
     int rotation = 0, gyroscopic = 0;
@@ -108,6 +127,7 @@ static perp_status load_spatial(perp_recording *r, perp_error *error)
     return status;
 }
 
+// A file of another program has no `format`, or another one: that is not reported as damage.
 static perp_status load_head(perp_recording *r, perp_error *error)
 {
     const char *format = NULL;
@@ -128,13 +148,18 @@ static perp_status load_head(perp_recording *r, perp_error *error)
     if (status == PERP_OK) {
         status = load_choices(r, error);
     }
-    return status == PERP_OK ? load_numbers(r, error) : status;
+    if (status == PERP_OK) {
+        status = load_numbers(r, error);
+    }
+    return status;
 }
 
 // ── Columns ──────────────────────────────────────────────────────────────────────────────────────
 
+// Frames that the last flush has finished; rows after them may be half written.
 static perp_status load_progress(perp_recording *r, perp_error *error)
 {
+    // Frames that are good, and whether the run came to its end.
     int two = 2;
     const void *data = NULL;
     perp_status status = pp_load_array(r, "progress", PP_I64, 1, &two, &data, error);
@@ -142,6 +167,7 @@ static perp_status load_progress(perp_recording *r, perp_error *error)
         return status;
     }
     const int64_t *progress = data;
+    // A run that was killed before its first flush.
     if (progress[0] < 1 || progress[0] > INT32_MAX) {
         return pp_fail(error, PERP_ERR_FORMAT, "%.150s: contains no frame yet", r->path);
     }
@@ -150,7 +176,7 @@ static perp_status load_progress(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
-// A column that counts, whole: it grows, by no more than `most` a row.
+// A column of ends, whole: it does not fall, and grows by at most `most` a row.
 static perp_status load_ends(perp_recording *r, pp_h5_table table, pp_h5_column column,
                              int64_t most, const int64_t **ends, perp_error *error)
 {
@@ -163,55 +189,77 @@ static perp_status load_ends(perp_recording *r, pp_h5_table table, pp_h5_column 
         status = pp_load_rows(r, table, column, 0, rows, r->arena, &data, error);
     }
     *ends = data;
-    for (int k = 0; k < rows && status == PERP_OK; k++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < rows; k++) {
         int64_t before = k > 0 ? (*ends)[k - 1] : 0;
         if ((*ends)[k] < before || (*ends)[k] - before > most) {
-            status = pp_load_fail(r, error, path, "has inconsistent lengths");
+            return pp_load_fail(r, error, path, "has inconsistent lengths");
         }
     }
-    return status;
+    return PERP_OK;
 }
 
+// In one frame: beyond that a file is taken for damaged.
 enum { CONTACTS_MOST = 100000000, PARTS_MOST = 10000000 };
 
+// Opens all columns of a table; their rows are read block by block.
 static perp_status load_table(perp_recording *r, pp_h5_table table, int64_t wrenches,
                               perp_error *error)
 {
     pp_h5_table_in *in = &r->table[table];
     perp_status status =
         load_ends(r, table, PP_COL_CONTACT_END, CONTACTS_MOST, &in->contact_end, error);
-    int64_t contacts = status == PERP_OK && in->rows > 0 ? in->contact_end[in->rows - 1] : 0;
-    for (int k = 0; k < PP_COLUMN_COUNT && status == PERP_OK; k++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    int64_t contacts = in->rows > 0 ? in->contact_end[in->rows - 1] : 0;
+    // Rows that a column must have, by pp_growth; bytes of events may be any number.
+    const int64_t rows[] = {[PP_BY_FRAME] = in->rows,
+                            [PP_BY_CONTACT] = contacts,
+                            [PP_BY_WRENCH] = wrenches,
+                            [PP_BY_BYTE] = 0};
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        if (k == PP_COL_CONTACT_END || k == PP_COL_PART_END || k == PP_COL_APPLIED_END) {
+            continue;  // load_ends has opened it
+        }
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
-        int64_t rows = growth == PP_BY_FRAME ? in->rows : 0;
-        rows = growth == PP_BY_CONTACT ? contacts : rows;
-        rows = growth == PP_BY_WRENCH ? wrenches : rows;
-        if (k != PP_COL_CONTACT_END && k != PP_COL_PART_END && k != PP_COL_APPLIED_END) {
-            status = pp_load_column(r, table, (pp_h5_column)k, rows, error);
+        status = pp_load_column(r, table, (pp_h5_column)k, rows[growth], error);
+        if (status != PERP_OK) {
+            return status;
         }
     }
-    return status;
+    return PERP_OK;
 }
 
+// Parts are known by part_end: files without it have none.
 static perp_status load_columns(perp_recording *r, perp_error *error)
 {
     int frames = r->info.frames;
     r->table[PP_FRAMES].rows = frames;
     perp_status status = load_ends(r, PP_FRAMES, PP_COL_PART_END, PARTS_MOST, &r->part_end, error);
-    int64_t parts = status == PERP_OK ? r->part_end[frames - 1] : 0;
-    if (status == PERP_OK && parts > INT32_MAX) {
-        status = pp_load_fail(r, error, "part_end", "has inconsistent lengths");
+    if (status != PERP_OK) {
+        return status;
     }
-    if (status == PERP_OK) {
-        status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
+    // The last end is the number of rows.
+    int64_t parts = r->part_end[frames - 1];
+    if (parts > INT32_MAX) {
+        return pp_load_fail(r, error, "part_end", "has inconsistent lengths");
     }
-    if (status == PERP_OK) {
-        status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], error);
+    status = load_ends(r, PP_FRAMES, PP_COL_APPLIED_END, CONTACTS_MOST, &r->applied_end, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], error);
+    if (status != PERP_OK || parts == 0) {
+        return status;
     }
     r->table[PP_PARTS].rows = (int)parts;
-    return status == PERP_OK && parts > 0 ? load_table(r, PP_PARTS, 0, error) : status;
+    return load_table(r, PP_PARTS, 0, error);
 }
 
+// The scene and the events, as texts that end with a zero.
 static perp_status load_texts(perp_recording *r, perp_error *error)
 {
     int any = -1;
@@ -221,43 +269,71 @@ static perp_status load_texts(perp_recording *r, perp_error *error)
         any = -1;
         status = pp_load_array(r, "events", PP_U8, 1, &any, &events, error);
     }
+    // Texts end with a zero, which is not in the file.
     r->info.scene = scene;
     r->info.events = events;
     return status;
 }
 
-perp_status pp_load_files(perp_recording *r, perp_scene_load_options *reading, perp_error *error)
+// The group must be in this file, not a link to another.
+static perp_status load_file_count(perp_recording *r, int *files, perp_error *error)
 {
     enum { MOST = 100000 };
+    *files = 0;
+    if (H5Lexists(r->file, "files", H5P_DEFAULT) <= 0) {
+        return PERP_OK;  // recordings of earlier versions have none
+    }
+    H5L_info_t link;
+    if (H5Lget_info(r->file, "files", &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
+        return pp_load_fail(r, error, "files", "is not in this file");
+    }
     double count = 0.0;
+    perp_status status = pp_load_number(r, "files", "count", &count, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    if (!(count >= 0.0 && count <= MOST)) {
+        return pp_load_fail(r, error, "files", "has no count");
+    }
+    *files = (int)count;
+    return PERP_OK;
+}
+
+// Names and bytes of files/0, files/1, ...
+static perp_status load_file_contents(perp_recording *r, int files, perp_scene_file *file,
+                                      perp_error *error)
+{
     const char **name = NULL;
-    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
-    perp_status status = PERP_OK;
-    if (H5Lexists(r->file, "files", H5P_DEFAULT) > 0) {  // recordings of earlier versions have none
-        H5L_info_t link;
-        bool here =
-            H5Lget_info(r->file, "files", &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
-        status = here ? pp_load_number(r, "files", "count", &count, error)
-                      : pp_load_fail(r, error, "files", "is not in this file");
+    perp_status status = pp_load_names(r, "files/name", files, &name, error);
+    if (status != PERP_OK) {
+        return status;
     }
-    if (status == PERP_OK && !(count >= 0.0 && count <= MOST)) {
-        status = pp_load_fail(r, error, "files", "has no count");
-    }
-    int files = status == PERP_OK ? (int)count : 0;
-    if (files > 0) {
-        status = pp_load_names(r, "files/name", files, &name, error);
-    }
-    perp_scene_file *file = PP_ZEROS(r->arena, perp_scene_file, files);
-    if (status == PERP_OK && !file) {
-        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
-    }
-    for (int k = 0; k < files && status == PERP_OK; k++) {
+    for (int k = 0; k < files; k++) {
         char path[32];
         int size = -1;
         pp_print(path, sizeof path, "files/%d", k);
         file[k].name = name[k];
         status = pp_load_array(r, path, PP_U8, 1, &size, &file[k].data, error);
-        file[k].size = size > 0 ? (size_t)size : 0;
+        if (status != PERP_OK) {
+            return status;
+        }
+        file[k].size = (size_t)size;
+    }
+    return PERP_OK;
+}
+
+// reading receives the files, for the parser of scenes.
+perp_status pp_load_files(perp_recording *r, perp_scene_load_options *reading, perp_error *error)
+{
+    int files = 0;
+    pp_hdf5_silence quiet = pp_hdf5_silence_begin();
+    perp_status status = load_file_count(r, &files, error);
+    perp_scene_file *file = PP_ZEROS(r->arena, perp_scene_file, files);
+    if (status == PERP_OK && !file) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    if (status == PERP_OK && files > 0) {
+        status = load_file_contents(r, files, file, error);
     }
     pp_hdf5_silence_end(&quiet);
     reading->file = file;
@@ -265,6 +341,8 @@ perp_status pp_load_files(perp_recording *r, perp_scene_load_options *reading, p
     return status;
 }
 
+// Memory that perp_snapshot points into: bodies, joints and wrenches of the frame that was read
+// last. Contacts have a list that grows.
 static perp_status reserve_frame(perp_recording *r, perp_error *error)
 {
     int n = r->info.bodies;
@@ -295,37 +373,42 @@ static hid_t open_growing(const char *path)
     return file;
 }
 
+// path: the directory of a run, or run.h5 itself.
 static perp_status open_file(perp_recording *r, const char *path, perp_error *error)
 {
     struct stat about;
+    // Asked of the system, whose reason is clearer than HDF5's.
     if (stat(path, &about) != 0) {
         return pp_fail(error, PERP_ERR_IO, "%.150s: cannot open: %s", path, strerror(errno));
     }
-    perp_status status = PERP_OK;
+    pp_print(r->path, sizeof r->path, "%s", path);
+    // The usual case: the directory of a run.
     if (S_ISDIR(about.st_mode)) {
-        status = pp_path_join(r->path, path, "run.h5", error);
-        if (status == PERP_OK && stat(r->path, &about) != 0) {
+        perp_status status = pp_path_join(r->path, path, "run.h5", error);
+        if (status != PERP_OK) {
+            return status;
+        }
+        if (stat(r->path, &about) != 0) {
             return pp_fail(error, PERP_ERR_IO, "%.150s: contains no recording (run.h5)", path);
         }
-    } else {
-        pp_print(r->path, sizeof r->path, "%s", path);
     }
-    if (status == PERP_OK && !S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
-        status = pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
+    if (!S_ISREG(about.st_mode)) {  // HDF5 would wait for a pipe
+        return pp_fail(error, PERP_ERR_IO, "%.150s: is a device or a pipe, not a file", r->path);
     }
-    if (status == PERP_OK) {
-        r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-        if (r->file < 0) {
-            r->file = open_growing(r->path);
-        }
-        if (r->file < 0) {
-            status = pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not an HDF5 file, or is damaged",
-                             r->path);
-        }
+    // The usual way works with files that were closed; one that is being written, or whose writer
+    // was killed, opens in SWMR mode only.
+    r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (r->file < 0) {
+        r->file = open_growing(r->path);
     }
-    return status;
+    if (r->file < 0) {
+        return pp_fail(error, PERP_ERR_FORMAT, "%.150s: is not an HDF5 file, or is damaged",
+                       r->path);
+    }
+    return PERP_OK;
 }
 
+// The order matters: sizes of the model decide about the columns.
 static perp_status load_recording(perp_recording *r, const char *path, perp_error *error)
 {
     perp_status status = open_file(r, path, error);
@@ -347,9 +430,13 @@ static perp_status load_recording(perp_recording *r, const char *path, perp_erro
     if (status == PERP_OK) {
         status = load_texts(r, error);
     }
-    return status == PERP_OK ? reserve_frame(r, error) : status;
+    if (status == PERP_OK) {
+        status = reserve_frame(r, error);
+    }
+    return status;
 }
 
+// After a failure nothing stays open, and *recording is NULL.
 perp_status perp_recording_open(const char *path, const perp_env *env, perp_recording **recording,
                                 perp_error *error)
 {
@@ -370,6 +457,7 @@ perp_status perp_recording_open(const char *path, const perp_env *env, perp_reco
     r->arena = pp_arena_create(env);
     r->table[PP_FRAMES].arena = pp_arena_create(env);
     r->table[PP_PARTS].arena = pp_arena_create(env);
+    // Files are expected to be broken at times: what HDF5 would print is said by the status.
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     perp_status status = r->arena && r->table[PP_FRAMES].arena && r->table[PP_PARTS].arena
                              ? load_recording(r, path, error)
@@ -383,6 +471,7 @@ perp_status perp_recording_open(const char *path, const perp_env *env, perp_reco
     return PERP_OK;
 }
 
+// The inverse of perp_recording_open, also of one that failed half-way.
 void perp_recording_close(perp_recording *recording)
 {
     if (!recording) {
@@ -390,6 +479,7 @@ void perp_recording_close(perp_recording *recording)
     }
     perp_env env = recording->env;
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
+    // Columns first: HDF5 keeps a file open as long as an object in it is.
     for (int k = 0; k < PP_TABLES * PP_COLUMN_COUNT; k++) {
         hid_t column = recording->table[k / PP_COLUMN_COUNT].column[k % PP_COLUMN_COUNT];
         if (column >= 0) {
@@ -407,14 +497,17 @@ void perp_recording_close(perp_recording *recording)
     pp_free(&env, recording, sizeof *recording);
 }
 
+// A recording that is NULL has nothing in it, and no pointers to follow.
 const perp_recording_info *perp_recording_about(const perp_recording *recording)
 {
     static const perp_recording_info none = {.name = "", .scene = "", .solver = "", .events = ""};
     return recording ? &recording->info : &none;
 }
 
+// A handle that is out of range gives a body without a name, as the three functions below do.
 perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body)
 {
+    // Handles of another recording may be out of range.
     bool known = recording && body.i >= 0 && body.i < recording->info.bodies;
     return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at_nu = -1};
 }

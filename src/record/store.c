@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // run.h5 as it is written: columns, flushes, the end.
+//
+// Columns are chunked and compressed (shuffle and deflate). A chunk has at most 128 KB, so that a
+// reader of a few frames does not inflate much more than it needs.
 #include "record/store.h"
 
 #include <errno.h>
@@ -16,6 +19,8 @@ enum {
     FIRST_ROWS = 64,
 };
 
+// errno is set to 0 before calls to HDF5, which leaves it as the last system call did: a disk that
+// is full shows in it.
 static perp_status fail_store(const pp_store *store, perp_error *error)
 {
     return pp_fail_write(error, store->path, errno);
@@ -23,6 +28,7 @@ static perp_status fail_store(const pp_store *store, perp_error *error)
 
 // ── Opening ──────────────────────────────────────────────────────────────────────────────────────
 
+// A handle of -1 is none: closing passes over it.
 void pp_store_start(pp_store *store, const perp_env *env)
 {
     *store = (pp_store){.env = env ? *env : (perp_env){0}, .file = -1, .progress = -1};
@@ -31,6 +37,7 @@ void pp_store_start(pp_store *store, const perp_env *env)
     }
 }
 
+// The newest file format is what SWMR needs.
 perp_status pp_store_create(pp_store *store, const char *path, const perp_sim *sim,
                             const perp_record_def *def, perp_error *error)
 {
@@ -46,12 +53,14 @@ perp_status pp_store_create(pp_store *store, const char *path, const perp_sim *s
     return store->file < 0 ? fail_store(store, error) : pp_store_model(store, sim, def, error);
 }
 
-// Chunked, shuffled, compressed: as many rows a chunk as make a good size.
+// Properties of a column: chunked, shuffled, compressed, with as many rows a chunk as make a good
+// size. A library built without deflate writes it uncompressed.
 static hid_t column_list(size_t row_bytes, int rank, hsize_t dims[3])
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     size_t rows = CHUNK_BYTES / row_bytes;
-    dims[0] = rows < 1 ? 1 : rows > CHUNK_ROWS ? CHUNK_ROWS : rows;
+    rows = rows < 1 ? 1 : rows;
+    dims[0] = rows > CHUNK_ROWS ? CHUNK_ROWS : rows;
     if (list < 0 || H5Pset_chunk(list, rank, dims) < 0) {
         return list;
     }
@@ -62,21 +71,23 @@ static hid_t column_list(size_t row_bytes, int rank, hsize_t dims[3])
     return list;
 }
 
+// An attribute `unit` for people and for other programs; perp itself does not read it.
 static bool put_unit(hid_t dataset, const char *unit)
 {
-    bool good = true;
-    if (unit[0]) {
-        hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-        good = H5Tset_size(type, strlen(unit)) >= 0;
-        hid_t attribute = H5Acreate2(dataset, "unit", type, space, H5P_DEFAULT, H5P_DEFAULT);
-        good = good && H5Awrite(attribute, type, unit) >= 0;
-        H5Aclose(attribute);
-        H5Sclose(space);
-        H5Tclose(type);
+    if (!unit[0]) {
+        return true;
     }
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    bool good = H5Tset_size(type, strlen(unit)) >= 0;
+    hid_t attribute = H5Acreate2(dataset, "unit", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    good = good && H5Awrite(attribute, type, unit) >= 0;
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
     return good;
 }
 
+// A dataset with no rows yet. Its first dimension is unlimited, the others are those of the model.
 static bool create_column(pp_store *store, pp_h5_table table, pp_h5_column k)
 {
     const pp_column_card *card = pp_column_at(k);
@@ -89,6 +100,7 @@ static bool create_column(pp_store *store, pp_h5_table table, pp_h5_column k)
     pp_column_path(k, table, path);
     hsize_t none[3] = {0}, most[3] = {H5S_UNLIMITED}, chunk[3] = {0};
     int rank = 1 + pp_column_shape(k, store->sizes, none + 1);
+    // Only the first dimension grows.
     memcpy(most + 1, none + 1, 2 * sizeof *none);
     memcpy(chunk + 1, none + 1, 2 * sizeof *none);
     hid_t list = column_list(column->width * pp_h5_cell_bytes(card->cell), rank, chunk);
@@ -100,6 +112,7 @@ static bool create_column(pp_store *store, pp_h5_table table, pp_h5_column k)
     return column->dataset >= 0 && put_unit(column->dataset, card->unit);
 }
 
+// Two numbers, frames and complete. The space is taken at once: in SWMR mode it could not be later.
 static hid_t create_progress(hid_t file)
 {
     const hsize_t two = 2;
@@ -112,6 +125,7 @@ static hid_t create_progress(hid_t file)
     return dataset;
 }
 
+// Groups first: the paths of columns go through them.
 perp_status pp_store_begin(pp_store *store, perp_error *error)
 {
     static const char *const groups[] = {
@@ -119,38 +133,42 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
         "solver",       "parts",        "parts/contacts", "parts/joints", "parts/certificate",
         "parts/energy", "parts/solver",
     };
-    bool good = true;
     errno = 0;
     for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {
         hid_t group = H5Gcreate2(store->file, groups[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        good = good && group >= 0;
+        if (group < 0) {
+            return fail_store(store, error);
+        }
         H5Gclose(group);
     }
-    for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
-        good = create_column(store, PP_FRAMES, (pp_h5_column)k) &&
-               create_column(store, PP_PARTS, (pp_h5_column)k);
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        if (!create_column(store, PP_FRAMES, (pp_h5_column)k) ||
+            !create_column(store, PP_PARTS, (pp_h5_column)k)) {
+            return fail_store(store, error);
+        }
     }
-    store->progress = good ? create_progress(store->file) : -1;
-    good = good && store->progress >= 0 && H5Fstart_swmr_write(store->file) >= 0;
+    store->progress = create_progress(store->file);
+    // In SWMR mode no object can be added to the file any more, only rows to datasets.
+    bool good = store->progress >= 0 && H5Fstart_swmr_write(store->file) >= 0;
     return good ? PERP_OK : fail_store(store, error);
 }
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
 
+// Rows that are not yet in the file; the buffer doubles when it is full, and is kept for the rows
+// after a flush.
 void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
 {
     pp_buffer *buffer = &store->column[store->table][column];
+    // Bytes of a row.
     size_t bytes = buffer->width * pp_h5_cell_bytes(pp_column_at(column)->cell);
     if (buffer->count + count > buffer->room) {
         size_t room = 2 * (buffer->count + count) + FIRST_ROWS;
-        char *rows = pp_alloc(&store->env, room * bytes);
+        char *rows = pp_block_move(&store->env, buffer->rows, buffer->room * bytes,
+                                   buffer->count * bytes, room * bytes);
         if (!rows) {
             return NULL;
         }
-        if (buffer->count > 0) {
-            memcpy(rows, buffer->rows, buffer->count * bytes);
-        }
-        pp_free(&store->env, buffer->rows, buffer->room * bytes);
         buffer->rows = rows;
         buffer->room = room;
     }
@@ -160,6 +178,8 @@ void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count)
     return at;
 }
 
+// Appends the rows that wait. A column of width 0 has no dataset; what was counted for it is
+// forgotten.
 static bool write_column(pp_store *store, pp_h5_table table, pp_h5_column k)
 {
     pp_buffer *column = &store->column[table][k];
@@ -168,6 +188,7 @@ static bool write_column(pp_store *store, pp_h5_table table, pp_h5_column k)
         column->count = 0;
         return true;
     }
+    // size: of the dataset after this flush; start and count: the rows that are new.
     hsize_t size[3] = {0}, start[3] = {column->written}, count[3] = {column->count};
     int rank = 1 + pp_column_shape(k, store->sizes, size + 1);
     memcpy(count + 1, size + 1, 2 * sizeof *size);
@@ -188,11 +209,12 @@ static bool write_column(pp_store *store, pp_h5_table table, pp_h5_column k)
     return good;
 }
 
-// After a write that failed, HDF5 would go on writing what still fits, and spoil what is on the disk: from
-// here on it writes to nowhere.
+// After a write that failed, HDF5 would go on writing what still fits, and spoil what is on the
+// disk. From here on its file descriptor leads nowhere.
 static void abandon(pp_store *store)
 {
     void *handle = NULL;
+    // HDF5 has no call that closes a file without writing to it.
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nowhere >= 0 && H5Fget_vfd_handle(store->file, H5P_DEFAULT, &handle) >= 0 && handle) {
         dup2(nowhere, *(int *)handle);
@@ -203,15 +225,24 @@ static void abandon(pp_store *store)
     store->failed = true;
 }
 
+static bool write_columns(pp_store *store)
+{
+    for (int k = 0; k < PP_COLUMN_COUNT; k++) {
+        if (!write_column(store, PP_FRAMES, (pp_h5_column)k) ||
+            !write_column(store, PP_PARTS, (pp_h5_column)k)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Columns, then progress, then progress once more on its way to the disk: each in an order that a
+// kill between two writes cannot spoil.
 perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
 {
-    bool good = true;
     errno = 0;
-    for (int k = 0; k < PP_COLUMN_COUNT && good; k++) {
-        good = write_column(store, PP_FRAMES, (pp_h5_column)k) &&
-               write_column(store, PP_PARTS, (pp_h5_column)k);
-    }
-    good = good && H5Fflush(store->file, H5F_SCOPE_LOCAL) >= 0;
+    // The rows are on the disk before the number of frames that promises them.
+    bool good = write_columns(store) && H5Fflush(store->file, H5F_SCOPE_LOCAL) >= 0;
     const int64_t progress[2] = {(int64_t)store->column[PP_FRAMES][PP_COL_T].written, complete};
     good = good && H5Dwrite(store->progress, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                             progress) >= 0;
@@ -226,6 +257,7 @@ perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error)
     return PERP_OK;
 }
 
+// Closing goes on after a failure: nothing may stay open.
 bool pp_store_close(pp_store *store)
 {
     bool good = true;

@@ -3,15 +3,16 @@
 //
 // run.h5 as it is written: rows gather in memory and reach the file at flushes.
 //
-// The file is in HDF5's single-writer-multiple-reader mode from its first row on: what is on the disk is
-// consistent at any moment. A flush writes all columns first, and then, apart from them, how many frames
-// are good: a reader believes that number, so that a kill between two columns costs one flush and spoils
-// nothing.
+// The file is in HDF5's single-writer-multiple-reader mode from its first row on: what is on the
+// disk is consistent at any moment. A flush writes all columns first, and then, apart from them,
+// how many frames are good: a reader believes that number, so that a kill between two columns costs
+// one flush and spoils nothing.
 #pragma once
 
 #include "record/layout.h"
 #include "record/text.h"
 
+// Rows of one column that wait for the next flush.
 typedef struct pp_buffer {
     hid_t dataset;  // -1: the column has width 0
     size_t width;   // values a row
@@ -39,7 +40,8 @@ perp_status pp_store_create(pp_store *store, const char *path, const perp_sim *s
                             const perp_record_def *def, perp_error *error);
 // Datasets of the columns, then the switch to SWMR: nothing but rows is added from here on.
 perp_status pp_store_begin(pp_store *store, perp_error *error);
-// `count` new rows of a column, to be filled; NULL: out of memory. Width 0: a pointer not to be used.
+// `count` new rows of a column, to be filled; NULL: out of memory. Width 0: a pointer not to be
+// used.
 void *pp_store_rows(pp_store *store, pp_h5_column column, size_t count);
 perp_status pp_store_flush(pp_store *store, bool complete, perp_error *error);
 // Closes the file; false: what was to be written has not all arrived.

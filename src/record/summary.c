@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a run amounts to, for programs: summary.json.
+//
+// One JSON object: settings, counts, times, the worst certificate with its verdict, how many steps
+// have proved or disproved uniqueness, and the last state with its hash. Keys end in their units
+// where they have one (gap_m, residual_m_s).
 #include "record/writer.h"
 
 #include <math.h>
 
+// Lower end of the first bin [s], and the ratio of neighbouring bins.
 static const double SHORTEST = 1e-8, RATIO = 1.01;
 
+// A NaN replaces any number, and is never replaced.
 static void merge_worst(double *worst, double value)
 {
     if (!(value <= *worst)) {
@@ -15,6 +21,7 @@ static void merge_worst(double *worst, double value)
     }
 }
 
+// path_clear holds when it held in every step; pairs is the largest number of one step.
 void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
 {
     merge_worst(&into->gap, from->gap);
@@ -35,12 +42,14 @@ void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
     into->passed = into->passed && from->passed;
 }
 
+// Logarithmic bins, each 1 % wider than the one before: memory does not grow with the run.
 void pp_summary_time(perp_record *r, double seconds)
 {
     double bin = seconds > SHORTEST ? log(seconds / SHORTEST) / log(RATIO) : 0.0;
     r->time[bin < PP_TIME_BINS - 1 ? (int)bin : PP_TIME_BINS - 1]++;
 }
 
+// The middle of the bin in which half of the steps is reached [s].
 static double median_time(const perp_record *r)
 {
     int64_t sum = 0;
@@ -53,6 +62,7 @@ static double median_time(const perp_record *r)
     return 0.0;
 }
 
+// A copy, also while the run goes on.
 perp_summary perp_record_summary(const perp_record *record)
 {
     if (!record) {
@@ -68,6 +78,7 @@ perp_summary perp_record_summary(const perp_record *record)
 
 // ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
 
+// On a line of its own.
 static void put_count(pp_text *text, const char *key, int64_t value)
 {
     pp_text_add(text, ",\n \"");
@@ -76,7 +87,7 @@ static void put_count(pp_text *text, const char *key, int64_t value)
     pp_text_int(text, value);
 }
 
-// Pairs of shapes that no contact was looked for between.
+// Pairs of shapes that no contact was looked for between, by reason.
 static void put_left_out(pp_text *text, const perp_model *model)
 {
     perp_excluded_pairs out = perp_model_excluded_pairs(model);
@@ -96,6 +107,7 @@ static void put_left_out(pp_text *text, const perp_model *model)
     pp_text_add(text, "}");
 }
 
+// The law that was solved: in the plane the pyramid is exact.
 static const char *friction_word_of(const perp_sim *sim, perp_form form)
 {
     if (sim->def.friction == PERP_FRICTION_NONE) {
@@ -105,6 +117,7 @@ static const char *friction_word_of(const perp_sim *sim, perp_form form)
     return cone ? "cone" : "pyramid";
 }
 
+// Settings of the run. The form `auto` is replaced by that of the last step, once there is one.
 static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
 {
     perp_form form = r->sum.steps > 0 ? sim->info.form : sim->def.form;
@@ -122,6 +135,7 @@ static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
     put_left_out(text, sim->model);
 }
 
+// A run that stopped at a step without a solution is neither passed nor violated.
 static const char *verdict_of(const perp_summary *sum)
 {
     if (sum->status < 0) {
@@ -130,6 +144,7 @@ static const char *verdict_of(const perp_summary *sum)
     return sum->worst.passed ? "passed" : "violated";
 }
 
+// The worst of all steps, number by number; the units are in the keys.
 static void put_certificate(pp_text *text, const perp_summary *sum)
 {
     const perp_certificate *c = &sum->worst;
@@ -147,7 +162,8 @@ static void put_certificate(pp_text *text, const perp_summary *sum)
     pp_text_add(text, "}");
 }
 
-static void put_word(pp_text *text, const char *head, const int64_t count[3], double apart)
+// Counts of steps: unique, not unique, unknown; `apart` is the largest distance of a second answer.
+static void put_uniqueness(pp_text *text, const char *head, const int64_t count[3], double apart)
 {
     pp_text_add(text, head);
     pp_text_number(text, (double)count[PERP_UNIQUENESS_PROVED]);
@@ -157,14 +173,17 @@ static void put_word(pp_text *text, const char *head, const int64_t count[3], do
     pp_text_add(text, "}");
 }
 
-// Steps by what is proved of their answers.
+// Steps by what is proved of their answers: whether there is another motion, or other impulses for
+// the same motion.
 static void put_answers(pp_text *text, const perp_summary *sum)
 {
-    put_word(text, ",\n \"answers\": {\"motion\": {\"unique\": ", sum->motion, sum->motion_apart);
-    put_word(text, ", \"impulses\": {\"unique\": ", sum->impulses, sum->impulses_apart);
+    put_uniqueness(text, ",\n \"answers\": {\"motion\": {\"unique\": ", sum->motion,
+                   sum->motion_apart);
+    put_uniqueness(text, ", \"impulses\": {\"unique\": ", sum->impulses, sum->impulses_apart);
     pp_text_add(text, "}");
 }
 
+// key: with the opening bracket.
 static void put_list(pp_text *text, const char *key, int count, const double *value)
 {
     pp_text_add(text, key);
@@ -175,10 +194,12 @@ static void put_list(pp_text *text, const char *key, int count, const double *va
     pp_text_add(text, "]");
 }
 
+// Pose and velocity of each body at the end: numbers that a test can compare.
 static void put_final(pp_text *text, const perp_sim *sim)
 {
     pp_text_add(text, ",\n \"final\": {");
     for (int i = 1; i < sim->model->bodies; i++) {
+        // In the plane x, y, one angle and one rate; in space vectors and a quaternion.
         const pp_frame *f = &sim->frames[i];
         pp_text_add(text, i > 1 ? ",\n  " : "\n  ");
         pp_text_quoted(text, sim->model->body[i].name);
@@ -195,6 +216,7 @@ static void put_final(pp_text *text, const perp_sim *sim)
     pp_text_add(text, "}");
 }
 
+// The text belongs to the record, until it is asked for again.
 const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
 {
     if (!record || !sim || sim->model != record->model) {
@@ -202,6 +224,7 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     }
     pp_text *text = &record->summary;
     perp_summary sum = perp_record_summary(record);
+    // Hexadecimal: JSON numbers are doubles, which do not hold 64 bits.
     char hash[24];
     pp_text_clear(text);
     put_head(text, record, sim);
@@ -214,5 +237,6 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_sim_state_hash(sim));
     pp_text_named(text, "hash", hash);
     pp_text_add(text, "}\n");
+    // NULL: memory is out.
     return text->failed ? NULL : text->data;
 }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text that grows, and files that are whole or called .part.
+//
+// Numbers have 17 significant digits, which bring back the same double, and a point whatever the
+// locale is. Strings in JSON are valid UTF-8 whatever a program put into a name.
 #include "record/text.h"
 
 #include <errno.h>
@@ -22,12 +25,15 @@ void pp_text_end(pp_text *text)
     text->size = text->room = 0;
 }
 
+// Memory is kept for the next lines.
 void pp_text_clear(pp_text *text)
 {
     text->size = 0;
     text->failed = false;
 }
 
+// Room for `more` bytes and the zero at the end, doubled each time: adding n bytes takes time O(n)
+// in all.
 static bool text_reserve(pp_text *text, size_t more)
 {
     if (text->size + more + 1 <= text->room) {
@@ -35,20 +41,20 @@ static bool text_reserve(pp_text *text, size_t more)
     }
     size_t room = 2 * (text->size + more + 1);
     room = room < FIRST_ROOM ? FIRST_ROOM : room;
-    char *data = text->failed ? NULL : pp_alloc(&text->env, room);
+    char *data = NULL;
+    if (!text->failed) {
+        data = pp_block_move(&text->env, text->data, text->room, text->size, room);
+    }
     if (!data) {
         text->failed = true;
         return false;
     }
-    if (text->size > 0) {
-        memcpy(data, text->data, text->size);
-    }
-    pp_free(&text->env, text->data, text->room);
     text->data = data;
     text->room = room;
     return true;
 }
 
+// Texts stay terminated after every addition.
 static void add_bytes(pp_text *text, const char *bytes, size_t count)
 {
     if (text_reserve(text, count)) {
@@ -63,6 +69,7 @@ void pp_text_add(pp_text *text, const char *string)
     add_bytes(text, string, strlen(string));
 }
 
+// Digits by hand: printf would follow the locale, which may group digits.
 void pp_text_int(pp_text *text, int64_t value)
 {
     char digits[24];
@@ -78,6 +85,7 @@ void pp_text_int(pp_text *text, int64_t value)
     add_bytes(text, digits + at, sizeof digits - (size_t)at);
 }
 
+// Most numbers of a body at rest are 0, and written the quick way.
 void pp_text_number(pp_text *text, double value)
 {
     char digits[40];
@@ -91,12 +99,24 @@ void pp_text_number(pp_text *text, double value)
     }
 }
 
-// Bytes of the UTF-8 character at text, 0 when it is none: too long a form, a surrogate, past U+10FFFF.
+// Bytes of the UTF-8 character at text. 0 when it is none: a form longer than needed, a surrogate,
+// or a code past U+10FFFF.
 static size_t utf8_length(const unsigned char *text)
 {
+    // The smallest code that needs so many bytes.
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned head = text[0];
-    size_t length = head < 0x80 ? 1 : head < 0xc0 ? 0 : head < 0xe0 ? 2 : head < 0xf0 ? 3 : 4;
+    size_t length = 1;
+    if (head >= 0xf0) {
+        length = 4;
+    } else if (head >= 0xe0) {
+        length = 3;
+    } else if (head >= 0xc0) {
+        length = 2;
+    } else if (head >= 0x80) {
+        return 0;  // a byte that continues a character, without its head
+    }
+    // Four bits of the head of a long character: more would be past U+10FFFF, and are found below.
     uint32_t code = length == 4 ? head & 0x0fu : head & (0x7fu >> length);
     for (size_t k = 1; k < length; k++) {
         if ((text[k] & 0xc0u) != 0x80u) {
@@ -108,13 +128,15 @@ static size_t utf8_length(const unsigned char *text)
     return good ? length : 0;
 }
 
-// What a program put into a name and is no UTF-8 becomes U+FFFD.
+// A JSON string. Bytes that are no UTF-8 become U+FFFD; control characters are escaped, also the
+// second block U+0080 to U+009F, which terminals obey.
 void pp_text_quoted(pp_text *text, const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
     pp_text_add(text, "\"");
     while (*at) {
         size_t length = utf8_length(at);
+        // The character itself, unless one of the cases below applies.
         char escape[8] = "\\ufffd";
         memcpy(escape, at, length);
         escape[length > 0 ? length : 6] = '\0';
@@ -131,8 +153,9 @@ void pp_text_quoted(pp_text *text, const char *string)
     pp_text_add(text, "\"");
 }
 
-// RFC 4180: quotes are doubled. A name that a spreadsheet would take for a formula, or that begins with the mark
-// against that, gets the mark ' before it; who reads the file takes one such mark away.
+// A CSV field by RFC 4180: quotes are doubled. A name that a spreadsheet would take for a formula,
+// or that begins with the mark against that, gets the mark ' before it; a program that reads the
+// file takes one such mark away.
 void pp_text_field(pp_text *text, const char *string)
 {
     const char *mark = string[0] && strchr("=+-@'\t\r", string[0]) ? "'" : "";
@@ -149,6 +172,7 @@ void pp_text_field(pp_text *text, const char *string)
     pp_text_add(text, "\"");
 }
 
+// A key of a JSON object that has members before it.
 static void add_key(pp_text *text, const char *key)
 {
     pp_text_add(text, ", \"");
@@ -170,12 +194,14 @@ void pp_text_named(pp_text *text, const char *key, const char *string)
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────
 
+// fault: an errno, or 0 where the library gave none.
 perp_status pp_fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
                    fault ? strerror(fault) : "no reason given by the HDF5 library");
 }
 
+// Names that are cut short would be names of other files.
 perp_status pp_path_join(char path[PP_PATH_MAX], const char *dir, const char *name,
                          perp_error *error)
 {
@@ -186,6 +212,7 @@ perp_status pp_path_join(char path[PP_PATH_MAX], const char *dir, const char *na
     return PERP_OK;
 }
 
+// Two names: the one that it will have, and the one with .part that it has until then.
 perp_status pp_part_file_open(pp_part_file *part, const char *dir, const char *name,
                               perp_error *error)
 {
@@ -202,6 +229,7 @@ perp_status pp_part_file_open(pp_part_file *part, const char *dir, const char *n
     return part->file ? PERP_OK : pp_fail_write(error, part->part, errno);
 }
 
+// A text that ran out of memory is not written in part.
 perp_status pp_part_file_write(pp_part_file *part, const pp_text *text, perp_error *error)
 {
     if (text->failed) {
@@ -214,9 +242,11 @@ perp_status pp_part_file_write(pp_part_file *part, const pp_text *text, perp_err
     return PERP_OK;
 }
 
+// fclose may be the first call that sees a full disk: the file gets its name after it.
 perp_status pp_part_file_finish(pp_part_file *part, perp_error *error)
 {
     errno = 0;
+    // An error of any earlier write is remembered by the stream.
     bool good = fflush(part->file) == 0 && !ferror(part->file);
     int fault = errno;
     if (fclose(part->file) != 0 && good) {

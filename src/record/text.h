@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+// A string that grows. Running out of memory is remembered in `failed` and seen where the text is
+// used, so that the calls between need no status.
 typedef struct pp_text {
     perp_env env;
     char *data;  // terminated; NULL while empty

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run being recorded: the files, and what is remembered from step to step.
+// A run being recorded: the files, and the memory from step to step.
 #pragma once
 
 #include "record/store.h"
@@ -19,7 +19,10 @@ typedef struct pp_known_contact {
     perp_vec3 point;
 } pp_known_contact;
 
+// What the events of a step are compared with: contacts that carried load, limits that were
+// reached, and whether the step before was violated or had several answers.
 typedef struct pp_event_memory {
+    // Both lists have the same room and change places after each step.
     pp_known_contact *before, *now;
     int before_count, now_count, room;
     bool *at_limit;  // joints

@@ -2,42 +2,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the page holds, as JSON.
-#include "replay/reel.h"
+#include "replay/data.h"
 
-static void key(pp_bytes *out, const char *name)
+// A member of an object that has others before it.
+static void put_key(pp_bytes *out, const char *name)
 {
     pp_bytes_text(out, ",");
     pp_bytes_quoted(out, name);
     pp_bytes_text(out, ":");
 }
 
+// A missing word is an empty one.
 static void put_word(pp_bytes *out, const char *name, const char *text)
 {
-    key(out, name);
+    put_key(out, name);
     pp_bytes_quoted(out, text ? text : "");
 }
 
 static void put_number(pp_bytes *out, const char *name, double value)
 {
-    key(out, name);
+    put_key(out, name);
     pp_bytes_number(out, value);
 }
 
+// Counts and indices.
 static void put_integer(pp_bytes *out, const char *name, int64_t value)
 {
-    key(out, name);
+    put_key(out, name);
     pp_bytes_int(out, value);
 }
 
+// true or false.
 static void put_flag(pp_bytes *out, const char *name, bool value)
 {
-    key(out, name);
+    put_key(out, name);
     pp_bytes_text(out, value ? "true" : "false");
 }
 
-static void numbers(pp_bytes *out, const char *name, const double *value, int count)
+// An array.
+static void put_numbers(pp_bytes *out, const char *name, const double *value, int count)
 {
-    key(out, name);
+    put_key(out, name);
     for (int k = 0; k < count; k++) {
         pp_bytes_text(out, k > 0 ? "," : "[");
         pp_bytes_number(out, value[k]);
@@ -45,27 +50,35 @@ static void numbers(pp_bytes *out, const char *name, const double *value, int co
     pp_bytes_text(out, count > 0 ? "]" : "[]");
 }
 
-static void vector(pp_bytes *out, const char *name, perp_vec3 v)
+static void put_vector(pp_bytes *out, const char *name, perp_vec3 v)
 {
     const double value[3] = {v.x, v.y, v.z};
-    numbers(out, name, value, 3);
+    put_numbers(out, name, value, 3);
 }
 
 // ── Words of kinds ───────────────────────────────────────────────────────────────────────────────
 
+// Kinds that a later release may add get a general word; so do the next three.
 static const char *body_word(perp_body_kind kind)
 {
     static const char *const words[] = {"planar body", "planar particle", "body", "particle"};
     return (size_t)kind < sizeof words / sizeof words[0] ? words[kind] : "body";
 }
 
+// Words of the page; the enum has those of mechanics.
 static const char *drive_word(perp_motion drive)
 {
-    return drive == PERP_MOTION_STATIC      ? "fixed"
-           : drive == PERP_MOTION_KINEMATIC ? "driven"
-                                            : "free";
+    switch (drive) {
+    case PERP_MOTION_STATIC:
+        return "fixed";
+    case PERP_MOTION_KINEMATIC:
+        return "driven";
+    default:
+        return "free";
+    }
 }
 
+// In the order of perp_shape_kind.
 static const char *shape_word(perp_shape_kind kind)
 {
     static const char *const words[] = {"point",      "disc",        "box",        "polygon",
@@ -75,6 +88,7 @@ static const char *shape_word(perp_shape_kind kind)
     return (size_t)kind < sizeof words / sizeof words[0] ? words[kind] : "shape";
 }
 
+// In the order of perp_joint_kind.
 static const char *joint_word(perp_joint_kind kind)
 {
     static const char *const words[] = {"revolute",      "prismatic", "weld",  "distance",
@@ -85,19 +99,23 @@ static const char *joint_word(perp_joint_kind kind)
 
 // ── Lists ────────────────────────────────────────────────────────────────────────────────────────
 
+// An array of objects.
 static void begin_list(pp_bytes *out, const char *name)
 {
-    key(out, name);
+    put_key(out, name);
     pp_bytes_text(out, "[");
 }
 
+// An object that begins with its name.
 static void put_item(pp_bytes *out, int k, const char *name)
 {
     pp_bytes_text(out, k > 0 ? ",\n{\"name\":" : "\n{\"name\":");
     pp_bytes_quoted(out, name ? name : "");
 }
 
-static void bodies(const pp_replay_data *data, pp_bytes *out)
+// row: of the body in the columns of poses, -1: fixed. Inertia about the centre of mass [kg m2], in
+// space xx yy zz xy xz yz in body axes.
+static void put_bodies(const pp_replay_data *data, pp_bytes *out)
 {
     begin_list(out, "bodies");
     for (int k = 0; k < data->info->bodies; k++) {
@@ -107,19 +125,23 @@ static void bodies(const pp_replay_data *data, pp_bytes *out)
         put_word(out, "drive", drive_word(body.motion));
         put_integer(out, "row", data->row[k]);
         put_number(out, "mass", body.mass);
-        numbers(out, "inertia", data->info->spatial ? body.inertia_B : &body.inertia_zz,
-                data->info->spatial ? 6 : 1);
+        put_numbers(out, "inertia", data->info->spatial ? body.inertia_B : &body.inertia_zz,
+                    data->info->spatial ? 6 : 1);
         pp_bytes_text(out, "}");
     }
     pp_bytes_text(out, "]");
 }
 
-static void shapes(const pp_replay_data *data, pp_bytes *out)
+// Pose in the body frame: position [m] and quaternion w x y z.
+static void put_shapes(const pp_replay_data *data, pp_bytes *out)
 {
+    // Where the vertices, corners and faces of the shape begin in their columns, which hold all
+    // shapes.
     int64_t vertex = 0, corner = 0, face = 0;
     begin_list(out, "shapes");
     for (int k = 0; k < data->info->shapes; k++) {
         perp_recorded_shape s = perp_recording_shape(data->recording, (perp_shape){k});
+        // corner_end counts from the first corner of all shapes.
         int64_t corners = s.faces > 0 ? s.corner_end[s.faces - 1] - s.corner_first : 0;
         const perp_quat *q = &s.X_BS.rot;
         const double pose[7] = {s.X_BS.p.x, s.X_BS.p.y, s.X_BS.p.z, q->w, q->x, q->y, q->z};
@@ -129,8 +151,8 @@ static void shapes(const pp_replay_data *data, pp_bytes *out)
         put_number(out, "mu", s.mu);
         put_number(out, "restitution", s.restitution);
         put_number(out, "radius", s.radius);
-        vector(out, "half", s.half);
-        numbers(out, "pose", pose, 7);
+        put_vector(out, "half", s.half);
+        put_numbers(out, "pose", pose, 7);
         put_integer(out, "vertex", vertex);
         put_integer(out, "vertices", s.outline_count);
         put_integer(out, "corner", corner);
@@ -144,7 +166,8 @@ static void shapes(const pp_replay_data *data, pp_bytes *out)
     pp_bytes_text(out, "]");
 }
 
-static void joints(const pp_replay_data *data, pp_bytes *out)
+// Anchors in the frames of their bodies [m].
+static void put_joints(const pp_replay_data *data, pp_bytes *out)
 {
     begin_list(out, "joints");
     for (int k = 0; k < data->info->joints; k++) {
@@ -153,15 +176,16 @@ static void joints(const pp_replay_data *data, pp_bytes *out)
         put_word(out, "kind", joint_word(j.kind));
         put_integer(out, "a", j.a.i);
         put_integer(out, "b", j.b.i);
-        vector(out, "anchor_a", j.anchor_A);
-        vector(out, "anchor_b", j.anchor_B);
-        vector(out, "axis", j.axis_A);
+        put_vector(out, "anchor_a", j.anchor_A);
+        put_vector(out, "anchor_b", j.anchor_B);
+        put_vector(out, "axis", j.axis_A);
         pp_bytes_text(out, "}");
     }
     pp_bytes_text(out, "]");
 }
 
-static void springs(const pp_replay_data *data, pp_bytes *out)
+// rest: the length without force [m].
+static void put_springs(const pp_replay_data *data, pp_bytes *out)
 {
     begin_list(out, "springs");
     for (int k = 0; k < data->info->springs; k++) {
@@ -169,14 +193,15 @@ static void springs(const pp_replay_data *data, pp_bytes *out)
         put_item(out, k, s.name);
         put_integer(out, "a", s.a.i);
         put_integer(out, "b", s.b.i);
-        vector(out, "anchor_a", s.anchor_A);
-        vector(out, "anchor_b", s.anchor_B);
+        put_vector(out, "anchor_a", s.anchor_A);
+        put_vector(out, "anchor_b", s.anchor_B);
         put_number(out, "rest", s.rest);
         pp_bytes_text(out, "}");
     }
     pp_bytes_text(out, "]");
 }
 
+// at: the first byte of the column, among those of all columns.
 static void put_columns(const pp_replay_data *data, pp_bytes *out)
 {
     int64_t at = 0;
@@ -196,6 +221,7 @@ static void put_columns(const pp_replay_data *data, pp_bytes *out)
 
 // ── The run ──────────────────────────────────────────────────────────────────────────────────────
 
+// Settings of the run; limits and shares of the certificate where it came nearest to its limits.
 static void put_method(const pp_replay_data *data, pp_bytes *out)
 {
     const perp_recording_info *info = data->info;
@@ -210,13 +236,15 @@ static void put_method(const pp_replay_data *data, pp_bytes *out)
     put_integer(out, "facets", info->facets);
     put_integer(out, "every", info->every);
     put_flag(out, "complete", info->complete);
-    numbers(out, "limits", data->limit, PP_CERTIFICATE_WIDTH);
-    numbers(out, "shares", data->relative, PP_CERTIFICATE_WIDTH);
+    put_numbers(out, "limits", data->limit, PP_CERTIFICATE_WIDTH);
+    put_numbers(out, "shares", data->relative, PP_CERTIFICATE_WIDTH);
 }
 
+// format: to be raised when the viewer can no longer read older pages.
 void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_bytes *out)
 {
     const perp_recording_info *info = data->info;
+    // snaps: frames with contacts; points: moments of the series.
     pp_bytes_text(out, "{\"format\":1");
     put_word(out, "perp", perp_version());
     put_word(out, "name", info->name);
@@ -230,10 +258,10 @@ void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_b
     put_integer(out, "points", data->plan.series.count);
     put_flag(out, "coarse", data->plan.coarse);
     put_number(out, "megabytes", def->megabytes);
-    bodies(data, out);
-    shapes(data, out);
-    joints(data, out);
-    springs(data, out);
+    put_bodies(data, out);
+    put_shapes(data, out);
+    put_joints(data, out);
+    put_springs(data, out);
     put_columns(data, out);
     pp_bytes_text(out, "}");
 }

@@ -1,10 +1,18 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Encodings of numbers in the page.
+//
+// Numbers are stored in as few bits as they need: times in 64, values in 32, in a coarse page
+// positions as 16-bit steps of their range, unit vectors as 16-bit fractions, other values as the
+// upper half of a float. viewer/ decodes them by the names in pp_cell_word.
 #include "replay/column.h"
 
 #include <math.h>
 #include <string.h>
 
+// Words of the page's format, in the order of pp_page_column_name: the viewer looks columns up by
+// them.
 const char *const pp_page_column_word[PP_PAGE_COLUMNS] = {
     "start",      "outline",    "corner",         "corner_end",      "s.t",
     "s.step",     "s.energy",   "s.certificate",  "s.flags",         "s.solver",
@@ -15,6 +23,7 @@ const char *const pp_page_column_word[PP_PAGE_COLUMNS] = {
     "t.shapes",   "t.feature",  "t.mu",           "events",
 };
 
+// In the order of pp_cell_type.
 const char *const pp_cell_word[] = {"f64", "f32", "b16", "q16", "n16", "u32", "u8"};
 
 size_t pp_cell_size(pp_cell_type type)
@@ -23,7 +32,7 @@ size_t pp_cell_size(pp_cell_type type)
     return size[type];
 }
 
-// Little-endian on every machine.
+// Least significant byte first, on every machine.
 static void put_little_endian(unsigned char *out, uint64_t bits, size_t size)
 {
     for (size_t k = 0; k < size; k++) {
@@ -31,6 +40,7 @@ static void put_little_endian(unsigned char *out, uint64_t bits, size_t size)
     }
 }
 
+// The bits of a float, IEEE 754.
 static uint32_t single_bits(double value)
 {
     float single = (float)value;
@@ -39,7 +49,8 @@ static uint32_t single_bits(double value)
     return bits;
 }
 
-static uint64_t rounded(double value, double most)
+// To the nearest, within 0 to `most`; NaN becomes 0.
+static uint64_t round_to_integer(double value, double most)
 {
     if (!(value > 0.0)) {
         return 0;
@@ -47,6 +58,7 @@ static uint64_t rounded(double value, double most)
     return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
 }
 
+// The bits of a number, in the lower bytes of the result.
 static uint64_t encode_cell(pp_cell_type type, double value)
 {
     uint64_t bits;
@@ -56,6 +68,7 @@ static uint64_t encode_cell(pp_cell_type type, double value)
         return bits;
     case PP_F32:
         return single_bits(value);
+    // Half a unit of the upper half is added before the lower half is cut: rounding to nearest.
     case PP_B16:
         return isfinite(value) ? (uint64_t)(single_bits(value) + 0x8000U) >> 16 : 0;
     case PP_N16: {
@@ -64,11 +77,11 @@ static uint64_t encode_cell(pp_cell_type type, double value)
         return (uint64_t)(int64_t)k & 0xffffU;
     }
     case PP_Q16:
-        return rounded(value, 65535.0);
+        return round_to_integer(value, 65535.0);
     case PP_U32:
-        return rounded(value, 4294967295.0);
+        return round_to_integer(value, 4294967295.0);
     default:
-        return rounded(value, 255.0);
+        return round_to_integer(value, 255.0);
     }
 }
 

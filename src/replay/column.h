@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns of numbers: what the page holds of a run, and how many bytes that takes.
+//
+// A column is a table of numbers of one type, row by row. Its word, type, width, rows and first
+// byte are in the JSON of the page; the bytes of all columns follow each other without gaps.
 #pragma once
 
 #include "replay/bytes.h"
 
+// How a number is stored. The viewer knows the same types by their words.
 typedef enum pp_cell_type {
     PP_F64,
     PP_F32,
@@ -16,6 +20,7 @@ typedef enum pp_cell_type {
     PP_U8,
 } pp_cell_type;
 
+// Names begin with their group: C constant, S series, P poses, K contacts, T contact points by id.
 typedef enum pp_page_column_name {
     PP_C_START,  // position and quaternion of each body at the start
     PP_C_OUTLINE,
@@ -39,7 +44,7 @@ typedef enum pp_page_column_name {
     PP_K_T,
     PP_K_H,
     PP_K_END,  // contacts of frame k: rows end[k-1] .. end[k]
-    PP_K_TRACK,
+    PP_K_CONTACT,
     PP_K_POINT_LOW,
     PP_K_POINT_STEP,
     PP_K_POINT,
@@ -47,13 +52,14 @@ typedef enum pp_page_column_name {
     PP_K_VALUES,  // gap, normal impulse, rate, slip
     PP_K_FRICTION,
     PP_K_MODE,
-    PP_T_SHAPES,  // of each track: a contact point that is followed through the run
+    PP_T_SHAPES,  // by id of a contact point, which is followed through the run
     PP_T_FEATURE,
     PP_T_MU,
     PP_EVENTS_TEXT,
     PP_PAGE_COLUMNS,
 } pp_page_column_name;
 
+// Rows of `width` numbers each.
 typedef struct pp_page_column {
     pp_cell_type type;
     int width;      // numbers a row

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns that do not depend on time: where bodies start, outlines and faces of shapes, events.
-#include "replay/reel.h"
+#include "replay/data.h"
 
 #include <math.h>
 #include <string.h>
 
+// A column without numbers has memory as well, since NULL means that memory is out.
 bool pp_replay_data_column(pp_replay_data *data, pp_page_column_name name, pp_cell_type type,
                            int width, int64_t rows)
 {
@@ -17,18 +18,19 @@ bool pp_replay_data_column(pp_replay_data *data, pp_page_column_name name, pp_ce
     return column->data != NULL;
 }
 
-static perp_status no_memory(perp_error *error)
+perp_status pp_replay_no_memory(perp_error *error)
 {
     return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
 }
 
-// Vertices, corners and faces of a shape, as many as it really has.
+// Vertices and corners of a shape, as many as it really has.
 static void measure_shape(const perp_recorded_shape *shape, int64_t *vertices, int64_t *corners)
 {
     *vertices = shape->outline_count;
     *corners = shape->faces > 0 ? shape->corner_end[shape->faces - 1] - shape->corner_first : 0;
 }
 
+// Corners are counted from the first of the shape.
 static void put_shape(pp_replay_data *data, const perp_recorded_shape *shape)
 {
     pp_page_column *outline = &data->column[PP_C_OUTLINE], *corner = &data->column[PP_C_CORNER];
@@ -48,6 +50,7 @@ static void put_shape(pp_replay_data *data, const perp_recorded_shape *shape)
     }
 }
 
+// Sizes first, then the columns.
 static bool put_shapes(pp_replay_data *data)
 {
     const perp_recording_info *info = data->info;
@@ -71,12 +74,16 @@ static bool put_shapes(pp_replay_data *data)
     return true;
 }
 
+// Position [m] and quaternion of all bodies: fixed ones have no other place.
 static perp_status put_start(pp_replay_data *data, perp_error *error)
 {
     perp_snapshot frame;
     pp_page_column *start = &data->column[PP_C_START];
     perp_status status = perp_recording_read(data->recording, 0, &frame, error);
-    for (int k = 0; k < data->info->bodies && status == PERP_OK; k++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int k = 0; k < data->info->bodies; k++) {
         const perp_vec3 *p = &frame.position_W[k];
         const perp_quat *q = &frame.rotation_WB[k];
         const double value[7] = {p->x, p->y, p->z, q->w, q->x, q->y, q->z};
@@ -85,15 +92,16 @@ static perp_status put_start(pp_replay_data *data, perp_error *error)
         }
         start->count++;
     }
-    return status;
+    return PERP_OK;
 }
 
-// The last line that fits ends the column.
+// The text of the events, up to the last whole line that fits.
 static bool put_events(pp_replay_data *data)
 {
     const char *text = data->info->events;
     size_t size = text ? strlen(text) : 0;
     if (size > PP_EVENT_BYTES) {
+        // A line that is cut would be no JSON.
         size = PP_EVENT_BYTES;
         while (size > 0 && text[size - 1] != '\n') {
             size--;
@@ -110,6 +118,7 @@ static bool put_events(pp_replay_data *data)
     return true;
 }
 
+// Sizes of rows, numbers of the moving bodies, and the columns that do not depend on time.
 perp_status pp_replay_data_model(pp_replay_data *data, perp_error *error)
 {
     const perp_recording_info *info = data->info;
@@ -118,20 +127,22 @@ perp_status pp_replay_data_model(pp_replay_data *data, perp_error *error)
     data->spins = info->spatial ? 3 : 1;
     data->row = PP_ARRAY(data->arena, int, info->bodies);
     if (!data->row) {
-        return no_memory(error);
+        return pp_replay_no_memory(error);
     }
     for (int k = 0; k < info->bodies; k++) {
+        // Fixed bodies have no row: their place is that of the start.
         bool fixed =
             perp_recording_body(data->recording, (perp_body){k}).motion == PERP_MOTION_STATIC;
         data->row[k] = fixed ? -1 : data->moving++;
     }
+    // Ranges of the coordinates of each body that moves, empty until the first reading.
     size_t n = (size_t)data->moving * (size_t)data->axes;
     data->low = PP_ARRAY(data->arena, double, n);
     data->high = PP_ARRAY(data->arena, double, n);
     data->contacts_of = PP_ZEROS(data->arena, int, info->frames);
     if (!data->low || !data->high || !data->contacts_of || !put_shapes(data) || !put_events(data) ||
         !pp_replay_data_column(data, PP_C_START, PP_F64, 7, info->bodies)) {
-        return no_memory(error);
+        return pp_replay_no_memory(error);
     }
     for (size_t k = 0; k < n; k++) {
         data->low[k] = PP_INF;

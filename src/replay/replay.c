@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The page: the viewer with the run's data put into it, as text and as a file.
+//
+// The page comes from the caller, with a mark where the data goes. The JSON is written twice: first
+// to know how many bytes it takes from the size asked for, then with the numbers of the columns.
 #include "replay/replay.h"
 
-#include "replay/reel.h"
+#include "replay/data.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,14 +16,17 @@
 
 enum { REPLAY_COOKIE = 0x52504c31, PATH_MOST = 4096 };
 
+// In the page, where the data goes.
 static const char mark[] = "<!--perp-data-->";
 
+// The finished page. kept and recorded: frames with poses, and frames of the recording.
 struct perp_replay {
     perp_env env;
     pp_bytes text;
     int kept, recorded;
 };
 
+// 20 megabytes; the cookie shows that a definition was made here, and has all members.
 perp_replay_def perp_replay_default(void)
 {
     return (perp_replay_def){.megabytes = 20.0, .cookie = REPLAY_COOKIE};
@@ -26,7 +34,8 @@ perp_replay_def perp_replay_default(void)
 
 // ── The page ─────────────────────────────────────────────────────────────────────────────────────
 
-// Bytes that poses and contacts may take: base64 has four letters for three bytes.
+// Bytes that poses and contacts may take: what the page, the JSON and the columns of the series
+// leave. base64 has four letters for three bytes.
 static double bytes_left(const pp_replay_data *data, const perp_replay_def *def, size_t about)
 {
     double bytes = 0.75 * (def->megabytes * 1e6 - (double)def->page_size - (double)about - 4096.0);
@@ -37,6 +46,7 @@ static double bytes_left(const pp_replay_data *data, const perp_replay_def *def,
     return bytes - 16.0 * data->moving * data->axes;
 }
 
+// One block of base64 over all columns: their sizes need not be multiples of three.
 static bool write_columns(const pp_replay_data *data, const perp_env *env, pp_bytes *out)
 {
     pp_bytes raw = {.env = env};
@@ -50,10 +60,12 @@ static bool write_columns(const pp_replay_data *data, const perp_env *env, pp_by
     return whole;
 }
 
+// place: of the mark in the page.
 static perp_status write_page(const pp_replay_data *data, const perp_replay_def *def,
                               const char *place, perp_replay *replay, perp_error *error)
 {
     pp_bytes *out = &replay->text;
+    // The page without the mark.
     const char *end = def->page + def->page_size, *rest = place + strlen(mark);
     pp_bytes_put(out, def->page, (size_t)(place - def->page));
     pp_bytes_text(out, "<script type=\"application/json\" id=\"perp-about\">");
@@ -63,15 +75,16 @@ static perp_status write_page(const pp_replay_data *data, const perp_replay_def 
     pp_bytes_text(out, "</script>");
     pp_bytes_put(out, rest, (size_t)(end - rest));
     if (!whole || out->failed) {
-        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
+        return pp_replay_no_memory(error);
     }
     replay->kept = data->plan.poses.count;
     replay->recorded = data->info->frames;
     return PERP_OK;
 }
 
-static perp_status make(pp_replay_data *data, const perp_replay_def *def, const char *place,
-                        perp_replay *replay, perp_error *error)
+// Series first: they are part of every page, and what they leave decides about the rest.
+static perp_status make_replay(pp_replay_data *data, const perp_replay_def *def, const char *place,
+                               perp_replay *replay, perp_error *error)
 {
     perp_status status = pp_replay_data_model(data, error);
     if (status == PERP_OK) {
@@ -82,16 +95,22 @@ static perp_status make(pp_replay_data *data, const perp_replay_def *def, const 
     }
     pp_bytes about = {.env = &replay->env};
     pp_about_write(data, def, &about);
+    // The text is not needed any more, only its size.
     bool whole = !about.failed;
+    // The size of the JSON changes little with the plan: the first one serves as an estimate.
     data->plan = pp_plan_make(data, bytes_left(data, def, about.used));
     pp_bytes_free(&about);
     if (!whole) {
-        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
+        return pp_replay_no_memory(error);
     }
     status = pp_replay_data_fill(data, error);
-    return status == PERP_OK ? write_page(data, def, place, replay, error) : status;
+    if (status == PERP_OK) {
+        status = write_page(data, def, place, replay, error);
+    }
+    return status;
 }
 
+// The page may hold zeros: it is searched by bytes.
 static const char *find_mark(const perp_replay_def *def)
 {
     size_t length = strlen(mark);
@@ -103,6 +122,7 @@ static const char *find_mark(const perp_replay_def *def)
     return NULL;
 }
 
+// The cookie shows that the definition has all members.
 static perp_status check_def(const perp_replay_def *def, perp_error *error)
 {
     if (!def || def->cookie != REPLAY_COOKIE) {
@@ -116,6 +136,7 @@ static perp_status check_def(const perp_replay_def *def, perp_error *error)
     return PERP_OK;
 }
 
+// After a failure *replay is NULL.
 perp_status perp_replay_create(perp_recording *recording, const perp_replay_def *def,
                                const perp_env *env, perp_replay **replay, perp_error *error)
 {
@@ -134,19 +155,20 @@ perp_status perp_replay_create(perp_recording *recording, const perp_replay_def 
         return pp_fail(error, PERP_ERR_ARGUMENT, "replay: the page has no place for data: %s",
                        mark);
     }
+    // Columns live in an arena while the page is made; the page itself stays with the replay.
     pp_arena *arena = pp_arena_create(env);
     pp_replay_data *data = arena ? PP_ZEROS(arena, pp_replay_data, 1) : NULL;
     perp_replay *r = data ? pp_alloc(env, sizeof *r) : NULL;
     if (!r) {
         pp_arena_destroy(arena);
-        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the replay");
+        return pp_replay_no_memory(error);
     }
     *r = (perp_replay){.env = env ? *env : (perp_env){0}};
     r->text.env = &r->env;
     data->recording = recording;
     data->info = perp_recording_about(recording);
     data->arena = arena;
-    status = make(data, &whole, place, r, error);
+    status = make_replay(data, &whole, place, r, error);
     pp_arena_destroy(arena);
     if (status != PERP_OK) {
         perp_replay_destroy(r);
@@ -156,6 +178,7 @@ perp_status perp_replay_create(perp_recording *recording, const perp_replay_def 
     return PERP_OK;
 }
 
+// NULL is fine.
 void perp_replay_destroy(perp_replay *replay)
 {
     if (replay) {
@@ -165,6 +188,7 @@ void perp_replay_destroy(perp_replay *replay)
     }
 }
 
+// The text belongs to the replay.
 const char *perp_replay_text(const perp_replay *replay, size_t *size)
 {
     if (size) {
@@ -173,6 +197,7 @@ const char *perp_replay_text(const perp_replay *replay, size_t *size)
     return replay ? replay->text.data : "";
 }
 
+// Either pointer may be NULL.
 void perp_replay_frame_counts(const perp_replay *replay, int *kept, int *recorded)
 {
     if (kept) {
@@ -185,12 +210,14 @@ void perp_replay_frame_counts(const perp_replay *replay, int *kept, int *recorde
 
 // ── The file ─────────────────────────────────────────────────────────────────────────────────────
 
+// With the reason that the system gave.
 static perp_status fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path,
                    strerror(fault ? fault : EIO));
 }
 
+// Written under another name first: a full disk leaves no half page.
 perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_error *error)
 {
     char part[PATH_MOST + 8];
@@ -206,6 +233,7 @@ perp_status perp_replay_save(const perp_replay *replay, const char *path, perp_e
     if (!file) {
         return fail_write(error, part, errno);
     }
+    // fclose may be the first call that sees a full disk.
     bool whole = fwrite(replay->text.data, 1, replay->text.used, file) == replay->text.used;
     whole = fflush(file) == 0 && whole;
     int fault = errno;

@@ -4,7 +4,7 @@
 // Every figure of films of every size: well-formed, inside the page, of bounded size; and the files.
 #include "support/cmocka.h"
 #include "support/fault.h"
-#include "support/film.h"
+#include "support/plot_source.h"
 #include "support/xml.h"
 
 #include "plot/plot.h"
@@ -20,7 +20,7 @@ static const char events[] = "{\"t\": 0.05, \"step\": 5, \"event\": \"impact\", 
                              "not json\n{\"t\": null, \"event\": \"impact\"}\n"
                              "{\"t\": 0.09, \"step\": 9, \"event\": \"impact\"";
 
-static const film_wish wishes[] = {
+static const plot_source_wish wishes[] = {
     {.frames = 1},
     {.frames = 1, .bodies = 2, .contacts = 2, .joints = 1},
     {.frames = 2, .bodies = 1, .contacts = 1},
@@ -38,23 +38,23 @@ static const film_wish wishes[] = {
 enum { WISHES = sizeof wishes / sizeof wishes[0] };
 
 typedef struct stage {
-    pp_plot_source *film;
+    pp_plot_source *source;
     pp_arena *arena;
-    pp_run_data *story;
+    pp_run_data *data;
 } stage;
 
-static stage stage_open(const film_wish *wish)
+static stage stage_open(const plot_source_wish *wish)
 {
-    stage s = {.film = film_create(wish), .arena = pp_arena_create(NULL)};
-    s.story = PP_ZEROS(s.arena, pp_run_data, 1);
-    assert_int_equal(pp_run_data_collect(s.film, s.arena, NULL, s.story, NULL), PERP_OK);
+    stage s = {.source = plot_source_create(wish), .arena = pp_arena_create(NULL)};
+    s.data = PP_ZEROS(s.arena, pp_run_data, 1);
+    assert_int_equal(pp_run_data_collect(s.source, s.arena, NULL, s.data, NULL), PERP_OK);
     return s;
 }
 
 static void stage_close(stage *s)
 {
     pp_arena_destroy(s->arena);
-    film_destroy(s->film);
+    plot_source_destroy(s->source);
 }
 
 static void all_are_well_formed(void **state)
@@ -65,7 +65,7 @@ static void all_are_well_formed(void **state)
         for (int k = 0; pp_figure_at(k); k++) {
             pp_svg svg = {0};
             xml x;
-            pp_figure_at(k)->draw(s.story, &svg);
+            pp_figure_at(k)->draw(s.data, &svg);
             bool fine = xml_read(&x, svg.text, svg.used);
             bool inside =
                 k == 0 || (x.right <= x.width && x.bottom <= x.height);  // paths are clipped
@@ -75,7 +75,7 @@ static void all_are_well_formed(void **state)
                 fail();
             }
             assert_true(x.width == 252.0 || x.width == 510.0);
-            assert_true(x.texts > 0 || s.story->frames == 1);
+            assert_true(x.texts > 0 || s.data->frames == 1);
             pp_svg_free(&svg);
         }
         stage_close(&s);
@@ -88,10 +88,11 @@ static void files_are_bounded(void **state)
     (void)state;
     size_t size[2] = {0};
     for (int w = 0; w < 2; w++) {
-        stage s = stage_open(&(film_wish){.frames = w ? 120000 : 4800, .bodies = 4, .contacts = 4});
+        stage s = stage_open(
+            &(plot_source_wish){.frames = w ? 120000 : 4800, .bodies = 4, .contacts = 4});
         for (int k = 0; pp_figure_at(k); k++) {
             pp_svg svg = {0};
-            pp_figure_at(k)->draw(s.story, &svg);
+            pp_figure_at(k)->draw(s.data, &svg);
             assert_true(svg.used < 250000);
             size[w] += svg.used;
             pp_svg_free(&svg);
@@ -105,20 +106,20 @@ static void story_counts(void **state)
 {
     (void)state;
     stage s = stage_open(&wishes[3]);
-    assert_int_equal(s.story->tracks, 2);
-    assert_int_equal(s.story->events, 2);
-    assert_string_equal(s.story->event[0].name, "impact");
-    assert_int_equal(s.story->event[0].count, 2);
-    assert_int_equal(s.story->shots, PP_SNAPSHOTS);
-    assert_int_equal(s.story->shot[PP_SNAPSHOTS - 1].frame, 99);
-    assert_int_equal(s.story->mus, 1);
-    assert_true(s.story->mu[0] == 0.5);
-    assert_string_equal(s.story->track[0].name, "ground\xe2\x80\x93"
-                                                "body 1");
+    assert_int_equal(s.data->contacts, 2);
+    assert_int_equal(s.data->events, 2);
+    assert_string_equal(s.data->event[0].name, "impact");
+    assert_int_equal(s.data->event[0].count, 2);
+    assert_int_equal(s.data->snapshots, PP_SNAPSHOTS);
+    assert_int_equal(s.data->snapshot[PP_SNAPSHOTS - 1].frame, 99);
+    assert_int_equal(s.data->mus, 1);
+    assert_true(s.data->mu[0] == 0.5);
+    assert_string_equal(s.data->contact[0].name, "ground\xe2\x80\x93"
+                                                 "body 1");
     stage_close(&s);
     s = stage_open(&wishes[6]);
-    assert_int_equal(s.story->tracks, PP_ROWS + 1);
-    assert_true(s.story->vx.many && s.story->joint_error.many && !pp_run_data_is_small(s.story));
+    assert_int_equal(s.data->contacts, PP_ROWS + 1);
+    assert_true(s.data->vx.many && s.data->joint_error.many && !pp_run_data_is_small(s.data));
     stage_close(&s);
 }
 
@@ -126,11 +127,11 @@ static void modes_are_those_of_the_steps(void **state)
 {
     (void)state;
     stage s = stage_open(&wishes[3]);
-    const pp_contact_trace *track = &s.story->track[0];
-    for (int k = 1; k < 100; k++) {  // one frame a cell
-        assert_int_equal(track->mode[k], PP_PLOT_OPEN + (k / 20) % 3);
+    const pp_contact_trace *contact = &s.data->contact[0];
+    for (int k = 1; k < 100; k++) {  // one frame a bin
+        assert_int_equal(contact->mode[k], PP_PLOT_OPEN + (k / 20) % 3);
     }
-    assert_int_equal(track->mode[0], PP_PLOT_ABSENT);
+    assert_int_equal(contact->mode[0], PP_PLOT_ABSENT);
     stage_close(&s);
 }
 
@@ -152,9 +153,9 @@ static void page_names_everything(void **state)
     (void)state;
     char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
     assert_non_null(mkdtemp(dir));
-    pp_plot_source *film = film_create(&wishes[9]);
+    pp_plot_source *source = plot_source_create(&wishes[9]);
     perp_error error = {0};
-    assert_int_equal(pp_plot_draw_source(film, dir, NULL, NULL, &error), PERP_OK);
+    assert_int_equal(pp_plot_draw_source(source, dir, NULL, NULL, &error), PERP_OK);
     snprintf(path, sizeof path, "%s/index.html", dir);
     FILE *file = fopen(path, "rb");
     static char text[100000];
@@ -177,7 +178,7 @@ static void page_names_everything(void **state)
     snprintf(path, sizeof path, "%s/index.html", dir);
     remove(path);
     assert_int_equal(rmdir(dir), 0);  // nothing else was left: no .part
-    film_destroy(film);
+    plot_source_destroy(source);
 }
 
 static void only_what_is_asked_for(void **state)
@@ -185,33 +186,34 @@ static void only_what_is_asked_for(void **state)
     (void)state;
     char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
     assert_non_null(mkdtemp(dir));
-    pp_plot_source *film = film_create(&wishes[2]);
+    pp_plot_source *source = plot_source_create(&wishes[2]);
     perp_error error = {0};
-    assert_int_equal(pp_plot_draw_source(film, dir, "gapps", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(pp_plot_draw_source(source, dir, "gapps", NULL, &error), PERP_ERR_ARGUMENT);
     assert_string_equal(error.text, "unknown figure 'gapps': did you mean 'gaps'?");
-    assert_int_equal(pp_plot_draw_source(film, dir, "xyz,gaps", NULL, &error), PERP_ERR_ARGUMENT);
+    assert_int_equal(pp_plot_draw_source(source, dir, "xyz,gaps", NULL, &error), PERP_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "expected one of paths, gaps"));
-    assert_int_equal(pp_plot_draw_source(film, dir, "joints,gaps", NULL, &error), PERP_OK);
+    assert_int_equal(pp_plot_draw_source(source, dir, "joints,gaps", NULL, &error), PERP_OK);
     snprintf(path, sizeof path, "%s/index.html", dir);
     assert_int_equal(remove(path), 0);
     remove_figure(dir, "joints");
     remove_figure(dir, "gaps");
     assert_int_equal(rmdir(dir), 0);
-    film_destroy(film);
+    plot_source_destroy(source);
 }
 
 static void what_cannot_be_written(void **state)
 {
     (void)state;
-    pp_plot_source *film = film_create(&wishes[2]);
+    pp_plot_source *source = plot_source_create(&wishes[2]);
     perp_error error = {0};
-    assert_int_equal(pp_plot_draw_source(film, "/nowhere/at/all", NULL, NULL, &error), PERP_ERR_IO);
+    assert_int_equal(pp_plot_draw_source(source, "/nowhere/at/all", NULL, NULL, &error),
+                     PERP_ERR_IO);
     assert_non_null(strstr(error.text, "/nowhere/at/all"));
     char path[] = "/tmp/perp-plot-file-XXXXXX";
     close(mkstemp(path));
-    assert_int_equal(pp_plot_draw_source(film, path, NULL, NULL, &error), PERP_ERR_IO);
+    assert_int_equal(pp_plot_draw_source(source, path, NULL, NULL, &error), PERP_ERR_IO);
     remove(path);
-    film_destroy(film);
+    plot_source_destroy(source);
 }
 
 static void memory_runs_out(void **state)
@@ -219,14 +221,14 @@ static void memory_runs_out(void **state)
     (void)state;
     char dir[] = "/tmp/perp-plot-XXXXXX", path[128];
     assert_non_null(mkdtemp(dir));
-    pp_plot_source *film = film_create(&wishes[3]);
+    pp_plot_source *source = plot_source_create(&wishes[3]);
     bool done = false;
     int k = 1;
     for (; !done && k < 2000; k++) {
         fault f = {.fail_at = k};
         perp_env env = fault_env(&f);
         perp_error error = {0};
-        perp_status status = pp_plot_draw_source(film, dir, "paths,modes", &env, &error);
+        perp_status status = pp_plot_draw_source(source, dir, "paths,modes", &env, &error);
         assert_int_equal(f.live, 0);
         assert_int_equal(status, f.happened ? PERP_ERR_MEMORY : PERP_OK);
         done = !f.happened;
@@ -237,7 +239,7 @@ static void memory_runs_out(void **state)
     remove_figure(dir, "paths");
     remove_figure(dir, "modes");
     assert_int_equal(rmdir(dir), 0);
-    film_destroy(film);
+    plot_source_destroy(source);
 }
 
 int main(void)

@@ -5,11 +5,9 @@
 // load at the end by more than its speed; what the drive loses at once does not pay for that.
 #include "support/cmocka.h"
 #include "support/folder.h"
-
-#include <perp/io.h>
+#include "support/recorded.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static folder place;
 
@@ -34,55 +32,23 @@ static const char stop[] =
     " \"lower\": -0.1790764788157339, \"upper\": 0.46412623727342023, \"limit_restitution\": 1,"
     " \"friction\": 1.4004386258170192}]}";
 
-// Steps that are violated, of those that are taken and recorded.
-static int record(const char *text, int size, double h, int steps, perp_stepper stepper)
+// Returns how many of the steps are violated.
+static int record(const char *text, double h, int steps, perp_stepper stepper)
 {
-    perp_scene *scene = NULL;
-    perp_sim *sim = NULL;
-    perp_record *out = NULL;
-    perp_error error = {0};
-    if (perp_scene_parse("chain", text, (size_t)size, NULL, &scene, &error) < 0) {
-        fail_msg("line %d: %s", error.line, error.text);
-    }
-    perp_sim_def def = perp_scene_sim_def(scene);
-    def.stepper = stepper;
-    perp_record_def rec = perp_record_default();
-    rec.name = perp_scene_name(scene);
-    rec.scene = perp_scene_text(scene, NULL);
-    rec.h = h;
-    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
-    assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
-    int violated = 0;
-    for (int k = 0; k < steps; k++) {
-        assert_true(perp_sim_step(sim, rec.h) >= 0);
-        violated += !perp_sim_info(sim)->certificate.passed;
-        assert_int_equal(perp_record_step(out, sim), PERP_OK);
-    }
-    assert_int_equal(perp_record_finish(out, sim), PERP_OK);
-    perp_record_destroy(out);
-    perp_sim_destroy(sim);
-    perp_scene_destroy(scene);
-    return violated;
+    recorded_run run = {.stepper = stepper, .h = h, .steps = steps};
+    return recorded_scene(text, place.path, run).violated;
 }
 
 static int record_chain(double rate, double h, int steps, perp_stepper stepper)
 {
     char text[1200];
-    int size = snprintf(text, sizeof text, chain, rate);
-    return record(text, size, h, steps, stepper);
+    snprintf(text, sizeof text, chain, rate);
+    return record(text, h, steps, stepper);
 }
 
-static perp_check judge(void)
+static double energy_over(void)
 {
-    perp_recording *recording = NULL;
-    perp_check check;
-    perp_error error = {0};
-    if (perp_recording_open(place.path, NULL, &recording, &error) < 0 ||
-        perp_recording_check(recording, NULL, &check, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    perp_recording_close(recording);
-    return check;
+    return recorded_check(place.path).item[PERP_CHECK_ENERGY].over;
 }
 
 static void drives_do_not_pay_for_arcs(void **state)
@@ -92,7 +58,7 @@ static void drives_do_not_pay_for_arcs(void **state)
     for (int k = 0; k < 2; k++) {
         place = folder_create();
         assert_int_equal(record_chain(280.0, 0.0094, 1, steppers[k]), 1);
-        assert_true(judge().item[PERP_CHECK_ENERGY].over > 1.0);
+        assert_true(energy_over() > 1.0);
         folder_remove(&place);
     }
 }
@@ -104,7 +70,7 @@ static void slow_drives_pass(void **state)
     for (int k = 0; k < 2; k++) {
         place = folder_create();
         assert_int_equal(record_chain(rates[k], steps[k], 50, PERP_STEPPER_STEWART_TRINKLE), 0);
-        assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
+        assert_true(energy_over() <= 1.0);
         folder_remove(&place);
     }
 }
@@ -114,8 +80,8 @@ static void friction_at_a_stop_passes(void **state)
 {
     (void)state;
     place = folder_create();
-    assert_int_equal(record(stop, (int)strlen(stop), 0.00359, 57, PERP_STEPPER_STEWART_TRINKLE), 0);
-    assert_true(judge().item[PERP_CHECK_ENERGY].over <= 1.0);
+    assert_int_equal(record(stop, 0.00359, 57, PERP_STEPPER_STEWART_TRINKLE), 0);
+    assert_true(energy_over() <= 1.0);
     folder_remove(&place);
 }
 

@@ -4,8 +4,7 @@
 // Steps that were divided at impacts: a recording has every part, and each is judged like a step.
 #include "support/cmocka.h"
 #include "support/folder.h"
-
-#include <perp/io.h>
+#include "support/recorded.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -43,61 +42,23 @@ static const char spatial[] =
     "\"joints\": [{\"kind\": \"revolute\", \"name\": \"pin\", \"b\": \"rod\","
     " \"anchor_a\": [0, 0.8, 0], \"anchor_b\": [0, 0, 0.3], \"axis\": [0, 1, 0]}]}";
 
+static const perp_wrench push = {{30.0, 1.0, 0.0}, {0.0, 0.0, -1.0}};  // [N, N m]
+
 // Returns how many of the steps were divided.
 static int record(const char *text, perp_stepper stepper, int steps)
 {
-    perp_scene *scene = NULL;
-    perp_sim *sim = NULL;
-    perp_record *out = NULL;
-    perp_error error = {0};
-    if (perp_scene_parse("shot", text, strlen(text), NULL, &scene, &error) < 0) {
-        fail_msg("line %d: %s", error.line, error.text);
-    }
-    perp_sim_def def = perp_scene_sim_def(scene);
-    def.stepper = stepper;
-    perp_record_def rec = perp_record_default();
-    rec.name = perp_scene_name(scene);
-    rec.scene = perp_scene_text(scene, NULL);
-    rec.h = perp_scene_step(scene);
-    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
-    assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
-    int divided = 0;
-    for (int k = 0; k < steps; k++) {
-        if (pushes) {
-            perp_sim_body_apply(sim, (perp_body){1},
-                                (perp_wrench){{30.0, 1.0, 0.0}, {0.0, 0.0, -1.0}});
-        }
-        assert_true(perp_sim_step(sim, rec.h) >= 0);
-        divided += perp_sim_info(sim)->parts > 1;
-        assert_int_equal(perp_record_step(out, sim), PERP_OK);
-    }
-    assert_int_equal(perp_record_finish(out, sim), PERP_OK);
-    perp_record_destroy(out);
-    perp_sim_destroy(sim);
-    perp_scene_destroy(scene);
-    return divided;
+    recorded_run run = {.stepper = stepper, .steps = steps, .push = pushes ? &push : NULL};
+    return recorded_scene(text, place.path, run).divided;
 }
 
 static perp_recording *open_it(void)
 {
-    perp_recording *recording = NULL;
-    perp_error error = {0};
-    if (perp_recording_open(place.path, NULL, &recording, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    return recording;
+    return recorded_open(place.path);
 }
 
 static perp_check judge(void)
 {
-    perp_recording *recording = open_it();
-    perp_check check;
-    perp_error error = {0};
-    if (perp_recording_check(recording, NULL, &check, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    perp_recording_close(recording);
-    return check;
+    return recorded_check(place.path);
 }
 
 // The parts of a frame: times and lengths join up, impulses add up, the last ends where the frame is.

@@ -4,6 +4,8 @@
 
 #include "support/cmocka.h"
 
+#include <string.h>
+
 void recorded_build(plane *p)
 {
     plane_open(p);
@@ -109,4 +111,52 @@ void recorded_same(const perp_snapshot *frame, const perp_sim *sim, const perp_m
     assert_true(frame->joint[0].coordinate == joint.coordinate);
     assert_true(frame->joint[0].error == joint.error);
     assert_memory_equal(&frame->joint[0].impulse_b, &joint.impulse_b, sizeof joint.impulse_b);
+}
+
+// ── Scenes from their text, recorded with it ─────────────────────────────────────────────────────
+
+recorded_counts recorded_scene(const char *text, const char *dir, recorded_run run)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_record *out = NULL;
+    perp_error error = {0};
+    if (perp_scene_parse("scene", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("line %d: %s", error.line, error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = run.stepper;
+    perp_record_def rec = perp_record_default();
+    rec.name = perp_scene_name(scene);
+    rec.scene = perp_scene_text(scene, NULL);
+    rec.h = run.h > 0.0 ? run.h : perp_scene_step(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
+    assert_int_equal(perp_record_create(dir, sim, &rec, NULL, &out, &error), PERP_OK);
+    recorded_counts counts = {0};
+    for (int k = 0; k < run.steps; k++) {
+        if (run.push) {
+            perp_sim_body_apply(sim, (perp_body){1}, *run.push);
+        }
+        assert_true(perp_sim_step(sim, rec.h) >= 0);
+        counts.divided += perp_sim_info(sim)->parts > 1;
+        counts.violated += !perp_sim_info(sim)->certificate.passed;
+        assert_int_equal(perp_record_step(out, sim), PERP_OK);
+    }
+    assert_int_equal(perp_record_finish(out, sim), PERP_OK);
+    perp_record_destroy(out);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return counts;
+}
+
+perp_check recorded_check(const char *dir)
+{
+    perp_recording *recording = recorded_open(dir);
+    perp_check check;
+    perp_error error = {0};
+    if (perp_recording_check(recording, NULL, &check, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_recording_close(recording);
+    return check;
 }

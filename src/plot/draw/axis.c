@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Ranges, scales, ticks and SI prefixes.
 #include "plot/draw/axis.h"
 
 #include <math.h>
 
 // ── Ranges ───────────────────────────────────────────────────────────────────────────────────────
 
+// Empty: low is above high, and adding a value makes both equal to it.
 pp_range pp_range_none(void)
 {
     return (pp_range){.low = PP_INF, .high = -PP_INF, .positive = PP_INF};
@@ -20,6 +23,7 @@ void pp_range_add(pp_range *range, double value)
     }
 }
 
+// Joining an empty range changes nothing.
 void pp_range_join(pp_range *range, const pp_range *other)
 {
     range->low = fmin(range->low, other->low);
@@ -34,14 +38,16 @@ static double nice_step(double least)
 {
     double power = pow(10.0, floor(log10(least) + 1e-9));
     double mantissa = least / power;
-    double nice = mantissa <= 1.0 + 1e-9   ? 1.0
-                  : mantissa <= 2.0 + 1e-9 ? 2.0
-                  : mantissa <= 5.0 + 1e-9 ? 5.0
-                                           : 10.0;
-    return nice * power;
+    static const double nice[] = {1.0, 2.0, 5.0};
+    for (size_t k = 0; k < sizeof nice / sizeof nice[0]; k++) {
+        if (mantissa <= nice[k] + 1e-9) {
+            return nice[k] * power;
+        }
+    }
+    return 10.0 * power;
 }
 
-// Somewhat wider where the ends would fall together, or within what a double can tell apart.
+// Somewhat wider where the ends would fall together, or within what a double can collect_run apart.
 static void separate_ends(double *low, double *high)
 {
     double least = fmax(fmax(fabs(*low), fabs(*high)) * 1e-9, 1e-290);
@@ -53,14 +59,18 @@ static void separate_ends(double *low, double *high)
     }
 }
 
+// loose: for values, with some air and ends at ticks or halfway between them; else just the range,
+// for time.
 pp_ruler pp_scale_linear(const pp_range *range, bool loose, int most, double from, double to)
 {
     bool empty = !(range->low <= range->high);
+    // Far ends are cut, so that differences of them stay finite.
     double low = empty ? 0.0 : fmax(range->low, -1e300);
     double high = empty ? 1.0 : fmin(range->high, 1e300);
     separate_ends(&low, &high);
     if (loose) {
         double margin = 0.02 * (high - low);  // a curve does not run along the edge
+        // A range that begins or ends at zero keeps its end there.
         low = low < 0.0 || low > margin ? low - margin : low;
         high = high > 0.0 || high < -margin ? high + margin : high;
         double step = nice_step((high - low) / most);
@@ -72,8 +82,10 @@ pp_ruler pp_scale_linear(const pp_range *range, bool loose, int most, double fro
     return (pp_ruler){.low = low, .high = high, .from = from, .to = to};
 }
 
+// At least two decades, so that the axis has two labels.
 pp_ruler pp_scale_log(const pp_range *range, int decades, double from, double to)
 {
+    // No positive value: a scale that shows nothing of the data.
     bool empty = !(range->positive <= range->high);
     double top = empty ? 1.0 : fmin(range->high, 1e300);
     double bottom = empty ? 1e-3 : fmax(range->positive, 1e-300);
@@ -86,6 +98,7 @@ pp_ruler pp_scale_log(const pp_range *range, int decades, double from, double to
         .log = true, .low = pow(10.0, low), .high = pow(10.0, high), .from = from, .to = to};
 }
 
+// Positions on the page; values below a logarithmic scale are put on its lower edge.
 double pp_scale_at(const pp_ruler *s, double value)
 {
     double part = s->log ? log10(fmax(value, s->low) / s->low) / log10(s->high / s->low)
@@ -93,6 +106,7 @@ double pp_scale_at(const pp_ruler *s, double value)
     return s->from + fmax(0.0, fmin(part, 1.0)) * (s->to - s->from);
 }
 
+// With a slack of 1e-9 of the length, for ticks that rounding puts just outside.
 bool pp_scale_holds(const pp_ruler *scale, double value)
 {
     double slack = scale->log ? 0.0 : 1e-9 * (scale->high - scale->low);
@@ -101,6 +115,7 @@ bool pp_scale_holds(const pp_ruler *scale, double value)
 
 // ── Ticks ────────────────────────────────────────────────────────────────────────────────────────
 
+// More than there is room for are left out.
 static void add_tick(pp_ticks *ticks, double value)
 {
     if (ticks->count < PP_TICKS_MOST) {
@@ -114,23 +129,28 @@ pp_ticks pp_ticks_linear(double low, double high, int most)
     double step = nice_step((high - low) / most);
     double first = ceil(low / step - 1e-6), last = floor(high / step + 1e-6);
     for (double k = first; k <= last && ticks.count < PP_TICKS_MOST; k += 1.0) {
+        // No negative zero.
         add_tick(&ticks, k == 0.0 ? 0.0 : k * step);
     }
+    // As many decimals as the step needs: 0.5 has one.
     double decimals = -floor(log10(step) + 1e-9);
     ticks.decimals = decimals > 0.0 ? (int)fmin(decimals, 15.0) : 0;
     return ticks;
 }
 
+// Powers of ten are computed by pow, which may be off by a bit.
 static int exponent(double power_of_ten)
 {
     return (int)lround(log10(power_of_ten));
 }
 
+// From the top: the largest decade always has a label.
 pp_ticks pp_ticks_log(double low, double high, int most)
 {
     pp_ticks ticks = {0};
     int first = exponent(low), last = exponent(high);
     int step = 1;
+    // Every second, third, ... decade where there are too many.
     while ((last - first) / step + 1 > most) {
         step++;
     }
@@ -140,13 +160,16 @@ pp_ticks pp_ticks_log(double low, double high, int most)
     return ticks;
 }
 
+// With more than four decades lines for 2 to 9 would be too dense.
 pp_ticks pp_ticks_log_minor(double low, double high, const pp_ticks *major)
 {
     pp_ticks ticks = {0};
     int first = exponent(low), last = exponent(high);
     if (last - first > 4) {
-        for (int k = first; major->count < last - first + 1 && k <= last; k++) {
-            add_tick(&ticks, pow(10.0, k));
+        bool labelled = major->count > last - first;  // every decade
+        int decades = labelled ? 0 : last - first + 1;
+        for (int k = 0; k < decades; k++) {
+            add_tick(&ticks, pow(10.0, first + k));
         }
         return ticks;
     }
@@ -160,6 +183,7 @@ pp_ticks pp_ticks_log_minor(double low, double high, const pp_ticks *major)
 
 // ── Units ────────────────────────────────────────────────────────────────────────────────────────
 
+// A range within 0.05 to 5000 needs no prefix. Beyond p and G a power of ten takes its place.
 pp_prefix pp_unit_for(double low, double high)
 {
     static const char *const prefixes[] = {"p", "n", "\xc2\xb5", "m", "", "k", "M", "G"};

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From numbers to places on the page: ranges, linear and logarithmic scales, ticks, SI prefixes.
+//
+// Axes end at ticks or halfway between them, and numbers are short: a prefix of the unit, or a
+// power of ten, takes the rest.
 #pragma once
 
 #include "plot/draw/svg.h"
@@ -16,6 +19,7 @@ pp_range pp_range_none(void);
 void pp_range_add(pp_range *range, double value);  // NaN and infinities are left out
 void pp_range_join(pp_range *range, const pp_range *other);
 
+// A scale: from data to places on the page. y axes run from bottom to top, so that from > to.
 typedef struct pp_ruler {
     bool log;
     double low, high;  // data, low < high; of a logarithmic scale powers of ten

@@ -1,5 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Charts: layout, axes, legend, and curves thinned to what a pen can show.
+//
+// Layout goes from the inside to the outside: ranges give the scales, scales the numbers, the
+// widest number the left edge of the panels. Lengths are points on the page.
 #include "plot/draw/chart.h"
 
 #include "plot/draw/script.h"
@@ -7,7 +12,10 @@
 #include <math.h>
 #include <string.h>
 
+// Labels of an axis, about; decades of a logarithmic one, at most.
 enum { TICKS_Y = 5, TICKS_X = 6, DECADES = 16 };
+// On the page [pt]: between panels that share their x axis, below a panel with numbers and label,
+// of a row of the legend, of the sample before a name.
 static const double gap_between = 11.0, foot = 27.0, key_height = 10.0, swatch = 13.0;
 
 // ── Colours ──────────────────────────────────────────────────────────────────────────────────────
@@ -20,8 +28,10 @@ const char *pp_colour(int k)
     return colours[k % 7];
 }
 
+// From 1.6 pt for the first curve to 0.9 pt for the last.
 pp_pen pp_curve_pen(int k, int count)
 {
+    // Widths in points.
     double thick = 1.6 - 0.7 * k / (count > 1 ? count - 1 : 1);
     return (pp_pen){
         .stroke = pp_colour(k), .width = count == 1 ? 1.1 : thick, .dash = k >= 7 ? "3 1.5" : NULL};
@@ -29,6 +39,7 @@ pp_pen pp_curve_pen(int k, int count)
 
 // ── Legend ───────────────────────────────────────────────────────────────────────────────────────
 
+// What does not fit into the legend is left out.
 void pp_chart_key(pp_chart *chart, const char *name, bool ours, pp_key_kind kind, pp_pen pen)
 {
     if (chart->keys < PP_KEYS) {
@@ -36,6 +47,7 @@ void pp_chart_key(pp_chart *chart, const char *name, bool ours, pp_key_kind kind
     }
 }
 
+// Names are cut at 40 % of the width of the figure.
 static double key_width(const pp_chart *chart, const pp_key *key)
 {
     double text =
@@ -43,10 +55,12 @@ static double key_width(const pp_chart *chart, const pp_key *key)
     return swatch + 3.0 + fmin(text, 0.4 * chart->width) + 9.0;
 }
 
+// y: the baseline of the name.
 static void draw_key(pp_chart *chart, const pp_key *key, double x, double y)
 {
     pp_svg *svg = chart->svg;
     if (key->kind == PP_KEY_LINE) {
+        // At the middle of the lower-case letters.
         pp_svg_line(svg, x, y - 2.5, x + swatch, y - 2.5, key->pen);
     } else if (key->kind == PP_KEY_BOX) {
         pp_svg_rect(svg, x + 3.0, y - 5.6, swatch - 5.0, 6.2, key->pen);
@@ -61,11 +75,13 @@ static void draw_key(pp_chart *chart, const pp_key *key, double x, double y)
     }
 }
 
+// Keys flow from left to right, and into the next row where one would stick out.
 double pp_chart_legend(pp_chart *chart, bool draw)
 {
     double x = chart->from, y = key_height;
     for (int k = 0; k < chart->keys; k++) {
         double width = key_width(chart, &chart->key[k]);
+        // The 9 pt after the last key may stick out.
         if (x > chart->from && x + width > chart->width + 6.0) {
             x = chart->from;
             y += key_height;
@@ -75,11 +91,13 @@ double pp_chart_legend(pp_chart *chart, bool draw)
         }
         x += width;
     }
+    // Without keys there is room for half a number at the top of the axis.
     return chart->keys ? y + 6.0 : 8.0;
 }
 
 // ── Axes ─────────────────────────────────────────────────────────────────────────────────────────
 
+// "[10^{-15} m]" where no prefix fits, "[10^{3}]" for numbers without a unit.
 void pp_axis_text(char *text, size_t size, const char *label, const char *unit, pp_prefix by)
 {
     char power[24] = "";
@@ -98,6 +116,7 @@ void pp_axis_text(char *text, size_t size, const char *label, const char *unit, 
     }
 }
 
+// Numbers of a logarithmic axis are powers of ten.
 static void tick_text(char text[PP_NUMBER], bool log, double shown, int decimals)
 {
     if (log) {
@@ -109,11 +128,13 @@ static void tick_text(char text[PP_NUMBER], bool log, double shown, int decimals
     pp_decimal_text(text, shown, decimals, false, PP_MINUS);
 }
 
+// Ticks in the numbers that are shown, and what these are divided by.
 typedef struct marks {
     pp_ticks ticks;
     pp_prefix unit;
 } marks;
 
+// Ticks are chosen for the numbers as shown: a step of 2 mm, not of 0.002 m.
 static marks axis_marks(const pp_ruler *scale, int most)
 {
     if (scale->log) {
@@ -124,6 +145,7 @@ static marks axis_marks(const pp_ruler *scale, int most)
                    unit};
 }
 
+// Room that the numbers of an axis take [pt].
 static double widest_number(const pp_ruler *scale, int most)
 {
     marks m = axis_marks(scale, most);
@@ -136,12 +158,14 @@ static double widest_number(const pp_ruler *scale, int most)
     return width;
 }
 
+// A low panel has room for three labels.
 static int ticks_of(const pp_panel *panel)
 {
     return panel->height < 60.0 ? 3 : TICKS_Y;
 }
 
-static void minor_ticks(pp_chart *chart, const pp_panel *panel, const pp_ticks *major)
+// Short strokes, without numbers.
+static void draw_minor_ticks(pp_chart *chart, const pp_panel *panel, const pp_ticks *major)
 {
     pp_ticks minor = pp_ticks_log_minor(panel->sy.low, panel->sy.high, major);
     for (int k = 0; k < minor.count; k++) {
@@ -150,7 +174,8 @@ static void minor_ticks(pp_chart *chart, const pp_panel *panel, const pp_ticks *
     }
 }
 
-static void axis_y(pp_chart *chart, const pp_panel *panel)
+// Grid, ticks, numbers and label on the left.
+static void draw_axis_y(pp_chart *chart, const pp_panel *panel)
 {
     pp_svg *svg = chart->svg;
     marks m = axis_marks(&panel->sy, ticks_of(panel));
@@ -158,13 +183,14 @@ static void axis_y(pp_chart *chart, const pp_panel *panel)
     pp_svg_group(svg, (pp_pen){.stroke = PP_RULE, .width = 0.5});
     for (int k = 0; k < m.ticks.count; k++) {
         double y = pp_scale_at(&panel->sy, m.ticks.value[k] * m.unit.factor);
+        // No grid line on the x axis.
         if (y < panel->top + panel->height - 0.5) {
             pp_svg_line(svg, chart->from, y, chart->to, y, (pp_pen){.stroke = PP_GRID});
         }
         pp_svg_line(svg, chart->from - 3.0, y, chart->from, y, (pp_pen){0});
     }
     if (panel->sy.log) {
-        minor_ticks(chart, panel, &m.ticks);
+        draw_minor_ticks(chart, panel, &m.ticks);
     }
     pp_svg_line(svg, chart->from, panel->top, chart->from, panel->top + panel->height, (pp_pen){0});
     pp_svg_end_group(svg);
@@ -177,9 +203,11 @@ static void axis_y(pp_chart *chart, const pp_panel *panel)
     pp_svg_label(svg, 8.5, panel->top + 0.5 * panel->height, PP_MIDDLE, PP_TYPE, true, text);
 }
 
-static void axis_right(pp_chart *chart, const pp_panel *panel)
+// The same values in another unit: an impulse as a force, for example. It has ticks of its own.
+static void draw_axis_right(pp_chart *chart, const pp_panel *panel)
 {
     pp_svg *svg = chart->svg;
+    // The same places on the page, other numbers.
     pp_ruler scale = panel->sy;
     scale.low *= panel->right;
     scale.high *= panel->right;
@@ -199,10 +227,12 @@ static void axis_right(pp_chart *chart, const pp_panel *panel)
                  true, text);
 }
 
-static void axis_x(pp_chart *chart, const pp_panel *panel)
+// Ticks below the panel; numbers and label only where no panel below shares the axis.
+static void draw_axis_x(pp_chart *chart, const pp_panel *panel)
 {
     pp_svg *svg = chart->svg;
     double y = panel->top + panel->height;
+    // A figure over both columns has room for more.
     marks m = axis_marks(&panel->sx, chart->width > 300.0 ? 10 : TICKS_X);
     char text[96];
     pp_svg_group(svg, (pp_pen){.stroke = PP_RULE, .width = 0.5});
@@ -212,27 +242,30 @@ static void axis_x(pp_chart *chart, const pp_panel *panel)
         pp_svg_line(svg, x, y, x, y + 3.0, (pp_pen){0});
     }
     pp_svg_end_group(svg);
-    for (int k = 0; k < m.ticks.count && !panel->x.hidden; k++) {
+    if (panel->x.hidden) {
+        return;
+    }
+    for (int k = 0; k < m.ticks.count; k++) {
         double x = pp_scale_at(&panel->sx, m.ticks.value[k] * m.unit.factor);
         tick_text(text, false, m.ticks.value[k], m.ticks.decimals);
         pp_svg_label(svg, x, y + 10.5, PP_MIDDLE, PP_SMALL, false, text);
     }
-    if (!panel->x.hidden) {
-        pp_axis_text(text, sizeof text, panel->x.label, panel->x.unit, m.unit);
-        pp_svg_label(svg, 0.5 * (chart->from + chart->to), y + 21.5, PP_MIDDLE, PP_TYPE, false,
-                     text);
-    }
+    pp_axis_text(text, sizeof text, panel->x.label, panel->x.unit, m.unit);
+    pp_svg_label(svg, 0.5 * (chart->from + chart->to), y + 21.5, PP_MIDDLE, PP_TYPE, false, text);
 }
 
 // ── Layout ───────────────────────────────────────────────────────────────────────────────────────
 
+// From the ranges of the data, the limit included.
 static void make_scales(pp_chart *chart, pp_panel *p)
 {
+    // y grows upwards: from the bottom of the panel to its top.
     double bottom = p->top + p->height;
     pp_range y = p->y.range;
     if (p->limit > 0.0) {
         pp_range_add(&y, p->limit);
     }
+    // Differences that are rounding are not blown up to the height of the panel.
     if (y.high - y.low < 1e-6 * p->y.typical) {
         pp_range_add(&y, y.low + p->y.typical);
     }
@@ -241,12 +274,14 @@ static void make_scales(pp_chart *chart, pp_panel *p)
                      : pp_scale_linear(&y, !p->y.bare, ticks_of(p), bottom, p->top);
 }
 
+// Room for numbers and label beside the panels [pt], the widest of all panels.
 static double numbers_width(pp_chart *chart, bool right)
 {
     double width = 0.0;
     for (int k = 0; k < chart->panels; k++) {
         pp_panel *p = &chart->panel[k];
         make_scales(chart, p);
+        // Of the right axis, where that is asked for.
         pp_ruler scale = p->sy;
         if (right) {
             scale.low *= p->right;
@@ -259,9 +294,11 @@ static double numbers_width(pp_chart *chart, bool right)
     return width;
 }
 
-// Returns the height of the figure.
+// Places of the panels; returns the height of the figure [pt]. Widths come first: scales need them,
+// and the numbers that give the widths do not depend on them.
 static double layout_panels(pp_chart *chart)
 {
+    // All panels begin and end at the same places, so that times can be compared.
     chart->from = fmax(chart->left, numbers_width(chart, false));
     chart->to = chart->width - fmax(8.0, numbers_width(chart, true));
     double y = pp_chart_legend(chart, false);
@@ -269,23 +306,17 @@ static double layout_panels(pp_chart *chart)
         pp_panel *p = &chart->panel[k];
         p->top = y;
         make_scales(chart, p);
-        y += p->height + (p->x.hidden ? gap_between : foot + (k + 1 < chart->panels ? 6.0 : 0.0));
+        bool last = k + 1 == chart->panels;
+        double below = last ? foot : foot + 6.0;
+        y += p->height + (p->x.hidden ? gap_between : below);
     }
     return y;
 }
 
 static const pp_pen limit_pen = {.stroke = PP_INK, .width = 0.7, .dash = "3 2"};
 
-static void limit_rule(pp_chart *chart, int k)
-{
-    const pp_panel *panel = &chart->panel[k];
-    pp_script_segment(chart->svg->script, k, limit_pen, (double[]){panel->sx.low, panel->limit},
-                      (double[]){panel->sx.high, panel->limit});
-    double y = pp_scale_at(&panel->sy, panel->limit);
-    pp_svg_line(chart->svg, chart->from, y, chart->to, y, limit_pen);
-}
-
-static void limit_key(pp_chart *chart)
+// One entry, however many panels have a limit.
+static void add_limit_key(pp_chart *chart)
 {
     for (int k = 0; k < chart->panels; k++) {
         if (chart->panel[k].limit > 0.0) {
@@ -295,16 +326,18 @@ static void limit_key(pp_chart *chart)
     }
 }
 
-static void decorate(pp_chart *chart, int k)
+// Axes of a panel, its zero line, its limit and its letter.
+static void draw_axes(pp_chart *chart, int k)
 {
+    // Captions refer to panels by their letters.
     static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)"};
     const pp_panel *panel = &chart->panel[k];
     if (!panel->y.bare) {
-        axis_y(chart, panel);
+        draw_axis_y(chart, panel);
     }
-    axis_x(chart, panel);
+    draw_axis_x(chart, panel);
     if (panel->right > 0.0) {
-        axis_right(chart, panel);
+        draw_axis_right(chart, panel);
     }
     if (!panel->sy.log && !panel->y.bare && panel->sy.low < 0.0 && panel->sy.high > 0.0) {
         double zero = pp_scale_at(&panel->sy, 0.0);
@@ -312,8 +345,12 @@ static void decorate(pp_chart *chart, int k)
                     (pp_pen){.stroke = PP_GREY, .width = 0.5});
     }
     if (panel->limit > 0.0) {
-        limit_rule(chart, k);
+        pp_script_segment(chart->svg->script, k, limit_pen, (double[]){panel->sx.low, panel->limit},
+                          (double[]){panel->sx.high, panel->limit});
+        double y = pp_scale_at(&panel->sy, panel->limit);
+        pp_svg_line(chart->svg, chart->from, y, chart->to, y, limit_pen);
     }
+    // There are values, and a logarithmic axis has no place for any of them.
     if (panel->y.log && panel->y.range.high <= 0.0 && panel->y.range.low <= panel->y.range.high) {
         pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,
                      PP_MIDDLE, PP_SMALL, false, "zero throughout");
@@ -323,15 +360,17 @@ static void decorate(pp_chart *chart, int k)
     }
 }
 
+// What is drawn later lies on top of the axes.
 void pp_chart_begin(pp_chart *chart)
 {
-    limit_key(chart);
+    add_limit_key(chart);
     chart->height = layout_panels(chart);
     pp_svg_open(chart->svg, chart->width, chart->height, chart->title);
     pp_chart_legend(chart, true);
     for (int k = 0; k < chart->panels; k++) {
-        decorate(chart, k);
+        draw_axes(chart, k);
     }
+    // In the middle of the first panel.
     if (chart->empty) {
         const pp_panel *panel = &chart->panel[0];
         pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,
@@ -347,6 +386,7 @@ void pp_chart_end(pp_chart *chart)
 
 // ── What is drawn into panels ────────────────────────────────────────────────────────────────────
 
+// One point more above and below: lines on the edge keep their width.
 void pp_chart_clip(pp_chart *chart, int panel)
 {
     const pp_panel *p = &chart->panel[panel];
@@ -354,9 +394,9 @@ void pp_chart_clip(pp_chart *chart, int panel)
                 p->height + 2.0);
 }
 
-// A line in the making. A point that a straight line from the last corner passes within `slack` is held
-// back until one comes that needs it (the swinging door): the curve keeps its shape and its peaks, and
-// smooth ones take a tenth of the room.
+// A line in the making. A point that a straight line from the last corner passes within `slack` is
+// held back until one comes that needs it (the swinging door): the curve keeps its shape and its
+// peaks, and smooth ones take a tenth of the room.
 typedef struct stroke {
     pp_svg *svg;
     const pp_panel *panel;
@@ -368,6 +408,7 @@ typedef struct stroke {
 
 static const double slack = 0.04;
 
+// The point that is held back becomes a corner of the line.
 static void stroke_corner(stroke *s)
 {
     pp_svg_to(s->svg, s->held_x, s->held_y);
@@ -388,6 +429,8 @@ static void stroke_end(stroke *s)
     s->run = 0;
 }
 
+// low and high are the slopes of lines from the last corner that pass all points since within the
+// slack.
 static void stroke_point(stroke *s, double x, double y)
 {
     if (s->run++ == 0) {
@@ -395,6 +438,7 @@ static void stroke_point(stroke *s, double x, double y)
         *s = (stroke){s->svg, s->panel, 1, x, y, x, y, -PP_INF, PP_INF};
         return;
     }
+    // A point outside the wedge of slopes needs a corner before it.
     double dx = x - s->x, slope = dx > 0.0 ? (y - s->y) / dx : PP_INF;
     if (s->run > 2 && !(slope >= s->low && slope <= s->high)) {
         stroke_corner(s);
@@ -410,6 +454,7 @@ static void stroke_point(stroke *s, double x, double y)
     s->held_y = y;
 }
 
+// A sample, where the axis has a place for it.
 static void stroke_add(stroke *s, pp_sample sample)
 {
     if (s->panel->sy.log && !(sample.y >= s->panel->sy.low)) {  // zeros have no place on the axis
@@ -419,6 +464,7 @@ static void stroke_add(stroke *s, pp_sample sample)
     }
 }
 
+// A curve without values, or without positive ones on a logarithmic axis, is left out.
 void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pen)
 {
     const pp_panel *p = &chart->panel[panel];
@@ -429,10 +475,10 @@ void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pe
     pp_svg_put(chart->svg, "<g stroke-linecap=\"round\">");
     pp_svg_path(chart->svg, pen);
     stroke s = {.svg = chart->svg, .panel = p};
-    for (int k = 0; k < trace->cells; k++) {
+    for (int k = 0; k < trace->bins; k++) {
         pp_sample sample[4];
-        int count = pp_trace_cell_samples(&trace->cell[k], sample);
-        if (count > 0 && trace->cell[k].broken) {
+        int count = pp_trace_bin_samples(&trace->bin[k], sample);
+        if (count > 0 && trace->bin[k].broken) {
             stroke_end(&s);
         }
         for (int i = 0; i < count; i++) {
@@ -444,14 +490,14 @@ void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pe
     pp_svg_end_group(chart->svg);
 }
 
-// Forth along the curve from cell `from` to before `to`, back along its lower side.
+// Forth along the curve from bin `from` to before `to`, back along its lower side.
 static void fill_area(pp_svg *svg, const pp_panel *panel, const pp_trace *trace, int from, int to,
                       double side)
 {
     pp_sample sample[4];
     bool begun = false;
     for (int k = from; k < to; k++) {
-        int count = pp_trace_cell_samples(&trace->cell[k], sample);
+        int count = pp_trace_bin_samples(&trace->bin[k], sample);
         for (int s = 0; s < count; s++) {
             double x = pp_scale_at(&panel->sx, sample[s].t),
                    y = pp_scale_at(&panel->sy, sample[s].y);
@@ -464,7 +510,7 @@ static void fill_area(pp_svg *svg, const pp_panel *panel, const pp_trace *trace,
         }
     }
     for (int k = to - 1; k >= from; k--) {
-        for (int s = pp_trace_cell_samples(&trace->cell[k], sample) - 1; s >= 0; s--) {
+        for (int s = pp_trace_bin_samples(&trace->bin[k], sample) - 1; s >= 0; s--) {
             pp_svg_to(svg, pp_scale_at(&panel->sx, sample[s].t),
                       pp_scale_at(&panel->sy, side * sample[s].y));
         }
@@ -474,12 +520,14 @@ static void fill_area(pp_svg *svg, const pp_panel *panel, const pp_trace *trace,
     }
 }
 
+// One closed shape for each stretch without a break.
 void pp_chart_area(pp_chart *chart, int panel, const pp_trace *trace, bool mirror, pp_pen pen)
 {
     pp_script_area(chart->svg->script, panel, trace, mirror ? -1.0 : 0.0, pen);
     pp_svg_path(chart->svg, pen);
-    for (int from = 0, to = 1; from < trace->cells; from = to++) {
-        while (to < trace->cells && !(trace->cell[to].used && trace->cell[to].broken)) {
+    // A stretch ends before the next bin that is broken.
+    for (int from = 0, to = 1; from < trace->bins; from = to++) {
+        while (to < trace->bins && !(trace->bin[to].used && trace->bin[to].broken)) {
             to++;
         }
         fill_area(chart->svg, &chart->panel[panel], trace, from, to, mirror ? -1.0 : 0.0);

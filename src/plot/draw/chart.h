@@ -3,12 +3,13 @@
 //
 // Charts: one or more panels below each other, a legend above them, axes with units.
 //
-// A figure fills in a pp_chart, calls pp_chart_begin (which opens the SVG, lays out and draws legend and
-// axes), draws into the panels, and calls pp_chart_end. The style of all figures is here: a column of a
-// two-column page wide, 7 and 8 pt type, thin rules, the colours of Okabe and Ito.
+// A figure fills in a pp_chart, calls pp_chart_begin (which opens the SVG, lays out and draws
+// legend and axes), draws into the panels, and calls pp_chart_end. The style of all figures is
+// here: a column of a two-column page wide, 7 and 8 pt type, thin rules, the colours of Okabe and
+// Ito.
 #pragma once
 
-#include "plot/draw/lane.h"
+#include "plot/draw/trace.h"
 
 #define PP_INK    "#222222"
 #define PP_RULE   "#555555"
@@ -29,10 +30,12 @@
 enum { PP_CURVES = 8, PP_PANELS = 3, PP_KEYS = 12 };
 
 const char *pp_colour(int k);  // of curve k, they repeat after seven
-// Curves that coincide stay visible: later ones are thinner and lie on top; past seven they are dashed.
+// Curves that coincide stay visible: later ones are thinner and lie on top; past seven they are
+// dashed.
 pp_pen pp_curve_pen(int k, int count);
 
 typedef enum pp_key_kind { PP_KEY_LINE, PP_KEY_BOX, PP_KEY_DOT } pp_key_kind;
+// An entry of the legend.
 typedef struct pp_key {
     const char *name;
     bool ours;  // markup, not a name from the scene
@@ -40,6 +43,7 @@ typedef struct pp_key {
     pp_pen pen;
 } pp_key;
 
+// An axis as a figure wants it; pp_chart_begin makes the scale from it.
 typedef struct pp_chart_axis {
     const char *label, *unit;  // markup; unit "": none
     pp_range range;
@@ -49,6 +53,8 @@ typedef struct pp_chart_axis {
     bool bare;    // nothing at all: the rows of a strip
 } pp_chart_axis;
 
+// One coordinate system. Panels of a chart are below each other and share their left and right
+// ends.
 typedef struct pp_panel {
     double height;
     pp_chart_axis x, y;
@@ -60,6 +66,7 @@ typedef struct pp_panel {
     double top;
 } pp_panel;
 
+// A figure with panels. What a caller does not set is 0, and has a default.
 typedef struct pp_chart {
     pp_svg *svg;
     const char *title;
@@ -70,7 +77,7 @@ typedef struct pp_chart {
     int keys;
     const char *empty;  // what to say when there is nothing to draw, or NULL
     double from, to;    // where the panels are, set by pp_chart_begin
-    double height;      // of the figure, too
+    double height;      // of the figure, set by pp_chart_begin
 } pp_chart;
 
 // "*p*_{n} [mN s]", with the prefix or power that the numbers of the axis are divided by.

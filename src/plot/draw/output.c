@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Files of figures, written under another name first.
 #include "plot/draw/output.h"
 
 #include <errno.h>
@@ -7,11 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+// With the reason that the system gave.
 static perp_status fail_write(perp_error *error, const char *path, int fault)
 {
     return pp_fail(error, PERP_ERR_IO, "cannot write '%.150s': %s", path, strerror(fault));
 }
 
+// The directory above it must exist: a figure is put beside a recording.
 perp_status pp_plot_directory(const char *dir, perp_error *error)
 {
     return mkdir(dir, 0777) == 0 || errno == EEXIST ? PERP_OK : fail_write(error, dir, errno);
@@ -35,6 +39,7 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
     if (!file) {
         return fail_write(error, part, errno);
     }
+    // fclose may be the first call that sees a full disk.
     bool whole = fwrite(text->text, 1, text->used, file) == text->used;
     whole = fflush(file) == 0 && whole;
     int fault = errno;
@@ -46,6 +51,7 @@ perp_status pp_plot_write(const char *dir, const char *name, const char *ending,
     return PERP_OK;
 }
 
+// A file that is not there is fine.
 static void drop(const char *dir, const char *name, const char *ending)
 {
     char path[PP_PATH];
@@ -55,6 +61,7 @@ static void drop(const char *dir, const char *name, const char *ending)
     }
 }
 
+// The SVG first: it is what the page shows.
 perp_status pp_plot_figure(const char *dir, const char *name, const pp_svg *svg, perp_error *error)
 {
     perp_status status = pp_plot_write(dir, name, ".svg", svg, error);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files of figures: each is whole or not there.
+//
+// A figure is three files, NAME.svg, NAME.dat and NAME.gp. They are written in this order, each
+// under a name with .part at its end first.
 #pragma once
 
 #include "plot/draw/script.h"

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// index.html: a table of facts, then the figures with captions and links to their data.
 #include "plot/draw/page.h"
 
 #include "plot/figures/figures.h"
 
 #include <math.h>
 
+// The look of the page. It prints well, and has no scripts.
 static const char style[] =
     "body{font:15px/1.5 Helvetica,Arial,'Liberation Sans',sans-serif;color:#222;background:#fff;"
     "max-width:1100px;margin:2.5rem auto;padding:0 1.25rem}\n"
@@ -25,53 +28,60 @@ static const char style[] =
     ".bad{color:#b34700;font-weight:600}\n"
     "@media print{figure{break-inside:avoid}}\n";
 
-static void fact(pp_svg *html, const char *name)
+// A row of the table: its name, and the cell open.
+static void begin_fact(pp_svg *html, const char *name)
 {
     pp_svg_put(html, "<tr><th scope=\"row\">");
     pp_svg_put(html, name);
     pp_svg_put(html, "</th><td>");
 }
 
-static void text_fact(pp_svg *html, const char *name, const char *text)
+// Text from the scene is escaped.
+static void put_text_fact(pp_svg *html, const char *name, const char *text)
 {
-    fact(html, name);
+    begin_fact(html, name);
     pp_svg_escape(html, text);
     pp_svg_put(html, "</td></tr>\n");
 }
 
-static void value_fact(pp_svg *html, const char *name, double value, const char *unit)
+// A number with its unit.
+static void put_value_fact(pp_svg *html, const char *name, double value, const char *unit)
 {
-    fact(html, name);
+    begin_fact(html, name);
     pp_put_value(html, value, unit);
     pp_svg_put(html, "</td></tr>\n");
 }
 
-static void count_fact(pp_svg *html, const char *name, int64_t count)
+// A whole number.
+static void put_count_fact(pp_svg *html, const char *name, int64_t count)
 {
-    fact(html, name);
+    begin_fact(html, name);
     pp_svg_integer(html, count);
     pp_svg_put(html, "</td></tr>\n");
 }
 
-static const char *figure_word(const char *text)
+// A recording of a later release may have words that this one does not know.
+static const char *word_or_unknown(const char *text)
 {
     return text ? text : "?";
 }
 
-static void facts(const pp_run_data *data, pp_svg *html)
+// What was run, how it was solved, and the verdict.
+static void put_facts(const pp_run_data *data, pp_svg *html)
 {
-    const perp_recording_info *info = data->film->info;
+    const perp_recording_info *info = data->source->info;
     pp_svg_put(html, "<table>\n");
-    text_fact(html, "stepper", figure_word(perp_stepper_word((int)info->stepper)));
-    text_fact(html, "form", figure_word(perp_form_word((int)info->form)));
-    text_fact(html, "solver", info->solver ? info->solver : "auto");
-    value_fact(html, "step", info->h, "s");
-    value_fact(html, "simulated time", data->t.high, "s");
-    count_fact(html, "frames", info->frames);
-    count_fact(html, "bodies", info->bodies - 1);
-    value_fact(html, "worst residual", fmax(data->residual.range.high, 0.0), "m/s");
-    value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
-    fact(html, "certificate");
+    put_text_fact(html, "stepper", word_or_unknown(perp_stepper_word((int)info->stepper)));
+    put_text_fact(html, "form", word_or_unknown(perp_form_word((int)info->form)));
+    put_text_fact(html, "solver", info->solver ? info->solver : "auto");
+    put_value_fact(html, "step", info->h, "s");
+    put_value_fact(html, "simulated time", data->t.high, "s");
+    put_count_fact(html, "frames", info->frames);
+    put_count_fact(html, "bodies", info->bodies - 1);
+    put_value_fact(html, "worst residual", fmax(data->residual.range.high, 0.0), "m/s");
+    put_value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
+    begin_fact(html, "certificate");
+    // In the colour of the class bad.
     pp_svg_put(html, data->violations ? "<span class=\"bad\">violated in " : "passed");
     if (data->violations) {
         pp_svg_integer(html, data->violations);
@@ -79,12 +89,13 @@ static void facts(const pp_run_data *data, pp_svg *html)
     }
     pp_svg_put(html, "</td></tr>\n");
     if (!info->complete) {
-        text_fact(html, "recording", "incomplete: the run did not finish");
+        put_text_fact(html, "recording", "incomplete: the run did not finish");
     }
     pp_svg_put(html, "</table>\n");
 }
 
-static void picture(pp_svg *html, const char *name, const char *title, bool wide)
+// The image and the title of its caption, which stays open.
+static void put_picture(pp_svg *html, const char *name, const char *title, bool wide)
 {
     pp_svg_put(html, wide ? "<figure class=\"wide\"><img src=\"" : "<figure><img src=\"");
     pp_svg_put(html, name);
@@ -95,7 +106,8 @@ static void picture(pp_svg *html, const char *name, const char *title, bool wide
     pp_svg_put(html, ".</b> ");
 }
 
-static void links(pp_svg *html, const char *name)
+// Ends the caption with links to the figure, its script and its data.
+static void put_links(pp_svg *html, const char *name)
 {
     pp_svg_put(html, " <a href=\"");
     pp_svg_put(html, name);
@@ -106,13 +118,15 @@ static void links(pp_svg *html, const char *name)
     pp_svg_put(html, ".dat\">data</a></figcaption></figure>\n");
 }
 
-static void figure(const pp_run_data *data, const pp_figure *figure, pp_svg *html)
+// wide: over both columns of the page.
+static void put_figure(const pp_run_data *data, const pp_figure *figure, pp_svg *html)
 {
-    picture(html, figure->name, figure->title, figure->wide && figure->wide(data));
+    put_picture(html, figure->name, figure->title, figure->wide && figure->wide(data));
     figure->caption(data, html);
-    links(html, figure->name);
+    put_links(html, figure->name);
 }
 
+// title: the name of the run, escaped.
 static void write_head(pp_svg *html, const char *title)
 {
     pp_svg_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -125,20 +139,22 @@ static void write_head(pp_svg *html, const char *title)
     pp_svg_put(html, "</h1>\n");
 }
 
+// A run without a name is a "recording".
 static const char *name_of(const pp_run_data *data)
 {
-    const char *name = data->film->info->name;
+    const char *name = data->source->info->name;
     return name && name[0] ? name : "recording";
 }
 
+// shown: the figures that were written, in the order of the table in plot.c.
 void pp_page_write(const pp_run_data *data, const bool *shown, pp_svg *html)
 {
     write_head(html, name_of(data));
-    facts(data, html);
+    put_facts(data, html);
     pp_svg_put(html, "<main>\n");
     for (int k = 0; pp_figure_at(k); k++) {
         if (shown[k]) {
-            figure(data, pp_figure_at(k), html);
+            put_figure(data, pp_figure_at(k), html);
         }
     }
     pp_svg_put(html, "</main>\n</body></html>\n");
@@ -146,15 +162,16 @@ void pp_page_write(const pp_run_data *data, const bool *shown, pp_svg *html)
 
 // ── Two runs ─────────────────────────────────────────────────────────────────────────────────────
 
-static void run_fact(pp_svg *html, const char *letter, const pp_run_data *data)
+// One line for each run: enough to distinguish them.
+static void put_run_fact(pp_svg *html, const char *letter, const pp_run_data *data)
 {
-    const perp_recording_info *info = data->film->info;
-    fact(html, letter);
+    const perp_recording_info *info = data->source->info;
+    begin_fact(html, letter);
     pp_svg_escape(html, name_of(data));
     pp_svg_put(html, ": ");
-    pp_svg_escape(html, figure_word(perp_stepper_word((int)info->stepper)));
+    pp_svg_escape(html, word_or_unknown(perp_stepper_word((int)info->stepper)));
     pp_svg_put(html, ", form ");
-    pp_svg_escape(html, figure_word(perp_form_word((int)info->form)));
+    pp_svg_escape(html, word_or_unknown(perp_form_word((int)info->form)));
     pp_svg_put(html, ", solver ");
     pp_svg_escape(html, info->solver ? info->solver : "auto");
     pp_svg_put(html, ", step ");
@@ -164,19 +181,20 @@ static void run_fact(pp_svg *html, const char *letter, const pp_run_data *data)
     pp_svg_put(html, "</td></tr>\n");
 }
 
+// The first figure, the overlay, goes over both columns.
 void pp_page_pair(const pp_run_pair *pair, pp_svg *html)
 {
     write_head(html, "Two runs compared");
     pp_svg_put(html, "<table>\n");
-    run_fact(html, "run A", pair->a);
-    run_fact(html, "run B", pair->b);
+    put_run_fact(html, "run A", pair->a);
+    put_run_fact(html, "run B", pair->b);
     pp_svg_put(html, "</table>\n<main>\n");
     for (int k = 0; pp_pair_figure_at(k); k++) {
         const pp_pair_figure *f = pp_pair_figure_at(k);
         if (f->has(pair)) {
-            picture(html, f->name, f->title, k == 0);
+            put_picture(html, f->name, f->title, k == 0);
             pp_svg_put(html, f->caption);
-            links(html, f->name);
+            put_links(html, f->name);
         }
     }
     pp_svg_put(html, "</main>\n</body></html>\n");

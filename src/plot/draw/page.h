@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// index.html: what was run, and the figures with their captions. No scripts, nothing from the network.
+// index.html: what was run, and the figures with their captions. No scripts, nothing from the
+// network.
+//
+// Figures are linked, not included: a page and its figures are moved together.
 #pragma once
 
 #include "plot/figures/pair.h"

@@ -1,10 +1,17 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Scripts and data for gnuplot 5.4 or later.
+//
+// A script sets margins, ranges, labels and pens of each panel as the SVG has them, and plots the
+// blocks of its data file by their index. Data is in SI units: the script divides by ux and uy, the
+// units of the axes, so that the data can be used for other purposes as well.
 #include "plot/draw/script.h"
 
 #include <math.h>
 #include <string.h>
 
+// env: for the memory of all texts.
 void pp_script_init(pp_script *script, const char *name, const perp_env *env)
 {
     *script = (pp_script){.name = name,
@@ -27,26 +34,33 @@ void pp_script_free(pp_script *script)
 
 // ── Blocks ───────────────────────────────────────────────────────────────────────────────────────
 
+// Colours and dashes may be NULL.
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+// Width and opacity do not matter: blocks are joined by colour.
 static bool same_pen(const pp_pen *a, const pp_pen *b)
 {
     return same_text(a->stroke, b->stroke) && same_text(a->fill, b->fill) &&
            same_text(a->dash, b->dash);
 }
 
+// More blocks than PP_BLOCKS are left out of the script; the SVG has them.
 pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_pen pen, bool joined)
 {
-    for (int k = 0; script && joined && k < script->blocks; k++) {
+    if (!script) {
+        return NULL;
+    }
+    int known = joined ? script->blocks : 0;
+    for (int k = 0; k < known; k++) {
         pp_script_data *b = &script->block[k];
         if (b->panel == panel && b->style == style && same_pen(&b->pen, &pen)) {
             return &b->text;
         }
     }
-    if (!script || script->blocks == PP_BLOCKS) {
+    if (script->blocks == PP_BLOCKS) {
         return NULL;
     }
     pp_script_data *b = &script->block[script->blocks++];
@@ -54,6 +68,7 @@ pp_svg *pp_script_block(pp_script *script, int panel, pp_block_style style, pp_p
     return &b->text;
 }
 
+// The shortest digits that read back as the same double.
 static void put_number(pp_svg *text, double value)
 {
     char number[PP_NUMBER];
@@ -63,27 +78,35 @@ static void put_number(pp_svg *text, double value)
 
 void pp_script_row(pp_svg *text, int count, const double *values)
 {
-    for (int k = 0; text && k < count; k++) {
+    if (!text) {
+        return;
+    }
+    for (int k = 0; k < count; k++) {
         put_number(text, values[k]);
         pp_svg_put(text, k + 1 < count ? " " : "\n");
     }
 }
 
+// One empty line breaks a line in gnuplot; two would begin another block.
 void pp_script_gap(pp_svg *text)
 {
+    // Nothing to break at the start of a block, or after a break.
     bool begun = text && text->used > 0 && text->text[text->used - 1] == '\n';
     if (begun && !(text->used > 1 && text->text[text->used - 2] == '\n')) {
         pp_svg_put(text, "\n");
     }
 }
 
-// The samples that the curve is drawn with.
-static void put_lane(pp_svg *text, const pp_trace *trace, const double *side)
+// The samples that the curve is drawn with; side: a third column, side times y.
+static void put_trace_rows(pp_svg *text, const pp_trace *trace, const double *side)
 {
-    for (int k = 0; text && k < trace->cells; k++) {
+    if (!text) {
+        return;
+    }
+    for (int k = 0; k < trace->bins; k++) {
         pp_sample sample[4];
-        int count = pp_trace_cell_samples(&trace->cell[k], sample);
-        if (count > 0 && trace->cell[k].broken) {
+        int count = pp_trace_bin_samples(&trace->bin[k], sample);
+        if (count > 0 && trace->bin[k].broken) {
             pp_script_gap(text);
         }
         for (int i = 0; i < count; i++) {
@@ -95,12 +118,12 @@ static void put_lane(pp_svg *text, const pp_trace *trace, const double *side)
 
 void pp_script_trace(pp_script *script, int panel, const pp_trace *trace, pp_pen pen)
 {
-    put_lane(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), trace, NULL);
+    put_trace_rows(pp_script_block(script, panel, PP_BLOCK_LINES, pen, false), trace, NULL);
 }
 
 void pp_script_area(pp_script *script, int panel, const pp_trace *trace, double side, pp_pen pen)
 {
-    put_lane(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), trace, &side);
+    put_trace_rows(pp_script_block(script, panel, PP_BLOCK_AREA, pen, false), trace, &side);
 }
 
 void pp_script_segment(pp_script *script, int panel, pp_pen pen, const double from[2],
@@ -124,16 +147,20 @@ void pp_script_box(pp_script *script, int panel, const char *colour, const doubl
 
 // ── Text of the script ───────────────────────────────────────────────────────────────────────────
 
-// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so is a
-// percent sign where the text is a format. What is not printable is left out, what is long is cut.
+// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so
+// is a percent sign where the text is a format. What is not printable is left out, what is long is
+// cut.
 static void put_name(pp_svg *gp, const char *name, bool format)
 {
     enum { LETTERS = 36 };
     int letters = 0;
     pp_svg_put(gp, "'");
     for (const char *c = name; *c; c++) {
+        // One or two of them are written.
         char one[3] = {*c, *c, '\0'};
+        // Doubling is how gnuplot escapes both.
         bool twice = *c == '\'' || (*c == '%' && format);
+        // Letters of UTF-8 are counted, not bytes.
         letters += ((unsigned char)*c & 0xc0) != 0x80;  // the first byte of a letter
         if (letters > LETTERS) {
             pp_svg_put(gp, "\xe2\x80\xa6");
@@ -161,6 +188,7 @@ static void put_markup(pp_svg *gp, const char *markup)
     }
 }
 
+// A name at the height y of a strip, as a tic.
 void pp_script_tick(pp_script *script, double y, const char *name)
 {
     if (script) {
@@ -171,6 +199,7 @@ void pp_script_tick(pp_script *script, double y, const char *name)
     }
 }
 
+// A label beside a curve, right-aligned.
 void pp_script_mark(pp_script *script, double x, double y, const char *markup)
 {
     if (script) {
@@ -185,6 +214,7 @@ void pp_script_mark(pp_script *script, double x, double y, const char *markup)
     }
 }
 
+// "name value" on a line.
 static void put_setting(pp_svg *gp, const char *name, double value)
 {
     pp_svg_put(gp, name);
@@ -192,6 +222,7 @@ static void put_setting(pp_svg *gp, const char *name, double value)
     pp_svg_put(gp, "\n");
 }
 
+// set xrange [low:high], in the numbers that are shown.
 static void put_range(pp_svg *gp, const char *axis, double low, double high, double unit)
 {
     pp_svg_put(gp, "set ");
@@ -203,6 +234,7 @@ static void put_range(pp_svg *gp, const char *axis, double low, double high, dou
     pp_svg_put(gp, "]\n");
 }
 
+// The label of an axis in quotes.
 static void put_label(pp_svg *gp, const char *label, const char *unit, pp_prefix by)
 {
     char text[96];
@@ -222,6 +254,7 @@ static void put_side_label(pp_svg *gp, const char *label, const char *unit, pp_p
     pp_svg_put(gp, ", graph 0.5 center rotate by 90\n");
 }
 
+// SVG's dashes, in gnuplot's units of line width.
 static void put_dash(pp_svg *gp, const char *dash)
 {
     double on = 0.0, off = 0.0;
@@ -229,6 +262,7 @@ static void put_dash(pp_svg *gp, const char *dash)
     if (dash && dash[length] && pp_number_parse(dash, length, &on) == PP_NUMBER_FINITE &&
         pp_number_parse(dash + length + 1, strlen(dash + length + 1), &off) == PP_NUMBER_FINITE) {
         pp_svg_put(gp, " dt (");
+        // SVG counts in points, gnuplot in widths of the line.
         put_number(gp, 3.0 * on);
         pp_svg_put(gp, ",");
         put_number(gp, 3.0 * off);
@@ -236,6 +270,7 @@ static void put_dash(pp_svg *gp, const char *dash)
     }
 }
 
+// Colour, width and dashes of a line.
 static void put_line_pen(pp_svg *gp, const pp_pen *pen)
 {
     pp_svg_put(gp, " lc rgb '");
@@ -245,8 +280,10 @@ static void put_line_pen(pp_svg *gp, const pp_pen *pen)
     put_dash(gp, pen->dash);
 }
 
+// Colour and opacity of an area.
 static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 {
+    // Without a border: lines are blocks of their own.
     pp_svg_put(gp, " fs transparent solid ");
     put_number(gp, pen->veil > 0.0 ? pen->veil : 1.0);
     pp_svg_put(gp, " noborder fc rgb '");
@@ -256,8 +293,10 @@ static void put_fill_pen(pp_svg *gp, const pp_pen *pen)
 
 // ── Panels ───────────────────────────────────────────────────────────────────────────────────────
 
+// One block as an item of the plot command; index: of the block in the data file.
 static void put_block(pp_svg *gp, const pp_script_data *block, int index)
 {
+    // In the order of pp_block_style.
     static const char *const using[] = {
         "using ($1/ux):($2/uy) with lines", "using ($1/ux):($2/uy):($3/uy) with filledcurves",
         "using ($1/ux):($2/uy) with filledcurves closed",
@@ -279,6 +318,7 @@ static void put_block(pp_svg *gp, const pp_script_data *block, int index)
     pp_svg_put(gp, " notitle");
 }
 
+// An entry of the legend without data.
 static void put_key(pp_svg *gp, const pp_key *key)
 {
     pp_svg_put(gp, ", \\\n     keyentry with ");
@@ -304,16 +344,10 @@ static void put_key(pp_svg *gp, const pp_key *key)
     }
 }
 
-static void put_margins(pp_svg *gp, const pp_chart *chart, const pp_panel *p)
-{
-    put_setting(gp, "set lmargin at screen ", chart->from / chart->width);
-    put_setting(gp, "set rmargin at screen ", chart->to / chart->width);
-    put_setting(gp, "set tmargin at screen ", 1.0 - p->top / chart->height);
-    put_setting(gp, "set bmargin at screen ", 1.0 - (p->top + p->height) / chart->height);
-}
-
+// A strip has names of rows in place of numbers. A second scale on the right has its own range.
 static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, double unit)
 {
+    // %L is the exponent.
     pp_svg_put(gp, p->sy.log ? "set logscale y\nset format y '10^{%L}'\n"
                              : "unset logscale y\nset format y '%g'\n");
     put_range(gp, "y", p->sy.low, p->sy.high, unit);
@@ -323,30 +357,38 @@ static void put_axis_y(pp_svg *gp, const pp_script *script, const pp_panel *p, d
         pp_svg_put(gp, ") scale 0 noenhanced\nset border 1\n");
         return;
     }
+    // Border 11: left, bottom and right.
     if (p->right > 0.0) {
         pp_ruler right = p->sy;
         right.low *= p->right;
         right.high *= p->right;
         pp_prefix by = pp_unit_for(right.low, right.high);
+        // At the right edge of the page.
         put_side_label(gp, p->right_label, p->right_unit, by, 0.98);
         put_range(gp, "y2", right.low, right.high, by.factor);
         pp_svg_put(gp, "set y2tics nomirror\nset border 11\n");
     }
 }
 
+// Settings and the plot command of one panel.
 static void put_panel(pp_script *script, const pp_chart *chart, int k, bool picture)
 {
     const pp_panel *p = &chart->panel[k];
     pp_svg *gp = &script->gp;
     pp_prefix x = pp_unit_for(p->sx.low, p->sx.high);
+    // Logarithmic axes show powers of ten, and need no prefix.
     pp_prefix y = p->sy.log || p->y.bare ? (pp_prefix){.factor = 1.0, .prefix = ""}
                                          : pp_unit_for(p->sy.low, p->sy.high);
     if (picture) {
         x = y = (pp_prefix){.factor = 1.0, .prefix = ""};
         pp_svg_put(gp, "set size ratio -1\n");
-    } else {
-        put_margins(gp, chart, p);
+    } else {  // gnuplot counts places on the page from below, as parts of its size
+        put_setting(gp, "set lmargin at screen ", chart->from / chart->width);
+        put_setting(gp, "set rmargin at screen ", chart->to / chart->width);
+        put_setting(gp, "set tmargin at screen ", 1.0 - p->top / chart->height);
+        put_setting(gp, "set bmargin at screen ", 1.0 - (p->top + p->height) / chart->height);
     }
+    // The data is in SI units; ux and uy are what the numbers of the axes are divided by.
     put_setting(gp, "ux = ", x.factor);
     put_setting(gp, "uy = ", y.factor);
     put_range(gp, "x", p->sx.low, p->sx.high, x.factor);
@@ -365,14 +407,19 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
         put_side_label(gp, p->y.label, p->y.unit, y, 6.0 / chart->width);
     }
     put_axis_y(gp, script, p, y.factor);
+    // Labels inside are of panel 0 only.
     if (k == 0 && script->marks.text) {
         pp_svg_put(gp, script->marks.text);
     }
+    // One plot command with everything in it: NaN gives a panel without data its axes. The legend
+    // belongs to the figure, and is written with its first panel.
     pp_svg_put(gp, "plot NaN notitle");
-    for (int i = 0; i < chart->keys && k == 0; i++) {
+    int keys = k == 0 ? chart->keys : 0;
+    for (int i = 0; i < keys; i++) {
         put_key(gp, &chart->key[i]);
     }
     for (int i = 0, index = 0; i < script->blocks; i++) {
+        // Blocks without lines are not in the data file, and not counted.
         bool there = script->block[i].text.used > 0;
         if (there && script->block[i].panel == k) {
             put_block(gp, &script->block[i], index);
@@ -382,6 +429,7 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
     pp_svg_put(gp, "\nunset label\n");
 }
 
+// All blocks that hold something, numbered from 0 as gnuplot counts them.
 static void put_data(pp_script *script)
 {
     pp_svg *dat = &script->dat;
@@ -391,6 +439,7 @@ static void put_data(pp_script *script)
         if (text->used == 0) {
             continue;
         }
+        // Two empty lines separate blocks.
         pp_svg_put(dat, index > 0 ? "\n\n# block " : "# SI units, angles in rad\n# block ");
         pp_svg_integer(dat, index++);
         pp_svg_put(dat, ", panel ");
@@ -403,12 +452,14 @@ static void put_data(pp_script *script)
     }
 }
 
+// Memory that ran out in a part is remembered in the text that is written.
 void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
 {
     if (!script) {
         return;
     }
     pp_svg *gp = &script->gp;
+    // The data first: the script counts its blocks.
     put_data(script);
     pp_svg_put(gp, "# gnuplot 5.4 or later, in this directory: gnuplot ");
     pp_svg_put(gp, script->name);
@@ -417,6 +468,8 @@ void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
     pp_svg_put(gp, "-gnuplot.svg'\ndata = '");
     pp_svg_put(gp, script->name);
     pp_svg_put(gp, ".dat'\nset encoding utf8\nset terminal svg size ");
+    // Twice the size of the SVG in points, since gnuplot has no fractions of a pixel; type is twice
+    // 7 pt.
     put_number(gp, ceil(2.0 * chart->width));
     pp_svg_put(gp, ",");
     put_number(gp, ceil(2.0 * chart->height));
@@ -429,6 +482,7 @@ void pp_script_finish(pp_script *script, const pp_chart *chart, bool picture)
                ", screen 0.995 left top horizontal samplen 1.2 width -3 Left reverse font ',12'\n"
                "set clip two\nset xlabel offset 0,1\n"
                "set xtics offset 0,0.4\nset multiplot");
+    // Two projections side by side.
     if (picture && chart->panels > 1) {
         pp_svg_put(gp, " layout 1,2");
     }

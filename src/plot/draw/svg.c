@@ -1,5 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// SVG, HTML and other text in memory.
+//
+// Numbers are written by hand, since printf follows the locale. Names from scenes may hold any
+// bytes: they are made valid UTF-8 and valid XML 1.0. Widths of text are those of Helvetica,
+// whatever font a viewer takes.
 #include "plot/draw/svg.h"
 
 #include <math.h>
@@ -16,6 +22,7 @@ void pp_svg_free(pp_svg *svg)
     *svg = (pp_svg){.env = svg->env};
 }
 
+// Doubles the room: writing n bytes takes time O(n) in all.
 static bool grow_text(pp_svg *svg, size_t more)
 {
     if (svg->failed) {
@@ -25,20 +32,17 @@ static bool grow_text(pp_svg *svg, size_t more)
         return true;
     }
     size_t size = 2 * (svg->used + more) + 4096;
-    char *text = pp_alloc(svg->env, size);
+    char *text = pp_block_move(svg->env, svg->text, svg->size, svg->used, size);
     if (!text) {
         svg->failed = true;
         return false;
     }
-    if (svg->used > 0) {
-        memcpy(text, svg->text, svg->used);
-    }
-    pp_free(svg->env, svg->text, svg->size);
     svg->text = text;
     svg->size = size;
     return true;
 }
 
+// Text stays terminated.
 static void put_bytes(pp_svg *svg, const char *text, size_t length)
 {
     if (length > 0 && grow_text(svg, length)) {
@@ -50,12 +54,14 @@ static void put_bytes(pp_svg *svg, const char *text, size_t length)
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
 
+// As it is: the caller's text is valid where it is put.
 void pp_svg_put(pp_svg *svg, const char *text)
 {
     put_bytes(svg, text, strlen(text));
 }
 
-static const char *entity(unsigned char c)
+// What a character becomes in XML, NULL: itself.
+static const char *xml_entity(unsigned char c)
 {
     switch (c) {
     case '&':
@@ -72,13 +78,22 @@ static const char *entity(unsigned char c)
 }
 
 // Length of the UTF-8 sequence at text; 0 when it is malformed or not a character of XML 1.0.
-static size_t sequence(const char *text)
+static size_t utf8_length(const char *text)
 {
     unsigned char lead = (unsigned char)text[0];
-    size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    // A byte that continues a character; two-byte forms of ASCII; codes past U+10FFFF.
     if ((lead >= 0x80 && lead < 0xc2) || lead > 0xf4) {
         return 0;
     }
+    size_t length = 1;
+    if (lead >= 0xf0) {
+        length = 4;
+    } else if (lead >= 0xe0) {
+        length = 3;
+    } else if (lead >= 0x80) {
+        length = 2;
+    }
+    // The bits of the lead byte that belong to the code.
     uint32_t code = length == 1 ? lead : lead & (0x7fU >> length);
     for (size_t k = 1; k < length; k++) {
         unsigned char next = (unsigned char)text[k];
@@ -87,18 +102,21 @@ static size_t sequence(const char *text)
         }
         code = code << 6 | (next & 0x3fU);
     }
+    // A form longer than needed; two-byte ones were refused above.
     bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    // Surrogates, non-characters, and codes past the end of Unicode.
     bool outside =
         (code >= 0xd800 && code < 0xe000) || (code & 0xfffeU) == 0xfffe || code > 0x10ffff;
     return overlong || outside ? 0 : length;
 }
 
-// `bytes` of text at most, cut between characters.
+// At most `bytes` of text, cut between characters. What is no UTF-8 becomes U+FFFD.
 static void escape_bytes(pp_svg *svg, const char *text, size_t bytes)
 {
     for (size_t k = 0; k < bytes && text[k];) {
-        size_t length = sequence(text + k);
-        const char *instead = length ? entity((unsigned char)text[k]) : "\xef\xbf\xbd";
+        size_t length = utf8_length(text + k);
+        // An entity, the replacement character, or NULL: the bytes themselves.
+        const char *instead = length ? xml_entity((unsigned char)text[k]) : "\xef\xbf\xbd";
         if (instead) {
             pp_svg_put(svg, instead);
         } else {
@@ -115,6 +133,7 @@ void pp_svg_escape(pp_svg *svg, const char *text)
 
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
+// Digits by hand: no locale, no grouping.
 void pp_svg_integer(pp_svg *svg, int64_t value)
 {
     char digits[24];
@@ -130,15 +149,20 @@ void pp_svg_integer(pp_svg *svg, int64_t value)
     put_bytes(svg, digits + at, sizeof digits - at);
 }
 
+// Rounded to the nearest; from the last digit to the first.
 void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim, const char *minus)
 {
+    // Rounded half up, as an integer of the last decimal.
     double scaled = isnan(value) ? 0.0 : fmin(fabs(value) * pow(10.0, decimals) + 0.5, 9.0e15);
     uint64_t whole = (uint64_t)scaled;
+    // What rounds to zero has no sign.
     const char *sign = value < 0.0 && whole > 0 ? minus : "";
+    // 1.50 becomes 1.5.
     while (trim && decimals > 0 && whole % 10 == 0) {
         whole /= 10;
         decimals--;
     }
+    // 16 digits of 2^53, the point, and up to 15 decimals.
     char digits[40];
     size_t at = sizeof digits;
     digits[--at] = '\0';
@@ -152,6 +176,7 @@ void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim
     pp_print(text, PP_NUMBER, "%s%s", sign, digits + at);
 }
 
+// Two decimals are 1/100 pt, finer than any printer; far values are cut.
 static void put_coordinate(pp_svg *svg, double value)
 {
     char text[PP_NUMBER];
@@ -159,12 +184,14 @@ static void put_coordinate(pp_svg *svg, double value)
     pp_svg_put(svg, text);
 }
 
+// 0.001 to 99999 as decimals, all else with a power of ten.
 void pp_value_text(char text[PP_NUMBER], double value, const char *open, const char *close)
 {
     if (!isfinite(value)) {
         pp_print(text, PP_NUMBER, isnan(value) ? "not a number" : "infinite");
         return;
     }
+    // The power of ten after rounding to three digits.
     int power = value == 0.0 ? 0 : (int)floor(log10(fabs(value)) + 2.2e-3);  // 0.9995 is 1.00
     if (power >= -3 && power < 5) {
         pp_decimal_text(text, value, power > 2 ? 0 : 2 - power, true, PP_MINUS);
@@ -178,6 +205,7 @@ void pp_value_text(char text[PP_NUMBER], double value, const char *open, const c
 
 // ── The file ─────────────────────────────────────────────────────────────────────────────────────
 
+// Coordinates and sizes have two decimals.
 void pp_svg_attribute(pp_svg *svg, const char *name, double value)
 {
     pp_svg_put(svg, " ");
@@ -187,6 +215,7 @@ void pp_svg_attribute(pp_svg *svg, const char *name, double value)
     pp_svg_put(svg, "\"");
 }
 
+// The value is escaped.
 static void text_attribute(pp_svg *svg, const char *name, const char *value)
 {
     pp_svg_put(svg, " ");
@@ -196,6 +225,7 @@ static void text_attribute(pp_svg *svg, const char *name, const char *value)
     pp_svg_put(svg, "\"");
 }
 
+// Sizes in points, with a white page: dark viewers would show dark lines on dark ground.
 void pp_svg_open(pp_svg *svg, double width, double height, const char *title)
 {
     pp_svg_put(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -219,6 +249,7 @@ void pp_svg_close(pp_svg *svg)
     pp_svg_put(svg, "</svg>\n");
 }
 
+// Attributes that are not set are inherited from the group.
 void pp_svg_pen(pp_svg *svg, pp_pen pen)
 {
     if (pen.fill) {
@@ -236,11 +267,13 @@ void pp_svg_pen(pp_svg *svg, pp_pen pen)
     if (pen.dash) {
         text_attribute(svg, "stroke-dasharray", pen.dash);
     }
+    // 0 and 1 are opaque, which is the default.
     if (pen.opacity > 0.0 && pen.opacity < 1.0) {
         pp_svg_attribute(svg, "opacity", pen.opacity);
     }
 }
 
+// What is in a group inherits its pen.
 void pp_svg_group(pp_svg *svg, pp_pen pen)
 {
     pp_svg_put(svg, "<g");
@@ -253,6 +286,7 @@ void pp_svg_end_group(pp_svg *svg)
     pp_svg_put(svg, "</g>\n");
 }
 
+// A clip path and a group that uses it.
 void pp_svg_clip(pp_svg *svg, int number, double x, double y, double width, double height)
 {
     pp_svg_put(svg, "<clipPath id=\"clip");
@@ -266,6 +300,7 @@ void pp_svg_clip(pp_svg *svg, int number, double x, double y, double width, doub
 
 // ── Elements ─────────────────────────────────────────────────────────────────────────────────────
 
+// Ends an element without content.
 static void finish_element(pp_svg *svg, pp_pen pen)
 {
     pp_svg_pen(svg, pen);
@@ -301,6 +336,7 @@ void pp_svg_circle(pp_svg *svg, double x, double y, double radius, pp_pen pen)
     finish_element(svg, pen);
 }
 
+// The pen is an attribute of the whole path.
 void pp_svg_path(pp_svg *svg, pp_pen pen)
 {
     pp_svg_put(svg, "<path");
@@ -308,7 +344,8 @@ void pp_svg_path(pp_svg *svg, pp_pen pen)
     pp_svg_put(svg, " d=\"");
 }
 
-static void point(pp_svg *svg, const char *command, double x, double y)
+// A command of a path with its coordinates.
+static void put_point(pp_svg *svg, const char *command, double x, double y)
 {
     pp_svg_put(svg, command);
     put_coordinate(svg, x);
@@ -318,26 +355,29 @@ static void point(pp_svg *svg, const char *command, double x, double y)
 
 void pp_svg_move(pp_svg *svg, double x, double y)
 {
-    point(svg, "M", x, y);
+    put_point(svg, "M", x, y);
 }
 
 void pp_svg_to(pp_svg *svg, double x, double y)
 {
-    point(svg, "L", x, y);
+    put_point(svg, "L", x, y);
 }
 
+// A line of length zero: round caps make it a dot.
 void pp_svg_dot(pp_svg *svg, double x, double y)
 {
-    point(svg, "M", x, y);
+    put_point(svg, "M", x, y);
     pp_svg_put(svg, "h0");
 }
 
+// sweep: clockwise on the page. The smaller of the two arcs.
 void pp_svg_arc(pp_svg *svg, double radius, bool sweep, double x, double y)
 {
-    point(svg, "A", radius, radius);
-    point(svg, sweep ? " 0 0 1 " : " 0 0 0 ", x, y);
+    put_point(svg, "A", radius, radius);
+    put_point(svg, sweep ? " 0 0 1 " : " 0 0 0 ", x, y);
 }
 
+// Closes the outline, with a proper corner.
 void pp_svg_shut(pp_svg *svg)
 {
     pp_svg_put(svg, "Z");
@@ -350,8 +390,10 @@ void pp_svg_end_path(pp_svg *svg)
 
 // ── Lines of type ────────────────────────────────────────────────────────────────────────────────
 
+// turned: rotated by 90 degrees against the clock about (x, y).
 static void open_text(pp_svg *svg, double x, double y, pp_anchor anchor, double size, bool turned)
 {
+    // In the order of pp_anchor.
     static const char *const anchors[] = {"start", "middle", "end"};
     pp_svg_put(svg, "<text");
     if (turned) {
@@ -369,14 +411,14 @@ static void open_text(pp_svg *svg, double x, double y, pp_anchor anchor, double 
     pp_svg_put(svg, " fill=\"" INK "\">");
 }
 
-// Bytes of text that fit into `most`, whole characters only.
-static size_t fitting(const char *text, double size, double most)
+// Bytes of text that fit into the width `most` [pt], whole characters only.
+static size_t fitting_bytes(const char *text, double size, double most)
 {
     char head[8];
     double width = 0.0;
     size_t k = 0;
     while (text[k]) {
-        size_t length = sequence(text + k);
+        size_t length = utf8_length(text + k);
         length = length ? length : 1;
         memcpy(head, text + k, length);
         head[length] = '\0';
@@ -389,12 +431,14 @@ static size_t fitting(const char *text, double size, double most)
     return k;
 }
 
+// size is the height of type [pt]; the ellipsis takes about one em.
 void pp_svg_name(pp_svg *svg, double x, double y, pp_anchor anchor, double size, double most,
                  const char *text)
 {
     open_text(svg, x, y, anchor, size, false);
+    // Room for the ellipsis is kept free.
     if (most > 0.0 && pp_text_width(text, size) > most) {
-        escape_bytes(svg, text, fitting(text, size, most - size));
+        escape_bytes(svg, text, fitting_bytes(text, size, most - size));
         pp_svg_put(svg, "\xe2\x80\xa6");
     } else {
         pp_svg_escape(svg, text);
@@ -402,8 +446,8 @@ void pp_svg_name(pp_svg *svg, double x, double y, pp_anchor anchor, double size,
     pp_svg_put(svg, "</text>\n");
 }
 
-// A label as it is being written, part by part. Programs do not agree on spaces where parts meet: they are
-// kept out of the text and become a shift of the next part.
+// A label as it is being written, part by part. Programs do not agree on spaces where parts meet:
+// they are kept out of the text and become a shift of the next part.
 typedef struct typing {
     double size;
     double height;  // of the baseline, downwards
@@ -411,16 +455,19 @@ typedef struct typing {
     bool italic;
 } typing;
 
-static void text_part(pp_svg *svg, typing *at, const char *text, size_t bytes, double height,
-                      double size)
+// height: of the baseline below that of the label, negative for exponents [pt].
+static void put_text_part(pp_svg *svg, typing *at, const char *text, size_t bytes, double height,
+                          double size)
 {
-    const double space = 0.278 * at->size;
+    // Spaces at both ends of a part become a shift of the next.
+    const double space = 0.278 * at->size;  // Helvetica's
     for (; bytes > 0 && text[0] == ' '; bytes--, text++) {
         at->space += space;
     }
     if (bytes == 0) {
         return;
     }
+    // Variables are italic, their indices and exponents upright.
     pp_svg_put(svg, "<tspan");
     if (at->italic && height == 0.0) {
         pp_svg_put(svg, " font-style=\"italic\"");
@@ -444,6 +491,7 @@ static void text_part(pp_svg *svg, typing *at, const char *text, size_t bytes, d
     pp_svg_put(svg, "</tspan>");
 }
 
+// A part ends where the markup changes; `*` switches italic on and off.
 void pp_svg_label(pp_svg *svg, double x, double y, pp_anchor anchor, double size, bool turned,
                   const char *markup)
 {
@@ -455,12 +503,14 @@ void pp_svg_label(pp_svg *svg, double x, double y, pp_anchor anchor, double size
             c++;
         } else if ((*c == '_' || *c == '^') && c[1] == '{') {
             size_t length = strcspn(c, "}");
-            text_part(svg, &at, c + 2, length - 2, *c == '_' ? 0.22 * size : -0.36 * size,
-                      0.72 * size);
+            // Below or above the baseline by a part of the size.
+            put_text_part(svg, &at, c + 2, length - 2, *c == '_' ? 0.22 * size : -0.36 * size,
+                          0.72 * size);
             c += length + (c[length] == '}');
         } else {
+            // A mark that opens nothing is text.
             size_t length = 1 + strcspn(c + 1, "*_^");
-            text_part(svg, &at, c, length, 0.0, size);
+            put_text_part(svg, &at, c, length, 0.0, size);
             c += length;
         }
     }
@@ -475,12 +525,14 @@ static const short advances[95] = {
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
 
+// Letters outside ASCII count as 0.584 em, East Asian ones as a whole one.
 double pp_text_width(const char *text, double size)
 {
     double width = 0.0;
     for (const char *c = text; *c; c++) {
         unsigned char byte = (unsigned char)*c;
         if (byte >= ' ' && byte <= '~') {
+            // ASCII by the table of Helvetica.
             width += advances[byte - ' '];
         } else if ((byte & 0xc0U) != 0x80) {  // the first byte of something else
             width += byte >= 0xe3 ? 1000.0 : 584.0;
@@ -489,12 +541,14 @@ double pp_text_width(const char *text, double size)
     return width * size / 1000.0;
 }
 
+// The markup takes no room; indices are set in 72 % of the size.
 double pp_label_width(const char *markup, double size)
 {
     double width = 0.0;
     char letter[2] = "";
     bool small = false;
     for (const char *c = markup; *c; c++) {
+        // Inside of braces everything is small; braces do not nest.
         if ((*c == '_' || *c == '^') && c[1] == '{') {
             small = true;
             c++;

@@ -3,18 +3,19 @@
 //
 // SVG as text in memory: elements, numbers, escaped names, and the width of a line of type.
 //
-// Lengths are points (1/72 inch) on the page, y downwards. Numbers have two decimals and no locale. Memory
-// that runs out is remembered in `failed`: the drawing functions return nothing, who writes the text
-// asks once.
+// Lengths are points (1/72 inch) on the page, y downwards. Numbers have two decimals and no locale.
+// Memory that runs out is remembered in `failed`: the drawing functions return nothing, who writes
+// the text asks once.
 #pragma once
 
 #include "base/base.h"
 
 typedef struct pp_script pp_script;
 
+// A text that grows: SVG, HTML, and the scripts and data for gnuplot.
 typedef struct pp_svg {
     const perp_env *env;
-    pp_script *script;  // what is drawn is written for gnuplot, too; NULL: not
+    pp_script *script;  // receives the same figure for gnuplot; NULL: none
     char *text;         // always terminated; NULL before the first character
     size_t used, size;
     bool failed;
@@ -27,6 +28,7 @@ typedef struct pp_pen {
     double veil;  // opacity of the fill alone
 } pp_pen;
 
+// Which part of a text is at its x.
 typedef enum pp_anchor { PP_START, PP_MIDDLE, PP_END } pp_anchor;
 
 void pp_svg_free(pp_svg *svg);
@@ -35,10 +37,12 @@ void pp_svg_free(pp_svg *svg);
 
 #define PP_MINUS "\xe2\x88\x92"
 enum { PP_NUMBER = 64 };
-// |value| 10^decimals must fit 2^53, else the number is cut to that. trim: without zeros at the end.
+// |value| 10^decimals must fit 2^53, else the number is cut to that. trim: without zeros at the
+// end.
 void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim,
                      const char *minus);
-// Three significant digits; a power of ten where that is shorter, its exponent between open and close.
+// Three significant digits; a power of ten where that is shorter, its exponent between open and
+// close.
 void pp_value_text(char text[PP_NUMBER], double value, const char *open, const char *close);
 
 // ── Text of any kind; index.html is written with these too ───────────────────────────────────────

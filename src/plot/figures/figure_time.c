@@ -6,16 +6,19 @@
 
 #include <math.h>
 
+// hidden: another panel below has the same axis.
 pp_chart_axis pp_time_axis(const pp_run_data *data, bool hidden)
 {
     return (pp_chart_axis){.label = "*t*", .unit = "s", .range = data->t, .hidden = hidden};
 }
 
+// Its range grows as curves are added.
 pp_chart_axis pp_value_axis(const char *label, const char *unit, bool log)
 {
     return (pp_chart_axis){.label = label, .unit = unit, .log = log, .range = pp_range_none()};
 }
 
+// Three digits, and a space before the unit that no line breaks at.
 void pp_put_value(pp_svg *html, double value, const char *unit)
 {
     char text[PP_NUMBER];
@@ -27,6 +30,7 @@ void pp_put_value(pp_svg *html, double value, const char *unit)
     }
 }
 
+// A panel over time.
 static pp_panel make_panel(const pp_run_data *data, bool hidden, const char *label,
                            const char *unit, bool log)
 {
@@ -34,18 +38,20 @@ static pp_panel make_panel(const pp_run_data *data, bool hidden, const char *lab
         .height = PP_PLAIN, .x = pp_time_axis(data, hidden), .y = pp_value_axis(label, unit, log)};
 }
 
-static void hold_range(pp_panel *panel, const pp_trace *trace)
+// The panel shows all of the curve.
+static void include_trace(pp_panel *panel, const pp_trace *trace)
 {
     pp_range_join(&panel->y.range, &trace->range);
 }
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
+// Energies [J] on one axis, so that gains and losses can be compared.
 void pp_draw_energy(const pp_run_data *data, pp_svg *svg)
 {
     const struct {
         const char *name;
-        const pp_trace *lane;
+        const pp_trace *trace;
         pp_pen pen;
     } curves[] = {
         {"kinetic", &data->kinetic, {.stroke = PP_BLUE, .width = 1.2}},
@@ -58,12 +64,12 @@ void pp_draw_energy(const pp_run_data *data, pp_svg *svg)
     chart.panel[0] = make_panel(data, false, "energy", "J", false);
     chart.panel[0].height = 130.0;
     for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
-        hold_range(&chart.panel[0], curves[k].lane);
+        include_trace(&chart.panel[0], curves[k].trace);
         pp_chart_key(&chart, curves[k].name, true, PP_KEY_LINE, curves[k].pen);
     }
     pp_chart_begin(&chart);
     for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
-        pp_chart_curve(&chart, 0, curves[k].lane, curves[k].pen);
+        pp_chart_curve(&chart, 0, curves[k].trace, curves[k].pen);
     }
     pp_chart_end(&chart);
 }
@@ -81,9 +87,11 @@ void pp_caption_energy(const pp_run_data *data, pp_svg *html)
 
 // ── Residual ─────────────────────────────────────────────────────────────────────────────────────
 
-static void shares(pp_chart *chart, const pp_run_data *data, int at)
+// Curves of zeros have no place on a logarithmic axis.
+static void draw_shares(pp_chart *chart, const pp_run_data *data, int at)
 {
     for (int k = 0; k < PP_SHARES; k++) {
+        // The residual is the one most looked at.
         pp_pen pen = {.stroke = pp_colour(k), .width = k == PERP_JUDGED_RESIDUAL ? 0.9 : 0.7};
         if (data->share[k].range.positive < PP_INF) {
             pp_chart_curve(chart, at, &data->share[k], pen);
@@ -91,26 +99,28 @@ static void shares(pp_chart *chart, const pp_run_data *data, int at)
     }
 }
 
+// The residual in m/s, and below it all numbers of the certificate over their limits: 1 is the
+// limit.
 void pp_draw_residual(const pp_run_data *data, pp_svg *svg)
 {
     pp_chart chart = {
         .svg = svg, .title = "Residual and certificate", .width = PP_COLUMN, .panels = 2};
     chart.panel[0] = make_panel(data, true, "residual", "m/s", true);
-    chart.panel[0].limit = data->film->info->limits.residual;
-    hold_range(&chart.panel[0], &data->residual);
+    chart.panel[0].limit = data->source->info->limits.residual;
+    include_trace(&chart.panel[0], &data->residual);
     chart.panel[1] = make_panel(data, false, "value / limit", "", true);
     chart.panel[1].height = 110.0;
     chart.panel[1].limit = 1.0;
     for (int k = 0; k < PP_SHARES; k++) {
         pp_pen pen = {.stroke = pp_colour(k), .width = 1.2};
-        hold_range(&chart.panel[1], &data->share[k]);
+        include_trace(&chart.panel[1], &data->share[k]);
         if (data->share[k].range.positive < PP_INF) {
             pp_chart_key(&chart, pp_share_name[k], true, PP_KEY_LINE, pen);
         }
     }
     pp_chart_begin(&chart);
     pp_chart_curve(&chart, 0, &data->residual, (pp_pen){.stroke = "#000000", .width = 1.0});
-    shares(&chart, data, 1);
+    draw_shares(&chart, data, 1);
     pp_chart_end(&chart);
 }
 
@@ -126,47 +136,52 @@ void pp_caption_residual(const pp_run_data *data, pp_svg *html)
 
 // ── Sheaves: bodies and joints ───────────────────────────────────────────────────────────────────
 
-static void hold_sheaf(pp_panel *panel, const pp_trace_bundle *sheaf)
+// The panel shows all curves of the bundle.
+static void include_bundle(pp_panel *panel, const pp_trace_bundle *bundle)
 {
-    for (int k = 0; k < sheaf->count; k++) {
-        hold_range(panel, &sheaf->trace[k]);
+    for (int k = 0; k < bundle->count; k++) {
+        include_trace(panel, &bundle->trace[k]);
     }
 }
 
-// colour: of each curve; curves of the same body have the same colour in every panel.
-static void draw_sheaf(pp_chart *chart, int at, const pp_trace_bundle *sheaf,
-                       const pp_trace_bundle *names)
+// names: the bundle that the legend has. Curves of the same body have the same colour in every
+// panel; names are compared by address.
+static void draw_bundle(pp_chart *chart, int at, const pp_trace_bundle *bundle,
+                        const pp_trace_bundle *names)
 {
-    for (int k = 0; k < sheaf->count; k++) {
-        int colour = k;
-        for (int j = 0; j < names->count && !sheaf->many; j++) {
-            colour = names->name[j] == sheaf->name[k] ? j : colour;
+    for (int k = 0; k < bundle->count; k++) {
+        int colour = k, named = bundle->many ? 0 : names->count;
+        for (int j = 0; j < named; j++) {
+            colour = names->name[j] == bundle->name[k] ? j : colour;
         }
-        pp_chart_curve(chart, at, &sheaf->trace[k], pp_curve_pen(colour, names->count));
+        pp_chart_curve(chart, at, &bundle->trace[k], pp_curve_pen(colour, names->count));
     }
 }
 
-static void sheaf_keys(pp_chart *chart, const pp_trace_bundle *sheaf, const char *of_many)
+// One entry for each curve, or one for the largest of all.
+static void bundle_keys(pp_chart *chart, const pp_trace_bundle *bundle, const char *of_many)
 {
-    for (int k = 0; k < sheaf->count; k++) {
-        pp_chart_key(chart, sheaf->many ? of_many : sheaf->name[k], sheaf->many, PP_KEY_LINE,
-                     pp_curve_pen(k, sheaf->count));
+    for (int k = 0; k < bundle->count; k++) {
+        pp_chart_key(chart, bundle->many ? of_many : bundle->name[k], bundle->many, PP_KEY_LINE,
+                     pp_curve_pen(k, bundle->count));
     }
 }
 
+// Errors on a logarithmic axis, reactions on a linear one.
 void pp_draw_joints(const pp_run_data *data, pp_svg *svg)
 {
     pp_chart chart = {.svg = svg, .title = "Joints", .width = PP_COLUMN, .panels = 2};
     chart.panel[0] = make_panel(data, true, "joint error", "m, rad", true);
-    chart.panel[0].limit = data->film->info->limits.joint;
+    chart.panel[0].limit = data->source->info->limits.joint;
     chart.panel[1] = make_panel(data, false, "reaction", "N", false);
-    hold_sheaf(&chart.panel[0], &data->joint_error);
-    hold_sheaf(&chart.panel[1], &data->joint_force);
-    sheaf_keys(&chart, &data->joint_error, "largest of all joints");
+    include_bundle(&chart.panel[0], &data->joint_error);
+    include_bundle(&chart.panel[1], &data->joint_force);
+    bundle_keys(&chart, &data->joint_error, "largest of all joints");
+    // Drawn only when asked for by name.
     chart.empty = data->joint_error.count ? NULL : "no joints";
     pp_chart_begin(&chart);
-    draw_sheaf(&chart, 0, &data->joint_error, &data->joint_error);
-    draw_sheaf(&chart, 1, &data->joint_force, &data->joint_force);
+    draw_bundle(&chart, 0, &data->joint_error, &data->joint_error);
+    draw_bundle(&chart, 1, &data->joint_force, &data->joint_force);
     pp_chart_end(&chart);
 }
 
@@ -177,25 +192,29 @@ void pp_caption_joints(const pp_run_data *data, pp_svg *html)
                      "(b) Magnitude of the reaction force: impulse divided by step.");
 }
 
+// The largest size in a range, 0 when it is empty.
 static double largest_of(const pp_range *range)
 {
     return range->low <= range->high ? fmax(fabs(range->low), fabs(range->high)) : 0.0;
 }
 
-static double reach(const pp_run_data *data)
+// Of the bodies that move [m].
+static double largest_reach(const pp_run_data *data)
 {
     double most = 0.0;
-    for (int b = 0; b < data->film->info->bodies; b++) {
+    for (int b = 0; b < data->source->info->bodies; b++) {
         most = data->path[b] ? fmax(most, data->arm[b]) : most;
     }
     return most;
 }
 
+// Without bodies that turn there is no third panel.
 void pp_draw_velocities(const pp_run_data *data, pp_svg *svg)
 {
-    bool many = data->vx.many, turns = data->spin.count > 0, space = data->film->info->spatial;
+    bool many = data->vx.many, turns = data->spin.count > 0, space = data->source->info->spatial;
     pp_chart chart = {
         .svg = svg, .title = "Velocities", .width = PP_COLUMN, .panels = turns ? 3 : 2};
+    // Plane or space; single curves or the largest; panel.
     static const char *const label[2][2][3] = {
         {{"*v*_{x}", "*v*_{y}", "*\xcf\x89*"},
          {"max |*v*_{x}|", "max |*v*_{y}|", "max |*\xcf\x89*|"}},
@@ -203,19 +222,21 @@ void pp_draw_velocities(const pp_run_data *data, pp_svg *svg)
     chart.panel[0] = make_panel(data, true, label[space][many][0], "m/s", false);
     chart.panel[1] = make_panel(data, turns, label[space][many][1], "m/s", false);
     chart.panel[2] = make_panel(data, false, label[space][data->spin.many][2], "rad/s", false);
-    const pp_trace_bundle *sheaves[] = {&data->vx, &data->vy, &data->spin};
+    const pp_trace_bundle *bundles[] = {&data->vx, &data->vy, &data->spin};
     for (int k = 0; k < chart.panels; k++) {
         chart.panel[k].height = 72.0;
-        hold_sheaf(&chart.panel[k], sheaves[k]);
+        include_bundle(&chart.panel[k], bundles[k]);
     }
+    // Components that are rounding beside the others are shown flat; an angular velocity counts
+    // with the reach of the largest body [1/s].
     double speed = fmax(largest_of(&chart.panel[0].y.range), largest_of(&chart.panel[1].y.range));
     chart.panel[0].y.typical = chart.panel[1].y.typical = speed;
-    chart.panel[2].y.typical = reach(data) > 0.0 ? speed / reach(data) : 0.0;
-    sheaf_keys(&chart, &data->vx, "largest of all bodies");
+    chart.panel[2].y.typical = largest_reach(data) > 0.0 ? speed / largest_reach(data) : 0.0;
+    bundle_keys(&chart, &data->vx, "largest of all bodies");
     chart.empty = data->vx.count ? NULL : "no dynamic bodies";
     pp_chart_begin(&chart);
     for (int k = 0; k < chart.panels; k++) {
-        draw_sheaf(&chart, k, sheaves[k], &data->vx);
+        draw_bundle(&chart, k, bundles[k], &data->vx);
     }
     pp_chart_end(&chart);
 }

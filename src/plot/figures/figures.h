@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One function a figure, and one for the words below it.
+//
+// pp_draw_NAME writes a whole SVG, and with it the script and the data for gnuplot. pp_caption_NAME
+// writes the HTML that follows the title of the figure on the page. Which figures a run has is in
+// plot.c.
 #pragma once
 
 #include "plot/draw/chart.h"
-#include "plot/figures/story.h"
+#include "plot/figures/run_data.h"
 
 typedef void pp_draw(const pp_run_data *data, pp_svg *svg);
 
@@ -33,6 +37,7 @@ void pp_put_value(pp_svg *html, double value, const char *unit);  // in a captio
 // ── What strips share (figure_contact.c) ─────────────────────────────────────────────────────────
 
 #define PP_ROW_HEIGHT 11.0
-void pp_mode_row(pp_chart *chart, const pp_run_data *data, const pp_contact_trace *track, double y);
+void pp_mode_row(pp_chart *chart, const pp_run_data *data, const pp_contact_trace *contact,
+                 double y);
 void pp_row_name(pp_chart *chart, double y, double most, const char *name);
 void pp_mode_keys(pp_chart *chart);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Figures of two runs over each other: the first in blue, the second in vermilion and dashed.
+//
+// Each run is collected by itself, as for its own figures. The distances of bodies come from a
+// comparison (perp/compare.h), at the times of the frames of run A.
 #pragma once
 
 #include "plot/figures/figures.h"
@@ -9,6 +12,7 @@
 #define PP_RUN_A PP_BLUE
 #define PP_RUN_B PP_RED
 
+// Both runs, and how far they are apart over time.
 typedef struct pp_run_pair {
     const pp_run_data *a, *b;
     pp_trace_bundle place, turn;  // of the common bodies [m], [rad]
@@ -16,6 +20,7 @@ typedef struct pp_run_pair {
     double end;                   // of the shorter run [s]
 } pp_run_pair;
 
+// A figure of the comparison, with its caption.
 typedef struct pp_pair_figure {
     const char *name, *title, *caption;
     bool (*has)(const pp_run_pair *pair);

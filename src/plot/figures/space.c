@@ -1,5 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Solids as SVG, seen along a direction without perspective.
+//
+// Faces that look away from the camera are left out, and shapes are drawn from back to front
+// (painter's algorithm, by the depth of centres): good enough for a picture, and exact for one
+// convex shape. Frames: W the world, B the body, S the shape; X_WS = X_WB X_BS.
 #include "plot/figures/space.h"
 
 #include "math/math.h"
@@ -7,9 +13,11 @@
 
 #include <math.h>
 
+// Points of a round outline; faces of a mesh that are drawn.
 enum { AROUND = 40, MESH_MOST = 20000 };
 static const double TWO_PI = 6.283185307179586;
 
+// Without perspective: parallels stay parallel, lengths along the page can be compared.
 pp_camera pp_camera_oblique(void)
 {
     double a = TWO_PI / 14.0, e = TWO_PI / 16.0;  // about 26 degrees aside, 22 above
@@ -17,11 +25,13 @@ pp_camera pp_camera_oblique(void)
     return (pp_camera){{ca, sa, 0.0}, {-se * sa, se * ca, ce}, {ce * sa, -ce * ca, se}};
 }
 
+// Looks along -z.
 pp_camera pp_camera_top(void)
 {
     return (pp_camera){{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
 }
 
+// Looks along y.
 pp_camera pp_camera_front(void)
 {
     return (pp_camera){{1.0, 0.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, -1.0, 0.0}};
@@ -29,37 +39,45 @@ pp_camera pp_camera_front(void)
 
 // ── Places ───────────────────────────────────────────────────────────────────────────────────────
 
-static pp_pose body_pose(const pp_plot_snapshot *shot, int body)
+// X_WB of a snapshot.
+static pp_pose body_pose(const pp_plot_snapshot *snapshot, int body)
 {
-    return (pp_pose){shot->position[body], pp_quat_matrix(shot->rotation[body])};
+    return (pp_pose){snapshot->position[body], pp_quat_matrix(snapshot->rotation[body])};
 }
 
-static pp_pose shape_pose(const pp_plot_snapshot *shot, const perp_recorded_shape *shape)
+// X_WS = X_WB X_BS.
+static pp_pose shape_pose(const pp_plot_snapshot *snapshot, const perp_recorded_shape *shape)
 {
-    pp_pose X_WB = body_pose(shot, shape->body.i);
+    pp_pose X_WB = body_pose(snapshot, shape->body.i);
     pp_pose X_BS = {shape->X_BS.p, pp_quat_matrix(shape->X_BS.rot)};
     return pp_pose_mul(&X_WB, &X_BS);
 }
 
+// Places on the page [pt]; z is the depth [m], larger towards the viewer.
 static perp_vec3 on_page(const pp_view *view, const pp_camera *camera, perp_vec3 p)
 {
     return pp_vec(pp_view_x(view, pp_dot3(p, camera->right)),
                   pp_view_y(view, pp_dot3(p, camera->up)), pp_dot3(p, camera->toward));
 }
 
+// Hulls, meshes and height fields have an outline of vertices; other shapes are drawn from their
+// sizes.
 static bool has_faces(const perp_recorded_shape *shape)
 {
     return shape->outline_count > 0;
 }
 
+// Half-spaces.
 static bool is_endless(const perp_recorded_shape *shape)
 {
     return shape->kind == PERP_SHAPE_HALFSPACE;
 }
 
-// The point furthest along d, in the shape's own frame.
+// The point furthest along d, in the shape's own frame: box, capsule, cylinder, cone, ellipsoid,
+// sphere.
 static perp_vec3 shape_support(const perp_recorded_shape *s, perp_vec3 d)
 {
+    // rim: the point of a circle of radius r about z; axes of symmetry are along z.
     double flat = hypot(d.x, d.y), r = s->radius;
     perp_vec3 h = s->half, out = pp_unit(d, pp_vec(1.0, 0.0, 0.0));
     perp_vec3 rim = flat > 0.0 ? pp_vec(r * d.x / flat, r * d.y / flat, 0.0) : pp_vec(r, 0.0, 0.0);
@@ -71,6 +89,7 @@ static perp_vec3 shape_support(const perp_recorded_shape *s, perp_vec3 d)
         return pp_along(pp_vec(0.0, 0.0, end), r, out);
     case PERP_SHAPE_CYLINDER:
         return pp_add(rim, pp_vec(0.0, 0.0, end));
+    // The apex or a point of the rim, whichever is further along d.
     case PERP_SHAPE_CONE:
         return h.z * d.z >= r * flat - h.z * d.z ? pp_vec(0.0, 0.0, h.z)
                                                  : pp_add(rim, pp_vec(0.0, 0.0, -h.z));
@@ -89,15 +108,18 @@ static perp_vec3 shape_support(const perp_recorded_shape *s, perp_vec3 d)
 
 // ── What is seen ─────────────────────────────────────────────────────────────────────────────────
 
+// A box in the world [m].
 typedef struct room {
     pp_range x, y, z;
 } room;
 
+// Empty.
 static room room_none(void)
 {
     return (room){pp_range_none(), pp_range_none(), pp_range_none()};
 }
 
+// Places that are not finite are left out.
 static void room_add(room *to, perp_vec3 p)
 {
     if (pp_finite3(p)) {
@@ -107,55 +129,59 @@ static void room_add(room *to, perp_vec3 p)
     }
 }
 
-static void room_add_shape(room *to, const pp_plot_snapshot *shot, const perp_recorded_shape *shape)
+// By its vertices, or by its extent along the six axes.
+static void room_add_shape(room *to, const pp_plot_snapshot *snapshot,
+                           const perp_recorded_shape *shape)
 {
-    pp_pose X = shape_pose(shot, shape), B = body_pose(shot, shape->body.i);
+    pp_pose X = shape_pose(snapshot, shape), B = body_pose(snapshot, shape->body.i);
     for (int k = 0; k < shape->outline_count; k++) {
         room_add(to, pp_pose_point(&B, shape->outline[k]));
     }
-    for (int k = 0; k < 6 && !has_faces(shape) && !is_endless(shape); k++) {
+    if (has_faces(shape) || is_endless(shape)) {
+        return;
+    }
+    for (int k = 0; k < 6; k++) {
         double sign = k % 2 ? -1.0 : 1.0;
         perp_vec3 d = {k / 2 == 0 ? sign : 0.0, k / 2 == 1 ? sign : 0.0, k / 2 == 2 ? sign : 0.0};
         room_add(to, pp_pose_point(&X, shape_support(shape, pp_mul_t(&X.R, d))));
     }
 }
 
+// The longest side; negative while nothing is in it.
 static double room_size(const room *r)
 {
     return fmax(r->x.high - r->x.low, fmax(r->y.high - r->y.low, r->z.high - r->z.low));
-}
-
-static void room_join(room *to, const room *from)
-{
-    pp_range_join(&to->x, &from->x);
-    pp_range_join(&to->y, &from->y);
-    pp_range_join(&to->z, &from->z);
 }
 
 // A still shape belongs to the picture when it is not much larger than what moves.
 static room scene_room(const pp_run_data *s)
 {
     room all = room_none();
-    for (int k = 0; k < s->film->info->shapes; k++) {
-        const perp_recorded_shape *shape = &s->film->shape[k];
-        for (int shot = 0; shot < s->shots && s->path[shape->body.i]; shot++) {
-            room_add_shape(&all, &s->shot[shot], shape);
+    for (int k = 0; k < s->source->info->shapes; k++) {
+        const perp_recorded_shape *shape = &s->source->shape[k];
+        int times = s->path[shape->body.i] ? s->snapshots : 0;
+        for (int i = 0; i < times; i++) {
+            room_add_shape(&all, &s->snapshot[i], shape);
         }
     }
-    for (int b = 0; b < s->film->info->bodies; b++) {
-        for (int k = 0; k < s->path_points && s->path[b]; k++) {
+    for (int b = 0; b < s->source->info->bodies; b++) {
+        int points = s->path[b] ? s->path_points : 0;
+        for (int k = 0; k < points; k++) {
             room_add(&all, s->path[b][k]);
         }
     }
+    // Negative while nothing moves: then all shapes that stand still are in the picture.
     double size = room_size(&all);
-    for (int k = 0; k < s->film->info->shapes; k++) {
-        const perp_recorded_shape *shape = &s->film->shape[k];
+    for (int k = 0; k < s->source->info->shapes; k++) {
+        const perp_recorded_shape *shape = &s->source->shape[k];
         room one = room_none();
         if (!s->path[shape->body.i] && !is_endless(shape)) {
-            room_add_shape(&one, &s->shot[0], shape);
+            room_add_shape(&one, &s->snapshot[0], shape);
         }
         if (room_size(&one) >= 0.0 && (!(size >= 0.0) || room_size(&one) <= 3.0 * size)) {
-            room_join(&all, &one);
+            pp_range_join(&all.x, &one.x);
+            pp_range_join(&all.y, &one.y);
+            pp_range_join(&all.z, &one.z);
         }
     }
     if (!(room_size(&all) > 0.0)) {
@@ -165,12 +191,14 @@ static room scene_room(const pp_run_data *s)
     return all;
 }
 
+// k: three bits, one for each axis.
 static perp_vec3 room_corner(const room *r, int k)
 {
     return pp_vec(k & 1 ? r->x.high : r->x.low, k & 2 ? r->y.high : r->y.low,
                   k & 4 ? r->z.high : r->z.low);
 }
 
+// The corners of the room, projected, with some air.
 pp_view pp_space_view(const pp_run_data *data, const pp_camera *camera, double width, double height)
 {
     room all = scene_room(data);
@@ -192,7 +220,7 @@ pp_view pp_space_view(const pp_run_data *data, const pp_camera *camera, double w
 
 // ── Ground ───────────────────────────────────────────────────────────────────────────────────────
 
-// The rectangle of the plane below the corners of the room.
+// The rectangle of a plane that lies below the corners of the room; z of X is its normal.
 static void patch_of(const room *all, const pp_pose *X, perp_vec3 corner[4])
 {
     perp_vec3 x = pp_mat3_column(&X->R, 0), y = pp_mat3_column(&X->R, 1);
@@ -212,6 +240,7 @@ static void patch_of(const room *all, const pp_pose *X, perp_vec3 corner[4])
     }
 }
 
+// A closed polygon on the page.
 static void put_polygon(pp_svg *svg, int count, const perp_vec3 *page, pp_pen pen)
 {
     pp_svg_path(svg, pen);
@@ -226,17 +255,19 @@ static void put_polygon(pp_svg *svg, int count, const perp_vec3 *page, pp_pen pe
     pp_svg_end_path(svg);
 }
 
+// Half-spaces of fixed and driven bodies, as a rectangle below what moves.
 void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                      const pp_run_data *data)
 {
     room all = scene_room(data);
-    for (int k = 0; k < data->film->info->shapes; k++) {
-        const perp_recorded_shape *shape = &data->film->shape[k];
+    for (int k = 0; k < data->source->info->shapes; k++) {
+        const perp_recorded_shape *shape = &data->source->shape[k];
         // A plane that a free body carries stands for a face of it, which is drawn with the body.
-        if (!is_endless(shape) || data->film->body[shape->body.i].motion == PERP_MOTION_DYNAMIC) {
+        if (!is_endless(shape) || data->source->body[shape->body.i].motion == PERP_MOTION_DYNAMIC) {
             continue;
         }
-        pp_pose X = shape_pose(&data->shot[0], shape);
+        pp_pose X = shape_pose(&data->snapshot[0], shape);
+        // The cosine between the normal and the direction to the viewer.
         double facing = pp_dot3(pp_mat3_column(&X.R, 2), camera->toward);
         if (facing < -0.02 || facing > 0.98) {
             continue;  // seen from behind it would hide what is in front; from above it is the page
@@ -253,13 +284,14 @@ void pp_space_ground(pp_svg *svg, const pp_view *view, const pp_camera *camera,
 
 // ── Solids ───────────────────────────────────────────────────────────────────────────────────────
 
-// Lighter the more a face looks up and to who looks.
+// Strength of the colour of a face, 0.1 to 0.9: less the more it faces up and towards the viewer.
 static double shade(perp_vec3 normal, const pp_camera *camera)
 {
     return 0.5 - 0.25 * normal.z - 0.15 * pp_dot3(normal, camera->toward);
 }
 
-// White below, so that what is behind stays hidden, and the colour as strong as the face is dark.
+// White below, so that what is behind stays hidden, and over it the colour, as strong as the face
+// is dark.
 static void put_face(pp_svg *svg, int count, const perp_vec3 *page, const char *colour,
                      double strength)
 {
@@ -268,9 +300,11 @@ static void put_face(pp_svg *svg, int count, const perp_vec3 *page, const char *
                 (pp_pen){.stroke = colour, .width = 0.6, .fill = colour, .veil = strength});
 }
 
+// The faces of a box that look towards the camera: at most three.
 static void put_box(pp_svg *svg, const pp_view *view, const pp_camera *camera, const pp_pose *X,
                     perp_vec3 half, const char *colour)
 {
+    // Face f: the axis f / 2, its positive or negative side.
     const double h[3] = {half.x, half.y, half.z};
     for (int f = 0; f < 6; f++) {
         int axis = f / 2, i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -281,6 +315,7 @@ static void put_box(pp_svg *svg, const pp_view *view, const pp_camera *camera, c
         }
         for (int k = 0; k < 4; k++) {
             perp_vec3 p = pp_along(X->p, h[axis], n);
+            // Corners in order around the face.
             p = pp_along(p, k == 1 || k == 2 ? h[i] : -h[i], pp_mat3_column(&X->R, i));
             p = pp_along(p, k >= 2 ? h[j] : -h[j], pp_mat3_column(&X->R, j));
             page[k] = on_page(view, camera, p);
@@ -289,6 +324,8 @@ static void put_box(pp_svg *svg, const pp_view *view, const pp_camera *camera, c
     }
 }
 
+// Faces of a hull or mesh that look towards the camera, in the order of the file: faces of one body
+// do not hide each other where it is convex. Of more than 64 corners every n-th is taken.
 static void put_faces(pp_svg *svg, const pp_view *view, const pp_camera *camera, const pp_pose *B,
                       const perp_recorded_shape *shape, const char *colour)
 {
@@ -300,6 +337,7 @@ static void put_faces(pp_svg *svg, const pp_view *view, const pp_camera *camera,
         perp_vec3 page[CORNERS], world[3];
         from = shape->corner_end[f];
         for (int k = 0; k < n; k++) {
+            // Vertices are recorded in the frame of the body.
             perp_vec3 p = pp_pose_point(B, shape->outline[corner[(int64_t)k * all / n]]);
             page[k] = on_page(view, camera, p);
             if (k < 3) {
@@ -317,7 +355,7 @@ static void put_faces(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
-// A circle about the shape's z axis.
+// A circle about the shape's z axis, at the height z.
 static void put_rim(pp_svg *svg, const pp_view *view, const pp_camera *camera, const pp_pose *X,
                     double radius, double z, pp_pen pen)
 {
@@ -330,17 +368,20 @@ static void put_rim(pp_svg *svg, const pp_view *view, const pp_camera *camera, c
     put_polygon(svg, AROUND, page, pen);
 }
 
-// The outline of a round solid by its furthest points all around, and the flat ends that are seen.
+// The outline of a round solid by its furthest points in all directions of the page, and the flat
+// ends that are seen.
 static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera, const pp_pose *X,
                       const perp_recorded_shape *shape, const char *colour)
 {
     perp_vec3 page[AROUND];
     for (int k = 0; k < AROUND; k++) {
+        // Off the axes, where supports of cylinders jump.
         double a = TWO_PI * (k + 0.25) / AROUND;
         perp_vec3 d = pp_along(pp_scale(cos(a), camera->right), sin(a), camera->up);
         page[k] = on_page(view, camera, pp_pose_point(X, shape_support(shape, pp_mul_t(&X->R, d))));
     }
     put_face(svg, AROUND, page, colour, 0.3);
+    // Flat ends are lighter than the mantle.
     pp_pen end = {.stroke = colour, .width = 0.5, .fill = "#ffffff", .veil = 0.45};
     double facing = pp_dot3(pp_mat3_column(&X->R, 2), camera->toward);
     if (shape->kind == PERP_SHAPE_CYLINDER && fabs(facing) > 1e-9) {
@@ -372,11 +413,12 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
+// By its kind.
 static void put_shape(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                      const pp_plot_snapshot *shot, const perp_recorded_shape *shape,
+                      const pp_plot_snapshot *snapshot, const perp_recorded_shape *shape,
                       const char *colour)
 {
-    pp_pose X = shape_pose(shot, shape), B = body_pose(shot, shape->body.i);
+    pp_pose X = shape_pose(snapshot, shape), B = body_pose(snapshot, shape->body.i);
     if (has_faces(shape)) {
         put_faces(svg, view, camera, &B, shape, colour);
     } else if (shape->kind == PERP_SHAPE_BOX) {
@@ -389,7 +431,8 @@ static void put_shape(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
-// What stands still comes first, so that what moves on it or in it is seen; then by the depth of centres.
+// A number that sorts shapes from back to front: what stands still first, so that what moves on it
+// or in it is seen; then by the depth of centres.
 static uint64_t place_in_line(bool moves, double depth, const pp_range *range, int shape)
 {
     double part =
@@ -397,18 +440,21 @@ static uint64_t place_in_line(bool moves, double depth, const pp_range *range, i
     return (uint64_t)moves << 63 | (uint64_t)(part * 0x7FFFFFFF) << 32 | (uint64_t)shape;
 }
 
-static double depth_of(const pp_plot_snapshot *shot, const pp_camera *camera,
+// NaN for what has no centre.
+static double depth_of(const pp_plot_snapshot *snapshot, const pp_camera *camera,
                        const perp_recorded_shape *shape)
 {
-    return is_endless(shape) ? (double)NAN : pp_dot3(shape_pose(shot, shape).p, camera->toward);
+    return is_endless(shape) ? (double)NAN : pp_dot3(shape_pose(snapshot, shape).p, camera->toward);
 }
 
+// Solids of one snapshot.
 void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_run_data *data, int shot)
+                     const pp_run_data *data, int snapshot)
 {
-    int shapes = data->film->info->shapes, n = 0;
+    int shapes = data->source->info->shapes, n = 0;
+    // Keys, and memory for sorting them.
     size_t bytes = 2 * (size_t)shapes * sizeof(uint64_t) + 1;
-    const pp_plot_snapshot *at = &data->shot[shot];
+    const pp_plot_snapshot *at = &data->snapshot[snapshot];
     uint64_t *line = pp_alloc(data->env, bytes);
     pp_range range = pp_range_none();
     if (!line) {
@@ -416,21 +462,22 @@ void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
         return;
     }
     for (int k = 0; k < shapes; k++) {
-        double depth = depth_of(at, camera, &data->film->shape[k]);
+        double depth = depth_of(at, camera, &data->source->shape[k]);
         if (isfinite(depth)) {
             pp_range_add(&range, depth);
         }
     }
     for (int k = 0; k < shapes; k++) {
-        const perp_recorded_shape *shape = &data->film->shape[k];
+        const perp_recorded_shape *shape = &data->source->shape[k];
         double depth = depth_of(at, camera, shape);
         if (isfinite(depth)) {
             line[n++] = place_in_line(data->path[shape->body.i] != NULL, depth, &range, k);
         }
     }
+    // Painter's algorithm: from the farthest to the nearest, each over those before.
     pp_sort_keys(n, line, line + shapes);
     for (int k = 0; k < n; k++) {
-        const perp_recorded_shape *shape = &data->film->shape[(uint32_t)line[k]];
+        const perp_recorded_shape *shape = &data->source->shape[(uint32_t)line[k]];
         bool moves = data->path[shape->body.i] != NULL;
         put_shape(svg, view, camera, at, shape,
                   moves ? pp_body_colour(data, shape->body.i) : PP_GREY);
@@ -438,12 +485,12 @@ void pp_space_bodies(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     pp_free(data->env, line, bytes);
 }
 
-// A body without shapes: a line from its centre to what holds it.
+// A body without shapes: a line from its centre of mass to what holds it.
 static void put_link(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_run_data *data, int shot, int body, perp_vec3 anchor)
+                     const pp_run_data *data, int snapshot, int body, perp_vec3 anchor)
 {
     if (data->path[body] && !(data->arm[body] > 0.0)) {
-        pp_pose X = body_pose(&data->shot[shot], body);
+        pp_pose X = body_pose(&data->snapshot[snapshot], body);
         perp_vec3 a = on_page(view, camera, X.p);
         perp_vec3 b = on_page(view, camera, pp_pose_point(&X, anchor));
         const char *colour = pp_body_colour(data, body);
@@ -452,19 +499,23 @@ static void put_link(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
+// Circles at the anchors; of a distance also the rod.
 void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                     const pp_run_data *data, int shot)
+                     const pp_run_data *data, int snapshot)
 {
-    int joints = data->film->info->joints;
-    for (int j = 0; j < joints && joints <= 40; j++) {
-        const perp_recorded_joint *joint = &data->film->joint[j];
-        put_link(svg, view, camera, data, shot, joint->a.i, joint->anchor_A);
-        put_link(svg, view, camera, data, shot, joint->b.i, joint->anchor_B);
+    int joints = data->source->info->joints;
+    if (joints > 40) {
+        return;
+    }
+    for (int j = 0; j < joints; j++) {
+        const perp_recorded_joint *joint = &data->source->joint[j];
+        put_link(svg, view, camera, data, snapshot, joint->a.i, joint->anchor_A);
+        put_link(svg, view, camera, data, snapshot, joint->b.i, joint->anchor_B);
         if (joint->kind == PERP_JOINT_GEAR || joint->kind == PERP_JOINT_ANGLE) {
             continue;  // they have no place
         }
-        pp_pose A = body_pose(&data->shot[shot], joint->a.i);
-        pp_pose B = body_pose(&data->shot[shot], joint->b.i);
+        pp_pose A = body_pose(&data->snapshot[snapshot], joint->a.i);
+        pp_pose B = body_pose(&data->snapshot[snapshot], joint->b.i);
         perp_vec3 a = on_page(view, camera, pp_pose_point(&A, joint->anchor_A));
         perp_vec3 b = on_page(view, camera, pp_pose_point(&B, joint->anchor_B));
         pp_pen pen = {.stroke = PP_INK, .width = 0.5, .fill = "#ffffff"};
@@ -476,14 +527,18 @@ void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
+// Zigzags on the page, which do not hide anything.
 void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
-                      const pp_run_data *data, int shot)
+                      const pp_run_data *data, int snapshot)
 {
-    int springs = data->film->info->springs;
-    for (int k = 0; k < springs && springs <= 40; k++) {
-        const perp_recorded_spring *spring = &data->film->spring[k];
-        pp_pose A = body_pose(&data->shot[shot], spring->a.i);
-        pp_pose B = body_pose(&data->shot[shot], spring->b.i);
+    int springs = data->source->info->springs;
+    if (springs > 40) {
+        return;
+    }
+    for (int k = 0; k < springs; k++) {
+        const perp_recorded_spring *spring = &data->source->spring[k];
+        pp_pose A = body_pose(&data->snapshot[snapshot], spring->a.i);
+        pp_pose B = body_pose(&data->snapshot[snapshot], spring->b.i);
         perp_vec3 a = on_page(view, camera, pp_pose_point(&A, spring->anchor_A));
         perp_vec3 b = on_page(view, camera, pp_pose_point(&B, spring->anchor_B));
         if (isfinite(a.x + a.y + b.x + b.y)) {
@@ -492,11 +547,12 @@ void pp_space_springs(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     }
 }
 
+// Lines, without regard to what is in front of them.
 void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                     const pp_run_data *data)
 {
     bool many = pp_moving_bodies(data) > PP_FEW - 1;
-    for (int b = 0; b < data->film->info->bodies; b++) {
+    for (int b = 0; b < data->source->info->bodies; b++) {
         if (!data->path[b]) {
             continue;
         }
@@ -507,6 +563,8 @@ void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
                                   .opacity = many ? 0.6 : 1.0});
         for (int k = 0; k < data->path_points; k++) {
             perp_vec3 p = on_page(view, camera, data->path[b][k]);
+            // Points nearer than the pen is wide are left out; a place that is not finite breaks
+            // the line.
             bool there = isfinite(p.x) && isfinite(p.y);
             if (there && begun && hypot(p.x - last.x, p.y - last.y) < 0.4) {
                 continue;

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+// A NaN among the recorded numbers is as bad as any number can be. Values are compared by how far
+// they are over their limits, since limits differ from step to step.
 void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, double limit,
                            const char *at, const char *with)
 {
@@ -15,6 +17,7 @@ void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, do
     limit = isnan(limit) ? 0.0 : limit;
     limit = c->set[item] > 0.0 ? c->set[item] : limit;
     value = isnan(value) ? PP_INF : value;
+    // 0/0 is no violation, x/0 is one.
     double over = value > 0.0 ? value / limit : 0.0;
     over = isnan(over) ? PP_INF : over;
     if (over > result->over) {
@@ -28,8 +31,10 @@ void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, do
 
 // ── What can be judged ───────────────────────────────────────────────────────────────────────────
 
+// Names, units and limits of the items; none has a worst value yet.
 static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_WHERE_MAX])
 {
+    // The names are part of the output of `perp check`, also as JSON.
     static const struct {
         const char *name, *unit;
     } items[PERP_CHECK_COUNT] = {
@@ -48,6 +53,8 @@ static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_
         [PERP_CHECK_CONTACT] = {"contacts as recorded", "m"},
         [PERP_CHECK_RECORD] = {"the rest as recorded", ""},
     };
+    // 0: the limit is relative to the scales of each step. What is compared with the states is
+    // always relative.
     const double set[PERP_CHECK_COUNT] = {
         [PERP_CHECK_GAP] = l->gap,
         [PERP_CHECK_PULL] = l->cone,
@@ -73,9 +80,12 @@ static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_
     }
 }
 
-// Without a model (a recording without its scene) there is nothing to compare with: one metre, one second, one kilogram.
+// What rates, impulses and energies of two bodies are held against. Without a model (a recording
+// without its scene) there is nothing to compare with: one metre, one second, one kilogram.
 pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impulse)
 {
+    // Of two bodies the lighter one, which the smaller impulse moves, and the faster island.
+    //                                                                                   theory (K1)
     double slack = pp_slack_of(c->info->tolerance), mass = PP_INF, speed = 1.0, rate = slack;
     if (c->model) {
         const int of[2] = {a, b};
@@ -92,6 +102,7 @@ pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impul
     return (pp_check_scale){rate, rate * mass + slack * fabs(impulse), rate * size};
 }
 
+// An item that is left out is reported as not judged, with the reason.
 static void leave_out(perp_check *check, perp_check_item item, const char *why)
 {
     if (check->item[item].done) {
@@ -100,14 +111,21 @@ static void leave_out(perp_check *check, perp_check_item item, const char *why)
     }
 }
 
-// The impulse of a gear is recorded at the second joint's body b, and nowhere when that is not free.
-static bool untold(const perp_model *m, const pp_joint *joint)
+// Several items, for the same reason.
+static void leave_out_all(perp_check *check, const perp_check_item *item, size_t count,
+                          const char *why)
 {
-    return joint->kind == PERP_JOINT_GEAR && m->body[joint->b].nv == 0;
+    for (size_t k = 0; k < count; k++) {
+        leave_out(check, item[k], why);
+    }
 }
 
-static void leave_out_what_is_not_there(perp_check *check, const perp_recording_info *info,
-                                        const perp_model *model)
+#define LEAVE_OUT_ALL(check, items, why)                                                           \
+    leave_out_all(check, items, sizeof(items) / sizeof((items)[0]), why)
+
+// Each item is left out for the first reason that applies, which is the one that is reported.
+static void leave_out_unrecorded(perp_check *check, const perp_recording_info *info,
+                                 const perp_model *model)
 {
     static const perp_check_item by_model[] = {
         PERP_CHECK_GAP,      PERP_CHECK_JOINT,  PERP_CHECK_DRIVE,  PERP_CHECK_RATE,
@@ -116,27 +134,31 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
     static const perp_check_item by_step[] = {PERP_CHECK_DRIVE,    PERP_CHECK_RATE,
                                               PERP_CHECK_MOMENTUM, PERP_CHECK_MOTION,
                                               PERP_CHECK_ENERGY,   PERP_CHECK_CONTACT};
-    for (size_t k = 0; k < sizeof by_model / sizeof by_model[0] && !model; k++) {
-        leave_out(check, by_model[k], "the recording contains no scene");
+    static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_RATE,
+                                                PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
+    if (!model) {
+        LEAVE_OUT_ALL(check, by_model, "the recording contains no scene");
     }
+    // In space the axes of friction and its second coefficient are in the scene only.
     if (!model && info->spatial) {
         leave_out(check, PERP_CHECK_CONE, "the recording contains no scene");
         leave_out(check, PERP_CHECK_SLIP, "the recording contains no scene");
     }
-    for (size_t k = 0; k < sizeof by_step / sizeof by_step[0] && info->every > 1; k++) {
-        leave_out(check, by_step[k], "not every step is recorded");
+    if (info->every > 1) {
+        LEAVE_OUT_ALL(check, by_step, "not every step is recorded");
     }
-    static const perp_check_item by_scheme[] = {PERP_CHECK_DRIVE, PERP_CHECK_RATE,
-                                                PERP_CHECK_MOTION, PERP_CHECK_CONTACT};
-    for (size_t k = 0;
-         k < sizeof by_scheme / sizeof by_scheme[0] && info->stepper == PERP_STEPPER_EVENT; k++) {
-        leave_out(check, by_scheme[k], "steps contain events");
+    if (info->stepper == PERP_STEPPER_EVENT) {
+        LEAVE_OUT_ALL(check, by_scheme, "steps contain events");
     }
     if (info->stepper == PERP_STEPPER_QUASISTATIC) {
         leave_out(check, PERP_CHECK_ENERGY, "without inertia there is no kinetic energy");
     }
-    for (int i = 0; model && i < model->joints; i++) {
-        if (untold(model, &model->joint[i])) {
+    int joints = model ? model->joints : 0;
+    for (int i = 0; i < joints; i++) {
+        // The impulse of a gear is recorded at the second joint's body b, and nowhere when that is
+        // not free.
+        const pp_joint *joint = &model->joint[i];
+        if (joint->kind == PERP_JOINT_GEAR && model->body[joint->b].nv == 0) {
             leave_out(check, PERP_CHECK_MOMENTUM,
                       "a gear's impulse at a fixed body is not recorded");
             leave_out(check, PERP_CHECK_ENERGY, "a gear's impulse at a fixed body is not recorded");
@@ -144,21 +166,20 @@ static void leave_out_what_is_not_there(perp_check *check, const perp_recording_
     }
 }
 
-// Recordings of the stepper event of before there were parts have sums over impacts along normals that turned.
+// Recordings of the stepper event from before there were parts have sums over the impacts of a
+// step, along normals that turned: no law holds for such sums.
 static void leave_out_sums(perp_check *check, const perp_recording *r)
 {
     static const perp_check_item sums[] = {PERP_CHECK_MOMENTUM, PERP_CHECK_CONE, PERP_CHECK_PUSH,
                                            PERP_CHECK_CLOSE, PERP_CHECK_SLIP};
-    bool old =
-        r->info.stepper == PERP_STEPPER_EVENT && r->table[PP_FRAMES].column[PP_COL_PART_END] < 0;
-    for (size_t k = 0; k < sizeof sums / sizeof sums[0] && old; k++) {
-        leave_out(check, sums[k], "impacts within the steps are not recorded one by one");
+    if (r->info.stepper == PERP_STEPPER_EVENT && r->table[PP_FRAMES].column[PP_COL_PART_END] < 0) {
+        LEAVE_OUT_ALL(check, sums, "impacts within the steps are not recorded one by one");
     }
 }
 
 // ── The frames ───────────────────────────────────────────────────────────────────────────────────
 
-// The rotation halfway between two: along their sum, where both quaternions are on the same side.
+// The rotation halfway between two unit quaternions: along their sum, once both have the same sign.
 static void halve_turn(const double *from, const double *to, double *half)
 {
     double side = 0.0, norm = 0.0;
@@ -174,7 +195,8 @@ static void halve_turn(const double *from, const double *to, double *half)
     }
 }
 
-// The theta method takes its joints in the middle of the step.
+// Frames where joints act, c->acting: the start of the step, or its middle with the theta method.
+//                                                                                       theory (S9)
 static bool place_joints(pp_recheck *c, const pp_state *start)
 {
     const perp_model *m = c->model;
@@ -203,7 +225,8 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     return true;
 }
 
-// In joint coordinates velocities are those of the step before, where it started.        theory (J7)
+// Velocities with which bodies come to contacts: the ones that restitution reverses. In joint
+// coordinates they are those of the step before, where it started.                      theory (J7)
 static perp_status find_coming(pp_recheck *c)
 {
     bool bounces = false;
@@ -225,6 +248,8 @@ static perp_status find_coming(pp_recheck *c)
     return c->coming ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// Speeds and energies that errors are held against, island by island: bodies that contacts, joints
+// or gears tie together.                                                                theory (K1)
 static perp_status set_check_scales(pp_recheck *c)
 {
     const perp_model *m = c->model;
@@ -243,6 +268,7 @@ static perp_status set_check_scales(pp_recheck *c)
             pp_scales_tie(&c->scales, m->joint[j->joint_a].b, m->joint[j->joint_b].b);
         }
     }
+    // Surface speeds count after the islands are known.
     pp_scales_finish(&c->scales, &c->kin, c->after, pp_slack_of(c->info->tolerance));
     for (int i = 0; i < c->now->contacts; i++) {
         pp_check_add_surface(c, &c->now->contact[i]);
@@ -250,10 +276,67 @@ static perp_status set_check_scales(pp_recheck *c)
     return PERP_OK;
 }
 
+// Frames, masses, forces and scales of the step, from the model and the two recorded states.
+static perp_status prepare_step(pp_recheck *c)
+{
+    pp_state state = {.t = c->now->t,
+                      .q = (double *)(uintptr_t)c->now->q,  // read only
+                      .nu = (double *)(uintptr_t)c->now->nu};
+    c->before = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+    c->after = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+    if (!c->before || !c->after) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_frames(c->model, &state, c->after);
+    state =
+        (pp_state){.t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
+    pp_frames(c->model, &state, c->before);
+    state.turn = (double *)(uintptr_t)c->turn0;
+    bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
+    bool event = c->info->stepper == PERP_STEPPER_EVENT;  // scales are those of the whole step
+    // The theta method has the gyroscopic torque in its masses at both ends.            theory (S9)
+    perp_status status =
+        pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
+                          theta ? PP_GYRO_NONE : c->info->gyroscopic, c->applied, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    status = set_check_scales(c);
+    if (status < 0) {
+        return status;
+    }
+    status = find_coming(c);
+    if (status < 0) {
+        return status;
+    }
+    return place_joints(c, &state) ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+// What can be judged with the model of the scene only.
+static perp_status judge_with_model(pp_recheck *c, bool divided)
+{
+    perp_status status = prepare_step(c);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_check_places(c);
+    if (status < 0 || divided) {
+        return status;
+    }
+    pp_check_recorded(c);
+    if (c->check->item[PERP_CHECK_DRIVE].done) {
+        return pp_check_balance(c);
+    }
+    if (c->info->stepper == PERP_STEPPER_EVENT && c->info->every == 1) {
+        return pp_check_event(c);
+    }
+    return PERP_OK;
+}
+
+// One step, or one part of a step, with what the recording holds of it. c->now is its end; t0, q0
+// and nu0 are its start.
 static perp_status judge_frame(pp_recheck *c)
 {
-    perp_status status = PERP_OK;
-    const perp_check_result *item = c->check->item;
     double *turn = PP_ARRAY(c->arena, double, c->info->joints);
     c->nu = c->now->nu;
     if (!turn) {
@@ -266,56 +349,33 @@ static perp_status judge_frame(pp_recheck *c)
     bool divided = c->now->parts > 1;  // the impulses are sums of steps that are not there
     c->check->divided += divided;
     if (c->model) {
-        pp_state state = {.t = c->now->t,
-                          .q = (double *)(uintptr_t)c->now->q,  // read only
-                          .nu = (double *)(uintptr_t)c->now->nu};
-        c->before = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
-        c->after = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
-        if (!c->before || !c->after) {
-            return PERP_ERR_MEMORY;
-        }
-        pp_frames(c->model, &state, c->after);
-        state = (pp_state){
-            .t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
-        pp_frames(c->model, &state, c->before);
-        state.turn = (double *)(uintptr_t)c->turn0;
-        bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
-        bool event = c->info->stepper == PERP_STEPPER_EVENT;  // scales are those of the whole step
-        status =
-            pp_kinematics_run(&c->kin, c->model, &state, event ? c->whole : c->h,
-                              theta ? PP_GYRO_NONE : c->info->gyroscopic, c->applied, c->arena);
-        status = status < 0 ? status : set_check_scales(c);
-        status = status < 0 ? status : find_coming(c);
-        if (status < 0 || !place_joints(c, &state)) {
-            return status < 0 ? status : PERP_ERR_MEMORY;
-        }
-        status = pp_check_places(c);
-        if (status < 0 || divided) {
+        perp_status status = judge_with_model(c, divided);
+        if (status < 0) {
             return status;
         }
-        pp_check_recorded(c);
-        if (status >= 0 && item[PERP_CHECK_DRIVE].done) {
-            status = pp_check_balance(c);
-        } else if (status >= 0 && c->info->stepper == PERP_STEPPER_EVENT && c->info->every == 1) {
-            status = pp_check_event(c);
-        }
     }
-    if (status >= 0 && item[PERP_CHECK_MOTION].done && !divided) {
+    if (divided) {
+        return PERP_OK;
+    }
+    perp_status status = PERP_OK;
+    if (c->check->item[PERP_CHECK_MOTION].done) {
         status = pp_check_motion(c);
     }
-    if (!divided) {
-        pp_check_contacts(c);
-    }
+    pp_check_contacts(c);
     return status;
 }
 
-// How long the steps between two frames are. All have the length h of the run but the last of it.
+// Lengths of the steps between two frames [s]. All have the length h of the run but the last one,
+// which ends where the run was asked to end. Times are sums, so that a difference that is h but for
+// rounding is taken for h itself.
 static void take_step(pp_recheck *c, bool at_end)
 {
+    // As doubles: numbers of a broken file may be any.
     double h = c->info->h, t = c->now->t, steps = (double)c->now->step - (double)c->step0;
     c->at_end = at_end;
     c->part = -1;
     c->h = t - c->t0;
+    // Without a fixed step nothing is known about the steps in between.
     c->last = h > 0.0 && steps > 1.0 ? c->h - (steps - 1.0) * h : c->h;
     if (fabs(c->last - h) < 1e-9 * h + 1e-12 * fabs(t)) {
         c->last = h;
@@ -325,7 +385,7 @@ static void take_step(pp_recheck *c, bool at_end)
     c->applied = c->now->applied;
 }
 
-// Where the next step starts.
+// The frame that was judged is where the next step starts.
 static void store_step_start(pp_recheck *c, const perp_snapshot *frame, double *state)
 {
     size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
@@ -339,7 +399,8 @@ static void store_step_start(pp_recheck *c, const perp_snapshot *frame, double *
     }
 }
 
-// What the parts of a step must add up to.
+// Sums over the contacts of a step, which those of its parts must add up to: impulses [N s] and
+// energies [J]; size: the sum of the sizes of all impulses.
 typedef struct totals {
     double pn, work, dissipated, size;
     perp_vec3 pf;
@@ -349,6 +410,7 @@ static void add_totals(totals *sum, const perp_snapshot *frame)
 {
     for (int i = 0; i < frame->contacts; i++) {
         sum->pn += frame->contact[i].pn;
+        // World axes: normals and tangents may turn from part to part.
         sum->pf = pp_add(sum->pf, frame->contact[i].pf_W);
         sum->size += fabs(frame->contact[i].pn) + pp_length(frame->contact[i].pf_W);
     }
@@ -356,13 +418,15 @@ static void add_totals(totals *sum, const perp_snapshot *frame)
     sum->dissipated += frame->energy.dissipated;
 }
 
-// A frame after its parts: the state where the last one ended, and the sums of them all.
+// A frame after its parts: its state is where the last part ended, bit for bit, and its impulses
+// and energies are the sums of theirs to a part in 1e9.
 static void compare_totals(pp_recheck *c, const totals *parts, const double *state)
 {
     const perp_snapshot *now = c->now;
     size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
     totals whole = {0};
     add_totals(&whole, now);
+    // 1e-300: nothing at all, compared with nothing.
     double size = parts->size + whole.size + 1e-300, energy = fabs(parts->work) + 1e-300;
     energy += fabs(parts->dissipated) + fabs(now->energy.kinetic) + fabs(c->energy0.kinetic);
     double off = fabs(whole.pn - parts->pn) / size;
@@ -375,68 +439,82 @@ static void compare_totals(pp_recheck *c, const totals *parts, const double *sta
                           "");
 }
 
+// The arena is that of one step: nothing in it is used later.
 static perp_status check_frame(pp_recheck *c, int frame, perp_error *error)
 {
     pp_arena_reset(c->arena);
     perp_status status = judge_frame(c);
-    return status < 0 ? pp_fail(error, status, "frame %d: %s", frame, perp_status_text(status))
-                      : status;
+    if (status < 0) {
+        return pp_fail(error, status, "frame %d: %s", frame, perp_status_text(status));
+    }
+    return PERP_OK;
 }
 
-// Each part of a divided step is a step of the scheme: judged like one.
+// Each part of a divided step is a step of the scheme, and judged like one: it starts where the
+// part before ended.
 static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *state,
                                perp_error *error)
 {
-    perp_snapshot frame = *c->now, part;
+    perp_snapshot *frame = &c->frame_read, *part = &c->part_read;
     totals sum = {0};
-    perp_status status = PERP_OK;
     double whole = c->h;
-    for (int i = 0; i < frame.kept && status >= 0; i++) {
-        status = perp_recording_read_part(r, k, i, &part, error);
+    for (int i = 0; i < frame->kept; i++) {
+        perp_status status = perp_recording_read_part(r, k, i, part, error);
         if (status < 0) {
-            break;
+            return status;
         }
-        c->now = &part;
+        c->now = part;
         c->part = i;
-        c->h = c->last = part.h;
+        c->h = c->last = part->h;
         c->whole = whole;
         status = check_frame(c, k, error);
-        add_totals(&sum, &part);
-        store_step_start(c, &part, state);
+        if (status < 0) {
+            return status;
+        }
+        add_totals(&sum, part);
+        store_step_start(c, part, state);
     }
-    status = status < 0 ? status : perp_recording_read(r, k, &frame, error);
-    c->now = &frame;
-    if (status >= 0 && c->info->every == 1) {
-        compare_totals(c, &sum, state);
+    // Bodies, joints and contacts of the last part took the place of the frame's in the recording.
+    perp_status status = perp_recording_read(r, k, frame, error);
+    if (status < 0) {
+        return status;
     }
-    c->now = NULL;
-    return status;
+    c->now = frame;
+    compare_totals(c, &sum, state);
+    return PERP_OK;
 }
 
+// Frame 0 is believed: it is where the first step starts.
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
 {
-    perp_snapshot frame;
+    perp_snapshot *frame = &c->frame_read;
     size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
     c->q0 = state;
     c->nu0 = state + nq;
     c->turn0 = state + nq + nv;
-    perp_status status = perp_recording_read(r, 0, &frame, error);
-    for (int k = 1; k < r->info.frames && status >= 0; k++) {
-        store_step_start(c, &frame, state);
-        status = perp_recording_read(r, k, &frame, error);
-        if (status < 0) {
-            break;
-        }
-        c->now = &frame;
-        take_step(c, k + 1 == r->info.frames);
-        bool by_parts = frame.kept > 0 && c->info->every == 1;
-        status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);
-        status = status >= 0 && by_parts ? perp_recording_read(r, k, &frame, error) : status;
+    perp_status status = perp_recording_read(r, 0, frame, error);
+    if (status < 0) {
+        return status;
     }
-    c->now = NULL;
-    return status;
+    for (int k = 1; k < r->info.frames; k++) {
+        store_step_start(c, frame, state);
+        status = perp_recording_read(r, k, frame, error);
+        if (status < 0) {
+            return status;
+        }
+        c->now = frame;
+        take_step(c, k + 1 == r->info.frames);
+        // With steps left out between frames, the parts are those of the last step only.
+        bool by_parts = frame->kept > 0 && c->info->every == 1;
+        status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);
+        if (status < 0) {
+            return status;
+        }
+    }
+    return PERP_OK;
 }
 
+// partly: some item was left out, or some divided step could not be looked into.
 static void write_verdict(perp_check *check)
 {
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
@@ -448,6 +526,8 @@ static void write_verdict(perp_check *check)
 
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
+// The scene's text is parsed again, with the mesh files that the recording holds, and nothing from
+// the disk.
 static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error *error)
 {
     perp_error why = {0};
@@ -455,6 +535,7 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     if (!r->info.scene[0]) {
         return PERP_OK;
     }
+    // Files that the scene names are in the recording, or not at all.
     perp_scene_load_options reading = perp_scene_load_options_default();
     reading.max_mb = PP_INF;  // it is in memory already
     reading.given_only = true;
@@ -469,6 +550,7 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
                        why.text);
     }
     const perp_model *m = perp_scene_model(*scene);
+    // A text of another scene would make nonsense of all numbers.
     if (m->nv != r->info.nv || m->nq != r->info.nq || m->spatial != r->info.spatial ||
         m->bodies != r->info.bodies || m->shapes != r->info.shapes || m->joints != r->info.joints) {
         perp_scene_destroy(*scene);
@@ -478,6 +560,8 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     return PERP_OK;
 }
 
+// Judges what is recorded, not how it was computed: states, impulses and the scene are all that it
+// takes from the file.
 perp_status perp_recording_check(perp_recording *recording, const perp_limits *limits,
                                  perp_check *check, perp_error *error)
 {
@@ -490,19 +574,22 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     if (status < 0) {
         return status;
     }
+    // The recording is read only, but for the frame it holds.
     pp_recheck c = {.info = &r->info, .recording = r, .check = check};
     c.model = scene ? perp_scene_model(scene) : NULL;
     c.arena = pp_arena_create(&r->env);
     c.where = (char(*)[PP_WHERE_MAX])PP_ZEROS(r->arena, char, PERP_CHECK_COUNT *PP_WHERE_MAX);
+    // The state before the step that is judged: q, nu, and the coordinates of the joints.
     double *state = PP_ARRAY(r->arena, double,
                              (size_t)r->info.nq + (size_t)r->info.nv + (size_t)r->info.joints);
     if (!c.arena || !c.where || !state) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
     } else {
         check->divided = 0;
+        // No limits given: all are relative.
         static const perp_limits relative = {0};
         prepare_items(&c, limits ? limits : &relative, c.where);
-        leave_out_what_is_not_there(check, &r->info, c.model);
+        leave_out_unrecorded(check, &r->info, c.model);
         leave_out_sums(check, r);
         status = judge_frames(&c, r, state, error);
         write_verdict(check);

@@ -16,13 +16,14 @@ typedef struct pp_recheck {
     const perp_model *model;  // NULL: the recording has no scene
     pp_arena *arena;          // of the step
     perp_check *check;
-    char (*where)[PP_WHERE_MAX];  // text of each item
-    const perp_snapshot *now;
-    double t0, h;  // of the frame before; what lies between
-    double last;   // the last step before this frame [s]
-    double whole;  // the step that this is a part of
-    int part;      // which, -1: it is whole
-    bool at_end;   // this is the last frame: its last step may be shorter than the others
+    char (*where)[PP_WHERE_MAX];          // text of each item
+    perp_snapshot frame_read, part_read;  // the frame and the part that were read last
+    const perp_snapshot *now;             // the one of them that is judged
+    double t0, h;                         // of the frame before; what lies between
+    double last;                          // the last step before this frame [s]
+    double whole;                         // the step that this is a part of
+    int part;                             // which, -1: it is whole
+    bool at_end;  // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;
     const perp_wrench *applied;  // bodies: by the caller, in this step
@@ -43,15 +44,33 @@ typedef struct pp_recheck {
     double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 
-// Holds a value against its limit, an absolute one where it was set, and keeps the worst of an item; `at` and
-// `with` name where it was seen, `with` may be "".
+// Holds a value against its limit, an absolute one where it was set, and keeps the worst of an
+// item; `at` and `with` name where it was seen, `with` may be "".
 void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, double limit,
                            const char *at, const char *with);
 // What rates, impulses and energies of two bodies are held against.
 typedef struct pp_check_scale {
     double rate, impulse, energy;  // [m/s], [N s], [J]
 } pp_check_scale;
+// `impulse` is that of the contact or joint itself: what is held against it may be wrong by a part
+// of it.
 pp_check_scale pp_check_scale_of(const pp_recheck *c, int body_a, int body_b, double impulse);
+// The larger of two errors; a NaN is larger than any number, so that it is never lost.
+static inline double pp_check_worse(double a, double b)
+{
+    return !(b <= a) ? b : a;
+}
+
+// The velocities of a body, nu + its place, as a twist: the ones that it does not have are zero.
+static inline perp_twist pp_check_twist(const pp_body *body, const double *nu)
+{
+    double all[PP_BODY_NV] = {0.0};
+    for (int k = 0; k < body->nv; k++) {
+        all[body->axis[k]] = nu[k];
+    }
+    return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+}
+
 // The recording has every step: c->before is where the recorded contacts were found.
 static inline bool pp_check_each_step(const pp_recheck *c)
 {
@@ -60,14 +79,15 @@ static inline bool pp_check_each_step(const pp_recheck *c)
 
 // Belts and driven bodies move what they touch: their speeds are scales.
 void pp_check_add_surface(pp_recheck *c, const perp_contact *contact);
-// Bodies where a recorded contact acts: before, or the middle of the theta method where it is found there.
+// Bodies where a recorded contact acts: before, or the middle of the theta method where it is found
+// there.
 const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact);
 
 // ── What a frame shows by itself (check_frame.c) ─────────────────────────────────────────────────
 perp_status pp_check_places(pp_recheck *c);  // gaps, joints
 void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
-// Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after the
-// step, `before` that at its start; NaN: the recording does not tell.
+// Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after
+// the step, `before` that at its start; NaN: the recording does not show it.
 double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
                                 double restitution, double rest, double push);
 
@@ -75,7 +95,8 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
 perp_status pp_check_motion(pp_recheck *c);
 perp_status pp_check_balance(pp_recheck *c);  // momentum, energy, and what joints may do
 void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec3 p, perp_vec3 at);
-// Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has it.
+// Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has
+// it.
 perp_twist pp_check_velocity(const pp_recheck *c, int body);
 typedef perp_twist pp_check_velocities(const pp_recheck *, int body);
 double pp_check_power(const perp_wrench *w, const perp_twist *v);
@@ -83,29 +104,32 @@ double pp_check_power(const perp_wrench *w, const perp_twist *v);
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
 
 double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn);
-// Energy that appears in the step, beyond the work it records; allowed: what the order of the scheme may add.
+// Energy that appears in the step, beyond the work it records; allowed: what the order of the
+// scheme may add.
 void pp_check_energy(pp_recheck *c, double allowed);
 
 // ── What two frames show with events between them (check_event.c) ────────────────────────────────
 perp_status pp_check_event(pp_recheck *c);
-// The balance of momentum of an impact, in which nothing moves and no force has time to act (check_step.c).
+// The balance of momentum of an impact, in which nothing moves and no force has time to act
+// (check_step.c).
 perp_status pp_check_impact(pp_recheck *c);
 
 // ── Friction (check_friction.c) ──────────────────────────────────────────────────────────────────
 // What the scene says of two shapes; *is_listed: it lists their contact.
 pp_pair_rule pp_check_law(const perp_model *m, int a, int b, bool *is_listed);
-// Impulse beyond the cone; and what the moments and the sliding friction should have taken and did not,
-// where they move faster than `still`.
+// Impulse beyond the cone; and what the moments and the sliding friction should have taken and did
+// not, where they move faster than `still`.
 void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double still,
                        double *beyond, double *short_of);
 
 // ── Joints: what their impulses do, and may (check_joint.c) ──────────────────────────────────────
-// Adds the recorded impulse of a joint to c->impulse. Returns what closing it may give: a drift that the order of the
-// scheme explains.
+// Adds the recorded impulse of a joint to c->impulse. Returns what closing it may give: a drift
+// that the order of the scheme explains.
 double pp_check_add_joint(pp_recheck *c, int index);
 void pp_check_joints(pp_recheck *c);  // drives, limits
-// What drives lose to bodies that they bring to their rates within the step [J]; *lag: more what constant ones of them, and dry
-// friction, have behind the velocities, as gravity has.                                 theory (K13)
+// What drives lose to bodies that they bring to their rates within the step [J]; *lag: more what
+// constant ones of them, and dry friction, have behind the velocities, as gravity has.
+//                                                                                      theory (K13)
 double pp_check_jerk(const pp_recheck *c, double theta, double *lag);
 perp_status pp_check_joint_rates(pp_recheck *c);
 

@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stepper event shows: smooth motion up to an impact or the end of a step, and impacts, each recorded with all
-// that it exchanged.
+// What the stepper event shows: smooth motion up to an impact or the end of a step, and impacts,
+// each recorded with all that it exchanged.
 //
 //   smooth:  m (v - v^l) = m g h + sum p              E - E^l <= work
 //   impact:  M (nu - nu^l) = sum of the wrenches      0 <= p_n _|_ u_n + e min(0, u_n^l) >= 0,  |p_t| <= mu p_n against u_t
 //
-// In smooth motion arms turn and forces act that are not recorded: moments, and bodies that force elements or gears act
-// on, are left out there. In an impact nothing moves, and all of it is judged.
+// In smooth motion arms turn and forces act that are not recorded: moments, and bodies that force
+// elements or gears act on, are left out there. In an impact nothing moves, and all of it is
+// judged.
 #include "record/check/check.h"
 
 #include <math.h>
 
+// Bodies that force elements act on.
 static void touch_forces(const perp_model *m, bool *pushed)
 {
     for (int i = 0; i < m->forces; i++) {
@@ -34,7 +36,9 @@ static void touch_gears(const perp_model *m, bool *pushed)
 // What the tolerance of the integration leaves of a passage, and rounding.
 static const double INTEGRATED = 1e-8, ROUNDED = 1e-9;
 
-static void see_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, double *load)
+// left: change of momentum that nothing recorded explains; load: sum of the sizes of impulses
+// [N s].
+static void judge_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, double *load)
 {
     const perp_model *m = c->model;
     for (int i = 0; i < c->now->contacts; i++) {
@@ -72,6 +76,7 @@ static void see_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, dou
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
+// Velocity of b relative to a at the contact point, with the bodies as given.
 static perp_vec3 rate_at(const pp_recheck *c, const pp_frame *body, const perp_contact *contact)
 {
     const perp_model *m = c->model;
@@ -80,9 +85,10 @@ static perp_vec3 rate_at(const pp_recheck *c, const pp_frame *body, const perp_c
     return pp_sub(pp_point_velocity(b, at), pp_point_velocity(a, at));
 }
 
-// Newton's law with the restitution that acted, which is not more than the scene has. By Poisson's law, and where one
-// law took the place of the other, contacts may part as they like: energy and cones are what binds them.
-static void see_impact(pp_recheck *c, const perp_contact *recorded)
+// Newton's law with the restitution that acted, which is at most that of the scene. By Poisson's
+// law, and where one law took the place of the other, contacts may part as they like: energy and
+// cones are what binds them.
+static void judge_impact(pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
     perp_contact contact = *recorded;
@@ -94,6 +100,7 @@ static void see_impact(pp_recheck *c, const perp_contact *recorded)
     double impulse = fabs(contact.pn) + pp_length(contact.pf_W);
     pp_check_scale s = pp_check_scale_of(c, m->shape[contact.a.i].body, m->shape[contact.b.i].body,
                                          isfinite(impulse) ? impulse : 0.0);
+    // rho = u_n + e min(0, u_n^l) complements p_n.                                      theory (H9)
     double e = newton ? contact.restitution : 0.0, rho = after + e * fmin(0.0, before);
     bool known = e >= 0.0 && e <= law.restitution + ROUNDED;
     pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate, a, b);
@@ -102,6 +109,7 @@ static void see_impact(pp_recheck *c, const perp_contact *recorded)
                               a, b);
     }
     double beyond = 0.0, short_of = 0.0;
+    // The recorded slip is that at the end of the step: here the slip after the impact counts.
     contact.slip_W = pp_add(pp_along(v, -after, n), pp_check_surface(c, &contact));
     contact.slip = pp_dot3(contact.slip_W, pp_vec(n.y, -n.x, 0.0));
     pp_check_friction(c, &contact, s.rate, &beyond, &short_of);
@@ -113,9 +121,9 @@ static void see_impact(pp_recheck *c, const perp_contact *recorded)
 
 // ── Places ───────────────────────────────────────────────────────────────────────────────────────
 
-// In an impact nothing moves. A body with nothing but gravity on it goes h times the mean of its velocities; how others
-// got to where they are two states do not show.
-static void see_motion(pp_recheck *c, bool impact, const bool *held)
+// In an impact nothing moves. A body with nothing but gravity on it moves by h times the mean of
+// its velocities; how others got to where they are two states do not show.
+static void judge_motion(pp_recheck *c, bool impact, const bool *held)
 {
     const perp_model *m = c->model;
     for (int i = 0; i < m->bodies; i++) {
@@ -123,7 +131,8 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
         bool turns = body->kind == PERP_BODY_SPATIAL;  // by a quaternion
         int flying = turns ? 3 : body->nq, judged = impact ? body->nq : flying;
         judged = held[i] && !impact ? 0 : judged;
-        for (int k = 0; k < judged && body->nv > 0; k++) {
+        judged = body->nv > 0 ? judged : 0;
+        for (int k = 0; k < judged; k++) {
             int at = body->at_q + k;
             double mean = impact ? 0.0 : 0.5 * (c->nu0[body->at + k] + c->nu[body->at + k]);
             double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + body->reach;
@@ -135,14 +144,15 @@ static void see_motion(pp_recheck *c, bool impact, const bool *held)
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
-// Whether the caller pushed a body.
+// Whether the caller applied a wrench to a body; a NaN counts as one.
 static bool is_applied(const pp_recheck *c, int body)
 {
     const perp_wrench *w = c->applied ? &c->applied[body] : NULL;
     return w && !(pp_length(w->f_W) + pp_length(w->tau_W) == 0.0);
 }
 
-// Whether anything but gravity, springs, contact and joints at rest can change the energy.
+// Whether anything but gravity, springs, contact and joints at rest can change the energy: driven
+// bodies, wrenches, drives and friction of joints, given forces, moving surfaces.
 static bool is_driven(const pp_recheck *c)
 {
     const perp_model *m = c->model;
@@ -164,7 +174,8 @@ static bool is_driven(const pp_recheck *c)
     return driven;
 }
 
-static void see_energy(pp_recheck *c)
+// What is not driven has done no work.
+static void judge_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy;
     double size = fabs(e->kinetic) + fabs(c->energy0.kinetic) + fabs(e->dissipated);
@@ -185,7 +196,9 @@ perp_status pp_check_event(pp_recheck *c)
     if (!pushed || !left || !load) {
         return PERP_ERR_MEMORY;
     }
-    see_energy(c);
+    judge_energy(c);
+    // held: something besides gravity acts on the body. pushed: something that is not recorded
+    // does.
     for (int i = 0; i < m->joints; i++) {
         held[m->joint[i].a] = held[m->joint[i].b] = true;
     }
@@ -197,15 +210,15 @@ perp_status pp_check_event(pp_recheck *c)
         held[i] = held[i] || is_applied(c, i);
     }
     touch_forces(m, held);
-    see_motion(c, impact, held);
+    judge_motion(c, impact, held);
     if (impact) {
         for (int i = 0; i < c->now->contacts; i++) {
-            see_impact(c, &c->now->contact[i]);
+            judge_impact(c, &c->now->contact[i]);
         }
         return pp_check_impact(c);
     }
     touch_forces(m, pushed);
     touch_gears(m, pushed);
-    see_momentum(c, pushed, left, load);
+    judge_momentum(c, pushed, left, load);
     return PERP_OK;
 }

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recorded frame shows by itself: overlap, open joints, contacts that pull, push from afar or let
-// through.
+// What a recorded frame shows by itself: overlap, open joints, contacts that pull, push from afar
+// or let through.
 //
 //   0 <= p_n,  0 <= rho_n,  p_n rho_n = 0
 #include "record/check/check.h"
 
 #include <math.h>
 
+// Gaps [m] and errors of joints [m, rad] at the end of the step, found again from the recorded
+// positions.
 perp_status pp_check_places(pp_recheck *c)
 {
     const perp_model *m = c->model;
@@ -31,8 +33,9 @@ perp_status pp_check_places(pp_recheck *c)
     return PERP_OK;
 }
 
-// A rebound within the step leaves e^2 of the energy of the parabola through its points: with the pull
-// a = -push/h that is E = u^2/2 + a gap - a h u/2, before it at the gap and after it at gap + h u.
+// The rate after an impact within the step, which leaves e^2 of the energy of the parabola through
+// the points of its steps: with the pull a = -push/h that is E = u^2/2 + a gap - a h u/2, before it
+// at the gap and after it at gap + h u.                                                theory (P14)
 static double rebound(double gap, double before, double restitution, double push, double h)
 {
     double a = -push / h, plain = -restitution * before;
@@ -40,16 +43,21 @@ static double rebound(double gap, double before, double restitution, double push
     double kept = restitution * restitution * (before * (before - a * h) + 2.0 * a * gap);
     double left = kept - 2.0 * a * gap + 0.25 * a * a * h * h;
     double u = sqrt(fmax(0.0, left)) - 0.5 * a * h;
+    // Without a pull towards the contact: Newton's law as it is.
     return a > 0.0 && left > 0.0 && u > 0.0 ? u : plain;
 }
 
 double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
                                 double restitution, double rest, double push)
 {
+    // These schemes complement the gap at the end, gap/h + rate; the others the rate alone.
+    //                                                                                   theory (P6)
     bool by_place = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
                     c->info->stepper == PERP_STEPPER_QUASISTATIC;
     double h = c->last;
+    // A NaN counts as bouncing, and makes the result NaN.
     bool bounces = restitution != 0.0 && !(before >= -rest);
+    // Whether the step would close the gap without an impact.
     bool arrives = !(value + h * (before + fmin(push, 0.0)) > 0.0);
     if (bounces && (!by_place || arrives)) {
         double back =
@@ -59,7 +67,8 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
     return rate + (by_place ? value / h : 0.0);
 }
 
-// Of b relative to a along the normal, at the start of the step; NaN when it is not known.
+// Rate of b relative to a along the normal at the start of the step [m/s]; NaN when it is not
+// known.
 static double normal_rate_before(const pp_recheck *c, const perp_contact *contact)
 {
     if (!pp_check_each_step(c)) {
@@ -75,50 +84,55 @@ static double normal_rate_before(const pp_recheck *c, const perp_contact *contac
     return rate[1] - rate[0];
 }
 
-// What the forces add to that rate in the step.
+// What the forces of the step add to that rate [m/s].
 static double normal_push(const pp_recheck *c, const perp_contact *contact)
 {
     double push = 0.0;
     for (int k = 0; k < 2; k++) {
         int i = c->model->shape[k == 0 ? contact->a.i : contact->b.i].body;
         const pp_body *body = &c->model->body[i];
-        double dv[PP_BODY_NV], all[PP_BODY_NV] = {0.0};
+        double dv[PP_BODY_NV];
         pp_body_solve(body, &c->kin.mass[i], c->kin.loads.p_ext + body->at, dv);
-        for (int v = 0; v < body->nv; v++) {
-            all[body->axis[v]] = dv[v];
-        }
+        perp_twist change = pp_check_twist(body, dv);
         perp_vec3 arm = pp_sub(contact->point_W, c->before[i].p);
-        perp_vec3 moved =
-            pp_add(pp_vec(all[0], all[1], all[2]), pp_cross(pp_vec(all[3], all[4], all[5]), arm));
-        push += (k == 0 ? -1.0 : 1.0) * pp_dot3(contact->normal_W, moved);
+        perp_vec3 at_point = pp_add(change.v_W, pp_cross(change.w_W, arm));
+        push += (k == 0 ? -1.0 : 1.0) * pp_dot3(contact->normal_W, at_point);
     }
     return push;
 }
 
-// NaN: the recording does not tell. Of Poisson's law it has the sum of two phases; how fast a contact
-// that bounces came is known when every step is there.
+// The rate that complements the normal impulse [m/s]. NaN: the recording does not show it. Of
+// Poisson's law it has the sum of two phases; how fast a contact that bounces came is known when
+// every step is there.
 static double normal_rate_beside(const pp_recheck *c, const perp_contact *contact)
 {
     double g = c->model ? pp_length(c->model->gravity) : 0.0;
     double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
     bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
     double push = known ? normal_push(c, contact) : 0.0;
+    // What approaches slower than gravity moves it in two steps does not bounce.
     return pp_check_complementarity(c, contact->gap, contact->rate_n, before, contact->restitution,
                                     2.0 * c->whole * g, push);
 }
 
-// A rebound of Poisson's moves what other contacts of the step had stopped.
+// Whether some contact of the step has a rebound of Poisson's law: it moves what other contacts had
+// stopped.
 static bool has_phases(const pp_recheck *c)
 {
-    bool phases = false;
-    for (int i = 0; i < c->now->contacts && c->info->impact == PERP_IMPACT_POISSON; i++) {
-        const perp_contact *contact = &c->now->contact[i];
-        phases = phases || (contact->restitution != 0.0 && isfinite(contact->gap) &&
-                            isfinite(contact->rate_n) && isnan(normal_rate_beside(c, contact)));
+    if (c->info->impact != PERP_IMPACT_POISSON) {
+        return false;
     }
-    return phases;
+    for (int i = 0; i < c->now->contacts; i++) {
+        const perp_contact *contact = &c->now->contact[i];
+        if (contact->restitution != 0.0 && isfinite(contact->gap) && isfinite(contact->rate_n) &&
+            isnan(normal_rate_beside(c, contact))) {
+            return true;
+        }
+    }
+    return false;
 }
 
+// Of the two bodies of a contact; without a model both are the ground.
 static pp_check_scale contact_scale(const pp_recheck *c, const perp_contact *contact)
 {
     double impulse = fabs(contact->pn) + pp_length(contact->pf_W);
@@ -127,6 +141,7 @@ static pp_check_scale contact_scale(const pp_recheck *c, const perp_contact *con
     return pp_check_scale_of(c, a, b, isfinite(impulse) ? impulse : 0.0);
 }
 
+// Signs and complementarity of normal impulses, friction against its law.
 void pp_check_contacts(pp_recheck *c)
 {
     bool phases = has_phases(c);
@@ -138,9 +153,9 @@ void pp_check_contacts(pp_recheck *c)
         pp_check_scale s = contact_scale(c, contact);
         pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
-        bool told = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
+        bool known = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
         bool event = c->info->stepper == PERP_STEPPER_EVENT;  // check_event.c knows what to ask
-        if (told && !phases && !event) {
+        if (known && !phases && !event) {
             pp_check_record_worst(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
             pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate,
                                   a, b);

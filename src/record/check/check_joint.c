@@ -3,8 +3,8 @@
 //
 // Impulses of joints as wrenches on bodies, and what drives, dry friction, limits and gears may do.
 //
-// A coordinate c(q) has unit wrenches: an impulse p along it puts p times them on the bodies, and its
-// rate is the sum over the bodies of wrench . velocity.
+// A coordinate c(q) has unit wrenches: an impulse p along it puts p times them on the bodies, and
+// its rate is the sum over the bodies of wrench . velocity.
 //
 //   angles                         a couple about the axis on b, its opposite on a
 //   distance                       1 along the line of the anchors, on each at its own
@@ -16,11 +16,14 @@
 
 enum { SIDES = 4 };
 
+// Wrenches on bodies of a unit impulse along one coordinate; at most two joints with two bodies
+// each, in a gear.
 typedef struct unit {
     int count, body[SIDES];
     perp_wrench on[SIDES];
 } unit;
 
+// The wrench on a body, zero when it is new.
 static perp_wrench *side(unit *u, int body)
 {
     int k = 0;
@@ -41,6 +44,7 @@ typedef struct recorded_anchors {
     perp_vec3 couple;  // that goes with the angle: its rate is couple . (w_b - w_a)
 } recorded_anchors;
 
+// Where the joint acts: at the start of the step, or in its middle.
 static recorded_anchors anchors_of(const pp_recheck *c, const pp_joint *joint)
 {
     const pp_frame *a = &c->acting[joint->a], *b = &c->acting[joint->b];
@@ -59,17 +63,20 @@ static recorded_anchors anchors_of(const pp_recheck *c, const pp_joint *joint)
     return w;
 }
 
+// Unit vector from anchor a to anchor b; along x where they coincide.
 static perp_vec3 line_of(const recorded_anchors *w)
 {
     return pp_unit(pp_sub(w->b, w->a), pp_vec(1.0, 0.0, 0.0));
 }
 
+// Joints whose coordinate is a length along the axis of a.
 static bool along_axis(perp_joint_kind kind)
 {
     return kind == PERP_JOINT_PRISMATIC || kind == PERP_JOINT_POINT_ON_LINE ||
            kind == PERP_JOINT_CYLINDRICAL;
 }
 
+// Adds `scale` times the unit wrenches of one joint.
 static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -88,6 +95,7 @@ static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u
     }
 }
 
+// A gear couples the coordinates of two joints.
 static unit unit_of(const pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -101,6 +109,7 @@ static unit unit_of(const pp_recheck *c, int index)
     return u;
 }
 
+// Of wrenches whose parts have different units: lengths are in metres, and only ratios are used.
 static double dot(const perp_wrench *a, const perp_wrench *b)
 {
     return pp_dot3(a->f_W, b->f_W) + pp_dot3(a->tau_W, b->tau_W);
@@ -108,6 +117,7 @@ static double dot(const perp_wrench *a, const perp_wrench *b)
 
 // ── Adding up ────────────────────────────────────────────────────────────────────────────────────
 
+// Rate of the coordinate [m/s, rad/s], by the velocities that are given.
 static double rate_of(const unit *u, const pp_recheck *c, pp_check_velocities *velocity)
 {
     double sum = 0.0;
@@ -118,11 +128,15 @@ static double rate_of(const unit *u, const pp_recheck *c, pp_check_velocities *v
     return sum;
 }
 
+// At the start of the step.
 static perp_twist velocity_before(const pp_recheck *c, int body)
 {
     return (perp_twist){c->coming[body].v, c->coming[body].w};
 }
 
+// theta: 1, or that of the theta method. With p the impulse of a drive and r its rate,
+// (theta - 1/2) p (r - r^l) is lost within the step; motors of limited effort and dry friction
+// count as constant forces do.                                                         theory (K13)
 double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
 {
     double lost = 0.0;
@@ -135,6 +149,7 @@ double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
         unit u = unit_of(c, i);
         double after = rate_of(&u, c, pp_check_velocity);
         double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
+        // A motor of limited effort, or dry friction: a box, not an equation.
         bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
         *lag += boxed ? loss : 0.0;
         lost += p * after > 0.0 ? fmax(0.0, loss) : 0.0;
@@ -142,7 +157,8 @@ double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
     return lost;
 }
 
-// The impulse along a gear's coordinate, from what it does to the body that it is recorded at.
+// The impulse along a gear's coordinate, from the part of the recorded wrench on b along the unit
+// wrench there.
 static double gear_impulse(const pp_recheck *c, int index, unit *u)
 {
     const perp_wrench *on_b = side(u, c->model->joint[index].b);
@@ -150,6 +166,8 @@ static double gear_impulse(const pp_recheck *c, int index, unit *u)
     return square > 0.0 ? dot(on_b, &c->now->joint[index].impulse_b) / square : 0.0;
 }
 
+// Adds the wrenches on up to four bodies; returns the energy that closing an error of the gear may
+// give [J].
 static double add_gear(pp_recheck *c, int index)
 {
     unit u = unit_of(c, index);
@@ -162,18 +180,20 @@ static double add_gear(pp_recheck *c, int index)
     pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
     const pp_joint *joint = &c->model->joint[index];
+    // A coordinate that turns is an angle: drift over the arm.
     bool turns = pp_length(side(&u, joint->b)->f_W) == 0.0;
     drift /= turns ? pp_scale_arm(c->model, joint) : 1.0;
     return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
 }
 
-// What the recorded wrench is along the coordinate; NaN where the joint's own equations act along it too.
-// Where these are couples across an axis, what is along that axis is not theirs.
+// What the recorded wrench is along the coordinate; NaN where the joint's own equations act along
+// it too. Where these are couples across an axis, what is along that axis is not theirs.
 static double along_coordinate(const pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_wrench *w = &c->now->joint[index].impulse_b;
     recorded_anchors at = anchors_of(c, joint);
+    // impulse_b is taken about the origin of b; about its anchor a couple is left.
     perp_vec3 couple = pp_sub(w->tau_W, pp_cross(pp_sub(at.b, c->acting[joint->b].p), w->f_W));
     switch (joint->kind) {
     case PERP_JOINT_ANGLE:
@@ -181,7 +201,7 @@ static double along_coordinate(const pp_recheck *c, int index)
     case PERP_JOINT_REVOLUTE:
     case PERP_JOINT_PLANAR:
         return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub);
-    case PERP_JOINT_SCREW:
+    case PERP_JOINT_SCREW:  // the thread turns force along the axis into a couple about it
         return pp_dot3(couple, at.ub) / pp_dot3(at.couple, at.ub) +
                joint->pitch * pp_dot3(w->f_W, at.u);
     case PERP_JOINT_UNIVERSAL:
@@ -199,8 +219,9 @@ static double along_coordinate(const pp_recheck *c, int index)
     }
 }
 
-// How far the coordinate is within the limit that acts, at the start of the step; sign +1: lower. The
-// impulse tells which one it is; where it does not, the nearer.
+// How far the coordinate is within the limit that acts, at the start of the step [m, rad]; *sign
+// +1: the lower limit. The impulse shows which one it is; where there is none, the nearer limit
+// counts.
 static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -210,16 +231,20 @@ static double within(const pp_recheck *c, int index, double *sign)
     pp_joint_coordinate(c->model, &at, index, &row);
     double above = row.value - joint->lower, below = joint->upper - row.value;
     double along = along_coordinate(c, index) - state->drive;
-    bool told = state->limit > 0.0 && c->model->body[joint->b].nv > 0 && fabs(along) > 0.0;
-    *sign = (told ? along > 0.0 : above <= below) ? 1.0 : -1.0;
-    return *sign > 0.0 ? above : below;
+    bool known = state->limit > 0.0 && c->model->body[joint->b].nv > 0 && fabs(along) > 0.0;
+    bool at_lower = known ? along > 0.0 : above <= below;
+    *sign = at_lower ? 1.0 : -1.0;
+    return at_lower ? above : below;
 }
 
+// Sum of the sizes of the components: at least the length.
 static double vector_length(perp_vec3 v)
 {
     return fabs(v.x) + fabs(v.y) + fabs(v.z);
 }
 
+// Closing an error of at most the drift of the scheme may give energy: impulse times error over h.
+//                                                                                       theory (K5)
 double pp_check_add_joint(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -253,7 +278,7 @@ double pp_check_add_joint(pp_recheck *c, int index)
 
 static const double SAME = 1e-9;  // the same impulse, as two numbers of the recording have it
 
-// An impulse along a coordinate; one of an angle acts at the arm of the joint.
+// What impulses along a coordinate are held against [N s, or N m s at the arm of an angle].
 static double drive_scale(const pp_recheck *c, int index)
 {
     const pp_joint *j = &c->model->joint[index];
@@ -264,7 +289,9 @@ static double drive_scale(const pp_recheck *c, int index)
     return exact * fmax(1.0, pp_scale_arm(c->model, j));
 }
 
-static void see_drive(pp_recheck *c, int index)
+// A motor and dry friction within their effort times h; and drive, spring and limit together are
+// what the joint's wrench has along its coordinate.
+static void judge_drive(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
@@ -276,12 +303,14 @@ static void see_drive(pp_recheck *c, int index)
     double along = along_coordinate(c, index) - state->drive - c->spring[index];
     double limit = joint->lower <= joint->upper ? state->limit : 0.0;
     if (moves && (!isnan(along) || isnan(state->drive))) {
+        // Either of the two limits may have acted.
         double left = fmin(fabs(along - limit), fabs(along + limit));
         pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
     }
 }
 
-static void see_limit(pp_recheck *c, int index)
+// Complementarity of a limit, as of a contact: no pull, and no push away from it.
+static void judge_limit(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     double p = c->now->joint[index].limit, sign;
@@ -302,7 +331,7 @@ static void see_limit(pp_recheck *c, int index)
 }
 
 // A gear has no drive and no limit, and what it does to its body b is along its coordinate.
-static void see_gear(pp_recheck *c, int index)
+static void judge_gear(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
@@ -318,31 +347,35 @@ static void see_gear(pp_recheck *c, int index)
     pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
 }
 
+// Welds and spherical joints have no coordinate: neither drive nor limit.
 void pp_check_joints(pp_recheck *c)
 {
     for (int i = 0; i < c->model->joints; i++) {
         perp_joint_kind kind = c->model->joint[i].kind;
         if (kind == PERP_JOINT_GEAR) {
-            see_gear(c, i);
+            judge_gear(c, i);
         } else if (kind == PERP_JOINT_WELD || kind == PERP_JOINT_SPHERICAL) {
             const perp_joint_state *state = &c->now->joint[i];
             double left = fabs(state->drive) + fabs(state->limit);
             pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, i),
                                   c->model->joint[i].name, "");
         } else {
-            see_drive(c, i);
-            see_limit(c, i);
+            judge_drive(c, i);
+            judge_limit(c, i);
         }
     }
 }
 
 // ── Velocities ───────────────────────────────────────────────────────────────────────────────────
 
+// Equations of joints at the velocities after the step, judged by certify/.
 perp_status pp_check_joint_rates(pp_recheck *c)
 {
     const perp_model *m = c->model;
     double *off = PP_ARRAY(c->arena, double, m->joints),
            *limit = PP_ARRAY(c->arena, double, m->joints);
+    // Joints are taken where the scheme takes them: at the start, or in the middle of the step for
+    // the theta method.
     pp_poses end = {.t = c->now->t, .body = c->after, .turn = c->turn};
     pp_step_evidence e = {.model = m,
                           .kin = &c->kin,
@@ -355,10 +388,15 @@ perp_status pp_check_joint_rates(pp_recheck *c)
                           .whole = c->whole,
                           .theta =
                               c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0};
-    perp_status status =
-        off && limit ? pp_judge_joint_rates(&e, &c->scales, off, limit, c->arena) : PERP_ERR_MEMORY;
-    for (int i = 0; status >= 0 && i < m->joints; i++) {
+    if (!off || !limit) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_judge_joint_rates(&e, &c->scales, off, limit, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < m->joints; i++) {
         pp_check_record_worst(c, PERP_CHECK_RATE, off[i], limit[i], m->joint[i].name, "");
     }
-    return status;
+    return PERP_OK;
 }

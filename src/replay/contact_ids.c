@@ -2,26 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contact points followed through a run: those of the same pair of shapes and the same feature.
-#include "replay/reel.h"
+#include "replay/data.h"
 
 #include <string.h>
 
-static uint64_t track_key(int32_t a, int32_t b, uint32_t feature)
+// The same shapes and the same feature are the same contact point.
+static uint64_t hash_of_contact(int32_t a, int32_t b, uint32_t feature)
 {
     uint32_t key[3] = {(uint32_t)a, (uint32_t)b, feature};
     return pp_hash(0, key, sizeof key);
 }
 
-static void insert_track(pp_contact_ids *t, int track)
-{
-    uint64_t at = track_key(t->shapes[track][0], t->shapes[track][1], t->feature[track]);
-    while (t->slot[at % (uint64_t)t->slots] >= 0) {
-        at++;
-    }
-    t->slot[at % (uint64_t)t->slots] = track;
-}
-
-static bool grow_tracks(pp_contact_ids *t, pp_arena *arena)
+// Twice the room. All ids are put into the new table again; the old one stays in the arena, which
+// takes less than twice the memory in all.
+static bool grow_ids(pp_contact_ids *t, pp_arena *arena)
 {
     int room = t->room > 0 ? 2 * t->room : 256;
     pp_contact_ids wide = {.count = t->count, .room = room, .slots = 3 * room};
@@ -32,6 +26,7 @@ static bool grow_tracks(pp_contact_ids *t, pp_arena *arena)
     if (room > (1 << 28) || !wide.slot || !wide.shapes || !wide.feature || !wide.mu) {
         return false;
     }
+    // Three slots for an id: probing stays short.
     for (int k = 0; k < wide.slots; k++) {
         wide.slot[k] = -1;
     }
@@ -40,30 +35,35 @@ static bool grow_tracks(pp_contact_ids *t, pp_arena *arena)
         wide.shapes[k][1] = t->shapes[k][1];
         wide.feature[k] = t->feature[k];
         wide.mu[k] = t->mu[k];
-        insert_track(&wide, k);
+        uint64_t at = hash_of_contact(t->shapes[k][0], t->shapes[k][1], t->feature[k]);
+        while (wide.slot[at % (uint64_t)wide.slots] >= 0) {
+            at++;
+        }
+        wide.slot[at % (uint64_t)wide.slots] = k;
     }
     *t = wide;
     return true;
 }
 
-int pp_contact_id_of(pp_contact_ids *tracks, const perp_contact *contact, pp_arena *arena)
+int pp_contact_id_of(pp_contact_ids *ids, const perp_contact *contact, pp_arena *arena)
 {
-    pp_contact_ids *t = tracks;
-    if (t->count == t->room && !grow_tracks(t, arena)) {
+    pp_contact_ids *t = ids;
+    if (t->count == t->room && !grow_ids(t, arena)) {
         return -1;
     }
-    uint64_t at = track_key(contact->a.i, contact->b.i, contact->feature);
+    uint64_t at = hash_of_contact(contact->a.i, contact->b.i, contact->feature);
+    // Linear probing: a free slot ends the search, and is where a new id goes.
     for (int found; (found = t->slot[at % (uint64_t)t->slots]) >= 0; at++) {
         if (t->shapes[found][0] == contact->a.i && t->shapes[found][1] == contact->b.i &&
             t->feature[found] == contact->feature) {
             return found;
         }
     }
-    int track = t->count++;
-    t->shapes[track][0] = contact->a.i;
-    t->shapes[track][1] = contact->b.i;
-    t->feature[track] = contact->feature;
-    t->mu[track] = contact->mu;
-    t->slot[at % (uint64_t)t->slots] = track;
-    return track;
+    int id = t->count++;
+    t->shapes[id][0] = contact->a.i;
+    t->shapes[id][1] = contact->b.i;
+    t->feature[id] = contact->feature;
+    t->mu[id] = contact->mu;
+    t->slot[at % (uint64_t)t->slots] = id;
+    return id;
 }

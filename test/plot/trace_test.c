@@ -5,7 +5,7 @@
 #include "support/cmocka.h"
 #include "support/random.h"
 
-#include "plot/draw/lane.h"
+#include "plot/draw/trace.h"
 
 #include <math.h>
 
@@ -14,14 +14,14 @@ enum { CELLS = 100 };
 static int samples_of(const pp_trace *trace, pp_sample *out)
 {
     int count = 0;
-    for (int k = 0; k < trace->cells; k++) {
-        count += pp_trace_cell_samples(&trace->cell[k], out + count);
+    for (int k = 0; k < trace->bins; k++) {
+        count += pp_trace_bin_samples(&trace->bin[k], out + count);
     }
     return count;
 }
 
 // A random walk of many samples with a spike one sample long: both ends, the spike and the extremes of
-// every cell are kept, in order of time, and there are at most four samples a cell.
+// every bin are kept, in order of time, and there are at most four samples a bin.
 static void extremes_stay(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static void nan_breaks(void **state)
     const bool used[] = {true, true, false, false, true, true};
     const bool broken[] = {true, false, false, false, true, false};
     for (int k = 0; k < 6; k++) {
-        assert_int_equal(trace.cell[k].used, used[k]);
-        assert_int_equal(trace.cell[k].broken, broken[k]);
+        assert_int_equal(trace.bin[k].used, used[k]);
+        assert_int_equal(trace.bin[k].broken, broken[k]);
     }
     assert_true(trace.range.low == 1.0 && trace.range.high == 4.0);
     pp_arena_destroy(arena);
@@ -101,7 +101,7 @@ static void empty(void **state)
     pp_trace trace;
     pp_sample out[4];
     assert_true(pp_trace_init(&trace, arena, 1));
-    assert_int_equal(pp_trace_cell_samples(&trace.cell[0], out), 0);
+    assert_int_equal(pp_trace_bin_samples(&trace.bin[0], out), 0);
     assert_true(trace.range.low > trace.range.high);
     pp_arena_destroy(arena);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
-#include "support/film.h"
+#include "support/plot_source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 enum { NAME = 24 };
 
-typedef struct set {  // what a film needs, in one piece
-    pp_plot_source film;
-    film_wish wish;
+typedef struct made_run {  // what a source needs, in one piece
+    pp_plot_source source;
+    plot_source_wish wish;
     perp_recording_info info;
     perp_recorded_body *body;
     perp_recorded_shape *shape;
@@ -20,7 +20,7 @@ typedef struct set {  // what a film needs, in one piece
     double *angle, *spin;
     perp_contact *contact;
     perp_joint_state *state;
-} set;
+} made_run;
 
 static const perp_vec3 plane[2] = {{0, 0, 0}, {0, 1, 0}};
 static const perp_vec3 square[4] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
@@ -31,7 +31,7 @@ static void *zeros(int count, size_t size)
     return calloc((size_t)count + 1, size);
 }
 
-static void place(set *s, int k, double t, double odd)
+static void place(made_run *s, int k, double t, double odd)
 {
     double phase = t + 0.7 * k, size = s->wish.size;
     s->position[k] = (perp_vec3){size * (3.0 * k + cos(phase)), size * (2.0 + sin(phase)) + odd, 0};
@@ -40,7 +40,7 @@ static void place(set *s, int k, double t, double odd)
     s->spin[k] = 1.0;
 }
 
-static int touch(set *s, int frame, double t, double odd)
+static int touch(made_run *s, int frame, double t, double odd)
 {
     static const perp_contact_mode modes[] = {PERP_CONTACT_OPEN, PERP_CONTACT_STICK,
                                               PERP_CONTACT_SLIP};
@@ -66,10 +66,10 @@ static int touch(set *s, int frame, double t, double odd)
     return count;
 }
 
-static perp_status read_frame(void *source, int frame, perp_snapshot *out, perp_error *error)
+static perp_status read_frame(void *context, int frame, perp_snapshot *out, perp_error *error)
 {
     (void)error;
-    set *s = source;
+    made_run *s = context;
     double t = frame * s->info.h;
     double odd = s->wish.holes && frame % 7 == 3 ? (double)NAN : 0.0;
     for (int k = 1; k < s->info.bodies; k++) {
@@ -96,7 +96,7 @@ static perp_status read_frame(void *source, int frame, perp_snapshot *out, perp_
     return PERP_OK;
 }
 
-static void fill_shape(set *s, int k)
+static void fill_shape(made_run *s, int k)
 {
     perp_recorded_shape *shape = &s->shape[k];
     *shape = (perp_recorded_shape){.name = "shape", .body = {k}};
@@ -125,7 +125,7 @@ static void fill_shape(set *s, int k)
     }
 }
 
-static void fill(set *s)
+static void fill(made_run *s)
 {
     for (int k = 0; k < s->info.bodies; k++) {
         snprintf(s->name[k], NAME, k == 0 ? "ground" : "body %d", k);
@@ -140,9 +140,9 @@ static void fill(set *s)
     }
 }
 
-pp_plot_source *film_create(const film_wish *wish)
+pp_plot_source *plot_source_create(const plot_source_wish *wish)
 {
-    set *s = zeros(1, sizeof *s);
+    made_run *s = zeros(1, sizeof *s);
     s->wish = *wish;
     s->wish.size = wish->size > 0.0 ? wish->size : 1.0;
     int bodies = wish->bodies + 1;
@@ -170,18 +170,18 @@ pp_plot_source *film_create(const film_wish *wish)
     s->contact = zeros(wish->contacts, sizeof *s->contact);
     s->state = zeros(wish->joints, sizeof *s->state);
     fill(s);
-    s->film = (pp_plot_source){.info = &s->info,
-                               .body = s->body,
-                               .shape = s->shape,
-                               .joint = s->joint,
-                               .read = read_frame,
-                               .source = s};
-    return &s->film;
+    s->source = (pp_plot_source){.info = &s->info,
+                                 .body = s->body,
+                                 .shape = s->shape,
+                                 .joint = s->joint,
+                                 .read = read_frame,
+                                 .context = s};
+    return &s->source;
 }
 
-void film_destroy(pp_plot_source *film)
+void plot_source_destroy(pp_plot_source *source)
 {
-    set *s = film->source;
+    made_run *s = source->context;
     void *const parts[] = {s->body,     s->shape,    s->joint, s->name,
                            s->position, s->velocity, s->angle, s->spin,
                            s->contact,  s->state,    s};
