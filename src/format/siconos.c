@@ -185,6 +185,11 @@ static perp_status read_row_blocks(siconos_reader *in, int total)
     if (status != PERP_OK) {
         return status;
     }
+    if (end[count] < total) {  // too many empty blocks: rows would be left without a flag
+        return pp_scan_fail(&in->scan, in->scan.token,
+                            "%d row blocks end at row %d of %d; drop the empty ones", count,
+                            end[count], total);
+    }
     const char *at = in->scan.at;
     for (int k = 0; k < count; k++) {
         status = pp_scan_int(&in->scan, "complementarity flag of a row block", 0, 1, &comp);

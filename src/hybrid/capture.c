@@ -26,6 +26,8 @@ static const double SHORTEST = 1e-6, LONGEST = 1e-4, CAPTURE_MIN = 1e-7;
 static const double BURST_INTERVAL = 1e-3;  // [s] modes that last longer ended the failure
 
 static const double DEEPER = 1e-9;  // of the length: overlap that a short step may add
+// Of the kinetic energy: what contacts may put in over a short step.
+static const double CREATED = 1e-9;
 
 enum { HALVINGS = 6, ROUNDS = 2, MOST_RUN = 64 };
 
@@ -270,6 +272,34 @@ static perp_status check_penetration(pp_flight *flight, double dt, const middle 
     return deep ? PERP_ERR_LIMIT : PERP_OK;
 }
 
+// Friction opposes the slip at the end of the step and works along the mean of both ends: where slip
+// turns round within the step it may put energy in. Such a step was too long. PERP_ERR_LIMIT: it was.
+// mean: the velocities half way; the moment has those of a guess.
+static perp_status check_energy(pp_flight *flight, double dt, const middle *mid, const double *r,
+                                const double *mean)
+{
+    const pp_instant *instant = &mid->moment;
+    double *late = PP_ARRAY(flight->scratch, double, instant->nv), work = 0.0;
+    if (!late) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0; k < instant->nv; k++) {
+        late[k] = mean[k] - instant->qd[k];
+    }
+    for (int i = 0; i < mid->holds.count; i++) {
+        if (!pp_hold_touches(&mid->holds.hold[i])) {
+            continue;
+        }
+        for (int k = 0; k < instant->size[i]; k++) {
+            int at = instant->at[i] + k;
+            const double *J = instant->J + (size_t)at * (size_t)instant->nv;
+            work += r[at] * (instant->rate[at] + pp_dot(instant->nv, J, late));
+        }
+    }
+    bool creates = work > CREATED * pp_tree_kinetic(&instant->pass) && dt > CAPTURE_MIN;
+    return creates ? PERP_ERR_LIMIT : PERP_OK;
+}
+
 // One short step of dt; the flight moves only where it succeeds. In the scratch arena.
 static perp_status try_capture_step(pp_flight *flight, double dt)
 {
@@ -304,7 +334,11 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
     }
     // q+ = q (+) dt (qd + qd+)/2                                                       theory (H17)
     pp_tree_move(tree, flight->q, mean, dt, mid.q);
-    perp_status status = check_penetration(flight, dt, &mid, qd);
+    perp_status status = check_energy(flight, dt, &mid, r, mean);
+    if (status < 0) {
+        return status;
+    }
+    status = check_penetration(flight, dt, &mid, qd);
     if (status < 0) {
         return status;
     }

@@ -161,7 +161,7 @@ static bool push_over(pp_laws *laws, const double *r, const bool *ended)
         } else if (f[0] < edge) {
             law->mode = PP_OFF;
             any = true;
-        } else if (law->kind == PP_LAW_CONTACT && law->mode == PP_HELD && law->size > 1 &&
+        } else if (law->kind == PP_LAW_CONTACT && law->mode == PP_HELD && push > 0.0 &&
                    law->mu * f[0] - push < edge) {
             slide_against(r, push, law);
             any = true;

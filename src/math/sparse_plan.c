@@ -445,7 +445,8 @@ perp_status pp_ldl_plan(pp_ldl *l)
     l->place = PP_ARRAY(l->arena, int, l->n);
     l->block = PP_ARRAY(l->arena, pp_block_place, l->p[l->nodes]);
     l->left_size = l->above_size = 0;
-    if (ok && l->place && l->block) {
+    ok = ok && l->place && l->block;
+    if (ok) {
         // from the caller's rows to the permuted ones
         for (int node = 0, at = 0; node < l->nodes; node++) {
             for (int r = 0; r < l->size[node]; r++) {
