@@ -135,6 +135,7 @@ static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_
     if (!b || !way || !law || !mid->allowed) {
         return PERP_ERR_MEMORY;
     }
+    pp_assert(holds->count == 0 || instant->size);
     // From the velocities of the middle, which the rates of the instant belong to, to those at
     // the end without impulses.
     for (int k = 0; k < instant->nv; k++) {
