@@ -148,8 +148,8 @@ void pp_script_box(pp_script *script, int panel, const char *colour, const doubl
 // ── Text of the script ───────────────────────────────────────────────────────────────────────────
 
 // A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so
-// is a percent sign where the text is a format. What is not printable is left out, what is long is
-// cut.
+// is a percent sign where the text is a format. Unprintable characters are dropped, and
+// long names are cut.
 static void put_name(pp_svg *gp, const char *name, bool format)
 {
     enum { LETTERS = 36 };

@@ -174,7 +174,7 @@ static bool is_driven(const pp_recheck *c)
     return driven;
 }
 
-// What is not driven has done no work.
+// Bodies and joints without a drive have done no work.
 static void judge_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy;

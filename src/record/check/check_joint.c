@@ -186,8 +186,8 @@ static double add_gear(pp_recheck *c, int index)
     return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
 }
 
-// What the recorded wrench is along the coordinate; NaN where the joint's own equations act along
-// it too. Where these are couples across an axis, what is along that axis is not theirs.
+// The component of the recorded wrench along the coordinate; NaN where the joint's own equations also
+// act along it. Equations that are couples across an axis do not act along that axis.
 static double along_coordinate(const pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
