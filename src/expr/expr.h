@@ -17,8 +17,18 @@ typedef struct pp_expr_error {
     char text[160];
 } pp_expr_error;
 
-// names: the variables that the text may use; variable k has index k below. The expression lives in
-// the arena. PERP_ERR_FORMAT fills *error.
+// Names that a text may use. A name such as q[left hip] has anything but ']' in its brackets.
+typedef struct pp_expr_scope {
+    const char *const *names;  // variables; variable k has index k below
+    int count;
+    const char *const *inputs;  // inputs of the model: hip, or u[hip]
+    int input_count;
+} pp_expr_scope;
+
+// The expression lives in the arena. PERP_ERR_FORMAT fills *error.
+perp_status pp_expr_parse_in(const char *text, const pp_expr_scope *scope, pp_arena *arena,
+                             const pp_expr **expr, pp_expr_error *error);
+// The same without inputs.
 perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error);
 
@@ -32,6 +42,11 @@ const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
 
 // Functions below take as many variables as the expression was parsed with.
 double pp_expr_value(const pp_expr *expr, const double *variables);
+// The same of an expression that uses inputs; so does the next one.
+double pp_expr_value_in(const pp_expr *expr, const double *variables, const double *inputs);
+// Value, and derivative along the given rates of the variables, with inputs held.
+double pp_expr_rate_in(const pp_expr *expr, const double *variables, const double *inputs,
+                       const double *rates, double *rate);
 // Value, and derivative along the given rates of the variables: the derivative by time where they
 // are rates by time.
 double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates,
@@ -41,3 +56,4 @@ double pp_expr_rate2(const pp_expr *expr, const double *variables, const double 
                      double *rate, double *rate2);
 // True when the expression uses variable k.
 bool pp_expr_uses(const pp_expr *expr, int k);
+bool pp_expr_uses_inputs(const pp_expr *expr);

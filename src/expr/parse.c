@@ -64,8 +64,7 @@ typedef struct pending {
 // output.
 typedef struct expr_parser {
     const char *text, *at;
-    const char *const *names;
-    int count;  // of names
+    const pp_expr_scope *scope;
     pp_arena *arena;
     pp_expr_error *error;
     pp_node node[PP_EXPR_NODES];
@@ -304,10 +303,12 @@ static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
     const char *known[NAMES_MAX] = {"pi", "e"};
     char list[80] = "";
     int n = 2;
-    for (int k = 0; k < p->count && n < NAMES_MAX; k++) {
+    const pp_expr_scope *scope = p->scope;
+    for (int k = 0; k < scope->count + scope->input_count && n < NAMES_MAX; k++) {
+        const char *name = k < scope->count ? scope->names[k] : scope->inputs[k - scope->count];
         size_t used = strlen(list);
-        known[n++] = p->names[k];
-        pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", p->names[k]);
+        known[n++] = name;
+        pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", name);
     }
     for (int k = 0; k < FUNCTIONS && n < NAMES_MAX; k++) {
         known[n++] = functions[k].name;
@@ -320,20 +321,46 @@ static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
     return bad(p, at, "unknown name '%.*s'; use numbers, pi, e, functions and %s", shown, at, list);
 }
 
-// A variable, a constant, or a function with its parenthesis. *operand: a value is complete.
+// hip or u[hip], the only way where the name is not an identifier; -1: no such input.
+static int find_input(const pp_expr_scope *scope, const char *at, size_t length)
+{
+    if (length > 3 && memcmp(at, "u[", 2) == 0) {
+        at += 2;
+        length -= 3;
+    }
+    for (int k = 0; k < scope->input_count; k++) {
+        if (is_word(at, length, scope->inputs[k])) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+// A variable, an input, a constant, or a function with its parenthesis. *operand: a value is complete.
 static perp_status read_name(expr_parser *p, bool *operand)
 {
     const char *at = p->at;
     while (is_letter(*p->at) || is_digit(*p->at)) {
         p->at++;
     }
+    if (*p->at == '[') {  // q[left hip]: the name of an object in brackets
+        size_t rest = strcspn(p->at, "]");
+        if (p->at[rest] != ']') {
+            return bad(p, p->at, "'[' without ']'");
+        }
+        p->at += rest + 1;
+    }
     size_t length = (size_t)(p->at - at);
     *operand = true;
     // Variables first: a variable called e hides the constant.
-    for (int k = 0; k < p->count; k++) {
-        if (is_word(at, length, p->names[k])) {
+    for (int k = 0; k < p->scope->count; k++) {
+        if (is_word(at, length, p->scope->names[k])) {
             return emit(p, at, (pp_node){.op = PP_OP_VARIABLE, .index = k}, 0);
         }
+    }
+    int input = find_input(p->scope, at, length);
+    if (input >= 0) {
+        return emit(p, at, (pp_node){.op = PP_OP_INPUT, .index = input}, 0);
     }
     if (is_word(at, length, "pi")) {
         return emit(p, at, (pp_node){.value = 3.141592653589793}, 0);
@@ -556,11 +583,11 @@ static perp_status parse(expr_parser *p)
 }
 
 // The parser is on the C stack (some 15 kB); only the result goes to the arena.
-perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
-                          const pp_expr **expr, pp_expr_error *error)
+perp_status pp_expr_parse_in(const char *text, const pp_expr_scope *scope, pp_arena *arena,
+                             const pp_expr **expr, pp_expr_error *error)
 {
     *expr = NULL;
-    expr_parser p = {.text = text, .at = text, .names = names, .count = count, .arena = arena};
+    expr_parser p = {.text = text, .at = text, .scope = scope, .arena = arena};
     p.error = error;
     perp_status status = parse(&p);
     if (status < 0) {
@@ -575,4 +602,11 @@ perp_status pp_expr_parse(const char *text, const char *const *names, int count,
     *made = (pp_expr){p.nodes, p.tables, node, p.table};
     *expr = made;
     return PERP_OK;
+}
+
+perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
+                          const pp_expr **expr, pp_expr_error *error)
+{
+    const pp_expr_scope scope = {.names = names, .count = count};
+    return pp_expr_parse_in(text, &scope, arena, expr, error);
 }
