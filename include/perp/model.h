@@ -187,6 +187,7 @@ typedef struct perp_joint_def {
     // Implicit spring and damper on the coordinate: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
     double rest;                // coordinate at which the spring is relaxed
+    double armature;  // inertia of a rotor geared to the coordinate [kg m^2 or kg]
     perp_collide collide;       // default PERP_COLLIDE_RULE
     uint32_t cookie;
 } perp_joint_def;
@@ -218,12 +219,52 @@ typedef struct perp_force_def {
     uint32_t cookie;
 } perp_force_def;
 
+// ── Inputs and actuators ─────────────────────────────────────────────────────────────────────────
+
+// A number that drives the model: set by perp_sim_input_set, or given by an expression. It is held over a step.
+// Expressions of forces, of joint rates and of actuators may use it as `name`, or as u[name] whatever its name.
+typedef struct perp_input_def {
+    const char *name;
+    double value;         // at the start
+    double lower, upper;  // values are clamped to these; default: any
+    const char *unit;     // for people only; NULL: none
+    uint32_t cookie;
+} perp_input_def;
+
+typedef enum perp_actuator_kind {
+    PERP_ACTUATOR_MOTOR,     // f = c
+    PERP_ACTUATOR_POSITION,  // f = kp (c - l) - kv l'
+    PERP_ACTUATOR_VELOCITY,  // f = kv (c - l')
+    PERP_ACTUATOR_GENERAL,   // f = gain c + bias[0] + bias[1] l + bias[2] l'
+} perp_actuator_kind;
+
+// Acts along the coordinate x of a joint with the effort gear * f, where l = gear * x, c is the control, and f is
+// limited to [lower, upper]. What depends on l and l' is taken at the end of the step, so that any gains are stable,
+// and the limits are complementarity conditions of the step, not a clamp before it.       theory (A1)
+typedef struct perp_actuator_def {
+    const char *name;         // "" or NULL: "actuator<i>"
+    perp_actuator_kind kind;  // default PERP_ACTUATOR_MOTOR
+    perp_joint joint;
+    const char *control;     // c as a function of t and of inputs; NULL: the input with the name of
+                             // the actuator, which is added if there is none
+    double gear;             // default 1
+    double kp, kv;           // [effort per unit of l, of l']
+    double damping_ratio;    // position: kv = 2 damping_ratio sqrt(kp m), m the inertia that the
+                             // joint moves at the start, others locked; negative: kv as given
+    double gain, bias[3];    // PERP_ACTUATOR_GENERAL
+    double lower, upper;     // of f [N, N m]; default: any
+    double time_constant;    // c is filtered: T c_f' = c - c_f [s]; 0: not
+    uint32_t cookie;
+} perp_actuator_def;
+
 PERP_API perp_body_def perp_body_default(void);
 PERP_API perp_shape_def perp_shape_default(void);
 PERP_API perp_pair_def perp_pair_default(void);
 PERP_API perp_contact_def perp_contact_default(void);
 PERP_API perp_joint_def perp_joint_default(void);
 PERP_API perp_force_def perp_force_default(void);
+PERP_API perp_input_def perp_input_default(void);
+PERP_API perp_actuator_def perp_actuator_default(void);
 
 // ── Building ─────────────────────────────────────────────────────────────────────────────────────
 // The builder keeps the first error (and may be NULL everywhere): add everything, then check the status of
@@ -241,6 +282,14 @@ PERP_API void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *
 PERP_API void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def);
 PERP_API perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *def);
 PERP_API perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *def);
+// Inputs come before the expressions that use them.
+PERP_API perp_input perp_builder_add_input(perp_builder *builder, const perp_input_def *def);
+// The value of an input at the start of each step as an expression of t, of the inputs added before it, and of the
+// coordinates q[joint] and rates dq[joint] of joints added so far: a controller that samples once a step.
+PERP_API void perp_builder_set_input_source(perp_builder *builder, perp_input input,
+                                            const char *source);
+PERP_API perp_actuator perp_builder_add_actuator(perp_builder *builder,
+                                                 const perp_actuator_def *def);
 // Use only the listed contacts, without automatic detection.
 PERP_API void perp_builder_set_listed_only(perp_builder *builder, bool listed_only);
 // The first error so far, or PERP_OK.
@@ -255,12 +304,18 @@ PERP_API void perp_model_destroy(perp_model *model);
 PERP_API int perp_model_bodies(const perp_model *model);  // including the ground
 PERP_API int perp_model_shapes(const perp_model *model);
 PERP_API int perp_model_joints(const perp_model *model);
+PERP_API int perp_model_inputs(const perp_model *model);
+PERP_API int perp_model_actuators(const perp_model *model);
 PERP_API perp_body perp_model_body(const perp_model *model, const char *name);  // {-1}: none
 PERP_API perp_shape perp_model_shape(const perp_model *model, const char *name);
 PERP_API perp_joint perp_model_joint(const perp_model *model, const char *name);
+PERP_API perp_input perp_model_input(const perp_model *model, const char *name);
+PERP_API perp_actuator perp_model_actuator(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
 PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
+PERP_API const char *perp_model_input_name(const perp_model *model, perp_input input);
+PERP_API const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator);
 PERP_API double perp_model_mass(const perp_model *model, perp_body body);
 PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  // about z
 // In body axes, about the centre of mass: xx yy zz xy xz yz.

@@ -136,15 +136,16 @@ static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
 // The rate that a drive should follow.
-static double aim(const perp_model *m, const pp_hold *hold, double t)
+static double aim(const pp_machine *machine, const pp_hold *hold, double t)
 {
-    const pp_joint *j = &m->joint[hold->joint];
+    const pp_joint *j = &machine->model->joint[hold->joint];
+    const double *input = machine->drive ? machine->drive->input : NULL;
     const double one[1] = {1.0};
     double rate = 0.0;
     if (hold->kind == PP_HOLD_TARGET) {
         pp_expr_rate(j->target, &t, one, &rate);
     } else if (hold->kind == PP_HOLD_RATE || hold->kind == PP_HOLD_MOTOR) {
-        rate = pp_expr_value(j->rate, &t);
+        rate = pp_expr_value_in(j->rate, &t, input);
     }
     return rate;
 }
@@ -157,7 +158,6 @@ static double aim(const perp_model *m, const pp_hold *hold, double t)
 static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       const double *r, double w, const double *mean)
 {
-    const perp_model *m = flight->machine->model;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         bool contact = pp_hold_touches(hold);
@@ -170,7 +170,7 @@ static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_hol
                 flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
                 flight->now.work -= loop ? p * given : 0.0;
             } else {
-                flight->now.work += p * (mean[at] + (loop ? -given : aim(m, hold, instant->t)));
+                flight->now.work += p * (mean[at] + (loop ? -given : aim(flight->machine, hold, instant->t)));
             }
         }
     }
@@ -244,6 +244,28 @@ static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_
     }
 }
 
+// Actuators over a time w, as springs; what they give is work from outside.
+static void book_actuators(pp_flight *flight, const pp_instant *instant, const pp_poses *at,
+                           double w, double *f)
+{
+    const perp_model *m = flight->machine->model;
+    for (int i = 0; i < m->actuators; i++) {
+        int joint = m->actuator[i].joint;
+        pp_row row;
+        pp_joint_coordinate(m, at, joint, &row);
+        double effort = pp_actuator_effort(m, at, i, &row);
+        flight->now.joint[joint].drive += w * effort;
+        flight->now.actuator[i] += w * effort;
+        if (!is_loop(flight->machine->tree, joint)) {
+            flight->now.work += w * effort * row.v_pre;
+            continue;
+        }
+        flight->now.work += w * effort * (row.v_pre - row.rate);
+        pp_row_add(m, &row, effort, NULL, f);
+        add_loop(flight, instant, joint, &row, w * effort);
+    }
+}
+
 // ── Joints of the tree ───────────────────────────────────────────────────────────────────────────
 
 // Wrenches in the joints of the tree over a time w: what the links of the subtree oppose (or how
@@ -295,7 +317,10 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     const pp_tree *tree = machine->tree;
     pp_arena *arena = flight->scratch;
     double *tau = PP_ARRAY(arena, double, tree->nv), *f = PP_ZEROS(arena, double, m->nv);
-    pp_poses at = {.t = instant->t, .body = instant->pass.body, .turn = machine->turn};
+    pp_poses at = {.t = instant->t,
+                   .body = instant->pass.body,
+                   .turn = machine->turn,
+                   .drive = machine->drive};
     pp_loads loads = {.p_ext = f, .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
     if (!tau || !f || !loads.held) {
         return PERP_ERR_MEMORY;
@@ -304,6 +329,7 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     pp_forces_add(&loads, m, &at, 1.0, machine->applied);
     book_forces(flight, at.body, &loads, w);
     book_springs(flight, instant, &at, w, f);
+    book_actuators(flight, instant, &at, w, f);
     book_rows(flight, instant, holds, r, w, mean);
     if (!sum_row_impulses(flight, instant, holds, r, w)) {
         return PERP_ERR_MEMORY;

@@ -14,6 +14,8 @@
 #define PP_CONTACT_COOKIE 0x70430101u
 #define PP_JOINT_COOKIE   0x704A0001u
 #define PP_FORCE_COOKIE   0x70460001u
+#define PP_INPUT_COOKIE   0x70550001u
+#define PP_ACTUATOR_COOKIE 0x70410001u
 
 // A list that doubles when it is full; old blocks stay in the arena until the builder is freed.
 typedef struct pp_list {
@@ -35,7 +37,9 @@ struct perp_builder {
     bool listed_only;
     bool planar, spatial;                                     // a body of this kind was added
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
-    pp_list densities;                                        // of double, one a shape
+    pp_list inputs, actuators;
+    pp_list input_names;  // of const char *, one an input, for expressions
+    pp_list densities;  // of double, one a shape
 };
 
 // Room for one more item of the given size, zeroed; NULL without memory, with the error set.
@@ -47,6 +51,18 @@ bool pp_builder_bad(perp_builder *b, perp_status status, const char *format, ...
 // Parses a text as an expression of the first `count` variables; NULL stays NULL.
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr);
+// The same with names of its own.
+bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, const char *text,
+                        const pp_expr_scope *scope, const pp_expr **expr);
+// The same of an expression that may also use the inputs added so far.
+bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
+                               const char *text, int count, const pp_expr **expr);
+// An object may be added; otherwise the error is set. The cookie shows that the definition was
+// initialised.
+bool pp_builder_usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
+                       const char *what);
+// Removes the last item where its conversion failed; returns its index or -1.
+int pp_builder_keep(pp_list *list, bool ok);
 // Replaces *name by a copy, or by a generated one, and enters it; false where it is taken.
 bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index, pp_list *list,
                      size_t size);
@@ -70,6 +86,9 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
                                       perp_error *error);
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error);
+
+// Gains of the actuators with a damping ratio, in a model whose bodies have their masses.
+perp_status pp_model_set_damping(perp_model *m, perp_error *error);
 
 // Which shapes may meet, in a model that is complete otherwise; false: no memory.
 bool pp_model_set_exclusions(perp_model *m);

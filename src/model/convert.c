@@ -439,6 +439,18 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': stiffness and damping must be >= 0",
                               joint->name);
     }
+    if (!(def->armature >= 0.0) || !isfinite(def->armature)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': the armature must be >= 0",
+                              joint->name);
+    }
+    bool turns_one = def->kind == PERP_JOINT_REVOLUTE || def->kind == PERP_JOINT_PRISMATIC ||
+                     def->kind == PERP_JOINT_SCREW;
+    if (def->armature > 0.0 && !turns_one) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': only revolute, prismatic and screw joints have an "
+                              "armature",
+                              joint->name);
+    }
     if (!(def->limit_restitution >= 0.0) || !(def->limit_restitution <= 1.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': restitution of a limit must be between 0 and 1",
@@ -456,7 +468,7 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
     }
     // Everything that acts along the coordinate needs one. Limits are off where lower > upper.
     bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper ||
-                 def->stiffness > 0.0 || def->damping > 0.0;
+                 def->stiffness > 0.0 || def->damping > 0.0 || def->armature > 0.0;
     if (needs && (def->kind == PERP_JOINT_WELD || def->kind == PERP_JOINT_GEAR)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a weld or gear has no coordinate to drive or limit",
@@ -508,6 +520,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     joint->stiffness = def->stiffness;
     joint->damping = def->damping;
     joint->rest = def->rest;
+    joint->armature = def->armature;
     joint->collide = def->collide;
     joint->length = def->length;
     joint->rate_effort = def->rate_effort;
@@ -517,7 +530,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     joint->limit_restitution = def->limit_restitution;
     return pp_convert_joint_axes(b, def, joint) &&
            pp_builder_expr(b, joint->name, "target", def->target, 1, &joint->target) &&
-           pp_builder_expr(b, joint->name, "rate", def->rate, 1, &joint->rate);
+           pp_builder_expr_of_inputs(b, joint->name, "rate", def->rate, 1, &joint->rate);
 }
 
 // Springs act between a and b, other forces on b alone.
@@ -584,8 +597,8 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                                   "force '%s': a planar force has no %s, only fx, fy and torque",
                                   force->name, fields[k]);
         }
-        if (!pp_builder_expr(b, force->name, fields[k], texts[k],
-                             b->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS, to)) {
+        if (!pp_builder_expr_of_inputs(b, force->name, fields[k], texts[k],
+                                       b->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS, to)) {
             return false;
         }
     }

@@ -63,3 +63,21 @@ perp_force_def perp_force_default(void)
 {
     return (perp_force_def){.kind = PERP_FORCE_WRENCH, .b = {-1}, .cookie = PP_FORCE_COOKIE};
 }
+
+perp_input_def perp_input_default(void)
+{
+    return (perp_input_def){.lower = -PP_INF, .upper = PP_INF, .cookie = PP_INPUT_COOKIE};
+}
+
+// Without limits and without a filter.
+perp_actuator_def perp_actuator_default(void)
+{
+    return (perp_actuator_def){.kind = PERP_ACTUATOR_MOTOR,
+                               .joint = {-1},
+                               .gear = 1.0,
+                               .damping_ratio = -1.0,
+                               .gain = 1.0,
+                               .lower = -PP_INF,
+                               .upper = PP_INF,
+                               .cookie = PP_ACTUATOR_COOKIE};
+}

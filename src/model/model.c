@@ -138,6 +138,15 @@ static void copy_contents(copier *c, perp_model *m)
         copy_expr(c, &m->joint[i].target);
         copy_expr(c, &m->joint[i].rate);
     }
+    for (int i = 0; i < m->inputs; i++) {
+        copy_text(c, &m->input[i].name);
+        copy_text(c, &m->input[i].unit);
+        copy_expr(c, &m->input[i].source);
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        copy_text(c, &m->actuator[i].name);
+        copy_expr(c, &m->actuator[i].control);
+    }
     for (int i = 0; i < m->forces; i++) {
         copy_text(c, &m->force[i].name);
         for (int k = 0; k < 3; k++) {
@@ -268,6 +277,46 @@ static void set_scales(perp_model *m)
     }
 }
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return pp_hash(hash, text, strlen(text) + 1);
+}
+
+// Models with equal fingerprints have states that mean the same. Members one by one: structs have padding.
+static uint64_t fingerprint_of(const perp_model *m)
+{
+    const int count[] = {m->spatial, m->bodies,  m->shapes, m->listed,
+                         m->joints,  m->forces, m->inputs, m->actuators};
+    uint64_t hash = pp_hash(0, count, sizeof count);
+    hash = pp_hash(hash, &m->gravity, sizeof m->gravity);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        hash = hash_text(hash, body->name);
+        hash = pp_hash(hash, &body->mass, sizeof body->mass);
+        hash = pp_hash(hash, &body->I_B, sizeof body->I_B);
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        const pp_shape *shape = &m->shape[i];
+        const double number[] = {shape->kind, shape->body, shape->size, shape->mu};
+        hash = pp_hash(hash_text(hash, shape->name), number, sizeof number);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *joint = &m->joint[i];
+        const int number[] = {(int)joint->kind, joint->a, joint->b};
+        hash = pp_hash(hash_text(hash, joint->name), number, sizeof number);
+        hash = pp_hash(hash, &joint->r_A, sizeof joint->r_A);
+        hash = pp_hash(hash, &joint->r_B, sizeof joint->r_B);
+    }
+    for (int i = 0; i < m->inputs; i++) {
+        hash = hash_text(hash, m->input[i].name);
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        hash = hash_text(hash, m->actuator[i].name);
+        hash = pp_hash(hash, &m->actuator[i].joint, sizeof m->actuator[i].joint);
+    }
+    return hash;
+}
+
 // Objects first, then everything that follows from several of them: masses, scales, exclusions.
 static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *error)
 {
@@ -288,12 +337,16 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->listed = b->contacts.count;
     m->joints = b->joints.count;
     m->forces = b->forces.count;
+    m->inputs = b->inputs.count;
+    m->actuators = b->actuators.count;
     m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
     m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
     m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair_rule));
     m->contact = copy_items(&c, b->contacts.items, m->listed, sizeof(pp_listed));
     m->joint = copy_items(&c, b->joints.items, m->joints, sizeof(pp_joint));
     m->force = copy_items(&c, b->forces.items, m->forces, sizeof(pp_force));
+    m->input = copy_items(&c, b->inputs.items, m->inputs, sizeof(pp_input));
+    m->actuator = copy_items(&c, b->actuators.items, m->actuators, sizeof(pp_actuator));
     if (!c.failed) {
         copy_contents(&c, m);
     }
@@ -315,6 +368,17 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
         recenter(m, i);
     }
     set_scales(m);
+    // Lists in the order of the actuators: the last one is put in first.
+    for (int i = m->actuators - 1; i >= 0; i--) {
+        pp_joint *joint = &m->joint[m->actuator[i].joint];
+        m->actuator[i].next = joint->first_actuator;
+        joint->first_actuator = i + 1;
+    }
+    m->fingerprint = fingerprint_of(m);
+    perp_status status = pp_model_set_damping(m, error);
+    if (status < 0) {
+        return status;
+    }
     return pp_model_set_exclusions(m) ? PERP_OK
                                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }

@@ -126,7 +126,9 @@ typedef struct pp_joint {
     const pp_expr *target, *rate;
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
+    double armature;       // inertia along the coordinate [kg m^2 or kg]
     perp_collide collide;  // whether the shapes of a and b collide
+    int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;
 
 // A force element. A wrench and a drag act on b alone.
@@ -144,6 +146,29 @@ typedef struct pp_force {
     double stiffness, damping, rest, damping_w;
 } pp_force;
 
+// A number that is held over a step: set from outside, or the value of its source.
+typedef struct pp_input {
+    const char *name, *unit;  // unit: NULL where there is none
+    double value;             // at the start
+    double lower, upper;
+    const pp_expr *source;  // NULL: set from outside. Variables: t, then q and dq of every joint
+} pp_input;
+
+// Effort gear f along the coordinate x of a joint:                                      theory (A1)
+//
+//   f = gain c + bias_0 + bias_1 l + bias_2 l',  lower <= f <= upper,  l = gear x
+typedef struct pp_actuator {
+    const char *name;
+    perp_actuator_kind kind;
+    int joint;
+    int next;                // actuator of the joint, its number + 1; 0: none
+    const pp_expr *control;  // c, a function of t and of the inputs
+    double gear, gain, bias[3];
+    double lower, upper;
+    double time_constant;  // of the filter of c [s]; 0: none
+    double damping_ratio;  // that bias_2 follows from; negative: bias_2 is as given
+} pp_actuator;
+
 // Everything is in the arena of the model.
 struct perp_model {
     perp_env env;
@@ -151,7 +176,7 @@ struct perp_model {
     bool spatial;
     perp_vec3 gravity;
     bool listed_only;  // no contacts but the listed ones
-    int bodies, shapes, pairs, listed, joints, forces;
+    int bodies, shapes, pairs, listed, joints, forces, inputs, actuators;
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
@@ -159,6 +184,9 @@ struct perp_model {
     pp_listed *contact;
     pp_joint *joint;
     pp_force *force;
+    pp_input *input;
+    pp_actuator *actuator;
+    uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;  // of the largest shape [m]: for tolerances
     pp_pair_exclusions meet;
 };

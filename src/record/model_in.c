@@ -412,6 +412,41 @@ static perp_status load_springs(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
+// Inputs and actuators; recordings of models without them have no such groups.
+static perp_status load_controls(perp_recording *r, perp_error *error)
+{
+    perp_status status = PERP_OK;
+    int n = -1;
+    const void *joint = NULL;
+    if (H5Lexists(r->file, "model/inputs", H5P_DEFAULT) > 0) {
+        double count = 0.0;
+        status = pp_load_number(r, "model/inputs", "count", &count, error);
+        if (status == PERP_OK && !(count >= 0.0 && count <= 1e7)) {
+            status = pp_load_fail(r, error, "model/inputs", "has no size");
+        }
+        r->info.inputs = r->sizes.inputs = status == PERP_OK ? (int)count : 0;
+        if (status == PERP_OK) {
+            status = pp_load_names(r, "model/inputs/name", r->info.inputs, &r->input_name, error);
+        }
+    }
+    if (status != PERP_OK || H5Lexists(r->file, "model/actuators", H5P_DEFAULT) <= 0) {
+        return status;
+    }
+    status = pp_load_array(r, "model/actuators/joint", PP_I32, 1, &n, &joint, error);
+    if (status == PERP_OK) {
+        r->info.actuators = r->sizes.actuators = n;
+        status = pp_load_names(r, "model/actuators/name", n, &r->actuator_name, error);
+    }
+    for (int i = 0; status == PERP_OK && i < n; i++) {
+        int at = ((const int32_t *)joint)[i];
+        if (at < 0 || at >= r->info.joints) {
+            status = pp_load_fail(r, error, "model/actuators/joint", "has an invalid joint");
+        }
+    }
+    r->actuator_joint = joint;
+    return status;
+}
+
 // Sizes up to 1e8: far beyond any model, and far from overflow.
 perp_status pp_load_model(perp_recording *r, perp_error *error)
 {
@@ -432,6 +467,9 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     }
     if (status == PERP_OK) {
         status = load_springs(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_controls(r, error);
     }
     return status;
 }

@@ -501,6 +501,20 @@ static void put_springs(group_writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "anchors", n, CELLS, table);
 }
 
+// The joints that actuators act along.
+static void put_actuators(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    int32_t *joint = PP_ARRAY(arena, int32_t, m->actuators);
+    if (!have(w, joint)) {
+        return;
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        joint[i] = m->actuator[i].joint;
+    }
+    PUT_NAMES(w, arena, pp_actuator, m->actuator, m->actuators);
+    put_vector(w, "joint", PP_I32, m->actuators, joint);
+}
+
 // Everything needed to draw the frames without the scene.
 static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
@@ -516,6 +530,17 @@ static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
     group_writer joints = open_group(&model, "joints");
     put_joints(&joints, m, arena);
     close_group(&model, &joints);
+    if (m->inputs > 0) {
+        group_writer inputs = open_group(&model, "inputs");
+        PUT_NAMES(&inputs, arena, pp_input, m->input, m->inputs);
+        put_integer(&inputs, "count", m->inputs);
+        close_group(&model, &inputs);
+    }
+    if (m->actuators > 0) {
+        group_writer actuators = open_group(&model, "actuators");
+        put_actuators(&actuators, m, arena);
+        close_group(&model, &actuators);
+    }
     group_writer springs = open_group(&model, "springs");
     put_springs(&springs, m, arena);
     close_group(&model, &springs);
@@ -560,6 +585,8 @@ static void put_files(group_writer *w, const perp_record_def *def, pp_arena *are
 static pp_h5_sizes sizes_of(const perp_model *m)
 {
     pp_h5_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
+    sizes.inputs = m->inputs;
+    sizes.actuators = m->actuators;
     for (int i = 0; i < m->bodies; i++) {
         sizes.driven += m->body[i].drive == PERP_MOTION_KINEMATIC;
     }

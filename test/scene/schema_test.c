@@ -203,7 +203,8 @@ static void schema_and_reader_know_the_same(void **state)
     } objects[] = {{"limits", &pp_limits_object},   {"body", &pp_body_object},
                    {"drive", &pp_drive_object},     {"shape", &pp_shape_object},
                    {"contact", &pp_contact_object}, {"pair", &pp_pair_object},
-                   {"joint", &pp_joint_object},     {"force", &pp_force_object}};
+                   {"joint", &pp_joint_object},     {"force", &pp_force_object},
+                   {"input", &pp_input_object},     {"actuator", &pp_actuator_object}};
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const json_t *definition = json_object_get(defs, objects[k].name);
         expect_same_keys(objects[k].object, json_object_get(definition, "properties"));

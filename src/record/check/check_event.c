@@ -161,7 +161,8 @@ static bool is_driven(const pp_recheck *c)
         driven = driven || m->body[i].drive == PERP_MOTION_KINEMATIC || is_applied(c, i);
     }
     for (int i = 0; i < m->joints; i++) {
-        driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0;
+        driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0 ||
+                 m->joint[i].first_actuator > 0;
     }
     for (int i = 0; i < m->forces; i++) {
         driven = driven || m->force[i].kind == PERP_FORCE_WRENCH;

@@ -270,8 +270,20 @@ static perp_status add_springs(pp_recheck *c, double *left)
             row->gamma > 0.0 ? -(pp_row_rate(c->model, row, c->nu) + row->bias) / row->gamma : 0.0;
         if (row->force >= 0) {
             pp_row_add(c->model, row, -p, NULL, left);
+        } else if (row->actuator >= 0) {
+            pp_check_actuator(c, row->actuator, p);
         } else if (row->spring && row->joint >= 0) {
             c->spring[row->joint] += p;  // in the joint's impulse
+        }
+    }
+    // Limited actuators: the impulse of the law, or the nearest that the limits allow.    theory (A1)
+    for (int i = 0; i < rows.nm; i++) {
+        const pp_row *row = &rows.m[i];
+        if (row->actuator >= 0) {
+            double free = row->gamma > 0.0
+                              ? -(pp_row_rate(c->model, row, c->nu) + row->bias) / row->gamma
+                              : row->lower;
+            pp_check_actuator(c, row->actuator, fmin(fmax(free, row->lower), row->upper));
         }
     }
     return PERP_OK;
@@ -315,7 +327,7 @@ double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, c
             sum += 0.5 * (b->mass * pp_dot3(body[i].v, body[i].v) + pp_dot3(w, pp_mul(&b->I_B, w)));
         }
     }
-    return sum;
+    return sum + pp_rotor_energy(c->model, &at);
 }
 
 // Along the arcs of joint coordinates a body leaves its tangent by way - h nu; forces work on that
@@ -418,9 +430,10 @@ static bool start_sums(pp_recheck *c)
 {
     c->impulse = PP_ZEROS(c->arena, perp_wrench, c->model->bodies);
     c->spring = PP_ZEROS(c->arena, double, c->model->joints);
+    c->actuated = PP_ZEROS(c->arena, double, c->model->joints);
     c->load = PP_ZEROS(c->arena, double, c->model->bodies);
     c->arm = 0.0;
-    return c->impulse && c->spring && c->load;
+    return c->impulse && c->spring && c->actuated && c->load;
 }
 
 // Adds up the recorded impulses on bodies. Returns the energy that closing overlaps and open joints

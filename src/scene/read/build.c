@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scene file, read into a builder in a fixed order: settings, bodies, shapes of the ground,
-// shapes of bodies, contacts, pairs, joints, forces. The builder checks the rules of a model; the
+// shapes of bodies, contacts, pairs, joints, forces, actuators; inputs first. The builder checks the rules of a model; the
 // reader adds the line and column to its messages.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
@@ -15,7 +15,7 @@ enum { MOST = 1000000 };  // bodies, shapes or joints of a scene
 // Objects of a scene, counted before anything is read: arrays and tables of names get their final
 // size.
 typedef struct counts {
-    size_t bodies, shapes, joints;
+    size_t bodies, shapes, joints, inputs;
 } counts;
 
 // ── Objects ──────────────────────────────────────────────────────────────────────────────────────
@@ -530,6 +530,100 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
     return status;
 }
 
+// ── Inputs and actuators ─────────────────────────────────────────────────────────────────────────
+
+// An input with its number, or with a source that read_source reads when the joints are known. It then starts from 0,
+// or from the end of its range that is nearest to 0.
+static perp_status read_input(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_input_def def = perp_input_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_input_object, 0, json, &def, &seen);
+    if (status < 0) {
+        return status;
+    }
+    const json_t *value = json_object_get(json, "value");
+    def.value = json_is_number(value) ? json_number_value(value) : fmax(def.lower, fmin(def.upper, 0.0));
+    r->input[r->inputs++] = def.name;
+    perp_builder_add_input(r->builder, &def);
+    return builder_error(r);
+}
+
+// t, then q[…] and dq[…] of every joint.
+static perp_status name_sources(pp_reader *r)
+{
+    size_t count = 1 + 2 * (size_t)r->joints;
+    r->source_names = PP_ZEROS(r->arena, const char *, count);
+    bool room = r->source_names != NULL;
+    for (size_t k = 1; room && k < count; k++) {
+        const char *joint = r->joint[(k - 1) / 2];
+        size_t size = strlen(joint) + 5;
+        char *text = pp_reader_text(r, size);
+        room = text != NULL;
+        if (text) {
+            pp_print(text, size, "%s[%s]", k % 2 ? "q" : "dq", joint);
+            r->source_names[k] = text;
+        }
+    }
+    if (!room) {
+        return pp_reader_memory(r);
+    }
+    r->source_names[0] = "t";
+    return PERP_OK;
+}
+
+static perp_status read_source(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)owner;
+    static const pp_field field = {.key = "value", .kind = PP_FIELD_SOURCE};
+    const json_t *value = json_object_get(json, "value");
+    const char *source;
+    if (!value || json_is_number(value)) {
+        return PERP_OK;
+    }
+    int inputs = r->inputs;
+    r->inputs = index;  // those before it
+    pp_reader_enter(r, "value", 0);
+    perp_status status = r->source_names ? PERP_OK : name_sources(r);
+    if (status == PERP_OK) {
+        status = pp_reader_motion(r, &field, value, &source);
+    }
+    pp_reader_leave(r);
+    r->inputs = inputs;
+    if (status == PERP_OK) {
+        perp_builder_set_input_source(r->builder, (perp_input){index}, source);
+        status = builder_error(r);
+    }
+    return status;
+}
+
+static perp_status read_actuator(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_actuator_def def = perp_actuator_default();
+    uint64_t seen;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_actuator_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_actuator_kind)kind;
+        status = pp_reader_fields(r, &pp_actuator_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK && pp_reader_saw(&pp_actuator_object, seen, "kv") &&
+        pp_reader_saw(&pp_actuator_object, seen, "damping_ratio")) {
+        pp_reader_enter(r, "damping_ratio", 0);
+        status = pp_reader_fail(r, "'damping_ratio' replaces 'kv'; give one or the other");
+        pp_reader_leave(r);
+    }
+    if (status == PERP_OK) {
+        perp_builder_add_actuator(r->builder, &def);
+        status = builder_error(r);
+    }
+    return status;
+}
+
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────
 
 // Body 0 is the ground, which the file does not list.
@@ -537,7 +631,8 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
 static counts count_objects(const json_t *root)
 {
     counts n = {1, json_array_size(json_object_get(root, "shapes")),
-                json_array_size(json_object_get(root, "joints"))};
+                json_array_size(json_object_get(root, "joints")),
+                json_array_size(json_object_get(root, "inputs"))};
     const json_t *bodies = json_object_get(root, "bodies");
     n.bodies += json_array_size(bodies);
     for (size_t k = 0; k < json_array_size(bodies); k++) {
@@ -549,13 +644,14 @@ static counts count_objects(const json_t *root)
 static perp_status make_room(pp_reader *r, const json_t *root)
 {
     counts n = count_objects(root);
-    if (n.bodies > MOST || n.shapes > MOST || n.joints > MOST) {
-        return pp_reader_fail(r, "more than %d bodies, shapes or joints", MOST);
+    if (n.bodies > MOST || n.shapes > MOST || n.joints > MOST || n.inputs > MOST) {
+        return pp_reader_fail(r, "more than %d bodies, shapes, joints or inputs", MOST);
     }
     r->body = PP_ZEROS(r->arena, pp_known_body, n.bodies);
     r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
     r->joint = PP_ZEROS(r->arena, const char *, n.joints);
-    if (!r->body || !r->shape || !r->joint || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
+    r->input = PP_ZEROS(r->arena, const char *, n.inputs);
+    if (!r->body || !r->shape || !r->joint || !r->input || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
         !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
         !pp_names_open(&r->joint_names, n.joints, r->arena)) {
         return pp_reader_memory(r);
@@ -608,10 +704,12 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     static const struct {
         const pp_object *object;
         read_object *read;
-    } lists[] = {{&pp_body_object, read_body},        {&pp_shape_object, read_shape},
+    } lists[] = {{&pp_input_object, read_input},
+                 {&pp_body_object, read_body},        {&pp_shape_object, read_shape},
                  {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
                  {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
-                 {&pp_force_object, read_force}};
+                 {&pp_force_object, read_force},      {&pp_actuator_object, read_actuator},
+                 {&pp_input_object, read_source}};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
         status = read_list(r, root, lists[k].object, lists[k].read, 0);
         if (status != PERP_OK) {

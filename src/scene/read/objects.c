@@ -100,6 +100,8 @@ static const pp_field scene_fields[] = {
     {.key = "pairs", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},
     {.key = "forces", .kind = PP_FIELD_OTHER},
+    {.key = "inputs", .kind = PP_FIELD_OTHER},
+    {.key = "actuators", .kind = PP_FIELD_OTHER},
     // Budget of a step; 0: no limit.
     {.key = "max_seconds",
      .kind = PP_FIELD_NONNEGATIVE,

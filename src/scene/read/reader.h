@@ -28,7 +28,11 @@ typedef enum pp_field_kind {
     PP_FIELD_LENGTH,      // > 0, stored as half of it in the x, in space z, of a perp_vec3
     PP_FIELD_VERTICES,    // [[x, y], …] into vertices and vertex_count of a perp_shape_def
     PP_FIELD_MOTION,      // number, expression of t, or table
-    PP_FIELD_EXPRESSION,  // the same of t x y angle vx vy omega
+    PP_FIELD_EXPRESSION,  // the same of t x y angle vx vy omega and of inputs
+    PP_FIELD_SIGNAL,      // the same of t and of inputs
+    PP_FIELD_SOURCE,      // the same of t, of inputs before it, and of q[…] and dq[…] of joints
+    PP_FIELD_RANGE,       // a number e >= 0, for [-e, e], or [lower, upper], into two doubles
+    PP_FIELD_TRIPLE,      // three numbers into a double[3]
     PP_FIELD_TEXT,
     PP_FIELD_FLAG,
     PP_FIELD_CHOICE,
@@ -86,7 +90,7 @@ typedef struct pp_object {
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
     pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_table_object, pp_points_object, pp_rotation_object;
+    pp_input_object, pp_actuator_object, pp_table_object, pp_points_object, pp_rotation_object;
 
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
 
@@ -155,7 +159,9 @@ typedef struct pp_reader {
     pp_known_body *body;
     pp_known_shape *shape;
     const char **joint;
-    int bodies, shapes, joints;
+    const char **input;         // names of the inputs that were read
+    const char **source_names;  // t, then q[…] and dq[…] of the joints; NULL until these are read
+    int bodies, shapes, joints, inputs;
     pp_names body_names, shape_names, joint_names;
 } pp_reader;
 

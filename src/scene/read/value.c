@@ -265,20 +265,41 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
     return status;
 }
 
+// One number e >= 0 stands for both directions, [-e, e].
+static perp_status read_range(pp_reader *r, const pp_field *field, const json_t *value, double *to)
+{
+    if (json_is_number(value) && json_number_value(value) >= 0.0) {
+        to[1] = json_number_value(value);
+        to[0] = -to[1];
+        return PERP_OK;
+    }
+    if (pp_reader_numbers(value, 2, to) && to[0] <= to[1]) {
+        return PERP_OK;
+    }
+    return pp_reader_refuse_number(r, field, "a number >= 0, or [lower, upper]", value);
+}
+
 // Parses an expression for its errors alone, so that a message has line and column. The builder
 // parses it again.
 static perp_status check_expression(pp_reader *r, const pp_field *field, const char *text)
 {
     const pp_expr *expr;
     pp_expr_error error;
-    int variables = 1;  // time alone
+    pp_expr_scope scope = {.names = r->spatial ? pp_spatial_variables : pp_planar_variables,
+                           .count = 1};  // time alone
     if (field->kind == PP_FIELD_EXPRESSION) {
-        variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
+        scope.count = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
+    }
+    if (field->kind == PP_FIELD_SOURCE) {
+        scope.names = r->source_names;
+        scope.count = 1 + 2 * r->joints;
+    }
+    if (field->kind != PP_FIELD_MOTION) {
+        scope.inputs = r->input;
+        scope.input_count = r->inputs;
     }
     pp_mark mark = pp_arena_mark(r->arena);
-    perp_status status =
-        pp_expr_parse(text, r->spatial ? pp_spatial_variables : pp_planar_variables, variables,
-                      r->arena, &expr, &error);
+    perp_status status = pp_expr_parse_in(text, &scope, r->arena, &expr, &error);
     pp_arena_release(r->arena, mark);
     if (status == PERP_ERR_MEMORY) {
         return pp_reader_memory(r);
@@ -545,7 +566,15 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_vertices(r, field, value, to);
     case PP_FIELD_MOTION:
     case PP_FIELD_EXPRESSION:
+    case PP_FIELD_SIGNAL:
+    case PP_FIELD_SOURCE:
         return pp_reader_motion(r, field, value, to);
+    case PP_FIELD_RANGE:
+        return read_range(r, field, value, to);
+    case PP_FIELD_TRIPLE:
+        return pp_reader_numbers(value, 3, to)
+                   ? PERP_OK
+                   : pp_reader_refuse_number(r, field, "three numbers", value);
     case PP_FIELD_TEXT:
         return read_text(r, field, value, to);
     case PP_FIELD_FLAG:

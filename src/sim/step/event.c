@@ -30,6 +30,7 @@ static pp_machine machine_of(perp_sim *sim)
                                     .impact = sim->def.impact,
                                     .frictionless = sim->def.friction == PERP_FRICTION_NONE},
                         .applied = sim->applied,
+                        .drive = sim->now.drive,
                         .turn = sim->next.turn,
                         .length = sim->model->length_scale};
 }
@@ -161,6 +162,7 @@ static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t
                            0.5 * pp_dot3(w_B, pp_mul(&m->body[i].I_B, w_B));
         }
     }
+    out.kinetic += pp_rotor_energy(m, &at);
     return out;
 }
 
