@@ -380,6 +380,24 @@ void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
     }
 }
 
+// Both orders are the same pair.
+void perp_builder_add_exclusion(perp_builder *builder, perp_body a, perp_body b)
+{
+    if (!builder || builder->error.status < 0) {
+        return;
+    }
+    int count = builder->bodies.count;
+    if (a.i < 0 || a.i >= count || b.i < 0 || b.i >= count || a.i == b.i) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "exclusion: needs two bodies, got %d and %d", a.i,
+                       b.i);
+        return;
+    }
+    pp_body_pair *pair = pp_builder_grow(builder, &builder->exclusions, sizeof *pair);
+    if (pair) {
+        *pair = (pp_body_pair){a.i < b.i ? a.i : b.i, a.i < b.i ? b.i : a.i};
+    }
+}
+
 // A listed contact is in every problem, whatever the distance of its shapes and their `detect`.
 void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def)
 {

@@ -8,8 +8,8 @@
 
 // Each definition carries the cookie of its _default() function: one that was not initialised, or
 // comes from another version, is refused.
-#define PP_BODY_COOKIE    0x70420001u
-#define PP_SHAPE_COOKIE   0x70530001u
+#define PP_BODY_COOKIE    0x70420002u
+#define PP_SHAPE_COOKIE   0x70530002u
 #define PP_PAIR_COOKIE    0x70500001u
 #define PP_CONTACT_COOKIE 0x70430101u
 #define PP_JOINT_COOKIE   0x704A0001u
@@ -39,7 +39,8 @@ struct perp_builder {
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
     pp_list inputs, actuators;
     pp_list input_names;  // of const char *, one an input, for expressions
-    pp_list densities;  // of double, one a shape
+    pp_list densities;    // of double, one a shape
+    pp_list exclusions;   // of pp_body_pair
 };
 
 // Room for one more item of the given size, zeroed; NULL without memory, with the error set.
@@ -78,7 +79,8 @@ bool pp_kind_in_plane(perp_shape_kind kind);
 bool pp_kind_in_space(perp_shape_kind kind);
 bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape);
 bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
-bool pp_builder_facets(int facets);  // 0, or as many directions as a polygon may have
+bool pp_builder_colour(int32_t colour);  // 0xRRGGBB or -1
+bool pp_builder_facets(int facets);      // 0, or as many directions as a polygon may have
 
 // Mass and inertia of a free body, as given or from its shapes. Finds the centre of mass to which
 // the frame of a body with `recenter` is moved.
@@ -89,6 +91,8 @@ perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *bo
 
 // Gains of the actuators with a damping ratio, in a model whose bodies have their masses.
 perp_status pp_model_set_damping(perp_model *m, perp_error *error);
+// Coefficients of a contact between two shapes that no rule mentions.
+pp_pair_rule pp_shapes_combine(const pp_shape *a, const pp_shape *b);
 
 // Which shapes may meet, in a model that is complete otherwise; false: no memory.
 bool pp_model_set_exclusions(perp_model *m);

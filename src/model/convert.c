@@ -8,6 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+// -1 stands for none.
+bool pp_builder_colour(int32_t colour)
+{
+    return colour >= -1 && colour <= 0xFFFFFF;
+}
+
 // Numbers of a body.
 static bool check_body(perp_builder *b, const perp_body_def *def, const char *name)
 {
@@ -30,6 +36,13 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
             b, PERP_ERR_MODEL,
             "body '%s': mass and inertia must be positive, or 0 to compute them from densities",
             name);
+    }
+    if (!isfinite(def->gravity_scale)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': gravity_scale is not finite", name);
+    }
+    if (!pp_builder_colour(def->colour)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "body '%s': colour must be 0xRRGGBB, or -1 for none", name);
     }
     // A quaternion of few decimals is normalised later; one farther off is more likely a mistake.
     // NaN fails as well.
@@ -146,6 +159,8 @@ bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
     body->kind = def->kind;
     body->drive = def->motion;
     body->mass = def->mass;
+    body->gravity_scale = def->gravity_scale;
+    body->colour = def->colour;
     body->recenter = def->recenter;
     body->p0 = def->position_W;
     body->rot0 = pp_quat_unit(def->rotation_WB);
@@ -333,6 +348,15 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     if (!(def->density >= 0.0) || !isfinite(def->density)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': density must be >= 0", shape->name);
     }
+    if (def->combine < PERP_COMBINE_DEFAULT || def->combine > PERP_COMBINE_MAX) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': unknown rule %d of combine",
+                              shape->name, (int)def->combine);
+    }
+    if (!pp_builder_colour(def->colour)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': colour must be 0xRRGGBB, or -1 for that of the body",
+                              shape->name);
+    }
     shape->body = body;
     shape->kind = shape->given = def->kind;
     shape->p_BS = (pp_vec2){def->position_B.x, def->position_B.y};
@@ -343,6 +367,12 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->mu_spin = def->mu_spin;
     shape->mu_roll = def->mu_roll;
     shape->facets = def->facets;
+    shape->combine = def->combine;
+    shape->priority = def->priority;
+    shape->group = def->group;
+    shape->mask = def->mask;
+    const pp_body *owner = (const pp_body *)b->bodies.items + body;
+    shape->colour = def->colour >= 0 ? def->colour : owner->colour;
     // Both members are filled where both may be needed.
     bool in_space = b->spatial || !b->planar, in_plane = b->planar || !b->spatial;
     if (!b->spatial && !b->planar) {  // a shape of the ground, before the first body

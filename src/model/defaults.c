@@ -9,7 +9,10 @@
 // A free body at the origin, without mass: it comes from the shapes.
 perp_body_def perp_body_default(void)
 {
-    return (perp_body_def){.rotation_WB = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_BODY_COOKIE};
+    return (perp_body_def){.rotation_WB = {1.0, 0.0, 0.0, 0.0},
+                           .gravity_scale = 1.0,
+                           .colour = -1,
+                           .cookie = PP_BODY_COOKIE};
 }
 
 // A disc or sphere of 1 m diameter; half is used by kinds with extents.
@@ -21,6 +24,9 @@ perp_shape_def perp_shape_default(void)
                             .rotation_BS = {1.0, 0.0, 0.0, 0.0},
                             .mu = 0.5,
                             .detect = true,
+                            .group = 1,
+                            .mask = 1,
+                            .colour = -1,
                             .cookie = PP_SHAPE_COOKIE};
 }
 

@@ -253,6 +253,21 @@ static double shape_reach(const pp_shape *s, bool spatial)
     return s->count > 0 ? far + s->radius : pp_length2(s->p_BS.x, s->p_BS.y) + s->half + s->radius;
 }
 
+// The threshold below which contacts do not bounce is relative to the weight of the heaviest body:
+// bodies that are all weightless bounce as without gravity.
+static void set_gravity_most(perp_model *m)
+{
+    double most = 0.0;
+    bool any = false;
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv > 0) {
+            most = fmax(most, fabs(m->body[i].gravity_scale));
+            any = true;
+        }
+    }
+    m->gravity_most = (any ? most : 1.0) * pp_length(m->gravity);
+}
+
 // Lengths that tolerances and certificates are relative to.
 static void set_scales(perp_model *m)
 {
@@ -339,6 +354,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->forces = b->forces.count;
     m->inputs = b->inputs.count;
     m->actuators = b->actuators.count;
+    m->exclusions = b->exclusions.count;
     m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
     m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
     m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair_rule));
@@ -347,6 +363,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->force = copy_items(&c, b->forces.items, m->forces, sizeof(pp_force));
     m->input = copy_items(&c, b->inputs.items, m->inputs, sizeof(pp_input));
     m->actuator = copy_items(&c, b->actuators.items, m->actuators, sizeof(pp_actuator));
+    m->exclusion = copy_items(&c, b->exclusions.items, m->exclusions, sizeof(pp_body_pair));
     if (!c.failed) {
         copy_contents(&c, m);
     }
@@ -379,6 +396,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     if (status < 0) {
         return status;
     }
+    set_gravity_most(m);
     return pp_model_set_exclusions(m) ? PERP_OK
                                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
@@ -427,14 +445,9 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_ru
 {
     int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
-    *pair = (pp_pair_rule){.a = a,
-                           .b = b,
-                           .mu = sqrt(sa->mu * sb->mu),
-                           .restitution = fmax(sa->restitution, sb->restitution),
-                           .mu_2 = -1.0,
-                           .mu_spin = fmax(sa->mu_spin, sb->mu_spin),
-                           .mu_roll = fmax(sa->mu_roll, sb->mu_roll),
-                           .facets = sa->facets > sb->facets ? sa->facets : sb->facets};
+    *pair = pp_shapes_combine(sa, sb);
+    pair->a = a;
+    pair->b = b;
     int low = 0, high = model->pairs;
     while (low < high) {  // the first rule beyond (a, b): the one before it is the last for (a, b)
         int middle = low + (high - low) / 2;
@@ -560,6 +573,11 @@ perp_vec3 perp_model_center(const perp_model *model, perp_body body)
 perp_motion perp_model_motion(const perp_model *model, perp_body body)
 {
     return has_body(model, body) ? model->body[body.i].drive : PERP_MOTION_STATIC;
+}
+
+double perp_model_gravity_scale(const perp_model *model, perp_body body)
+{
+    return has_body(model, body) ? model->body[body.i].gravity_scale : 0.0;
 }
 
 bool perp_model_is_spatial(const perp_model *model)
