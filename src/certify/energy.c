@@ -97,14 +97,15 @@ static void add_bodies(book *b)
             continue;
         }
         double T = kinetic_energy_of(body, from), after = kinetic_energy_of(body, to);
-        double fall = body->mass * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
+        double weight = body->mass * body->gravity_scale;
+        double fall = weight * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
         b->created[at] += after - T - fall;
         b->moved[at] += after + T + fabs(fall);
-        b->lag[at] += (e->theta - 0.5) * e->kin->h * body->mass *
+        b->lag[at] += (e->theta - 0.5) * e->kin->h * weight *
                       pp_dot3(e->model->gravity, pp_sub(to->v, from->v));
         b->ledger.kinetic += after;
-        b->ledger.potential -= body->mass * pp_dot3(e->model->gravity, to->p);
-        b->before += T - body->mass * pp_dot3(e->model->gravity, from->p);
+        b->ledger.potential -= weight * pp_dot3(e->model->gravity, to->p);
+        b->before += T - weight * pp_dot3(e->model->gravity, from->p);
     }
 }
 

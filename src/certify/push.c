@@ -200,7 +200,8 @@ double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        perp_vec3 f = pp_along(on[i].f_W, body->mass, m->gravity), tau = on[i].tau_W;
+        perp_vec3 f = pp_along(on[i].f_W, body->mass * body->gravity_scale, m->gravity),
+                  tau = on[i].tau_W;
         if (e->applied) {
             f = pp_add(f, e->applied[i].f_W);
             tau = pp_add(tau, e->applied[i].tau_W);

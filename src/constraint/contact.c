@@ -159,7 +159,7 @@ typedef struct row_job {
 static void some_normals(void *arg, int from, int to)
 {
     const row_job *s = arg;
-    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * pp_length(s->start.model->gravity);
+    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * s->start.model->gravity_most;
     for (int i = from; i < to; i++) {
         pp_row *row = &s->out->n[i];
         normal_row(&s->start, &s->gaps->contact[i], row);

@@ -188,7 +188,7 @@ static void rate_row(const pp_poses *at, double h, const pp_joint *j, pp_row row
 // What gravity gives to the coordinate in two steps at most; an angle by the radius of gyration.
 static double rest_speed(const perp_model *m, double h, const pp_row *row)
 {
-    double most = 0.0, g = pp_length(m->gravity);
+    double most = 0.0, g = m->gravity_most;
     for (int i = 0; i < row->count; i++) {
         const pp_body *body = &m->body[row->body[i]];
         double moved = 0.0, turned = 0.0;

@@ -132,7 +132,7 @@ static const double NEGLIGIBLE = 1e-8, UNSEEN = 1e-3 * 1e-8;
 double pp_flight_bounce_speed(const pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
-    double g = pp_length(machine->model->gravity);
+    double g = machine->model->gravity_most;
     return fmax(flight->tol_rate, sqrt(2.0 * g * UNSEEN * machine->length));
 }
 

@@ -582,7 +582,7 @@ static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_
         const pp_frame *mid = &instant->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
         const pp_inertia *mass = &instant->pass.mass[i];
         // Differences of the velocities at both ends; the gyroscopic term belongs to the middle.
-        perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), m->gravity);
+        perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), pp_body_gravity(m, b));
         perp_vec3 w = pp_scale(1.0 / dt, pp_sub(to->w, from->w));
         perp_vec3 push = pp_scale(b->mass, a);
         perp_vec3 turn = pp_add(pp_mul(&mass->I, w), pp_cross(mid->w, pp_mul(&mass->I, mid->w)));

@@ -136,7 +136,8 @@ double pp_potential(const perp_model *model, const pp_frame *body)
     double energy = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         if (model->body[i].nv > 0) {
-            energy -= model->body[i].mass * pp_dot3(model->gravity, body[i].p);
+            const pp_body *b = &model->body[i];
+            energy -= b->mass * pp_dot3(pp_body_gravity(model, b), body[i].p);
         }
     }
     for (int i = 0; i < model->forces; i++) {
@@ -157,9 +158,10 @@ double pp_potential(const perp_model *model, const pp_frame *body)
 static void own_impulses(const force_sum *s, perp_gyroscopic how)
 {
     const perp_model *m = s->model;
-    const double g[3] = {m->gravity.x, m->gravity.y, m->gravity.z};
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
+        perp_vec3 pull = pp_body_gravity(m, body);
+        const double g[3] = {pull.x, pull.y, pull.z};
         double *p = s->out->p_ext + body->at;
         for (int c = 0; c < body->nv; c++) {
             p[c] = body->axis[c] < 3 ? s->h * body->mass * g[body->axis[c]] : 0.0;

@@ -21,7 +21,8 @@ perp_wrench pp_tree_inertial_wrench(const pp_tree_pass *pass, int link)
     const perp_twist *sigma = &pass->sigma[body];
     perp_vec3 w = pass->body[body].w;
     perp_vec3 turn = pp_add(pp_mul(&mass->I, sigma->w_W), pp_cross(w, pp_mul(&mass->I, w)));
-    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v_W, tree->model->gravity)), turn};
+    perp_vec3 g = pp_body_gravity(tree->model, &tree->model->body[body]);
+    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v_W, g)), turn};
 }
 
 // The loads of all links at qdd = 0, summed towards the roots.

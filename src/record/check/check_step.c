@@ -369,7 +369,8 @@ void pp_check_energy(pp_recheck *c, double allowed)
         if (b->nv > 0) {
             moved += b->mass * (pp_dot3(c->after[i].v, c->after[i].v) +
                                 pp_dot3(c->before[i].v, c->before[i].v));
-            rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
+            rounding += 1e-13 * b->mass * pp_length(pp_body_gravity(c->model, b)) *
+                        pp_length(c->after[i].p);
             rounding += pp_scale_rounding_energy(&c->scales, i);
             scale += c->scales.energy[i];
             allowed += pp_drift_forces(c->model, &c->kin, theta, i);
@@ -377,7 +378,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
             // A scheme that takes forces at one end of the step is off by half a step of their
             // work.
             lag += (theta - 0.5) * c->h * b->mass *
-                   pp_dot3(c->model->gravity, pp_sub(c->after[i].v, c->before[i].v));
+                   pp_dot3(pp_body_gravity(c->model, b), pp_sub(c->after[i].v, c->before[i].v));
         }
     }
     for (int i = 0; i < c->model->forces; i++) {
