@@ -192,15 +192,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     }
     def.name = name;
     pp_names_add(&r->shape_names, name, r->shapes);
-    // Pairs need the coefficients of their shapes later.
-    r->shape[r->shapes++] = (pp_known_shape){.name = name,
-                                             .own = own,
-                                             .body = owner,
-                                             .mu = def.mu,
-                                             .restitution = def.restitution,
-                                             .mu_spin = def.mu_spin,
-                                             .mu_roll = def.mu_roll,
-                                             .facets = def.facets};
+    r->shape[r->shapes++] = (pp_known_shape){.name = name, .own = own, .body = owner};
     perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
     return builder_error(r);
 }
@@ -369,23 +361,23 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     if (status < 0) {
         return status;
     }
-    // Coefficients that the pair leaves out are combined from its shapes, as for detected contacts:
-    // geometric mean of mu, the larger one of all others.
-    const pp_known_shape *a = &r->shape[def.a.i], *b = &r->shape[def.b.i];
+    // Coefficients that the pair leaves out are combined from its shapes, as for detected contacts.
+    perp_pair_def own = def;
+    pp_builder_combine(r->builder, &own);
     if (!pp_reader_saw(&pp_pair_object, seen, "mu")) {
-        def.mu = sqrt(a->mu * b->mu);
+        def.mu = own.mu;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "restitution")) {
-        def.restitution = fmax(a->restitution, b->restitution);
+        def.restitution = own.restitution;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "mu_spin")) {
-        def.mu_spin = fmax(a->mu_spin, b->mu_spin);
+        def.mu_spin = own.mu_spin;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "mu_roll")) {
-        def.mu_roll = fmax(a->mu_roll, b->mu_roll);
+        def.mu_roll = own.mu_roll;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
-        def.facets = a->facets > b->facets ? a->facets : b->facets;
+        def.facets = own.facets;
     }
     perp_builder_add_pair(r->builder, &def);
     return builder_error(r);
@@ -690,6 +682,9 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
         status = pp_reader_limits(r, root, &settings->sim.limits);
     }
     if (status == PERP_OK) {
+        status = pp_reader_groups(r, root);
+    }
+    if (status == PERP_OK) {
         status = make_room(r, root);
     }
     if (status < 0) {
@@ -716,5 +711,6 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
             return status;
         }
     }
-    return pp_reader_tree(r, root, &settings->sim);
+    status = pp_reader_exclusions(r, root);
+    return status == PERP_OK ? pp_reader_tree(r, root, &settings->sim) : status;
 }

@@ -98,6 +98,9 @@ static const pp_field scene_fields[] = {
     {.key = "shapes", .kind = PP_FIELD_OTHER},
     {.key = "contacts", .kind = PP_FIELD_OTHER},
     {.key = "pairs", .kind = PP_FIELD_OTHER},
+    // Names of the bits of group and mask, and pairs of bodies that do not collide.
+    {.key = "groups", .kind = PP_FIELD_OTHER},
+    {.key = "exclude", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},
     {.key = "forces", .kind = PP_FIELD_OTHER},
     {.key = "inputs", .kind = PP_FIELD_OTHER},
@@ -203,6 +206,9 @@ static const pp_field body_fields[] = {
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_body_def, recenter),
      .owners = SPATIAL},
+    // Factor of gravity for this body.
+    {.key = "gravity_scale", .kind = PP_FIELD_NUMBER, .offset = AT(perp_body_def, gravity_scale)},
+    {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_body_def, colour)},
     {.key = "drive", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
 };
@@ -364,9 +370,14 @@ static const pp_field shape_fields[] = {
      .owners = SPHERE | BOX | CAPSULE | CYLINDER | CONE | ELLIPSOID | HULL,
      .unit = "kg/m^3",
      .space = PP_SPACE},
-    // Coefficients of a shape are combined with those of the other one: geometric mean of mu, the
-    // larger one of all others.
+    // Coefficients of a shape are combined with those of the other one; the shape of higher
+    // priority decides alone.
     {.key = "mu", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(perp_shape_def, mu)},
+    {.key = "combine",
+     .kind = PP_FIELD_CHOICE,
+     .offset = AT(perp_shape_def, combine),
+     .word = perp_combine_word},
+    {.key = "priority", .kind = PP_FIELD_PRIORITY, .offset = AT(perp_shape_def, priority)},
     {.key = "mu_spin",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(perp_shape_def, mu_spin),
@@ -403,6 +414,10 @@ static const pp_field shape_fields[] = {
      .space = PP_SPACE},
     // false: the shape takes part in listed contacts only.
     {.key = "detect", .kind = PP_FIELD_FLAG, .offset = AT(perp_shape_def, detect)},
+    // Two shapes can meet if the group of one has a bit of the other's mask.
+    {.key = "group", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, group)},
+    {.key = "mask", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, mask)},
+    {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_shape_def, colour)},
 };
 const pp_object pp_shape_object = {"shape", "shapes",     {shape_kinds, solid_kinds},
                                    -1,      shape_fields, COUNT(shape_fields)};

@@ -54,6 +54,9 @@ typedef enum pp_field_kind {
     PP_FIELD_TRIANGLES,  // [[a, b, c], …] into triangles and triangle_count of one
     PP_FIELD_HEIGHTS,    // rows of numbers into heights, grid_x and grid_y of one
     PP_FIELD_FILE,       // of an STL or OBJ file, into vertices and triangles of one
+    PP_FIELD_GROUPS,     // a whole number below 2^32, or names of groups, into a uint32_t
+    PP_FIELD_PRIORITY,   // a whole number of 32 bits
+    PP_FIELD_COLOUR,     // "#rrggbb"
     PP_FIELD_OTHER,      // read by code of its own
 } pp_field_kind;
 
@@ -123,8 +126,6 @@ typedef struct pp_known_shape {
     const char *name;  // "body.shape", or "shape" of the ground
     const char *own;   // "shape"
     int body;
-    double mu, restitution, mu_spin, mu_roll;
-    int facets;
 } pp_known_shape;
 
 // The ground is body 0 and has the name "ground".
@@ -139,7 +140,8 @@ typedef struct pp_names {
     int *slot, slots;  // number + 1, found by hashing; 0: free
 } pp_names;
 
-enum { PP_PATH_MAX = 12 };  // no object of the format is nested deeper
+enum { PP_GROUPS_MOST = 32 };  // bits of a group
+enum { PP_PATH_MAX = 12 };     // no object of the format is nested deeper
 
 // path and depth lead from the root to the value being read; messages find line and column by them.
 typedef struct pp_reader {
@@ -163,6 +165,8 @@ typedef struct pp_reader {
     const char **source_names;  // t, then q[…] and dq[…] of the joints; NULL until these are read
     int bodies, shapes, joints, inputs;
     pp_names body_names, shape_names, joint_names;
+    const char *group[PP_GROUPS_MOST];  // names of the bits of groups and masks
+    int groups;
 } pp_reader;
 
 // Room for `most` names; false: no memory.
@@ -212,6 +216,14 @@ void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 // "limits" and "tree" of a scene; the latter names joints, which are read before (settings.c).
 perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limits);
 perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim);
+// "groups", the names of bits, which shapes use; and "exclude", pairs of bodies (groups.c).
+perp_status pp_reader_groups(pp_reader *r, const json_t *root);
+perp_status pp_reader_exclusions(pp_reader *r, const json_t *root);
+// Values of shapes: bits by number or name, a priority, a colour (groups.c).
+perp_status pp_reader_bits(pp_reader *r, const pp_field *field, const json_t *value, uint32_t *to);
+perp_status pp_reader_priority(pp_reader *r, const pp_field *field, const json_t *value,
+                               int32_t *to);
+perp_status pp_reader_colour(pp_reader *r, const pp_field *field, const json_t *value, int32_t *to);
 
 // Reads the whole file into settings and the builder (build.c).
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings);

@@ -591,6 +591,12 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_shape(r, field, value, to);
     case PP_FIELD_JOINT:
         return read_joint(r, field, value, to);
+    case PP_FIELD_GROUPS:
+        return pp_reader_bits(r, field, value, to);
+    case PP_FIELD_PRIORITY:
+        return pp_reader_priority(r, field, value, to);
+    case PP_FIELD_COLOUR:
+        return pp_reader_colour(r, field, value, to);
     default:
         return pp_reader_value_space(r, field, value, to);
     }
