@@ -89,6 +89,7 @@ typedef struct perp_recording_info {
     int bodies, shapes, joints, nv, nq;
     int springs;         // between points of bodies; 0 if not recorded
     int inputs, actuators;
+    int exclusions;      // pairs of bodies excluded from collision; 0 if not recorded
     const char *events;  // JSON lines
 } perp_recording_info;
 
@@ -100,6 +101,7 @@ typedef struct perp_recorded_body {
     int at_q;                 // the same in q
     double mass, inertia_zz;  // [kg], [kg m^2] about z
     double inertia_B[6];      // spatial, in body axes: xx yy zz xy xz yz [kg m^2]
+    double gravity_scale;     // factor of gravity; 1 if not recorded
 } perp_recorded_body;
 
 typedef struct perp_recorded_shape {
@@ -117,6 +119,12 @@ typedef struct perp_recorded_shape {
     const int *corner_end;  // end of each face in corner; the first face starts at corner_first
     const int *corner;      // indices into outline, counter-clockwise
     int corner_first;
+    // Absent in older recordings: 0, 0, default, 0, 1, 1, -1.
+    double mu_spin, mu_roll;  // [m]
+    perp_combine combine;
+    int32_t priority;
+    uint32_t group, mask;
+    int32_t colour;  // 0xRRGGBB; -1: none chosen
 } perp_recorded_shape;
 
 typedef struct perp_recorded_joint {
@@ -185,6 +193,9 @@ PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *record
 PERP_API const char *perp_recording_input_name(const perp_recording *recording, perp_input input);
 PERP_API perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,
                                                         perp_actuator actuator);
+// The k-th excluded pair of bodies; {-1}: there is none.
+PERP_API void perp_recording_exclusion(const perp_recording *recording, int k, perp_body *a,
+                                       perp_body *b);
 // Frames are read in blocks: sequential access is fast, random access reads a block per call.
 PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
                                                    perp_snapshot *out, perp_error *error);

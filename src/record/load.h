@@ -42,6 +42,7 @@ struct perp_recording {
     perp_recorded_spring *spring;
     const char **input_name, **actuator_name;
     const int32_t *actuator_joint;
+    const int32_t *exclusion;  // info.exclusions pairs of bodies
     // The frame that was read last.
     perp_vec3 *position, *velocity, *omega;
     perp_quat *rotation;

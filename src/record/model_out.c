@@ -213,9 +213,10 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
     const perp_model *m = sim->model;
     int n = m->bodies, moments = m->spatial ? 6 : 1, places = m->spatial ? 7 : 3;
     double *mass = PP_ARRAY(arena, double, n), *inertia = PP_ARRAY(arena, double, moments *n);
+    double *scale = PP_ARRAY(arena, double, n);
     double *start = PP_ARRAY(arena, double, places *n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 4 * (size_t)n);
-    if (!have(w, mass && inertia && start && ints)) {
+    if (!have(w, mass && inertia && scale && start && ints)) {
         return;
     }
     // ints: kind, drive, at, at_q, each for all bodies. at and at_q are -1 for bodies that are not
@@ -224,6 +225,7 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
         const pp_body *body = &m->body[i];
         const pp_frame *frame = &sim->frames[i];
         mass[i] = body->mass;
+        scale[i] = body->gravity_scale;
         const double flat[3] = {frame->p.x, frame->p.y, frame->angle};
         const double pose[7] = {frame->p.x,   frame->p.y,   frame->p.z,  frame->rot.w,
                                 frame->rot.x, frame->rot.y, frame->rot.z};
@@ -241,6 +243,7 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
     }
     PUT_NAMES(w, arena, pp_body, m->body, n);
     put_vector(w, "mass", PP_F64, n, mass);
+    put_vector(w, "gravity_scale", PP_F64, n, scale);
     if (m->spatial) {
         put_table(w, "inertia", n, moments, inertia);
         put_vector(w, "at_q", PP_I32, n, ints + 3 * n);
@@ -415,12 +418,14 @@ static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
 static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->shapes;
-    double *reals = PP_ARRAY(arena, double, 3 * (size_t)n);
-    int32_t *ints = PP_ARRAY(arena, int32_t, 2 * (size_t)n);
-    if (!have(w, reals && ints)) {
+    double *reals = PP_ARRAY(arena, double, 5 * (size_t)n);
+    int32_t *ints = PP_ARRAY(arena, int32_t, 5 * (size_t)n);
+    uint32_t *bits = PP_ARRAY(arena, uint32_t, 2 * (size_t)n);
+    if (!have(w, reals && ints && bits)) {
         return;
     }
-    // reals: mu, restitution, radius; ints: body, kind; each for all shapes.
+    // reals: mu, restitution, radius, mu_spin, mu_roll; ints: body, kind, combine, priority, colour;
+    // bits: group, mask; each for all shapes.
     for (int i = 0; i < n; i++) {
         const pp_shape *shape = &m->shape[i];
         reals[i] = shape->mu;
@@ -428,8 +433,22 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
         reals[2 * n + i] = m->spatial ? shape->solid.radius : shape->radius;
         ints[i] = shape->body;
         ints[n + i] = (int32_t)shape->kind;
+        reals[3 * n + i] = shape->mu_spin;
+        reals[4 * n + i] = shape->mu_roll;
+        ints[2 * n + i] = (int32_t)shape->combine;
+        ints[3 * n + i] = shape->priority;
+        ints[4 * n + i] = shape->colour;
+        bits[i] = shape->group;
+        bits[n + i] = shape->mask;
     }
     PUT_NAMES(w, arena, pp_shape, m->shape, n);
+    put_vector(w, "mu_spin", PP_F64, n, reals + 3 * n);
+    put_vector(w, "mu_roll", PP_F64, n, reals + 4 * n);
+    put_vector(w, "combine", PP_I32, n, ints + 2 * n);
+    put_vector(w, "priority", PP_I32, n, ints + 3 * n);
+    put_vector(w, "colour", PP_I32, n, ints + 4 * n);
+    put_vector(w, "group", PP_U32, n, bits);
+    put_vector(w, "mask", PP_U32, n, bits + n);
     put_vector(w, "mu", PP_F64, n, reals);
     put_vector(w, "restitution", PP_F64, n, reals + n);
     put_vector(w, "radius", PP_F64, n, reals + 2 * n);
@@ -515,6 +534,21 @@ static void put_actuators(group_writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "joint", PP_I32, m->actuators, joint);
 }
 
+// Pairs of bodies that do not collide, a row each.
+static void put_exclusions(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    int32_t *ints = PP_ARRAY(arena, int32_t, 2 * (size_t)m->exclusions);
+    if (!have(w, ints)) {
+        return;
+    }
+    for (int i = 0; i < m->exclusions; i++) {
+        ints[2 * i] = m->exclusion[i].a;
+        ints[2 * i + 1] = m->exclusion[i].b;
+    }
+    const hsize_t dims[2] = {(hsize_t)m->exclusions, 2};
+    put_array(w, "exclude", PP_I32, 2, dims, ints);
+}
+
 // Everything needed to draw the frames without the scene.
 static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
@@ -544,6 +578,7 @@ static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
     group_writer springs = open_group(&model, "springs");
     put_springs(&springs, m, arena);
     close_group(&model, &springs);
+    put_exclusions(&model, m, arena);
     put_number(&model, "gravity_x", m->gravity.x);
     put_number(&model, "gravity_y", m->gravity.y);
     put_integer(&model, "nv", m->nv);

@@ -542,6 +542,18 @@ perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,
                                     .joint = {recording->actuator_joint[actuator.i]}};
 }
 
+// Either pointer may be NULL.
+void perp_recording_exclusion(const perp_recording *recording, int k, perp_body *a, perp_body *b)
+{
+    bool known = recording && k >= 0 && k < recording->info.exclusions;
+    if (a) {
+        *a = (perp_body){known ? recording->exclusion[2 * k] : -1};
+    }
+    if (b) {
+        *b = (perp_body){known ? recording->exclusion[2 * k + 1] : -1};
+    }
+}
+
 perp_recorded_joint perp_recording_joint(const perp_recording *recording, perp_joint joint)
 {
     bool known = recording && joint.i >= 0 && joint.i < recording->info.joints;
