@@ -157,6 +157,7 @@ static void models(void **state)
     IS(perp_builder_add_body(NULL, NULL).i, -1);
     IS(perp_builder_add_shape(NULL, BODY, NULL).i, -1);
     HARMLESS(perp_builder_add_pair(NULL, NULL));
+    HARMLESS(perp_builder_add_exclusion(NULL, BODY, BODY));
     HARMLESS(perp_builder_add_contact(NULL, NULL));
     IS(perp_builder_add_joint(NULL, NULL).i, -1);
     IS(perp_builder_add_force(NULL, NULL).i, -1);
@@ -180,6 +181,7 @@ static void models(void **state)
     HARMLESS(perp_model_inertia_tensor(NULL, BODY, NULL));
     HARMLESS(perp_model_center(NULL, BODY));
     HARMLESS(perp_model_motion(NULL, BODY));
+    HARMLESS(perp_model_gravity_scale(NULL, BODY));
     IS(perp_model_is_spatial(NULL), false);
     HARMLESS(perp_model_excluded_pairs(NULL));
     assert_int_equal(failures, 0);
@@ -253,6 +255,7 @@ static void sims(void **state)
     IS(perp_positions_word(-1), NULL);
     IS(perp_coordinates_word(-1), NULL);
     IS(perp_start_word(-1), NULL);
+    IS(perp_combine_word(-1), NULL);
     assert_int_equal(failures, 0);
 }
 
@@ -358,6 +361,7 @@ static void recordings(void **state)
     EMPTY(perp_recording_shape(NULL, SHAPE).name);
     EMPTY(perp_recording_joint(NULL, JOINT).name);
     EMPTY(perp_recording_spring(NULL, 0).name);
+    HARMLESS(perp_recording_exclusion(NULL, 0, NULL, NULL));
     REFUSED(perp_recording_read(NULL, 0, &frame, &error));
     REFUSED(perp_recording_read_part(NULL, 0, 0, &frame, &error));
     REFUSED(perp_recording_check(NULL, NULL, &check, &error));
