@@ -3,6 +3,7 @@
 //
 // Every public function without what it works on: refused, or harmless, never a crash. Each call is made in a process of
 // its own, so that one that crashes is named; docs/api.txt has the functions that must be here.
+#include "support/child.h"
 #include "support/cmocka.h"
 #include "support/folder.h"
 
@@ -57,16 +58,16 @@ static void prepare_child(void)
         if (child == 0) {                                                                          \
             prepare_child();                                                                       \
             statement;                                                                             \
-            _exit(0);                                                                              \
+            child_exit(0);                                                                         \
         }                                                                                          \
         waitpid(child, &ended, 0);                                                                 \
         note(text);                                                                                \
         complain(text, ended);                                                                     \
     } while (0)
 
-#define REFUSED(call)   IN_CHILD(#call, _exit((call) == PERP_ERR_ARGUMENT ? 0 : 1))
-#define IS(call, value) IN_CHILD(#call, _exit((call) == (value) ? 0 : 1))
-#define EMPTY(call)     IN_CHILD(#call, _exit((call) && !(call)[0] ? 0 : 1))
+#define REFUSED(call)   IN_CHILD(#call, child_exit((call) == PERP_ERR_ARGUMENT ? 0 : 1))
+#define IS(call, value) IN_CHILD(#call, child_exit((call) == (value) ? 0 : 1))
+#define EMPTY(call)     IN_CHILD(#call, child_exit((call) && !(call)[0] ? 0 : 1))
 #define HARMLESS(call)  IN_CHILD(#call, (void)(call))
 
 static perp_error error;
@@ -192,17 +193,17 @@ static void builders(void **state)
     (void)state;
     perp_builder *b = perp_builder_create(NULL);
     IN_CHILD("perp_builder_add_body(b, NULL)",
-             _exit(perp_builder_add_body(b, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_body(b, NULL).i == -1 ? 0 : 1));
     IN_CHILD("perp_builder_add_shape(b, NULL)",
-             _exit(perp_builder_add_shape(b, BODY, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_shape(b, BODY, NULL).i == -1 ? 0 : 1));
     IN_CHILD("perp_builder_add_joint(b, NULL)",
-             _exit(perp_builder_add_joint(b, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_joint(b, NULL).i == -1 ? 0 : 1));
     IN_CHILD("perp_builder_add_force(b, NULL)",
-             _exit(perp_builder_add_force(b, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_force(b, NULL).i == -1 ? 0 : 1));
     HARMLESS(perp_builder_add_pair(b, NULL));
     HARMLESS(perp_builder_add_contact(b, NULL));
     IN_CHILD("perp_model_create(b, NULL)",
-             _exit(perp_model_create(b, NULL, NULL) == PERP_ERR_ARGUMENT ? 0 : 1));
+             child_exit(perp_model_create(b, NULL, NULL) == PERP_ERR_ARGUMENT ? 0 : 1));
     perp_builder_destroy(b);
     assert_int_equal(failures, 0);
 }
