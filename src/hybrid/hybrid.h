@@ -106,6 +106,7 @@ typedef struct pp_hybrid_result {
     int passages, passage_room;
     pp_passage *passage;
     pp_joint_sum *joint;   // joints: of all passages
+    perp_wrench *held;     // bodies that are not free: impulse of force elements on them
     double *actuator;      // actuators: impulse along the coordinate, of all passages [N s, N m s]
     int joint_rows, rows;  // rows of equations, and of all holds, at the end
     double residual;       // worst rate of a held row at the end [m/s, rad/s]

@@ -170,7 +170,8 @@ static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_hol
                 flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
                 flight->now.work -= loop ? p * given : 0.0;
             } else {
-                flight->now.work += p * (mean[at] + (loop ? -given : aim(flight->machine, hold, instant->t)));
+                flight->now.work +=
+                    p * (mean[at] + (loop ? -given : aim(flight->machine, hold, instant->t)));
             }
         }
     }
@@ -209,6 +210,7 @@ static void book_forces(pp_flight *flight, const pp_frame *body, const pp_loads 
         const pp_body *b = &m->body[i];
         const pp_frame *f = &body[i];
         double part[6] = {0.0};
+        accumulate_wrench(&flight->result->held[i], w, loads->held[i]);
         held += pp_dot3(loads->held[i].f_W, f->v) + pp_dot3(loads->held[i].tau_W, f->w);
         for (int k = 0; k < b->nv; k++) {
             part[b->axis[k]] = loads->p_ext[b->at + k];
