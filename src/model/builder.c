@@ -116,14 +116,14 @@ const char *const pp_spatial_variables[PP_SPATIAL_VARS] = {"t",  "x",  "y",  "z"
 
 // Messages name the object, the field and the column in the text.
 bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, const char *text,
-                        const pp_expr_scope *scope, const pp_expr **expr)
+                        const pp_expr_names *scope, const pp_expr **expr)
 {
     pp_expr_error error;
     *expr = NULL;
     if (!text) {
         return true;
     }
-    perp_status status = pp_expr_parse_in(text, scope, b->arena, expr, &error);
+    perp_status status = pp_expr_parse_with(text, scope, b->arena, expr, NULL, &error);
     if (status == PERP_ERR_MEMORY) {
         return pp_builder_bad(b, status, "allocation failed");
     }
@@ -137,18 +137,18 @@ bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, 
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr)
 {
-    const pp_expr_scope scope = {.names = b->spatial ? pp_spatial_variables : pp_planar_variables,
-                                 .count = count};
+    const pp_expr_names scope = {.variable = b->spatial ? pp_spatial_variables : pp_planar_variables,
+                                 .variables = count};
     return pp_builder_expr_in(b, object, field, text, &scope, expr);
 }
 
 bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
                                const char *text, int count, const pp_expr **expr)
 {
-    const pp_expr_scope scope = {.names = b->spatial ? pp_spatial_variables : pp_planar_variables,
-                                 .count = count,
-                                 .inputs = b->input_names.items,
-                                 .input_count = b->inputs.count};
+    const pp_expr_names scope = {.variable = b->spatial ? pp_spatial_variables : pp_planar_variables,
+                                 .variables = count,
+                                 .input = b->input_names.items,
+                                 .inputs = b->inputs.count};
     return pp_builder_expr_in(b, object, field, text, &scope, expr);
 }
 

@@ -54,7 +54,7 @@ bool pp_builder_expr(perp_builder *b, const char *object, const char *field, con
                      int count, const pp_expr **expr);
 // The same with names of its own.
 bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, const char *text,
-                        const pp_expr_scope *scope, const pp_expr **expr);
+                        const pp_expr_names *scope, const pp_expr **expr);
 // The same of an expression that may also use the inputs added so far.
 bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
                                const char *text, int count, const pp_expr **expr);

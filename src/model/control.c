@@ -93,10 +93,10 @@ void perp_builder_set_input_source(perp_builder *builder, perp_input input, cons
     if (!names) {
         return;
     }
-    const pp_expr_scope scope = {.names = names,
-                                 .count = 1 + 2 * builder->joints.count,
-                                 .inputs = builder->input_names.items,
-                                 .input_count = input.i};  // those before it: no circles
+    const pp_expr_names scope = {.variable = names,
+                                 .variables = 1 + 2 * builder->joints.count,
+                                 .input = builder->input_names.items,
+                                 .inputs = input.i};  // those before it: no circles
     pp_builder_expr_in(builder, of->name, "value", source, &scope, &of->source);
 }
 
