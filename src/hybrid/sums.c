@@ -422,7 +422,9 @@ static bool is_steady(const node *at)
     return change <= STEADY * most;
 }
 
-static const double EXACT = 2e-12;  // of the fastest rate: allowed error of a change of rates
+// Allowed error of a change of rates, relative to the fastest rate and to the change that the free
+// accelerations alone would cause. At rest forces cancel these, and the rates are rounding.
+static const double EXACT = 2e-12;
 
 // out (nv): the change of the rates over [t0, t1], which the integrator knows, less the integral of
 // the accelerations by the rule. exact: it is rounding.
@@ -457,6 +459,7 @@ static perp_status missed(pp_flight *flight, double t0, double t1, const node *a
         (*out)[i] = after - before;
         for (int k = 0; k < 3; k++) {
             (*out)[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
+            fast = fmax(fast, (t1 - t0) * fabs(at[k].moment.free[i]));
         }
     }
     *exact = pp_norm_inf(tree->nv, *out) <= EXACT * fast;
