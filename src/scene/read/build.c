@@ -537,7 +537,8 @@ static perp_status read_input(pp_reader *r, const json_t *json, int index, int o
         return status;
     }
     const json_t *value = json_object_get(json, "value");
-    def.value = json_is_number(value) ? json_number_value(value) : fmax(def.lower, fmin(def.upper, 0.0));
+    def.value =
+        json_is_number(value) ? json_number_value(value) : fmax(def.lower, fmin(def.upper, 0.0));
     r->input[r->inputs++] = def.name;
     perp_builder_add_input(r->builder, &def);
     return builder_error(r);
@@ -548,21 +549,20 @@ static perp_status name_sources(pp_reader *r)
 {
     size_t count = 1 + 2 * (size_t)r->joints;
     r->source_names = PP_ZEROS(r->arena, const char *, count);
-    bool room = r->source_names != NULL;
-    for (size_t k = 1; room && k < count; k++) {
-        const char *joint = r->joint[(k - 1) / 2];
-        size_t size = strlen(joint) + 5;
-        char *text = pp_reader_text(r, size);
-        room = text != NULL;
-        if (text) {
-            pp_print(text, size, "%s[%s]", k % 2 ? "q" : "dq", joint);
-            r->source_names[k] = text;
-        }
-    }
-    if (!room) {
+    if (!r->source_names) {
         return pp_reader_memory(r);
     }
     r->source_names[0] = "t";
+    for (size_t k = 1; k < count; k++) {
+        const char *joint = r->joint[(k - 1) / 2];
+        size_t size = strlen(joint) + 5;
+        char *text = pp_reader_text(r, size);
+        if (!text) {
+            return pp_reader_memory(r);
+        }
+        pp_print(text, size, "%s[%s]", k % 2 ? "q" : "dq", joint);
+        r->source_names[k] = text;
+    }
     return PERP_OK;
 }
 
@@ -643,7 +643,8 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
     r->joint = PP_ZEROS(r->arena, const char *, n.joints);
     r->input = PP_ZEROS(r->arena, const char *, n.inputs);
-    if (!r->body || !r->shape || !r->joint || !r->input || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
+    if (!r->body || !r->shape || !r->joint || !r->input ||
+        !pp_names_open(&r->body_names, n.bodies, r->arena) ||
         !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
         !pp_names_open(&r->joint_names, n.joints, r->arena)) {
         return pp_reader_memory(r);
@@ -699,12 +700,11 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     static const struct {
         const pp_object *object;
         read_object *read;
-    } lists[] = {{&pp_input_object, read_input},
-                 {&pp_body_object, read_body},        {&pp_shape_object, read_shape},
-                 {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
-                 {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
-                 {&pp_force_object, read_force},      {&pp_actuator_object, read_actuator},
-                 {&pp_input_object, read_source}};
+    } lists[] = {{&pp_input_object, read_input},       {&pp_body_object, read_body},
+                 {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
+                 {&pp_contact_object, read_contact},   {&pp_pair_object, read_pair},
+                 {&pp_joint_object, read_joint},       {&pp_force_object, read_force},
+                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source}};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
         status = read_list(r, root, lists[k].object, lists[k].read, 0);
         if (status != PERP_OK) {

@@ -73,9 +73,5 @@ static const pp_field actuator_fields[] = {
      .offset = AT(perp_actuator_def, time_constant),
      .unit = "s"},
 };
-const pp_object pp_actuator_object = {"actuator",
-                                      "actuators",
-                                      {actuator_kinds, actuator_kinds},
-                                      -1,
-                                      actuator_fields,
-                                      COUNT(actuator_fields)};
+const pp_object pp_actuator_object = {"actuator", "actuators",     {actuator_kinds, actuator_kinds},
+                                      -1,         actuator_fields, COUNT(actuator_fields)};
