@@ -106,7 +106,7 @@ PERP_API PERP_MUST perp_status perp_sim_point_jacobian(const perp_sim *sim, perp
 // The generalized forces f (nv) that the accelerations nu_dot (nv) require at the current state, beyond what acts
 // already:
 //   f = M nu_dot + omega x I omega - gravity - force elements - contact forces of the last step (mean).
-// They are what joints, with their drives, springs and actuators, and applied wrenches have to supply. Before the first
+// They are what joints, with their drives, springs, armatures and actuators, and applied wrenches have to supply. Before the first
 // step there are no contact forces.
 PERP_API PERP_MUST perp_status perp_sim_inverse_dynamics(const perp_sim *sim, const double *nu_dot,
                                                          double *f);

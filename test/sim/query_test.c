@@ -339,6 +339,53 @@ static void special_distances(void **state)
     close_world(&w);
 }
 
+// A closed mesh of triangles is the hull of its vertices, seen from outside.
+static void meshes_as_hulls(void **state)
+{
+    (void)state;
+    static const perp_vec3 corner[4] = {
+        {0.4, 0.1, -0.3}, {-0.5, 0.3, -0.2}, {0.0, -0.6, -0.1}, {0.1, 0.0, 0.7}};
+    static const int triangles[12] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        perp_builder *b = perp_builder_create(NULL);
+        perp_body_def def = perp_body_default();
+        def.kind = PERP_BODY_SPATIAL;
+        def.motion = PERP_MOTION_STATIC;
+        perp_body body = perp_builder_add_body(b, &def);
+        perp_shape_def shape = perp_shape_default();
+        shape.vertices_S = corner;
+        shape.vertex_count = 4;
+        shape.kind = PERP_SHAPE_HULL;
+        perp_shape hull = perp_builder_add_shape(b, body, &shape);
+        shape.kind = PERP_SHAPE_MESH;
+        shape.triangles = triangles;
+        shape.triangle_count = 4;
+        perp_shape mesh = perp_builder_add_shape(b, body, &shape);
+        shape = perp_shape_default();
+        shape.kind = PERP_SHAPE_SPHERE;
+        shape.radius = 0.05;
+        def.position_W =
+            (perp_vec3){2.0 * rng_normal(&r), 2.0 * rng_normal(&r), 2.0 * rng_normal(&r)};
+        perp_shape ball = perp_builder_add_shape(b, perp_builder_add_body(b, &def), &shape);
+        perp_model *m = NULL;
+        perp_sim *sim = NULL;
+        CHECK(perp_model_create(b, &m, NULL) == PERP_OK, seed);
+        CHECK(perp_sim_create(m, NULL, NULL, &sim, NULL) == PERP_OK, seed);
+        perp_distance one, two;
+        CHECK(perp_sim_distance(sim, hull, ball, &one) == PERP_OK, seed);
+        CHECK(perp_sim_distance(sim, mesh, ball, &two) == PERP_OK, seed);
+        if (one.distance > 0.0) {
+            CHECK(fabs(one.distance - two.distance) < 1e-9, seed);
+            CHECK(fabs(one.point_a_W.x - two.point_a_W.x) < 1e-6, seed);
+        }
+        perp_sim_destroy(sim);
+        perp_model_destroy(m);
+        perp_builder_destroy(b);
+    }
+}
+
 static int overlap(const world *w, const perp_probe *probe, perp_shape *list, int capacity)
 {
     int count = -1;
@@ -669,6 +716,7 @@ int main(void)
         cmocka_unit_test(tree_finds_the_same),
         cmocka_unit_test(distances),
         cmocka_unit_test(special_distances),
+        cmocka_unit_test(meshes_as_hulls),
         cmocka_unit_test(overlaps),
         cmocka_unit_test(probes_without_sense),
         cmocka_unit_test(contact_forces),

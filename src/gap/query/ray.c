@@ -19,7 +19,8 @@ bool pp_ray_box(const pp_ray *ray, const pp_box3 *box, double more, double most,
     const double high[3] = {box->high.x, box->high.y, box->high.z};
     double in = 0.0, out = most;
     for (int k = 0; k < 3; k++) {
-        double before = low[k] - more - o[k], after = high[k] + more - o[k];
+        double slack = more + 4.0 * DBL_EPSILON * fabs(o[k]);  // rounding of the differences
+        double before = low[k] - slack - o[k], after = high[k] + slack - o[k];
         if (d[k] == 0.0) {
             if (before > 0.0 || after < 0.0) {
                 return false;
