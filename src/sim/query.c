@@ -100,8 +100,8 @@ static perp_distance distance_of(const perp_model *m, const pp_contact *c)
         from = wall_a ? 1.0 : 0.0;
     }
     return (perp_distance){.distance = c->gap,
-                           .point_a_W = pp_along(c->point, -from * c->gap, c->n),
-                           .point_b_W = pp_along(c->point, (1.0 - from) * c->gap, c->n),
+                           .point_A_W = pp_along(c->point, -from * c->gap, c->n),
+                           .point_B_W = pp_along(c->point, (1.0 - from) * c->gap, c->n),
                            .normal_W = c->n};
 }
 
@@ -245,7 +245,7 @@ perp_status perp_sim_overlap(const perp_sim *sim, const perp_probe *probe, perp_
                        "the margin must be >= 0");
     }
     perp_status status = model_of(sim, probe->shape, &alone, error);
-    if (status < 0) {
+    if (status < 0 || !alone) {
         return status;
     }
     // all are counted, also those beyond the capacity of the list

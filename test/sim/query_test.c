@@ -252,8 +252,8 @@ static perp_distance apart(const world *w, const char *a, const char *b)
     assert_int_equal(
         perp_sim_distance(w->sim, perp_model_shape(w->model, a), perp_model_shape(w->model, b), &d),
         PERP_OK);
-    perp_vec3 to = {d.point_b_W.x - d.point_a_W.x, d.point_b_W.y - d.point_a_W.y,
-                    d.point_b_W.z - d.point_a_W.z};
+    perp_vec3 to = {d.point_B_W.x - d.point_A_W.x, d.point_B_W.y - d.point_A_W.y,
+                    d.point_B_W.z - d.point_A_W.z};
     near3(to, d.distance * d.normal_W.x, d.distance * d.normal_W.y, d.distance * d.normal_W.z,
           1e-12);
     return d;
@@ -266,18 +266,18 @@ static void distances(void **state)
     perp_distance d = apart(&w, "floor", "disc.d");
     near(d.distance, 2.5, 1e-14);
     near3(d.normal_W, 0.0, 1.0, 0.0, 1e-15);
-    near3(d.point_a_W, 0.0, 0.0, 0.0, 1e-14);
-    near3(d.point_b_W, 0.0, 2.5, 0.0, 1e-14);
+    near3(d.point_A_W, 0.0, 0.0, 0.0, 1e-14);
+    near3(d.point_B_W, 0.0, 2.5, 0.0, 1e-14);
     d = apart(&w, "disc.d", "floor");
     near(d.distance, 2.5, 1e-14);
-    near3(d.point_a_W, 0.0, 2.5, 0.0, 1e-14);
+    near3(d.point_A_W, 0.0, 2.5, 0.0, 1e-14);
     // the corner of the box and the disc
     d = apart(&w, "box.b", "disc.d");
     near(d.distance, hypot(1.5, 2.0) - 0.5, 1e-14);
-    near3(d.point_a_W, 1.5, 1.0, 0.0, 1e-14);
+    near3(d.point_A_W, 1.5, 1.0, 0.0, 1e-14);
     near3(d.normal_W, -0.6, 0.8, 0.0, 1e-14);
     d = apart(&w, "disc.p", "box.b");
-    near3(d.point_a_W, 0.0, 4.0, 0.0, 1e-14);
+    near3(d.point_A_W, 0.0, 4.0, 0.0, 1e-14);
     perp_distance out;
     perp_shape floor = perp_model_shape(w.model, "floor");
     assert_int_equal(perp_sim_distance(w.sim, floor, floor, &out), PERP_ERR_ARGUMENT);
@@ -288,15 +288,15 @@ static void distances(void **state)
     w = open_world(space_text);
     d = apart(&w, "floor", "ball.s");
     near(d.distance, 2.5, 1e-14);
-    near3(d.point_b_W, 0.0, 0.0, 2.5, 1e-14);
+    near3(d.point_B_W, 0.0, 0.0, 2.5, 1e-14);
     d = apart(&w, "box.b", "ball.s");
     near(d.distance, hypot(1.5, 2.0) - 0.5, 1e-12);
-    near3(d.point_a_W, 1.5, 0.0, 1.0, 1e-9);
-    near3(d.point_b_W, 0.3, 0.0, 2.6, 1e-9);
+    near3(d.point_A_W, 1.5, 0.0, 1.0, 1e-9);
+    near3(d.point_B_W, 0.3, 0.0, 2.6, 1e-9);
     // straight above the summit of the hills
     d = apart(&w, "hills", "far.s");
     near(d.distance, 2.5, 1e-12);
-    near3(d.point_a_W, 0.0, 20.0, 1.0, 1e-9);
+    near3(d.point_A_W, 0.0, 20.0, 1.0, 1e-9);
     near3(d.normal_W, 0.0, 0.0, 1.0, 1e-9);
     assert_int_equal(perp_sim_distance(w.sim, perp_model_shape(w.model, "floor"),
                                        perp_model_shape(w.model, "hills"), &out),
@@ -378,7 +378,7 @@ static void meshes_as_hulls(void **state)
         CHECK(perp_sim_distance(sim, mesh, ball, &two) == PERP_OK, seed);
         if (one.distance > 0.0) {
             CHECK(fabs(one.distance - two.distance) < 1e-9, seed);
-            CHECK(fabs(one.point_a_W.x - two.point_a_W.x) < 1e-6, seed);
+            CHECK(fabs(one.point_A_W.x - two.point_A_W.x) < 1e-6, seed);
         }
         perp_sim_destroy(sim);
         perp_model_destroy(m);
