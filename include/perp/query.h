@@ -47,10 +47,10 @@ PERP_API PERP_MUST perp_status perp_sim_rays(const perp_sim *sim, const perp_ray
 // The signed distance of two shapes: positive if they are apart, negative if they overlap (then the length of the
 // shortest translation that separates them).
 typedef struct perp_distance {
-    double distance;  // [m]
-    perp_vec3 point_A_W,
-        point_B_W;       // closest points on a and b: point_B = point_A + distance * normal [m]
-    perp_vec3 normal_W;  // unit, from a to b
+    double distance;      // [m]
+    perp_vec3 point_A_W;  // closest points on a and b:
+    perp_vec3 point_B_W;  // point_B = point_A + distance * normal [m]
+    perp_vec3 normal_W;   // unit, from a to b
 } perp_distance;
 
 // Groups, masks and exclusions do not matter. PERP_ERR_ARGUMENT: a shape does not exist, both are the same, or neither
