@@ -440,8 +440,8 @@ static void judge_time(pp_recheck *c)
 // several steps apart do not show where the last of these began.                           theory (A2)
 void pp_check_recorded_actuators(pp_recheck *c)
 {
-    bool known = c->info->every == 1 && c->h > 0.0;
-    for (int i = 0; i < c->model->actuators && known; i++) {
+    int count = c->info->every == 1 && c->h > 0.0 ? c->model->actuators : 0;
+    for (int i = 0; i < count; i++) {
         const pp_actuator *a = &c->model->actuator[i];
         const perp_actuator_state *state = &c->now->actuator[i];
         double end, mean = pp_actuator_mean_control(c->model, &c->drive, i, c->h, &end);
