@@ -60,6 +60,7 @@ static void mechanisms(void **state)
     walk_file("bricard", 0.01, 1);
     walk_file("tedrake-two-limits", 0.05, 3);
     walk_file("joint-limit", 0.1, 5);
+    walk_file("../fuzz/corpus/scene/control", 0.01, 2);
 }
 
 // Contacts that slide, stick, roll, part and strike.

@@ -46,6 +46,7 @@ static void scenes(void **state)
         "fuzz/corpus/scene/everything.json",
         "fuzz/corpus/scene/space.json",
         "fuzz/corpus/scene/pusher.json",
+        "fuzz/corpus/scene/control.json",
         "scenes/windows-2.json",
         "scenes/mesh-ramp.json",
         "scenes/andrews-squeezer.json",
@@ -236,6 +237,7 @@ static void recordings(void **state)
     walk_recording("scenes/berard-4.6.json", 0.01, true, true);
     walk_recording("scenes/leg-lands.json", 0.01, false, false);
     walk_recording("scenes/mesh-ramp.json", 0.01, true, false);
+    walk_recording("fuzz/corpus/scene/control.json", 0.01, false, false);
 }
 
 int main(void)
