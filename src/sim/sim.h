@@ -21,6 +21,7 @@ typedef struct pp_step {
     pp_inertia *mass_l;  // theta method in space: masses and impulses of forces at the start, while
     double *push_l;      // kin has those of (S9)
     pp_contact *acted;   // theta method in space: gap's contacts where they act; NULL: as found
+    bool limits;         // all limits of joints are in the problem, since one was crossed
     bool stay;           // contacts are taken as found, since the middle was not found otherwise
     double middle_size;  // of those velocities
     double middle_off;   // theta method: how far its middle is from that of the step found [m/s]

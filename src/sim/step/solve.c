@@ -196,6 +196,11 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
         return PERP_OK;
     }
     perp_status status = pp_sim_solve_middle(sim, nu, h);
+    if (status >= 0 &&
+        pp_rows_cross_far_limit(sim->model, &sim->step.row, sim->step.answer.nu, h)) {
+        sim->step.limits = true;  // the guess of which limits are out of reach was wrong
+        status = pp_sim_solve_again(sim, nu, h);
+    }
     *part = pp_sim_divide_after(sim, h, status);
     if (*part < h) {
         return PERP_OK;
