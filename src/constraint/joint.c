@@ -245,10 +245,11 @@ static void actuator_rows(const perp_model *m, const pp_kinematics *kin, pp_sche
     }
 }
 
-// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), a row that gives way by 1/I.  theory (A3)
-static void armature_row(const pp_joint *j, pp_row row, pp_row_list *b)
+// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), a row that gives way by 1/I. Without inertia
+// there is no rotor either.                                                              theory (A3)
+static void armature_row(const pp_joint *j, pp_scheme scheme, pp_row row, pp_row_list *b)
 {
-    if (j->armature > 0.0) {
+    if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
         row.bias = -row.v_pre;
         row.gamma = 1.0 / j->armature;
         row.spring = true;
@@ -287,7 +288,7 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
     row.value = first.value;
     row.v_pre = first.v_pre;
     actuator_rows(m, kin, scheme, j, &row, b, boxed);
-    armature_row(j, row, b);
+    armature_row(j, scheme, row, b);
     pp_row soft = row;
     soft.value -= j->rest;
     if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
