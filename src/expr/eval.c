@@ -105,12 +105,23 @@ static dual unary(pp_op op, dual a)
         return chain_rule(v, 0.5 / v, a.d);
     case PP_OP_ABS:
         return chain_rule(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), a.d);
+    case PP_OP_NOT:
+        return (dual){a.v == 0.0 ? 1.0 : 0.0, 0.0};
     default:  // PP_OP_STEP; NaN stays NaN
         if (isnan(a.v)) {
             return (dual){a.v, 0.0};
         }
         return (dual){a.v >= 0.0 ? 1.0 : 0.0, 0.0};
     }
+}
+
+// if(c, a, b): the branch taken, with its derivative; the other one may be undefined.
+static dual choose(dual c, dual a, dual b)
+{
+    if (isnan(c.v)) {
+        return (dual){c.v, 0.0};
+    }
+    return c.v != 0.0 ? a : b;
 }
 
 // Value and derivative along `rates`; NULL: all rates are 0.
@@ -132,7 +143,7 @@ static dual run_dual(const pp_expr *expr, const double *variables, const double 
             stack[++top] = (dual){variables[node->index], rates ? rates[node->index] : 0.0};
             break;
         case PP_OP_TABLE: {
-            double slope, value = pp_spline_table_value(&expr->table[node->index], a->v, &slope);
+            double slope, value = pp_table_value(&expr->table[node->index], a->v, &slope);
             *a = chain_rule(value, slope, a->d);
             break;
         }
@@ -140,6 +151,21 @@ static dual run_dual(const pp_expr *expr, const double *variables, const double 
             top -= 2;
             stack[top] =
                 binary(PP_OP_MIN, binary(PP_OP_MAX, stack[top], stack[top + 1]), stack[top + 2]);
+            break;
+        case PP_OP_IF:
+            top -= 2;
+            stack[top] = choose(stack[top], stack[top + 1], stack[top + 2]);
+            break;
+        case PP_OP_LESS:
+        case PP_OP_AT_MOST:
+        case PP_OP_GREATER:
+        case PP_OP_AT_LEAST:
+        case PP_OP_EQUAL:
+        case PP_OP_DIFFERS:
+        case PP_OP_AND:
+        case PP_OP_OR:
+            top--;
+            stack[top] = (dual){pp_logic(node->op, stack[top].v, stack[top + 1].v), 0.0};
             break;
         case PP_OP_ADD:
         case PP_OP_SUBTRACT:
@@ -187,18 +213,18 @@ bool pp_expr_uses(const pp_expr *expr, int k)
 // ── Construction and copies ──────────────────────────────────────────────────────────────────────
 
 // A table without a text: for callers that have the points already.
-perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena *arena,
-                          const pp_expr **expr, pp_expr_error *error)
+perp_status pp_expr_table(pp_interpolation kind, const double *x, const double *y, int count,
+                          pp_arena *arena, const pp_expr **expr, pp_expr_error *error)
 {
     const char *why = NULL;
     pp_expr *made = PP_ZEROS(arena, pp_expr, 1);
     pp_node *node = PP_ZEROS(arena, pp_node, 2);
-    pp_spline_table *table = PP_ZEROS(arena, pp_spline_table, 1);
+    pp_table *table = PP_ZEROS(arena, pp_table, 1);
     *expr = NULL;
     if (!made || !node || !table) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_spline_table_build(x, y, count, arena, table, &why);
+    perp_status status = pp_table_build(kind, x, y, count, arena, table, &why);
     if (status == PERP_ERR_FORMAT && error) {
         error->column = 1;
         pp_print(error->text, sizeof error->text, "%s", why);
@@ -229,18 +255,18 @@ static const void *copy_array(const void *items, int count, size_t size, pp_aren
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
 {
     pp_expr *copy = expr ? PP_ARRAY(arena, pp_expr, 1) : NULL;
-    pp_spline_table *table = copy ? PP_ARRAY(arena, pp_spline_table, expr->tables) : NULL;
+    pp_table *table = copy ? PP_ARRAY(arena, pp_table, expr->tables) : NULL;
     const pp_node *node = copy ? copy_array(expr->node, expr->count, sizeof *node, arena) : NULL;
     if (!table || !node) {
         return NULL;
     }
     for (int k = 0; k < expr->tables; k++) {
-        const pp_spline_table *from = &expr->table[k];
-        table[k] =
-            (pp_spline_table){from->count, copy_array(from->x, from->count, sizeof(double), arena),
+        const pp_table *from = &expr->table[k];
+        table[k] = (pp_table){from->kind, from->count,
+                              copy_array(from->x, from->count, sizeof(double), arena),
                               copy_array(from->y, from->count, sizeof(double), arena),
-                              copy_array(from->bend, from->count, sizeof(double), arena)};
-        if (!table[k].x || !table[k].y || !table[k].bend) {
+                              copy_array(from->shape, from->count, sizeof(double), arena)};
+        if (!table[k].x || !table[k].y || !table[k].shape) {
             return NULL;
         }
     }

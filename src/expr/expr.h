@@ -17,15 +17,45 @@ typedef struct pp_expr_error {
     char text[160];
 } pp_expr_error;
 
-// names: the variables that the text may use; variable k has index k below. The expression lives in
-// the arena. PERP_ERR_FORMAT fills *error.
+// Names that a text may use. Variable k has index k below; constants are numbers that are known when
+// the text is parsed.
+typedef struct pp_expr_names {
+    const char *const *variable;
+    int variables;
+    const char *const *constant;
+    const double *value;
+    int constants;
+} pp_expr_names;
+
+// Interpolation of a table.
+typedef enum pp_interpolation {
+    PP_INTERPOLATION_MONOTONE,  // cubic, with continuous slope; stays between neighbouring values
+    PP_INTERPOLATION_LINEAR,
+    PP_INTERPOLATION_HOLD,    // the value of the last point at or before x
+    PP_INTERPOLATION_SPLINE,  // natural cubic spline; may overshoot
+} pp_interpolation;
+
+// names: the variables that the text may use. The expression lives in the arena. PERP_ERR_FORMAT
+// fills *error.
 perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error);
+// The same with constants. If end is not NULL, a name may follow the expression, the unit of its
+// value: *end gets its place, or the end of the text.
+perp_status pp_expr_parse_with(const char *text, const pp_expr_names *names, pp_arena *arena,
+                               const pp_expr **expr, const char **end, pp_expr_error *error);
 
-// The natural cubic spline through count >= 2 points (x[k], y[k]) as a function of variable 0,
-// constant outside x[0]..x[count-1]. As text: table(t, [0, 1, 2], [0, 5, 5]).
-perp_status pp_expr_table(const double *x, const double *y, int count, pp_arena *arena,
-                          const pp_expr **expr, pp_expr_error *error);
+// The function of variable 0 through count >= 2 points (x[k], y[k]), constant outside
+// x[0]..x[count-1]. As text: table(t, [0, 1, 2], [0, 5, 5], linear).
+perp_status pp_expr_table(pp_interpolation kind, const double *x, const double *y, int count,
+                          pp_arena *arena, const pp_expr **expr, pp_expr_error *error);
+
+// Whether a name has the form of one: letters, digits and _, not beginning with a digit.
+bool pp_expr_is_name(const char *name);
+// Whether the language itself uses the name: functions, pi, e, and, or, not, and interpolations.
+bool pp_expr_is_reserved(const char *name);
+// Copies a text that was parsed, with names replaced by texts; returns the length, as snprintf does.
+size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
+                       int count, char *out, size_t size);
 
 // A copy in another arena; NULL: no memory, or expr is NULL.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);

@@ -15,7 +15,7 @@ enum {
 };
 
 // Operands push a value; the others replace their arguments by the result. min and max take two;
-// clamp takes three.
+// clamp and if take three. Comparisons and logic give 0 or 1.
 typedef enum pp_op {
     PP_OP_NUMBER,
     PP_OP_VARIABLE,
@@ -43,6 +43,16 @@ typedef enum pp_op {
     PP_OP_MAX,
     PP_OP_STEP,
     PP_OP_CLAMP,
+    PP_OP_LESS,
+    PP_OP_AT_MOST,
+    PP_OP_GREATER,
+    PP_OP_AT_LEAST,
+    PP_OP_EQUAL,
+    PP_OP_DIFFERS,
+    PP_OP_AND,
+    PP_OP_OR,
+    PP_OP_NOT,
+    PP_OP_IF,
     PP_OP_TABLE,
 } pp_op;
 
@@ -53,25 +63,50 @@ typedef struct pp_node {
     double value;  // of the number
 } pp_node;
 
-// Points of a natural cubic spline. bend: what makes the slope continuous (table.c).
-typedef struct pp_spline_table {
+// Points of a table. shape: what the interpolation needs at each point (table.c); for linear and
+// hold it is 0.
+typedef struct pp_table {
+    pp_interpolation kind;
     int count;
     const double *x, *y;  // points, x increasing
-    const double *bend;   // second derivatives of the spline at the points
-} pp_spline_table;
+    const double *shape;  // second derivatives (spline) or slopes (monotone)
+} pp_table;
 
 // Immutable, and shared between threads.
 struct pp_expr {
     int count, tables;
     const pp_node *node;
-    const pp_spline_table *table;
+    const pp_table *table;
 };
 
 // Fills the table from points, which are copied. PERP_ERR_FORMAT: *why says what is wrong with
 // them.
-perp_status pp_spline_table_build(const double *x, const double *y, int count, pp_arena *arena,
-                                  pp_spline_table *table, const char **why);
+perp_status pp_table_build(pp_interpolation kind, const double *x, const double *y, int count,
+                           pp_arena *arena, pp_table *table, const char **why);
 // Value and slope at x.
-double pp_spline_table_value(const pp_spline_table *table, double x, double *slope);
+double pp_table_value(const pp_table *table, double x, double *slope);
 // Second derivative at x.
-double pp_spline_table_second(const pp_spline_table *table, double x);
+double pp_table_second(const pp_table *table, double x);
+
+// Value of a comparison, of `and`, or of `or`: 1 or 0.
+static inline double pp_logic(pp_op op, double a, double b)
+{
+    switch (op) {
+    case PP_OP_LESS:
+        return a < b ? 1.0 : 0.0;
+    case PP_OP_AT_MOST:
+        return a <= b ? 1.0 : 0.0;
+    case PP_OP_GREATER:
+        return a > b ? 1.0 : 0.0;
+    case PP_OP_AT_LEAST:
+        return a >= b ? 1.0 : 0.0;
+    case PP_OP_EQUAL:
+        return a == b ? 1.0 : 0.0;
+    case PP_OP_DIFFERS:
+        return a != b ? 1.0 : 0.0;
+    case PP_OP_AND:
+        return a != 0.0 && b != 0.0 ? 1.0 : 0.0;
+    default:  // PP_OP_OR
+        return a != 0.0 || b != 0.0 ? 1.0 : 0.0;
+    }
+}

@@ -4,8 +4,9 @@
 // Text to postfix by operator precedence (Dijkstra's shunting yard). Without recursion, so that the
 // depth of any text is bounded by an array.
 //
-// From loose to tight: + and -, * and /, unary minus, ^ (right-associative). -2^2 is -4, and 2^-1
-// is 0.5. For example, 2*x^2 + 1 becomes the nodes
+// From loose to tight: or, and, not, comparisons (which do not chain), + and -, * and /, unary
+// minus, ^ (right-associative). -2^2 is -4, and 2^-1 is 0.5. For example, 2*x^2 + 1 becomes the
+// nodes
 //
 //   2  x  2  ^  *  1  +
 //
@@ -17,7 +18,17 @@
 #include <string.h>
 
 // How tightly operators bind; LEVEL_OPEN is a parenthesis, which binds nothing.
-typedef enum level { LEVEL_OPEN, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_SIGN, LEVEL_POWER } level;
+typedef enum level {
+    LEVEL_OPEN,
+    LEVEL_OR,
+    LEVEL_AND,
+    LEVEL_NOT,
+    LEVEL_COMPARE,
+    LEVEL_SUM,
+    LEVEL_PRODUCT,
+    LEVEL_SIGN,
+    LEVEL_POWER,
+} level;
 
 // A function of the language and the number of arguments it takes.
 typedef struct function {
@@ -26,7 +37,7 @@ typedef struct function {
     int low, high;  // arguments
 } function;
 
-// min and max take two arguments or more; a table takes a value and two lists.
+// min and max take two arguments or more; a table takes a value, two lists and a word.
 static const function functions[] = {
     {"sin", PP_OP_SIN, 1, 1},
     {"cos", PP_OP_COS, 1, 1},
@@ -46,10 +57,21 @@ static const function functions[] = {
     {"max", PP_OP_MAX, 2, PP_EXPR_DEPTH},
     {"step", PP_OP_STEP, 1, 1},
     {"clamp", PP_OP_CLAMP, 3, 3},
+    {"if", PP_OP_IF, 3, 3},
     {"table", PP_OP_TABLE, 3, 3},
 };
 
-enum { FUNCTIONS = sizeof functions / sizeof functions[0], NAMES_MAX = FUNCTIONS + 2 + 16 };
+// Words that are neither functions nor names of values. Interpolations are in the order of
+// pp_interpolation.
+static const char *const interpolations[] = {"monotone", "linear", "hold", "spline"};
+static const char *const words[] = {"pi", "e", "and", "or", "not"};
+
+enum {
+    FUNCTIONS = sizeof functions / sizeof functions[0],
+    INTERPOLATIONS = sizeof interpolations / sizeof interpolations[0],
+    WORDS = sizeof words / sizeof words[0],
+    NAMES_MAX = FUNCTIONS + 2 + 64,  // that a message chooses among
+};
 
 // A pending operator, or an open parenthesis (LEVEL_OPEN) with the function it belongs to.
 typedef struct pending {
@@ -64,8 +86,8 @@ typedef struct pending {
 // output.
 typedef struct expr_parser {
     const char *text, *at;
-    const char *const *names;
-    int count;  // of names
+    const pp_expr_names *names;
+    bool open_end;  // a unit may follow the expression
     pp_arena *arena;
     pp_expr_error *error;
     pp_node node[PP_EXPR_NODES];
@@ -73,7 +95,7 @@ typedef struct expr_parser {
     pending stack[PP_EXPR_DEPTH];
     int depth;   // of the stack
     int height;  // values on the evaluation's stack
-    pp_spline_table *table;
+    pp_table *table;
     int tables, points;
 } expr_parser;
 
@@ -153,8 +175,8 @@ static perp_status reduce_operators(expr_parser *p, level to, bool equal_too)
             break;
         }
         p->depth--;
-        perp_status status =
-            emit(p, top.at, (pp_node){.op = top.op}, top.op == PP_OP_NEGATE ? 1 : 2);
+        bool unary = top.op == PP_OP_NEGATE || top.op == PP_OP_NOT;
+        perp_status status = emit(p, top.at, (pp_node){.op = top.op}, unary ? 1 : 2);
         if (status < 0) {
             return status;
         }
@@ -194,6 +216,74 @@ static perp_status read_number(expr_parser *p, double *value)
     }
 }
 
+// A name is delimited by its length: the text goes on after it.
+static bool is_word(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(at, word, length) == 0;
+}
+
+// Goes past a name and returns its length.
+static size_t skip_name(expr_parser *p)
+{
+    const char *at = p->at;
+    while (is_letter(*p->at) || is_digit(*p->at)) {
+        p->at++;
+    }
+    return (size_t)(p->at - at);
+}
+
+// Whether a name has a value that is known now. Constants of the caller hide pi and e.
+static bool find_constant(const expr_parser *p, const char *at, size_t length, double *value)
+{
+    const pp_expr_names *names = p->names;
+    for (int k = 0; k < names->constants; k++) {
+        if (is_word(at, length, names->constant[k])) {
+            *value = names->value[k];
+            return true;
+        }
+    }
+    bool pi = is_word(at, length, "pi"), e = is_word(at, length, "e");
+    if (pi || e) {
+        *value = pi ? 3.141592653589793 : 2.718281828459045;
+    }
+    return pi || e;
+}
+
+// Goes past a sign; true: it was a minus.
+static bool read_sign(expr_parser *p)
+{
+    bool negative = *p->at == '-';
+    p->at += negative || *p->at == '+';
+    return negative;
+}
+
+// One number of a list, or the name of a constant. Lists hold no expressions, but a number in
+// parentheses may have a sign of its own, as where a constant was replaced by its value.
+static perp_status read_item(expr_parser *p, double *value)
+{
+    static const char due[] = "a list in a table consists of numbers separated by commas";
+    bool negative = read_sign(p), inside = *p->at == '(';
+    p->at += inside;
+    negative = (inside && read_sign(p)) != negative;
+    const char *at = p->at;
+    perp_status status;
+    if (is_digit(*at) || *at == '.') {
+        status = read_number(p, value);
+    } else {
+        size_t length = is_letter(*at) ? skip_name(p) : 0;
+        status =
+            length > 0 && find_constant(p, at, length, value) ? PERP_OK : bad(p, at, "%s", due);
+    }
+    if (status == PERP_OK && inside && *p->at != ')') {
+        status = bad(p, p->at, "%s", due);
+    }
+    p->at += status == PERP_OK && inside;
+    if (status == PERP_OK && negative) {
+        *value = -*value;
+    }
+    return status;
+}
+
 // A list "[1, 2, 3]". values has room for every comma of the rest of the text.
 static perp_status read_list(expr_parser *p, double *values, int room, int *count)
 {
@@ -204,16 +294,13 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
     do {
         p->at++;
         skip_space(p);
-        bool negative = *p->at == '-';  // a sign: lists hold numbers, not expressions
-        p->at += *p->at == '-' || *p->at == '+';
-        if (*count == room || !(is_digit(*p->at) || *p->at == '.')) {
-            return bad(p, p->at, "a list in a table consists of numbers separated by commas");
+        if (*count == room) {
+            return bad(p, p->at, "tables have at most %d points in total", PP_EXPR_POINTS);
         }
-        perp_status status = read_number(p, &values[*count]);
+        perp_status status = read_item(p, &values[*count]);
         if (status < 0) {
             return status;
         }
-        values[*count] = negative ? -values[*count] : values[*count];
         ++*count;
         skip_space(p);
     } while (*p->at == ',');
@@ -228,11 +315,11 @@ static perp_status read_list(expr_parser *p, double *values, int room, int *coun
 // Adds a table to the expression, and the node that evaluates it at the value on the stack. The
 // list of tables is copied each time, which is fine for the few that a text has.
 static perp_status add_table(expr_parser *p, const char *at, const double *x, const double *y,
-                             int count)
+                             int count, pp_interpolation kind)
 {
     const char *why = NULL;
     p->points += count;
-    pp_spline_table *table = PP_ARRAY(p->arena, pp_spline_table, p->tables + 1);
+    pp_table *table = PP_ARRAY(p->arena, pp_table, p->tables + 1);
     if (!table) {
         return PERP_ERR_MEMORY;
     }
@@ -240,10 +327,9 @@ static perp_status add_table(expr_parser *p, const char *at, const double *x, co
         memcpy(table, p->table, (size_t)p->tables * sizeof *table);
     }
     p->table = table;
-    perp_status status =
-        p->points > PP_EXPR_POINTS
-            ? bad(p, at, "tables have at most %d points in total", PP_EXPR_POINTS)
-            : pp_spline_table_build(x, y, count, p->arena, &table[p->tables], &why);
+    perp_status status = p->points > PP_EXPR_POINTS
+                             ? bad(p, at, "tables have at most %d points in total", PP_EXPR_POINTS)
+                             : pp_table_build(kind, x, y, count, p->arena, &table[p->tables], &why);
     if (why) {
         return bad(p, at, "%s", why);
     }
@@ -251,6 +337,22 @@ static perp_status add_table(expr_parser *p, const char *at, const double *x, co
         return status;
     }
     return emit(p, at, (pp_node){.op = PP_OP_TABLE, .index = p->tables++}, 1);
+}
+
+// The interpolation of a table, after its lists and a comma.
+static perp_status read_interpolation(expr_parser *p, pp_interpolation *kind)
+{
+    skip_space(p);
+    const char *at = p->at;
+    size_t length = skip_name(p);
+    for (int k = 0; k < INTERPOLATIONS; k++) {
+        if (is_word(at, length, interpolations[k])) {
+            *kind = (pp_interpolation)k;
+            skip_space(p);
+            return PERP_OK;
+        }
+    }
+    return bad(p, at, "a table ends with linear, hold, monotone or spline");
 }
 
 // The lists of a table and its closing parenthesis, after "table(argument,".
@@ -275,6 +377,11 @@ static perp_status read_table(expr_parser *p, const char *at)
         status = read_list(p, y, room, &ny);
     }
     skip_space(p);
+    pp_interpolation kind = PP_INTERPOLATION_MONOTONE;
+    if (status == PERP_OK && *p->at == ',') {
+        p->at++;
+        status = read_interpolation(p, &kind);
+    }
     if (status == PERP_OK && *p->at != ')') {
         status = bad(p, p->at, "a table ends after its second list: write ')'");
     }
@@ -287,59 +394,54 @@ static perp_status read_table(expr_parser *p, const char *at)
     if (status != PERP_OK) {
         return status;
     }
-    return add_table(p, at, x, y, nx);
+    return add_table(p, at, x, y, nx, kind);
 }
 
 // ── Operands ─────────────────────────────────────────────────────────────────────────────────────
-
-// A name is delimited by its length: the text goes on after it.
-static bool is_word(const char *at, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(at, word, length) == 0;
-}
 
 // Suggests the nearest known name, or lists the variables.
 static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
 {
     const char *known[NAMES_MAX] = {"pi", "e"};
     char list[80] = "";
-    int n = 2;
-    for (int k = 0; k < p->count && n < NAMES_MAX; k++) {
-        size_t used = strlen(list);
-        known[n++] = p->names[k];
-        pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", p->names[k]);
-    }
-    for (int k = 0; k < FUNCTIONS && n < NAMES_MAX; k++) {
+    int n = 2, all = p->names->variables + p->names->constants;
+    for (int k = 0; k < FUNCTIONS; k++) {
         known[n++] = functions[k].name;
+    }
+    for (int k = 0; k < all && n < NAMES_MAX; k++) {
+        size_t used = strlen(list);
+        int constant = k - p->names->variables;
+        const char *name = constant < 0 ? p->names->variable[k] : p->names->constant[constant];
+        known[n++] = name;
+        pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : " and ", name);
     }
     const char *near = pp_nearest(at, length, known, n);
     int shown = length > 30 ? 30 : (int)length;
     if (near) {
         return bad(p, at, "unknown name '%.*s': did you mean '%s'?", shown, at, near);
     }
-    return bad(p, at, "unknown name '%.*s'; use numbers, pi, e, functions and %s", shown, at, list);
+    return bad(p, at, "unknown name '%.*s'; use numbers, pi, e, functions%s", shown, at, list);
 }
 
 // A variable, a constant, or a function with its parenthesis. *operand: a value is complete.
 static perp_status read_name(expr_parser *p, bool *operand)
 {
     const char *at = p->at;
-    while (is_letter(*p->at) || is_digit(*p->at)) {
-        p->at++;
-    }
-    size_t length = (size_t)(p->at - at);
+    size_t length = skip_name(p);
+    double value = 0.0;
     *operand = true;
     // Variables first: a variable called e hides the constant.
-    for (int k = 0; k < p->count; k++) {
-        if (is_word(at, length, p->names[k])) {
+    for (int k = 0; k < p->names->variables; k++) {
+        if (is_word(at, length, p->names->variable[k])) {
             return emit(p, at, (pp_node){.op = PP_OP_VARIABLE, .index = k}, 0);
         }
     }
-    if (is_word(at, length, "pi")) {
-        return emit(p, at, (pp_node){.value = 3.141592653589793}, 0);
+    if (find_constant(p, at, length, &value)) {
+        return emit(p, at, (pp_node){.value = value}, 0);
     }
-    if (is_word(at, length, "e")) {
-        return emit(p, at, (pp_node){.value = 2.718281828459045}, 0);
+    if (is_word(at, length, "not")) {
+        *operand = false;
+        return push_operator(p, (pending){.level = LEVEL_NOT, .op = PP_OP_NOT, .at = at});
     }
     for (int k = 0; k < FUNCTIONS; k++) {
         if (is_word(at, length, functions[k].name)) {
@@ -413,7 +515,7 @@ static perp_status read_operand(expr_parser *p, bool *operand)
 // The innermost open parenthesis, after everything in it has been emitted; NULL: none.
 static perp_status innermost(expr_parser *p, pending **open)
 {
-    perp_status status = reduce_operators(p, LEVEL_SUM, true);
+    perp_status status = reduce_operators(p, LEVEL_OR, true);
     *open = p->depth > 0 ? &p->stack[p->depth - 1] : NULL;
     return status;
 }
@@ -428,7 +530,7 @@ static perp_status close_call(expr_parser *p, const pending *open)
         return bad(p, open->at, "%s takes %d argument%s%s, not %d", f->name, f->low,
                    f->low == 1 ? "" : "s", f->high > f->low ? " or more" : "", given);
     }
-    if (f->op == PP_OP_CLAMP) {
+    if (f->op == PP_OP_CLAMP || f->op == PP_OP_IF) {
         return emit(p, open->at, (pp_node){.op = f->op}, 3);
     }
     if (f->high == 1) {
@@ -483,10 +585,31 @@ static perp_status read_comma(expr_parser *p, bool *operand)
     return PERP_OK;
 }
 
+// Signs and words of other languages, and what to write here.
+static const char *foreign_operator(const char *at)
+{
+    switch (*at) {
+    case '=':
+        return "write == to compare";
+    case '!':
+        return "write != to compare, or not";
+    case '&':
+        return "write and";
+    case '|':
+        return "write or";
+    default:
+        return NULL;
+    }
+}
+
 // Reports what is found where an operator must follow.
 static perp_status want_operator(const expr_parser *p)
 {
     char c = *p->at;
+    const char *instead = foreign_operator(p->at);
+    if (instead) {
+        return bad(p, p->at, "%s", instead);
+    }
     if (is_letter(c) || is_digit(c) || c == '(' || c == '.') {
         return bad(p, p->at, "missing operator before this; write * to multiply");
     }
@@ -497,19 +620,41 @@ static perp_status want_operator(const expr_parser *p)
                (unsigned)(unsigned char)c);
 }
 
+// An operator with two operands.
+typedef struct binary_sign {
+    const char *sign;
+    level level;
+    pp_op op;
+} binary_sign;
+
+// The operator at the position; NULL: none. Longer signs stand before those they begin with.
+static const binary_sign *find_sign(const char *at)
+{
+    static const binary_sign signs[] = {
+        {"+", LEVEL_SUM, PP_OP_ADD},          {"-", LEVEL_SUM, PP_OP_SUBTRACT},
+        {"*", LEVEL_PRODUCT, PP_OP_MULTIPLY}, {"/", LEVEL_PRODUCT, PP_OP_DIVIDE},
+        {"^", LEVEL_POWER, PP_OP_POWER},      {"<=", LEVEL_COMPARE, PP_OP_AT_MOST},
+        {"<", LEVEL_COMPARE, PP_OP_LESS},     {">=", LEVEL_COMPARE, PP_OP_AT_LEAST},
+        {">", LEVEL_COMPARE, PP_OP_GREATER},  {"==", LEVEL_COMPARE, PP_OP_EQUAL},
+        {"!=", LEVEL_COMPARE, PP_OP_DIFFERS}, {"and", LEVEL_AND, PP_OP_AND},
+        {"or", LEVEL_OR, PP_OP_OR},
+    };
+    for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
+        size_t length = strlen(signs[k].sign);
+        // A word ends where its letters end: "order" is a name.
+        bool word = is_letter(signs[k].sign[0]);
+        if (strncmp(at, signs[k].sign, length) == 0 &&
+            !(word && (is_letter(at[length]) || is_digit(at[length])))) {
+            return &signs[k];
+        }
+    }
+    return NULL;
+}
+
 // Operators that bind as tight or tighter are emitted first. ^ is right-associative: a^b^c is
-// a^(b^c).
+// a^(b^c). Comparisons do not chain: in a < b < c the first one would give 0 or 1.
 static perp_status read_operator(expr_parser *p, bool *operand)
 {
-    static const struct {
-        char sign;
-        level level;
-        pp_op op;
-    } signs[] = {{'+', LEVEL_SUM, PP_OP_ADD},
-                 {'-', LEVEL_SUM, PP_OP_SUBTRACT},
-                 {'*', LEVEL_PRODUCT, PP_OP_MULTIPLY},
-                 {'/', LEVEL_PRODUCT, PP_OP_DIVIDE},
-                 {'^', LEVEL_POWER, PP_OP_POWER}};
     // Neither is an operator with two operands, but both end one, as an operator does.
     if (*p->at == ')') {
         return read_close(p);
@@ -517,18 +662,36 @@ static perp_status read_operator(expr_parser *p, bool *operand)
     if (*p->at == ',') {
         return read_comma(p, operand);
     }
-    for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
-        if (*p->at == signs[k].sign) {
-            perp_status status = reduce_operators(p, signs[k].level, signs[k].op != PP_OP_POWER);
-            *operand = false;
-            pending item = {.level = signs[k].level, .op = signs[k].op, .at = p->at++};
-            if (status != PERP_OK) {
-                return status;
-            }
-            return push_operator(p, item);
+    const binary_sign *sign = find_sign(p->at);
+    if (!sign) {
+        return want_operator(p);
+    }
+    bool compares = sign->level == LEVEL_COMPARE;
+    perp_status status = reduce_operators(p, sign->level, sign->op != PP_OP_POWER && !compares);
+    if (status != PERP_OK) {
+        return status;
+    }
+    if (compares && p->depth > 0 && p->stack[p->depth - 1].level == LEVEL_COMPARE) {
+        return bad(p, p->at, "comparisons do not chain; write a < b and b < c");
+    }
+    *operand = false;
+    pending item = {.level = sign->level, .op = sign->op, .at = p->at};
+    p->at += strlen(sign->sign);
+    return push_operator(p, item);
+}
+
+// Whether a unit begins here: a name after a complete expression.
+static bool at_unit(const expr_parser *p)
+{
+    if (!p->open_end || !is_letter(*p->at) || find_sign(p->at)) {
+        return false;
+    }
+    for (int k = 0; k < p->depth; k++) {
+        if (p->stack[k].level == LEVEL_OPEN) {
+            return false;
         }
     }
-    return want_operator(p);
+    return true;
 }
 
 // Operands and operators alternate; parentheses and commas count as operators after a value.
@@ -542,6 +705,9 @@ static perp_status parse(expr_parser *p)
                    "the expression is empty; write a number, or for example 0.1*sin(2*pi*t)");
     }
     while (status == PERP_OK && (*p->at || !operand)) {
+        if (operand && at_unit(p)) {
+            break;
+        }
         status = operand ? read_operator(p, &operand) : read_operand(p, &operand);
         skip_space(p);
     }
@@ -556,12 +722,13 @@ static perp_status parse(expr_parser *p)
 }
 
 // The parser is on the C stack (some 15 kB); only the result goes to the arena.
-perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
-                          const pp_expr **expr, pp_expr_error *error)
+perp_status pp_expr_parse_with(const char *text, const pp_expr_names *names, pp_arena *arena,
+                               const pp_expr **expr, const char **end, pp_expr_error *error)
 {
     *expr = NULL;
-    expr_parser p = {.text = text, .at = text, .names = names, .count = count, .arena = arena};
+    expr_parser p = {.text = text, .at = text, .names = names, .arena = arena};
     p.error = error;
+    p.open_end = end != NULL;
     perp_status status = parse(&p);
     if (status < 0) {
         return status;
@@ -574,5 +741,97 @@ perp_status pp_expr_parse(const char *text, const char *const *names, int count,
     memcpy(node, p.node, (size_t)p.nodes * sizeof *node);
     *made = (pp_expr){p.nodes, p.tables, node, p.table};
     *expr = made;
+    if (end) {
+        *end = p.at;
+    }
     return PERP_OK;
+}
+
+perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
+                          const pp_expr **expr, pp_expr_error *error)
+{
+    const pp_expr_names all = {.variable = names, .variables = count};
+    return pp_expr_parse_with(text, &all, arena, expr, NULL, error);
+}
+
+// ── Names ────────────────────────────────────────────────────────────────────────────────────────
+
+bool pp_expr_is_name(const char *name)
+{
+    if (!is_letter(name[0])) {
+        return false;
+    }
+    for (const char *c = name; *c; c++) {
+        if (!is_letter(*c) && !is_digit(*c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pp_expr_is_reserved(const char *name)
+{
+    for (int k = 0; k < FUNCTIONS; k++) {
+        if (strcmp(name, functions[k].name) == 0) {
+            return true;
+        }
+    }
+    for (int k = 0; k < INTERPOLATIONS; k++) {
+        if (strcmp(name, interpolations[k]) == 0) {
+            return true;
+        }
+    }
+    for (int k = 0; k < WORDS; k++) {
+        if (strcmp(name, words[k]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The text that replaces a name; NULL: it stays.
+static const char *find_text(const char *at, size_t length, const char *const *name,
+                             const char *const *with, int count)
+{
+    for (int k = 0; k < count; k++) {
+        if (is_word(at, length, name[k])) {
+            return with[k];
+        }
+    }
+    return NULL;
+}
+
+// Numbers are copied as a whole: the e of 1e5 is no name.
+size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
+                       int count, char *out, size_t size)
+{
+    size_t used = 0;
+    while (*text) {
+        expr_parser p = {.at = text};
+        const char *piece = text;
+        size_t length = 1;
+        double value;
+        if (is_letter(*text)) {
+            length = skip_name(&p);
+            const char *other = find_text(text, length, name, with, count);
+            piece = other ? other : text;
+            text += length;
+            length = other ? strlen(other) : length;
+        } else if (is_digit(*text) || *text == '.') {
+            // The text has been parsed before; a number that is none is copied as it is.
+            (void)read_number(&p, &value);
+            length = (size_t)(p.at - text);
+            text = p.at;
+        } else {
+            text++;
+        }
+        if (used + length < size) {
+            memcpy(out + used, piece, length);
+        }
+        used += length;
+    }
+    if (used < size) {
+        out[used] = '\0';
+    }
+    return used;
 }

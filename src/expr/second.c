@@ -149,12 +149,23 @@ static jet unary(pp_op op, jet a)
         return chain_rule(v, 0.5 / v, -0.25 / (a.v * v), a);
     case PP_OP_ABS:
         return chain_rule(fabs(a.v), (double)((a.v > 0.0) - (a.v < 0.0)), 0.0, a);
+    case PP_OP_NOT:
+        return (jet){a.v == 0.0 ? 1.0 : 0.0, 0.0, 0.0};
     default:  // PP_OP_STEP; NaN stays NaN
         if (isnan(a.v)) {
             return (jet){a.v, 0.0, 0.0};
         }
         return (jet){a.v >= 0.0 ? 1.0 : 0.0, 0.0, 0.0};
     }
+}
+
+// if(c, a, b): the branch taken, with its derivatives; the other one may be undefined.
+static jet choose(jet c, jet a, jet b)
+{
+    if (isnan(c.v)) {
+        return (jet){c.v, 0.0, 0.0};
+    }
+    return c.v != 0.0 ? a : b;
 }
 
 // Value and two derivatives along `rates`; second derivatives of the variables are 0.
@@ -175,15 +186,30 @@ static jet run_jet(const pp_expr *expr, const double *variables, const double *r
             stack[++top] = (jet){variables[node->index], rates[node->index], 0.0};
             break;
         case PP_OP_TABLE: {
-            const pp_spline_table *table = &expr->table[node->index];
-            double slope, value = pp_spline_table_value(table, a->v, &slope);
-            *a = chain_rule(value, slope, pp_spline_table_second(table, a->v), *a);
+            const pp_table *table = &expr->table[node->index];
+            double slope, value = pp_table_value(table, a->v, &slope);
+            *a = chain_rule(value, slope, pp_table_second(table, a->v), *a);
             break;
         }
         case PP_OP_CLAMP:
             top -= 2;
             stack[top] =
                 binary(PP_OP_MIN, binary(PP_OP_MAX, stack[top], stack[top + 1]), stack[top + 2]);
+            break;
+        case PP_OP_IF:
+            top -= 2;
+            stack[top] = choose(stack[top], stack[top + 1], stack[top + 2]);
+            break;
+        case PP_OP_LESS:
+        case PP_OP_AT_MOST:
+        case PP_OP_GREATER:
+        case PP_OP_AT_LEAST:
+        case PP_OP_EQUAL:
+        case PP_OP_DIFFERS:
+        case PP_OP_AND:
+        case PP_OP_OR:
+            top--;
+            stack[top] = (jet){pp_logic(node->op, stack[top].v, stack[top + 1].v), 0.0, 0.0};
             break;
         case PP_OP_ADD:
         case PP_OP_SUBTRACT:

@@ -67,6 +67,21 @@ static void values_are_those_of_c(void **state)
         {"--2", 2.0},
         {"+-+2", -2.0},
         {"-2*-3", 6.0},
+        {"1 < 2", 1.0},
+        {"2 <= 2", 1.0},
+        {"1 > 2", 0.0},
+        {"1+1 >= 2*1", 1.0},
+        {"2 == 2", 1.0},
+        {"2 != 2", 0.0},
+        {"1 < 2 and 2 < 3", 1.0},
+        {"0 or 1 and 0", 0.0},
+        {"not 1 < 2 or 5", 1.0},
+        {"not 0", 1.0},
+        {"not not 3", 1.0},
+        {"if(1 > 2, 3, 4)", 4.0},
+        {"if(t, sqrt(2), sqrt(-1))", sqrt(2.0)},
+        {"if(0, log(-1), x)", x},
+        {"2*(t < 100) + 1", 3.0},
         {"2*-x", 2 * -x},
         {"(1+2)*(3-4)", -3.0},
         {"((((t))))", t},
@@ -159,6 +174,11 @@ static void derivatives_are_exact(void **state)
         "step(t)*t",
         "clamp(t*omega, 0, 10)+clamp(omega, 0, 1)",
         "table(t, [0, 0.5, 1, 2], [0, 1, -1, 4])",
+        "table(t, [0, 0.5, 1, 2], [0, 1, -1, 4], spline)",
+        "table(t, [0, 0.5, 1, 2], [0, 1, -1, 4], linear)*t",
+        "if(t < 100, t^3, x)",
+        "if(omega > 100, t^3, x*t)",
+        "(t < 100)*t^2 + (not t)",
         "table(sin(omega), [-1, 0.3, 1, 2], [0, 3, -1, 4])^2",
         "-t^2",
         "e^(2*pi*t)",
@@ -208,23 +228,23 @@ static void standing_arguments_have_no_rate(void **state)
 
 // ── Tables ───────────────────────────────────────────────────────────────────────────────────────
 
-static void tables_go_through_their_points(void **state)
+static void check_points(pp_interpolation kind, rng r, pp_arena *arena)
 {
     enum { N = 9 };
     double x[N], y[N], rate;
-    rng r = rng_seed(rng_test_seed(7));
     for (int k = 0; k < N; k++) {
         x[k] = (k > 0 ? x[k - 1] : -2.0) + rng_uniform(&r, 0.1, 1.0);
         y[k] = rng_normal(&r);
     }
     const pp_expr *expr;
-    assert_int_equal(pp_expr_table(x, y, N, *state, &expr, NULL), PERP_OK);
+    assert_int_equal(pp_expr_table(kind, x, y, N, arena, &expr, NULL), PERP_OK);
     assert_true(pp_expr_uses(expr, 0));
     const double one[1] = {1.0};
     for (int k = 0; k < N; k++) {
         assert_true(fabs(pp_expr_rate(expr, &x[k], one, &rate) - y[k]) < 1e-14);
-        if (k > 0 && k + 1 < N) {  // the slope is continuous
-            double left = x[k] - 1e-9, slope;
+        bool smooth = kind == PP_INTERPOLATION_SPLINE || kind == PP_INTERPOLATION_MONOTONE;
+        if (smooth && k > 0 && k + 1 < N) {  // the slope is continuous
+            double left = x[k] - 1e-11, slope;
             pp_expr_rate(expr, &left, one, &slope);
             assert_true(fabs(slope - rate) < 1e-6);
         }
@@ -232,17 +252,135 @@ static void tables_go_through_their_points(void **state)
     double before = x[0] - 1.0, after = x[N - 1] + 1.0;
     assert_true(pp_expr_rate(expr, &before, one, &rate) == y[0] && rate == 0.0);
     assert_true(pp_expr_rate(expr, &after, one, &rate) == y[N - 1] && rate == 0.0);
+    // Only the spline leaves the range of two neighbouring points.
+    for (int k = 0; k + 1 < N && kind != PP_INTERPOLATION_SPLINE; k++) {
+        for (int i = 0; i <= 20; i++) {
+            double at_x = x[k] + (x[k + 1] - x[k]) * i / 20.0, value = pp_expr_value(expr, &at_x);
+            assert_true(value >= fmin(y[k], y[k + 1]) - 1e-13);
+            assert_true(value <= fmax(y[k], y[k + 1]) + 1e-13);
+        }
+    }
+}
+
+static void tables_go_through_their_points(void **state)
+{
+    rng r = rng_seed(rng_test_seed(7));
+    for (int k = 0; k < 40; k++) {
+        r = rng_seed(rng_test_seed(7) + (uint64_t)k);
+        check_points((pp_interpolation)(k % 4), r, *state);
+    }
+}
+
+// The derivatives of every interpolation, beside central differences of the value and the slope.
+static void tables_have_exact_derivatives(void **state)
+{
+    static const char *const texts[] = {
+        "table(t, [0, 0.5, 2, 3], [1, 2, 5, 4])",
+        "table(t, [0, 0.5, 2, 3], [1, 2, 5, 4], monotone)",
+        "table(t, [0, 0.5, 2, 3], [1, 2, 5, 4], linear)",
+        "table(t, [0, 0.5, 2, 3], [1, 2, 5, 4], hold)",
+        "table(t, [0, 0.5, 2, 3], [1, 2, 5, 4], spline)",
+    };
+    const double one[1] = {1.0}, h = 1e-5;
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        const pp_expr *expr = parse(texts[k], *state);
+        for (double t = 0.07; t < 3.0; t += 0.1) {
+            double rate, bend, left, right, low = t - h, high = t + h;
+            double value = pp_expr_rate2(expr, &t, one, &rate, &bend);
+            assert_true(value == pp_expr_value(expr, &t));
+            double rise =
+                pp_expr_rate(expr, &high, one, &right) - pp_expr_rate(expr, &low, one, &left);
+            assert_true(fabs(rise / (2.0 * h) - rate) < 1e-8);
+            assert_true(fabs((right - left) / (2.0 * h) - bend) < 1e-6);
+        }
+    }
+    double t = 0.5, rate;
+    assert_true(pp_expr_rate(parse(texts[2], *state), &t, one, &rate) == 2.0 && rate == 2.0);
+    assert_true(pp_expr_rate(parse(texts[3], *state), &t, one, &rate) == 2.0 && rate == 0.0);
+}
+
+// A lift between two dwells: the natural spline swings below and above it.
+static void tables_do_not_overshoot_by_default(void **state)
+{
+    const pp_expr *expr = parse("table(t, [0, 1, 1.1, 2], [0, 0, 0.1, 0.1])", *state);
+    const pp_expr *spline = parse("table(t, [0, 1, 1.1, 2], [0, 0, 0.1, 0.1], spline)", *state);
+    double least = 0.0, most = 0.0;
+    for (double t = 0.0; t <= 2.0; t += 0.01) {
+        double value = pp_expr_value(expr, &t);
+        assert_true(value >= 0.0 && value <= 0.1 + 1e-16);
+        least = fmin(least, pp_expr_value(spline, &t));
+        most = fmax(most, pp_expr_value(spline, &t));
+    }
+    assert_true(least < -0.01 && most > 0.11);
+    double t = 0.5, rate, bend;
+    const double one[1] = {1.0};
+    assert_true(pp_expr_rate2(expr, &t, one, &rate, &bend) == 0.0 && rate == 0.0 && bend == 0.0);
+    // Slopes by hand: ends 7.5/3 and 15.5/3; inside 9/(5/2 + 4/0.5) and 9/(4/0.5 + 5/4).
+    expr = parse("table(t, [0, 1, 3, 4], [0, 2, 3, 7])", *state);
+    const double m[4] = {2.5, 9.0 / 10.5, 9.0 / 9.25, 15.5 / 3.0};
+    const double x[4] = {0.0, 1.0, 3.0, 4.0}, y[4] = {0.0, 2.0, 3.0, 7.0};
+    for (int k = 0; k < 3; k++) {
+        double d = x[k + 1] - x[k], middle = x[k] + 0.5 * d;
+        double due = 0.5 * (y[k] + y[k + 1]) + d / 8.0 * (m[k] - m[k + 1]);
+        assert_true(fabs(pp_expr_value(expr, &middle) - due) < 1e-14);
+        pp_expr_rate(expr, &x[k], one, &rate);
+        assert_true(fabs(rate - m[k]) < 1e-14);
+    }
 }
 
 static void tables_of_a_line_are_the_line(void **state)
 {
-    const double x[] = {0.0, 0.25, 1.0, 4.0}, y[] = {1.0, 1.5, 3.0, 9.0}, one[1] = {1.0};
-    const pp_expr *expr;
-    assert_int_equal(pp_expr_table(x, y, 4, *state, &expr, NULL), PERP_OK);
-    for (int k = 1; k < 40; k += 3) {
-        double t = 0.1 * k, rate, value = pp_expr_rate(expr, &t, one, &rate);
-        assert_true(fabs(value - (1.0 + 2.0 * t)) < 1e-14 && fabs(rate - 2.0) < 1e-14);
+    for (pp_interpolation kind = PP_INTERPOLATION_MONOTONE; kind <= PP_INTERPOLATION_SPLINE;
+         kind++) {
+        if (kind == PP_INTERPOLATION_HOLD) {
+            continue;
+        }
+        const double x[] = {0.0, 0.25, 1.0, 4.0}, y[] = {1.0, 1.5, 3.0, 9.0}, one[1] = {1.0};
+        const pp_expr *expr;
+        assert_int_equal(pp_expr_table(kind, x, y, 4, *state, &expr, NULL), PERP_OK);
+        for (int k = 1; k < 40; k += 3) {
+            double t = 0.1 * k, rate, value = pp_expr_rate(expr, &t, one, &rate);
+            assert_true(fabs(value - (1.0 + 2.0 * t)) < 1e-14 && fabs(rate - 2.0) < 1e-14);
+        }
     }
+}
+
+// Constants are numbers, also in lists; a unit may follow; replacing them gives the same value.
+static void constants_and_units(void **state)
+{
+    static const char *const constant[] = {"width", "e"}, *const with[] = {"(-2.5)", "7"};
+    static const double value[] = {-2.5, 7.0};
+    const pp_expr_names all = {names, NAMES, constant, value, 2};
+    static const struct {
+        const char *text, *unit;
+        double due;
+    } cases[] = {{"width^2", "", 6.25},
+                 {"e*1e1 + width mm", "mm", 67.5},
+                 {"2 N/m", "N/m", 2.0},
+                 {"30deg", "deg", 30.0},
+                 {"(1 + 2) and 0 kg", "kg", 0.0},
+                 {"table(1, [0, e], [width, -width, ], linear)", NULL, 0.0},
+                 {"table(1, [0, e], [width, -width], linear)", "", -2.5 + 5.0 / 7.0}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const pp_expr *expr = NULL;
+        const char *end = NULL;
+        char text[80];
+        perp_status status = pp_expr_parse_with(cases[k].text, &all, *state, &expr, &end, NULL);
+        assert_int_equal(status, cases[k].unit ? PERP_OK : PERP_ERR_FORMAT);
+        if (cases[k].unit) {
+            assert_string_equal(end, cases[k].unit);
+            assert_true(fabs(pp_expr_value(expr, at) - cases[k].due) < 1e-14);
+            size_t n = pp_expr_replace(cases[k].text, constant, with, 2, text, sizeof text);
+            assert_int_equal(n, strlen(text));
+            text[n - strlen(end)] = '\0';
+            assert_true(fabs(pp_expr_value(parse(text, *state), at) - cases[k].due) < 1e-14);
+            assert_int_equal(pp_expr_replace(cases[k].text, constant, with, 2, text, 3), n);
+        }
+    }
+    assert_true(pp_expr_is_name("a_1") && !pp_expr_is_name("1a") && !pp_expr_is_name("a b"));
+    assert_true(pp_expr_is_reserved("if") && pp_expr_is_reserved("hold") &&
+                pp_expr_is_reserved("pi"));
+    assert_false(pp_expr_is_reserved("width"));
 }
 
 static void bad_tables_are_refused(void **state)
@@ -250,11 +388,14 @@ static void bad_tables_are_refused(void **state)
     const double up[] = {0.0, 1.0, 2.0}, flat[] = {0.0, 1.0, 1.0}, bad[] = {0.0, HUGE_VAL, 1.0};
     const pp_expr *expr;
     pp_expr_error error;
-    assert_int_equal(pp_expr_table(up, up, 1, *state, &expr, &error), PERP_ERR_FORMAT);
+    assert_int_equal(pp_expr_table(PP_INTERPOLATION_SPLINE, up, up, 1, *state, &expr, &error),
+                     PERP_ERR_FORMAT);
     assert_string_equal(error.text, "a table has at least 2 points");
-    assert_int_equal(pp_expr_table(flat, up, 3, *state, &expr, &error), PERP_ERR_FORMAT);
+    assert_int_equal(pp_expr_table(PP_INTERPOLATION_LINEAR, flat, up, 3, *state, &expr, &error),
+                     PERP_ERR_FORMAT);
     assert_string_equal(error.text, "the first numbers (times) of a table must increase");
-    assert_int_equal(pp_expr_table(up, bad, 3, *state, &expr, &error), PERP_ERR_FORMAT);
+    assert_int_equal(pp_expr_table(PP_INTERPOLATION_SPLINE, up, bad, 3, *state, &expr, &error),
+                     PERP_ERR_FORMAT);
     assert_string_equal(error.text, "the numbers of a table must be finite");
     assert_null(expr);
 }
@@ -307,7 +448,18 @@ static void errors_say_where_and_what(void **state)
         {"table(t)", 1, "table takes 3 arguments, not 1"},
         {"1.2.3", 1, "'1.2.3' is not a number; write one like 0.5 or 1e-3"},
         {"1e999", 1, "1e999 is larger than any double"},
-        {"t = 2", 3, "found '=' where an operator is expected: + - * / ^"},
+        {"t = 2", 3, "write == to compare"},
+        {"t ! 2", 3, "write != to compare, or not"},
+        {"t && x", 3, "write and"},
+        {"t | x", 3, "write or"},
+        {"t ; x", 3, "found ';' where an operator is expected: + - * / ^"},
+        {"0 < t < 1", 7, "comparisons do not chain; write a < b and b < c"},
+        {"t == x != w", 8, "comparisons do not chain; write a < b and b < c"},
+        {"if(t, 1)", 1, "if takes 3 arguments, not 2"},
+        {"t order", 3, "missing operator before this; write * to multiply"},
+        {"t and", 6, "the expression ends where a number, a name or '(' is expected"},
+        {"table(t, [0, 1], [1, 2], cubic)", 26,
+         "a table ends with linear, hold, monotone or spline"},
         {"2*\xc2\xb5", 3, "found byte 0xC2 where a number, a name or '(' is expected"},
         {"2\x01", 2, "found byte 0x01 where an operator is expected: + - * / ^"},
         {"table(t, 1, 2)", 10,
@@ -318,7 +470,8 @@ static void errors_say_where_and_what(void **state)
         {"table(t, [0, 1], [1])", 1,
          "the lists of a table must have the same length; these have 2 and 1 numbers"},
         {"table(t, [1, 0], [1, 2])", 1, "the first numbers (times) of a table must increase"},
-        {"table(t, [0, 1], [1, 2], 3)", 24, "a table ends after its second list: write ')'"},
+        {"table(t, [0, 1], [1, 2], 3)", 26, "a table ends with linear, hold, monotone or spline"},
+        {"table(t, [0, 1], [1, 2] 3)", 25, "a table ends after its second list: write ')'"},
         {"table(t, [0, 1; [1, 2])", 15,
          "a list in a table consists of numbers separated by commas, followed by ']'"},
     };
@@ -435,6 +588,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(derivatives_are_exact, setup, teardown),
         cmocka_unit_test_setup_teardown(standing_arguments_have_no_rate, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_go_through_their_points, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_have_exact_derivatives, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_do_not_overshoot_by_default, setup, teardown),
+        cmocka_unit_test_setup_teardown(constants_and_units, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_of_a_line_are_the_line, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_tables_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_live_alone, setup, teardown),

@@ -47,16 +47,66 @@ def spline(xs, ys):
     return value
 
 
+def monotone(xs, ys):
+    """Cubic with the slopes of Fritsch and Butland, constant outside."""
+    n = len(xs)
+    h = [xs[i + 1] - xs[i] for i in range(n - 1)]
+    s = [(ys[i + 1] - ys[i]) / h[i] for i in range(n - 1)]
+
+    def end(i, j):
+        m = ((2 * h[i] + h[j]) * s[i] - h[i] * s[j]) / (h[i] + h[j])
+        if m * s[i] <= 0:
+            return 0.0
+        return 3 * s[i] if s[i] * s[j] <= 0 and abs(m) > 3 * abs(s[i]) else m
+    m = [s[0], s[0]] if n == 2 else [end(0, 1)] + [0.0] * (n - 2) + [end(n - 2, n - 3)]
+    for i in range(1, n - 1):
+        if s[i - 1] * s[i] > 0:
+            a, b = 2 * h[i] + h[i - 1], h[i] + 2 * h[i - 1]
+            m[i] = (a + b) / (a / s[i - 1] + b / s[i])
+
+    def value(x):
+        if x <= xs[0]:
+            return ys[0]
+        if x >= xs[-1]:
+            return ys[-1]
+        i = max(k for k in range(n - 1) if xs[k] <= x)
+        u = (x - xs[i]) / h[i]
+        v = 1 - u
+        return (ys[i] * v * v * (1 + 2 * u) + ys[i + 1] * u * u * (1 + 2 * v) + h[i] * u * v * (m[i] * v - m[i + 1] * u))
+    return value
+
+
+def linear(xs, ys):
+    """Straight lines, constant outside."""
+    def value(x):
+        k = max([k for k in range(len(xs)) if xs[k] <= x], default=-1)
+        if k < 0 or k == len(xs) - 1:
+            return ys[max(k, 0)]
+        return ys[k] + (ys[k + 1] - ys[k]) * (x - xs[k]) / (xs[k + 1] - xs[k])
+    return value
+
+
+def hold(xs, ys):
+    """The value of the last point at or before x."""
+    return lambda x: ys[max([k for k in range(len(xs)) if xs[k] <= x], default=0)]
+
+
+INTERPOLATIONS = dict(monotone=monotone, linear=linear, hold=hold, spline=spline)
 NAMES = {k: getattr(math, k) for k in 'sin cos tan asin acos atan sinh cosh tanh exp log sqrt atan2 pi e'.split()}
 NAMES.update(abs=abs, min=min, max=max, step=lambda x: 0.0 if x < 0 else 1.0,
-             clamp=lambda x, a, b: min(max(x, a), b), table=lambda x, xs, ys: spline(xs, ys)(x))
+             clamp=lambda x, a, b: min(max(x, a), b), table=lambda x, xs, ys, kind=monotone: kind(xs, ys)(x),
+             if_=lambda c, a, b: a if c else b, **INTERPOLATIONS)
 
 
 def expression(text):
     """A function of a dictionary of variables."""
-    if not re.fullmatch(r'[\w\s.+\-*/^(),\[\]]*', text) or '__' in text:
+    if not re.fullmatch(r'[\w\s.+\-*/^(),\[\]<>=!]*', text) or '__' in text:
         raise Unknown('expression ' + text)
-    code = compile(text.strip().replace('^', '**'), '<expression>', 'eval')
+    text = re.sub(r'\bif\s*\(', 'if_(', text.strip().replace('^', '**'))
+    try:
+        code = compile(text, '<expression>', 'eval')
+    except SyntaxError:
+        raise Unknown('expression ' + text)
     return lambda **variables: float(eval(code, {'__builtins__': {}}, {**NAMES, **variables}))
 
 
@@ -67,7 +117,8 @@ def motion(value):
     if isinstance(value, str):
         f = expression(value)
         return lambda t: f(t=t)
-    return spline([float(x) for x in value['table']['t']], [float(y) for y in value['table']['value']])
+    kind = INTERPOLATIONS[value['table'].get('interpolation', 'monotone')]
+    return kind([float(x) for x in value['table']['t']], [float(y) for y in value['table']['value']])
 
 
 def angle(value):

@@ -480,8 +480,16 @@ const pp_object pp_pair_object = {"pair", "pairs",     {NULL, NULL},
 // A motion given as a table of times and values.
 static const pp_field table_fields[] = {{.key = "table", .kind = PP_FIELD_OTHER, .needed = 1}};
 const pp_object pp_table_object = {"table", "", {NULL, NULL}, 0, table_fields, COUNT(table_fields)};
-static const pp_field points_fields[] = {{.key = "t", .kind = PP_FIELD_OTHER, .needed = 1},
-                                         {.key = "value", .kind = PP_FIELD_OTHER, .needed = 1}};
+// The words are those of pp_interpolation.
+static const pp_choice interpolations[] = {{"monotone", PP_INTERPOLATION_MONOTONE},
+                                           {"linear", PP_INTERPOLATION_LINEAR},
+                                           {"hold", PP_INTERPOLATION_HOLD},
+                                           {"spline", PP_INTERPOLATION_SPLINE},
+                                           {NULL, 0}};
+static const pp_field points_fields[] = {
+    {.key = "t", .kind = PP_FIELD_OTHER, .needed = 1},
+    {.key = "value", .kind = PP_FIELD_OTHER, .needed = 1},
+    {.key = "interpolation", .kind = PP_FIELD_CHOICE, .choices = interpolations}};
 const pp_object pp_points_object = {
     "table", "", {NULL, NULL}, 0, points_fields, COUNT(points_fields)};
 // A rotation given as axis and angle.

@@ -226,12 +226,13 @@ static perp_status read_list(pp_reader *r, const char *key, const json_t *list, 
     return status;
 }
 
-// {"table": {"t": [...], "value": [...]}} becomes the text table(t, [...], [...]), so that tables
-// and expressions are evaluated and differentiated by the same code.
+// {"table": {"t": [...], "value": [...]}} becomes the text table(t, [...], [...], monotone), so that
+// tables and expressions are evaluated and differentiated by the same code.
 static perp_status read_table(pp_reader *r, const json_t *value, const char **to)
 {
     enum { NUMBER_MAX = 32, HEAD = 64 };
     uint64_t seen;
+    int kind = PP_INTERPOLATION_MONOTONE;
     perp_status status = pp_reader_fields(r, &pp_table_object, 0, value, NULL, &seen);
     if (status < 0) {
         return status;
@@ -240,7 +241,7 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
     pp_reader_enter(r, "table", 0);
     // Both arrays are read by read_list; the fields only check that they are there.
     status = json_is_object(table)
-                 ? pp_reader_fields(r, &pp_points_object, 0, table, NULL, &seen)
+                 ? pp_reader_fields(r, &pp_points_object, 0, table, &kind, &seen)
                  : pp_reader_refuse(r, "table", "an object with the arrays 't' and 'value'", table);
     if (status == PERP_OK) {
         const json_t *t = json_object_get(table, "t"), *y = json_object_get(table, "value");
@@ -257,7 +258,8 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
             status = read_list(r, "value", y, values, ny);
         }
         if (status == PERP_OK) {
-            pp_print(text, nt + ny, "table(t, %s, %s)", times, values);
+            static const char *const words[] = {"monotone", "linear", "hold", "spline"};
+            pp_print(text, nt + ny, "table(t, %s, %s, %s)", times, values, words[kind]);
             *to = text;
         }
     }
