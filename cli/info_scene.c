@@ -179,7 +179,8 @@ cli_exit cli_info_scene(int count, char **words)
     perp_scene *scene = NULL;
     perp_scene_load_options reading = perp_scene_load_options_default();
     const cli_option options[] = {CLI_READING(reading), {"--json", CLI_FLAG, &json, NULL}};
-    cli_exit code = cli_options_parse("info", count, words, options, 3, &file, 1);
+    cli_exit code = cli_options_parse("info", count, words, options,
+                                      sizeof options / sizeof options[0], &file, 1);
     if (code == CLI_FINE) {
         code = cli_scene_open(file, &reading, &scene);
     }
