@@ -567,6 +567,94 @@ static void recordings_hold_the_parts(void **state)
     folder_remove(&place);
 }
 
+// ── The scenes of the project ────────────────────────────────────────────────────────────────────
+
+// The acceleration of a block on a slope, for some tilts and coefficients, in steps of 2 ms.
+static void slopes_have_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tilt, *mu;
+        double angle, coefficient;  // [deg]
+    } cases[] = {{"20 deg", "0.2", 20.0, 0.2},
+                 {"pi/6", "tilt - 0.3", 30.0, 0.2235987755982988},
+                 {"400 mrad", "1/10", 22.918311805232927, 0.1},
+                 {"10 deg", "0.2", 10.0, 0.2}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const perp_scene_parameter set[] = {{"tilt", cases[k].tilt}, {"mu", cases[k].mu}};
+        perp_scene_load_options reading = perp_scene_load_options_default();
+        perp_scene *scene = NULL;
+        perp_error error = {0};
+        reading.set = set;
+        reading.sets = 2;
+        if (perp_scene_load_with("scenes/slope.json", &reading, NULL, &scene, &error) < 0) {
+            fail_msg("%s", error.text);
+        }
+        perp_sim *sim = start(scene);
+        for (int i = 0; i < 200; i++) {
+            assert_true(perp_sim_step(sim, perp_scene_step(scene)) >= 0);
+        }
+        double a = cases[k].angle * 3.141592653589793 / 180.0;
+        double due = 0.4 * 9.81 * fmax(0.0, sin(a) - cases[k].coefficient * cos(a));
+        perp_vec3 v = perp_sim_body_twist(sim, (perp_body){1}).v_W;
+        expect_near(v.x * cos(a) - v.y * sin(a), due, cases[k].tilt);
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+    }
+}
+
+// Each half of the twin moves as the slider-crank does.
+static void twins_move_alike(void **state)
+{
+    (void)state;
+    perp_scene *one = NULL, *two = NULL;
+    perp_error error = {0};
+    assert_int_equal(perp_scene_load("scenes/slider-crank.json", NULL, &one, &error), PERP_OK);
+    assert_int_equal(perp_scene_load("scenes/v-twin.json", NULL, &two, &error), PERP_OK);
+    perp_sim *a = start(one), *b = start(two);
+    perp_body slider = perp_model_body(perp_scene_model(one), "slider");
+    perp_body left = perp_model_body(perp_scene_model(two), "left_slider");
+    perp_body right = perp_model_body(perp_scene_model(two), "right_slider");
+    assert_true(slider.i > 0 && left.i > 0 && right.i > 0);
+    for (int k = 0; k < 500; k++) {
+        assert_true(perp_sim_step(a, 1e-5) >= 0);
+        assert_true(perp_sim_step(b, 1e-5) >= 0);
+    }
+    double x = perp_sim_body_position(a, slider).x * sqrt(0.5);
+    assert_true(x < 0.45 * sqrt(0.5) - 0.01);
+    expect_vectors(perp_sim_body_position(b, left), (perp_vec3){-x, 0.2 + x, 0.0}, "left");
+    expect_vectors(perp_sim_body_position(b, right), (perp_vec3){x, 0.2 + x, 0.0}, "right");
+    perp_sim_destroy(a);
+    perp_sim_destroy(b);
+    perp_scene_destroy(one);
+    perp_scene_destroy(two);
+}
+
+// The last domino is knocked over, and none passes through another.
+static void dominoes_fall(void **state)
+{
+    (void)state;
+    const perp_scene_parameter set = {"n", "6"};
+    perp_scene_load_options reading = perp_scene_load_options_default();
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    reading.set = &set;
+    reading.sets = 1;
+    assert_int_equal(perp_scene_load_with("scenes/dominoes.json", &reading, NULL, &scene, &error),
+                     PERP_OK);
+    assert_int_equal(perp_model_bodies(perp_scene_model(scene)), 7);
+    perp_sim *sim = start(scene);
+    for (int k = 0; k < 800; k++) {
+        assert_true(perp_sim_step(sim, perp_scene_step(scene)) >= 0);
+        assert_true(perp_sim_info(sim)->certificate.passed);
+    }
+    for (int i = 1; i <= 6; i++) {
+        assert_true(perp_sim_body_angle(sim, (perp_body){i}) < -1.0);
+    }
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // ── Damage ───────────────────────────────────────────────────────────────────────────────────────
 
 static void allocations_may_fail(const char *text, const perp_scene_load_options *reading)
@@ -646,12 +734,21 @@ static void trailing_commas_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_are_numbers),    cmocka_unit_test(spatial_quantities_arrive),
-        cmocka_unit_test(values_can_be_set),         cmocka_unit_test(copies_are_objects),
-        cmocka_unit_test(names_have_scopes),         cmocka_unit_test(poses_move_everything),
-        cmocka_unit_test(poses_move_solids),         cmocka_unit_test(turning_bodies_turn_about_z),
-        cmocka_unit_test(files_are_included),        cmocka_unit_test(recordings_hold_the_parts),
-        cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(trailing_commas_are_read),
+        cmocka_unit_test(parameters_are_numbers),
+        cmocka_unit_test(spatial_quantities_arrive),
+        cmocka_unit_test(values_can_be_set),
+        cmocka_unit_test(copies_are_objects),
+        cmocka_unit_test(names_have_scopes),
+        cmocka_unit_test(poses_move_everything),
+        cmocka_unit_test(poses_move_solids),
+        cmocka_unit_test(turning_bodies_turn_about_z),
+        cmocka_unit_test(files_are_included),
+        cmocka_unit_test(recordings_hold_the_parts),
+        cmocka_unit_test(slopes_have_parameters),
+        cmocka_unit_test(twins_move_alike),
+        cmocka_unit_test(dominoes_fall),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(trailing_commas_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
