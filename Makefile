@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan coverage check-install fuzz truth \
         deps-docs deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -33,7 +33,7 @@ help:
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make clean     remove build/'
 	@echo 'make truth     random hostile scenes, judged by an independent program (COUNT=2000 SEED=1)'
-	@echo 'more checks:   make asan, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
+	@echo 'more checks:   make asan, make coverage, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
 
 # ── Building ─────────────────────────────────────────────────────────────────────────────────────
 # build/<preset>/.configured is made once a preset; CMake itself notices later changes of its files.
@@ -122,6 +122,11 @@ docs: deps-docs
 asan: deps-test
 	@$(MAKE) --no-print-directory build-asan
 	@ctest --test-dir build/asan --output-on-failure --parallel $(JOBS)
+
+# Lines of src/ that the tests reach.
+coverage: deps-test
+	@$(MAKE) --no-print-directory build-coverage
+	@tools/coverage build/coverage --jobs $(JOBS)
 
 check-install: deps-lint
 	@tools/check_install

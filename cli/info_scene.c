@@ -134,9 +134,10 @@ static void print_json(const insight *in)
         }
     }
     printf("],\n \"left_out\": {\"not_free\": %lld, \"listed_only\": %lld, \"not_detected\": %lld, "
-           "\"ignored\": %lld, \"joined\": %lld}}\n",
+           "\"ignored\": %lld, \"masked\": %lld, \"excluded\": %lld, \"joined\": %lld}}\n",
            (long long)out.not_dynamic, (long long)out.listed_only, (long long)out.not_detected,
-           (long long)out.ignored, (long long)out.joined);
+           (long long)out.ignored, (long long)out.masked, (long long)out.excluded,
+           (long long)out.joined);
 }
 
 // Takes one step to find contacts and redundancy, then restores the start.

@@ -14,6 +14,8 @@ void cli_left_out(const perp_model *model)
                 {"not listed", out.listed_only},
                 {"with detection off", out.not_detected},
                 {"ignored by rule", out.ignored},
+                {"kept apart by groups and masks", out.masked},
+                {"of excluded bodies", out.excluded},
                 {"connected by joints", out.joined}};
     long long all = 0;
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {

@@ -122,7 +122,7 @@ static void set_mu(json_t *list, double mu, bool always)
     }
 }
 
-// The objects of a scene or group.
+// The objects of a scene or assembly.
 static void set_all_mu(json_t *root, double mu)
 {
     size_t k;
@@ -134,7 +134,7 @@ static void set_all_mu(json_t *root, double mu)
     {
         set_mu(json_object_get(item, "shapes"), mu, true);
     }
-    json_array_foreach(json_object_get(root, "groups"), k, item)
+    json_array_foreach(json_object_get(root, "assemblies"), k, item)
     {
         set_all_mu(item, mu);
     }

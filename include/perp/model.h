@@ -46,6 +46,10 @@ typedef struct perp_body_def {
     // Spatial: shapes, anchors and the position above are given in a frame whose origin is not the centre of mass.
     // The body frame is moved to the centre of mass; positions and velocities of the body then refer to that point.
     bool recenter;
+    // Multiplies gravity for this body: 1 (default) as the model says, 0 weightless, negative upwards. The weight acts
+    // at the centre of mass. MuJoCo's gravcomp is 1 - gravity_scale.
+    double gravity_scale;
+    int32_t colour;  // of its shapes in pictures, 0xRRGGBB; -1 (default): none chosen
     // PERP_MOTION_KINEMATIC: pose as functions of t. Rotation: motion_rx about the world's x axis, then motion_ry
     // about y, then motion_angle about z, applied to the initial `rotation_WB` (or `angle`).
     const char *motion_x, *motion_y, *motion_z, *motion_rx, *motion_ry, *motion_angle;
@@ -73,6 +77,15 @@ typedef enum perp_shape_kind {
     PERP_SHAPE_MESH,  // triangles, counter-clockwise outside; static and kinematic bodies only
 } perp_shape_kind;
 
+// How the friction coefficients of two shapes become those of their contact. If the two shapes differ, the later rule
+// of this list applies: max before min before geometric before default.
+typedef enum perp_combine {
+    PERP_COMBINE_DEFAULT,    // geometric mean of mu, the larger mu_spin and mu_roll
+    PERP_COMBINE_GEOMETRIC,  // geometric mean of each
+    PERP_COMBINE_MIN,        // the smaller of each
+    PERP_COMBINE_MAX,        // the larger of each
+} perp_combine;
+
 typedef struct perp_shape_def {
     const char *name;             // "" or NULL: "shape<i>"
     perp_shape_kind kind;         // default PERP_SHAPE_DISC
@@ -88,11 +101,14 @@ typedef struct perp_shape_def {
     const double *heights;  // height field: grid_x * grid_y heights [m], x fastest
     int grid_x, grid_y;
     double density;  // planar [kg/m^2], spatial [kg/m^3]; 0: no contribution to mass
-    double mu;       // Coulomb friction; for a pair: the geometric mean [-]
-    double mu_spin;  // spatial: torsional friction about the normal; for a pair: the larger [m]
-    double mu_roll;  // spatial: rolling friction; for a pair: the larger [m]
-    int facets;      // spatial: directions of the friction polygon; 0: the friction law of the sim;
-                     // for a pair: the larger
+    double mu;       // Coulomb friction; for a pair: by `combine` [-]
+    double mu_spin;  // spatial: torsional friction about the normal; for a pair: by `combine` [m]
+    double mu_roll;  // spatial: rolling friction; for a pair: by `combine` [m]
+    perp_combine combine;  // default PERP_COMBINE_DEFAULT
+    // The shape of higher priority alone determines mu, mu_spin and mu_roll of a pair; equal priorities: `combine`.
+    int32_t priority;
+    int facets;  // spatial: directions of the friction polygon; 0: the friction law of the sim;
+                 // for a pair: the larger
     double restitution;  // for a pair: the larger [-]
     // Conveyor: surface speed along the outward normal turned by -90 degrees (clockwise around the shape), as a
     // function of t [m/s]. A floor with outward normal +y carries objects to +x.
@@ -101,11 +117,15 @@ typedef struct perp_shape_def {
     // (a driven wheel: spin times radius along the rim); functions of t [m/s, rad/s].
     const char *surface_x, *surface_y, *surface_z, *surface_spin;
     bool detect;  // include in automatic contact detection; default true
+    // Collision filter: shapes a and b can meet if (group_a & mask_b) or (group_b & mask_a) is not 0. Default 1 and 1.
+    uint32_t group, mask;
+    int32_t colour;  // in pictures, 0xRRGGBB; -1 (default): that of the body
     uint32_t cookie;
 } perp_shape_def;
 
 // Contact parameters of a pair of shapes, which override those combined from the shapes. A rule also enables contact
-// between shapes that a joint between their bodies would exclude (perp_collide).
+// between shapes that a joint between their bodies (perp_collide), their groups and masks, or
+// perp_builder_add_exclusion would exclude.
 typedef struct perp_pair_def {
     perp_shape a, b;
     double mu;           // [-]
@@ -187,6 +207,7 @@ typedef struct perp_joint_def {
     // Implicit spring and damper on the coordinate: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
     double rest;                // coordinate at which the spring is relaxed
+    double armature;  // inertia of a rotor geared to the coordinate [kg m^2 or kg]
     perp_collide collide;       // default PERP_COLLIDE_RULE
     uint32_t cookie;
 } perp_joint_def;
@@ -218,12 +239,52 @@ typedef struct perp_force_def {
     uint32_t cookie;
 } perp_force_def;
 
+// ── Inputs and actuators ─────────────────────────────────────────────────────────────────────────
+
+// A number that drives the model: set by perp_sim_input_set, or given by an expression. It is held over a step.
+// Expressions of forces, of joint rates and of actuators may use it as `name`, or as u[name] whatever its name.
+typedef struct perp_input_def {
+    const char *name;
+    double value;         // at the start
+    double lower, upper;  // values are clamped to these; default: any
+    const char *unit;     // for people only; NULL: none
+    uint32_t cookie;
+} perp_input_def;
+
+typedef enum perp_actuator_kind {
+    PERP_ACTUATOR_MOTOR,     // f = c
+    PERP_ACTUATOR_POSITION,  // f = kp (c - l) - kv l'
+    PERP_ACTUATOR_VELOCITY,  // f = kv (c - l')
+    PERP_ACTUATOR_GENERAL,   // f = gain c + bias[0] + bias[1] l + bias[2] l'
+} perp_actuator_kind;
+
+// Acts along the coordinate x of a joint with the effort gear * f, where l = gear * x, c is the control, and f is
+// limited to [lower, upper]. What depends on l and l' is taken at the end of the step, so that any gains are stable,
+// and the limits are complementarity conditions of the step, not a clamp before it.       theory (A1)
+typedef struct perp_actuator_def {
+    const char *name;         // "" or NULL: "actuator<i>"
+    perp_actuator_kind kind;  // default PERP_ACTUATOR_MOTOR
+    perp_joint joint;
+    const char *control;     // c as a function of t and of inputs; NULL: the input with the name of
+                             // the actuator, which is added if there is none
+    double gear;             // default 1
+    double kp, kv;           // [effort per unit of l, of l']
+    double damping_ratio;    // position: kv = 2 damping_ratio sqrt(kp m), m the inertia that the
+                             // joint moves at the start, others locked; negative: kv as given
+    double gain, bias[3];    // PERP_ACTUATOR_GENERAL
+    double lower, upper;     // of f [N, N m]; default: any
+    double time_constant;    // c is filtered: T c_f' = c - c_f [s]; 0: not
+    uint32_t cookie;
+} perp_actuator_def;
+
 PERP_API perp_body_def perp_body_default(void);
 PERP_API perp_shape_def perp_shape_default(void);
 PERP_API perp_pair_def perp_pair_default(void);
 PERP_API perp_contact_def perp_contact_default(void);
 PERP_API perp_joint_def perp_joint_default(void);
 PERP_API perp_force_def perp_force_default(void);
+PERP_API perp_input_def perp_input_default(void);
+PERP_API perp_actuator_def perp_actuator_default(void);
 
 // ── Building ─────────────────────────────────────────────────────────────────────────────────────
 // The builder keeps the first error (and may be NULL everywhere): add everything, then check the status of
@@ -238,9 +299,19 @@ PERP_API perp_body perp_builder_add_body(perp_builder *builder, const perp_body_
 PERP_API perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body,
                                            const perp_shape_def *def);
 PERP_API void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def);
+// The shapes of the two bodies do not collide. Either body may be the ground.
+PERP_API void perp_builder_add_exclusion(perp_builder *builder, perp_body a, perp_body b);
 PERP_API void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def);
 PERP_API perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *def);
 PERP_API perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *def);
+// Inputs come before the expressions that use them.
+PERP_API perp_input perp_builder_add_input(perp_builder *builder, const perp_input_def *def);
+// The value of an input at the start of each step as an expression of t, of the inputs added before it, and of the
+// coordinates q[joint] and rates dq[joint] of joints added so far: a controller that samples once a step.
+PERP_API void perp_builder_set_input_source(perp_builder *builder, perp_input input,
+                                            const char *source);
+PERP_API perp_actuator perp_builder_add_actuator(perp_builder *builder,
+                                                 const perp_actuator_def *def);
 // Use only the listed contacts, without automatic detection.
 PERP_API void perp_builder_set_listed_only(perp_builder *builder, bool listed_only);
 // The first error so far, or PERP_OK.
@@ -255,12 +326,18 @@ PERP_API void perp_model_destroy(perp_model *model);
 PERP_API int perp_model_bodies(const perp_model *model);  // including the ground
 PERP_API int perp_model_shapes(const perp_model *model);
 PERP_API int perp_model_joints(const perp_model *model);
+PERP_API int perp_model_inputs(const perp_model *model);
+PERP_API int perp_model_actuators(const perp_model *model);
 PERP_API perp_body perp_model_body(const perp_model *model, const char *name);  // {-1}: none
 PERP_API perp_shape perp_model_shape(const perp_model *model, const char *name);
 PERP_API perp_joint perp_model_joint(const perp_model *model, const char *name);
+PERP_API perp_input perp_model_input(const perp_model *model, const char *name);
+PERP_API perp_actuator perp_model_actuator(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
 PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
+PERP_API const char *perp_model_input_name(const perp_model *model, perp_input input);
+PERP_API const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator);
 PERP_API double perp_model_mass(const perp_model *model, perp_body body);
 PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  // about z
 // In body axes, about the centre of mass: xx yy zz xy xz yz.
@@ -268,6 +345,7 @@ PERP_API void perp_model_inertia_tensor(const perp_model *model, perp_body body,
 // The centre of mass in the frame in which the shapes of the body were given (recenter).
 PERP_API perp_vec3 perp_model_center(const perp_model *model, perp_body body);
 PERP_API perp_motion perp_model_motion(const perp_model *model, perp_body body);
+PERP_API double perp_model_gravity_scale(const perp_model *model, perp_body body);
 PERP_API bool perp_model_is_spatial(const perp_model *model);
 
 // Pairs of shapes excluded from contact detection, by reason; each pair is counted once, under the first reason that
@@ -277,7 +355,11 @@ typedef struct perp_excluded_pairs {
     int64_t listed_only;   // the model has listed contacts only
     int64_t not_detected;  // a shape has detect = false
     int64_t ignored;       // by a rule for the pair
+    int64_t masked;        // by the groups and masks of the shapes
+    int64_t excluded;      // the bodies are an excluded pair (perp_builder_add_exclusion)
     int64_t joined;        // a joint connects the bodies
 } perp_excluded_pairs;
 
 PERP_API perp_excluded_pairs perp_model_excluded_pairs(const perp_model *model);
+PERP_API const char *
+perp_combine_word(int combine);  // default geometric min max; NULL past the last

@@ -88,6 +88,8 @@ typedef struct perp_recording_info {
     int frames;     // at least 1: the initial state
     int bodies, shapes, joints, nv, nq;
     int springs;         // between points of bodies; 0 if not recorded
+    int inputs, actuators;
+    int exclusions;      // pairs of bodies excluded from collision; 0 if not recorded
     const char *events;  // JSON lines
 } perp_recording_info;
 
@@ -99,6 +101,7 @@ typedef struct perp_recorded_body {
     int at_q;                 // the same in q
     double mass, inertia_zz;  // [kg], [kg m^2] about z
     double inertia_B[6];      // spatial, in body axes: xx yy zz xy xz yz [kg m^2]
+    double gravity_scale;     // factor of gravity; 1 if not recorded
 } perp_recorded_body;
 
 typedef struct perp_recorded_shape {
@@ -116,6 +119,12 @@ typedef struct perp_recorded_shape {
     const int *corner_end;  // end of each face in corner; the first face starts at corner_first
     const int *corner;      // indices into outline, counter-clockwise
     int corner_first;
+    // Absent in older recordings: 0, 0, default, 0, 1, 1, -1.
+    double mu_spin, mu_roll;  // [m]
+    perp_combine combine;
+    int32_t priority;
+    uint32_t group, mask;
+    int32_t colour;  // 0xRRGGBB; -1: none chosen
 } perp_recorded_shape;
 
 typedef struct perp_recorded_joint {
@@ -133,6 +142,11 @@ typedef struct perp_recorded_spring {
     double rest;                   // rest length [m]
 } perp_recorded_spring;
 
+typedef struct perp_recorded_actuator {
+    const char *name;
+    perp_joint joint;  // along whose coordinate it acts
+} perp_recorded_actuator;
+
 // One instant; frame 0 is the initial state, without contacts. Valid until the next perp_recording_read.
 typedef struct perp_snapshot {
     double t;                       // [s]
@@ -147,6 +161,9 @@ typedef struct perp_snapshot {
     int contacts;                   // of the last step before t
     const perp_contact *contact;    // array of them
     const perp_joint_state *joint;  // one per joint
+    const double *input;            // one per input: held over the last step; part: NULL
+    const perp_actuator_state *actuator;  // one per actuator; part: NULL
+    const double *filter;                 // one per actuator: filtered control at t; part: NULL
     const perp_wrench *applied;    // one per body: perp_sim_body_apply of the last step; part: NULL
     perp_certificate certificate;  // worst values of the steps since the previous frame
     perp_energy energy;            // work, dissipated: summed over these steps
@@ -173,6 +190,12 @@ PERP_API perp_recorded_shape perp_recording_shape(const perp_recording *recordin
 PERP_API perp_recorded_joint perp_recording_joint(const perp_recording *recording,
                                                   perp_joint joint);
 PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k);
+PERP_API const char *perp_recording_input_name(const perp_recording *recording, perp_input input);
+PERP_API perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,
+                                                        perp_actuator actuator);
+// The k-th excluded pair of bodies; {-1}: there is none.
+PERP_API void perp_recording_exclusion(const perp_recording *recording, int k, perp_body *a,
+                                       perp_body *b);
 // Frames are read in blocks: sequential access is fast, random access reads a block per call.
 PERP_API PERP_MUST perp_status perp_recording_read(perp_recording *recording, int frame,
                                                    perp_snapshot *out, perp_error *error);

@@ -150,6 +150,9 @@ typedef struct perp_sim_def {
     int threads;  // for islands, pairs and fronts; 0 and 1: serial. Does not change results. With
                   // several, the allocator of perp_env is called concurrently
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
+    // Called at the start of every step of length h, before inputs are read: a controller. It may set inputs and apply
+    // wrenches; a step that fails takes its inputs back.
+    void (*on_control)(void *user, perp_sim *sim, double h);
     void *user;
     uint32_t cookie;
 } perp_sim_def;
@@ -190,6 +193,14 @@ typedef struct perp_joint_state {
     double limit;             // impulse of the limits
     bool redundant;           // one of its rows depends on others
 } perp_joint_state;
+
+// One actuator in the last step.
+typedef struct perp_actuator_state {
+    double control;  // c, filtered, mean over the step
+    double impulse;  // along the coordinate of its joint [N s, N m s]
+    double effort;   // the same over the length of the step: mean force or torque [N, N m]
+    bool limited;    // the effort is at one of its limits
+} perp_actuator_state;
 
 // Results of the independent checks of the last step; units as in perp_limits.
 typedef struct perp_certificate {
@@ -286,6 +297,13 @@ PERP_API void perp_sim_body_apply(perp_sim *sim, perp_body body,
 PERP_API perp_wrench perp_sim_body_drive_impulse(const perp_sim *sim, perp_body body);
 PERP_API const perp_contact *perp_sim_contacts(const perp_sim *sim, int *count);
 PERP_API perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint);
+// Inputs are clamped to their range and held until they are set again. A value that is set takes the place of the
+// input's source until it is released.
+PERP_API double perp_sim_input(const perp_sim *sim, perp_input input);
+PERP_API PERP_MUST perp_status perp_sim_input_set(perp_sim *sim, perp_input input, double value);
+PERP_API PERP_MUST perp_status perp_sim_inputs_set(perp_sim *sim, const double *values, int count);
+PERP_API void perp_sim_input_release(perp_sim *sim, perp_input input);
+PERP_API perp_actuator_state perp_sim_actuator(const perp_sim *sim, perp_actuator actuator);
 // The active set of the last step: the number of impulses of closed contacts, sticking friction and joints, and the
 // rank of their effect on the bodies. If rank < columns, the impulses are not unique.
 PERP_API PERP_MUST perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank);

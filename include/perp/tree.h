@@ -63,12 +63,18 @@ PERP_API perp_twist perp_tree_twist(const perp_tree *tree, perp_body body);
 
 // ── Dynamics ─────────────────────────────────────────────────────────────────────────────────────
 
-PERP_API void perp_tree_mass(perp_tree *tree, double *H);  // nv x nv, symmetric, positive definite
+PERP_API void perp_tree_mass(perp_tree *tree, double *H);  // nv x nv, symmetric, positive
+                                                            // definite; with armatures
 PERP_API void perp_tree_bias(perp_tree *tree, double *C);  // gravity, Coriolis and gyroscopic terms
-// B u: forces of the model except gravity (force elements, springs, dampers), and external wrenches:
+// B u: forces of the model except gravity (force elements, springs, dampers, actuators), and external wrenches:
 // applied has one per body of the model, the ground first; NULL: none.
 PERP_API PERP_MUST perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied,
                                                 double *tau);
+// Inputs of the model, for forces and actuators, clamped to their ranges; at first as the model has them.
+PERP_API PERP_MUST perp_status perp_tree_inputs_set(perp_tree *tree, const double *values,
+                                                    int count);
+// The filtered control of an actuator with a time constant; NaN, as at first: that of a filter that has settled.
+PERP_API void perp_tree_filter_set(perp_tree *tree, perp_actuator actuator, double value);
 // tau = H qdd + C by the recursive Newton-Euler algorithm, O(n).
 PERP_API PERP_MUST perp_status perp_tree_inverse(perp_tree *tree, const double *qdd, double *tau);
 // qdd = H^-1 (tau - C) by the articulated-body algorithm, O(n). Loops, limits and contacts are not included.

@@ -44,3 +44,9 @@ typedef struct perp_joint {
 typedef struct perp_force {
     int32_t i;
 } perp_force;
+typedef struct perp_input {
+    int32_t i;
+} perp_input;
+typedef struct perp_actuator {
+    int32_t i;
+} perp_actuator;

@@ -138,6 +138,8 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
 double pp_rows_contradiction(const perp_model *model, const pp_rows *rows, double h,
                              const double *yn, const double *yb, pp_arena *arena);
 
+// Middle of a boxed row's bounds: in the cone form its impulse is counted from there [N s, N m s].
+double pp_boxed_middle(const pp_row *row);
 // A motion d that all rows let happen whatever impulses they have, and that the forces favour: p_ext d less what
 // boxed rows can take from it, relative to its terms; 0: it proves nothing.                theory (U10)
 double pp_rows_unbounded_motion(const perp_model *model, const pp_rows *rows, const double *p_ext,

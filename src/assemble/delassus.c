@@ -232,6 +232,35 @@ static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *a
     return PERP_OK;
 }
 
+// Compliance of boxed rows, on the diagonal.
+static void add_compliance(pp_delassus *out, const pp_rows *rows)
+{
+    perp_matrix *D = &out->D;
+    for (int i = 0; i < rows->nm; i++) {
+        double gamma = rows->m[i].gamma;
+        if (gamma == 0.0) {
+            continue;
+        }
+        if (D->dense) {
+            ((double *)(uintptr_t)D->dense)[(size_t)i * ((size_t)out->count + 1)] += gamma;
+            continue;
+        }
+        for (int e = D->p[i]; e < D->p[i + 1]; e++) {
+            ((double *)(uintptr_t)D->x)[e] += D->i[e] == i ? gamma : 0.0;
+        }
+    }
+}
+
+// D alone, by the way that fits the rows: joints couple rows of all bodies in a mechanism, so that zeros are few.
+static perp_status build_matrix(pp_delassus *out, const pp_closed *closed, pp_arena *arena)
+{
+    if (closed->nb > 0 || closed->in.tree) {
+        return build_dense(out, closed, arena);
+    }
+    return out->count > DENSE_MAX_ROWS ? build_sparse(out, closed, arena)
+                                       : build_small(out, closed, arena);
+}
+
 // u = D p + q of all boxed, normal and tangential rows [m/s], with the bilateral rows eliminated.
 perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_kinematics *kin,
                             const double *nu, pp_arena *arena)
@@ -261,10 +290,9 @@ perp_status pp_delassus_run(pp_delassus *out, const pp_closed *closed, const pp_
         out->D = perp_matrix_dense(0, 0, out->q);
         return PERP_OK;
     }
-    // joints couple rows of all bodies in a mechanism, so that zeros are few
-    if (closed->nb > 0 || closed->in.tree) {
-        return build_dense(out, closed, arena);
+    perp_status status = build_matrix(out, closed, arena);
+    if (status >= 0) {
+        add_compliance(out, rows);
     }
-    return out->count > DENSE_MAX_ROWS ? build_sparse(out, closed, arena)
-                                       : build_small(out, closed, arena);
+    return status;
 }

@@ -124,6 +124,16 @@ static perp_status bounds(pp_posed *out, const pp_rows *rows, int n, pp_arena *a
 
 // ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
 
+// gamma of column j of W: of bilateral and boxed rows.
+static double compliance(const pp_posed *out, const pp_step_equations *motion, const pp_rows *rows,
+                         int j)
+{
+    if (j < out->nb) {
+        return rows->b[motion->row[j]].gamma;
+    }
+    return j < out->nb + out->nm ? rows->m[j - out->nb].gamma : 0.0;
+}
+
 //   [ M   -W   0 ] [x]   [-M x_l - p_ext]
 //   [ W^T  G   E ] [p] + [ rate + bias  ]
 //   [ 0    C   0 ] [s]   [ 0            ]
@@ -158,7 +168,7 @@ static perp_status mcp_matrix(pp_posed *out, const pp_step_equations *motion, co
         for (int e = W->p[j]; e < W->p[j + 1]; e++) {
             pp_writer_put(&w, W->i[e], -W->x[e]);
         }
-        pp_writer_put(&w, nv + j, j < out->nb ? rows->b[motion->row[j]].gamma : 0.0);
+        pp_writer_put(&w, nv + j, compliance(out, motion, rows, j));
         // C: mu p_n - sum of the group's p_f >= 0, in the row of the group's sigma.
         if (j < first_f) {
             put_mu(&w, rows, nv + np, j - first_n);

@@ -80,6 +80,18 @@ static bool set_coefficients(perp_fcp *fcp, const pp_rows *rows, pp_arena *arena
 enum { DENSE_MOST = 96 };           // components up to which W is dense
 enum { NOTHING = -1, LIMIT = -2 };  // nothing moves it; it is the limit of a boxed row
 
+// A boxed row is a contact whose normal impulse is half the width of the box, and whose tangential one is p less the
+// middle of the box.
+static double half_width(const pp_row *row)
+{
+    return 0.5 * (row->upper - row->lower);
+}
+
+double pp_boxed_middle(const pp_row *row)
+{
+    return 0.5 * (row->upper + row->lower);
+}
+
 // The row that each component of each contact is: contacts are the nn unilateral rows, then the nm boxed ones. NULL: out of
 // memory.
 static int *components(const pp_rows *rows, int dim, pp_arena *arena)
@@ -167,7 +179,7 @@ static bool dense_matrix(pp_posed *out, const pp_rows *rows, const pp_delassus *
             // a component that nothing moves gets a unit diagonal, which keeps W regular and its impulse at 0
             bool limit = base[k] == LIMIT;
             column[k] = limit ? matrix_diagonal(&delassus->D, base[k + 1]) : 1.0;
-            q[k] = limit ? -column[k] * rows->m[base[k + 1]].upper : 0.0;
+            q[k] = limit ? -column[k] * half_width(&rows->m[base[k + 1]]) : 0.0;
             continue;
         }
         const double *D = delassus->D.dense + (size_t)base[k] * (size_t)count;
@@ -205,6 +217,13 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
             q[k] = delassus->q[base[k]];
         }
     }
+    for (int j = 0; j < rows->nm; j++) {
+        double middle = pp_boxed_middle(&rows->m[j]);
+        int count = middle != 0.0 ? list_column(&delassus->D, j, i, x) : 0;
+        for (int e = 0; e < count; e++) {
+            q[place[i[e]]] += middle * x[e];
+        }
+    }
     if (delassus->D.dense && n <= DENSE_MOST) {
         return dense_matrix(out, rows, delassus, base, q, arena) ? PERP_OK : PERP_ERR_MEMORY;
     }
@@ -214,7 +233,7 @@ perp_status pp_pose_cone(pp_posed *out, const perp_model *model, const pp_rows *
         if (base[k] == LIMIT) {
             double s = matrix_diagonal(&delassus->D, base[k + 1]);
             pp_writer_put(&w, k, s);
-            q[k] = -s * rows->m[base[k + 1]].upper;
+            q[k] = -s * half_width(&rows->m[base[k + 1]]);
             continue;
         }
         if (base[k] < 0) {
@@ -240,13 +259,25 @@ static double limit_scale(const perp_model *model, const pp_kinematics *kin, con
     return s > 0.0 ? s : 1.0;
 }
 
-// Bodies, then a mass 1/s for each boxed row's limit.
+static bool any_compliance(const pp_rows *rows)
+{
+    for (int i = 0; i < rows->nm; i++) {
+        if (rows->m[i].gamma > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Bodies, then a mass 1/s for each boxed row's limit, then, where any is compliant, a mass 1/gamma for each boxed row: a
+// row that moves it along gives way by gamma p.
 static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const pp_kinematics *kin,
                                const pp_rows *rows, pp_arena *arena)
 {
     pp_writer w;
     const pp_inertia *mass = kin->mass;
-    int n = model->nv + rows->nm;
+    bool soft = any_compliance(rows);
+    int n = model->nv + (soft ? 2 : 1) * rows->nm;
     if (!pp_writer_open(&w, n, PP_BODY_NV * (size_t)n + 1, arena)) {
         return PERP_ERR_MEMORY;
     }
@@ -267,6 +298,11 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
         pp_writer_column(&w);
         pp_writer_put(&w, model->nv + i, 1.0 / limit_scale(model, kin, &rows->m[i]));
     }
+    for (int i = 0; soft && i < rows->nm; i++) {
+        double gamma = rows->m[i].gamma;
+        pp_writer_column(&w);
+        pp_writer_put(&w, model->nv + rows->nm + i, gamma > 0.0 ? 1.0 / gamma : 1.0);
+    }
     *out = pp_writer_close(&w, n);
     return PERP_OK;
 }
@@ -278,8 +314,8 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
                                 const pp_rows *rows, const double *nu, pp_arena *arena)
 {
     int dim = pp_cone_dim(model, rows), contacts = rows->nn + rows->nm, n = dim * contacts;
-    int nv = model->nv + rows->nm, used = 0;
-    size_t most = (size_t)n * PP_ROW_BODIES * PP_BODY_NV;
+    int nv = model->nv + (any_compliance(rows) ? 2 : 1) * rows->nm, used = 0;
+    size_t most = (size_t)n * (PP_ROW_BODIES * PP_BODY_NV + 1);
     *out = (pp_posed){.form = PERP_FORM_CONE};
     pp_posed_sizes(out, rows);
     out->fcp = (perp_fcp){.nc = contacts, .dim = dim, .nv = nv};
@@ -294,18 +330,26 @@ perp_status pp_pose_cone_global(pp_posed *out, const perp_model *model, const pp
     // f: momentum without contacts, M nu_l + p_ext; 0 for the velocities of limits
     pp_masses_mul(model, kin->mass, nu, f);
     pp_axpy(model->nv, 1.0, kin->loads.p_ext, f);
+    for (int j = 0; j < rows->nm; j++) {
+        pp_row_add(model, &rows->m[j], pp_boxed_middle(&rows->m[j]), NULL, f);
+    }
     for (int k = 0; k < n; k++) {
         p[k] = used;
         // The limit of a boxed row acts on a velocity of its own, number model->nv + i, instead of on a body.
         if (base[k] == LIMIT) {
             const pp_row *row = &rows->m[base[k + 1]];
-            w[k] = -limit_scale(model, kin, row) * row->upper;
+            w[k] = -limit_scale(model, kin, row) * half_width(row);
             i[used] = model->nv + base[k + 1];
             x[used++] = 1.0;
         } else if (base[k] >= 0) {
             const pp_row *row = pp_base_row(rows, base[k]);
             pp_wrench_column(model, row, &used, i, x);
             w[k] = row->rate + row->bias;
+            if (row->gamma > 0.0) {  // of boxed rows only
+                i[used] = model->nv + rows->nm + base[k];
+                x[used++] = 1.0;
+                w[k] += row->gamma * pp_boxed_middle(row);
+            }
         }
     }
     p[n] = used;

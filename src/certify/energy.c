@@ -97,14 +97,15 @@ static void add_bodies(book *b)
             continue;
         }
         double T = kinetic_energy_of(body, from), after = kinetic_energy_of(body, to);
-        double fall = body->mass * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
+        double weight = body->mass * body->gravity_scale;
+        double fall = weight * pp_dot3(e->model->gravity, pp_sub(to->p, from->p));
         b->created[at] += after - T - fall;
         b->moved[at] += after + T + fabs(fall);
-        b->lag[at] += (e->theta - 0.5) * e->kin->h * body->mass *
+        b->lag[at] += (e->theta - 0.5) * e->kin->h * weight *
                       pp_dot3(e->model->gravity, pp_sub(to->v, from->v));
         b->ledger.kinetic += after;
-        b->ledger.potential -= body->mass * pp_dot3(e->model->gravity, to->p);
-        b->before += T - body->mass * pp_dot3(e->model->gravity, from->p);
+        b->ledger.potential -= weight * pp_dot3(e->model->gravity, to->p);
+        b->before += T - weight * pp_dot3(e->model->gravity, from->p);
     }
 }
 
@@ -281,6 +282,29 @@ static void add_joint_springs(book *b)
         pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
         double x = from.value - j->rest, y = to.value - j->rest;
         store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
+    }
+}
+
+// Rotors that are geared to joint coordinates, I x'^2 / 2 [J].                             theory (A3)
+static void add_rotors(book *b)
+{
+    const pp_step_evidence *e = b->e;
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        int at = b->s->island[j->b] >= 0 ? b->s->island[j->b] : b->s->island[j->a];
+        if (!(j->armature > 0.0) || at < 0) {
+            continue;
+        }
+        pp_row from, to;
+        pp_own_coordinate(m, e->kin->poses.body, e->kin->poses.turn, i, &from);
+        pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
+        double T = 0.5 * j->armature * from.v_pre * from.v_pre;
+        double after = 0.5 * j->armature * to.v_pre * to.v_pre;
+        b->created[at] += after - T;
+        b->moved[at] += after + T;
+        b->ledger.kinetic += after;
+        b->before += T;
     }
 }
 
@@ -487,6 +511,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     add_bodies(&b);
     add_forces(&b);
     add_joint_springs(&b);
+    add_rotors(&b);
     add_row_work(&b, e->rows->b, e->pb, e->rows->nb);
     add_row_work(&b, e->rows->m, e->pm, e->rows->nm);
     add_lag(&b);

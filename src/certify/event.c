@@ -175,10 +175,11 @@ static perp_status check_momentum(perp_certificate *c, const pp_event_passage *e
         }
         double mass = body->mass, fast = pp_length(to->v) + pp_length(from->v);
         perp_vec3 off = pp_along(of[i].f, mass, pp_sub(to->v, from->v));
-        off = pp_along(off, -mass * e->h, m->gravity);
+        double weight = mass * body->gravity_scale;
+        off = pp_along(off, -weight * e->h, m->gravity);
         // A planar scene has no equation along z.
         off.z = m->spatial ? off.z : 0.0;
-        double size = mass * (fast + e->h * pp_length(m->gravity)) + of[i].size_f;
+        double size = mass * fast + fabs(weight) * e->h * pp_length(m->gravity) + of[i].size_f;
         double own = ROUNDED * mass * pp_scale_speed(s, s->island[i]);
         pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
         if (e->jump && body->reach > 0.0) {
@@ -218,7 +219,7 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
     // speeds.
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        const perp_vec3 pull = pp_scale(e->whole * body->mass, m->gravity);
+        const perp_vec3 pull = pp_scale(e->whole * body->mass * body->gravity_scale, m->gravity);
         const perp_vec3 f = pp_add(pull, e->element[i].f_W), tau = e->element[i].tau_W;
         const double p[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         for (int k = 0; k < body->nv; k++) {

@@ -152,7 +152,7 @@ static void write_flat_angle(const joint_anchors *at, pp_row *row)
 // A row without bodies and with any impulse allowed.
 void pp_own_start(pp_row *row)
 {
-    *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1};
+    *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1, .actuator = -1};
 }
 
 // Adds force f and moment tau on body i, in world axes, to a row. The velocity of a body that is

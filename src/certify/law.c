@@ -355,6 +355,7 @@ static void judge_rows(const law_judge *j, perp_certificate *out)
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
         double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
+        rate += row->gamma * e->pm[i];
         double error =
             natural_map(e->pm[i], rate, pp_judge_mobility(e, row), row->lower, row->upper);
         pp_certificate_record(

@@ -9,9 +9,10 @@
 #include <string.h>
 
 // An expression that the scene leaves out is 0.
-static double expression_value(const pp_expr *expr, const double *x)
+static double expression_value(const pp_step_evidence *e, const pp_expr *expr, const double *x)
 {
-    return expr ? pp_expr_value(expr, x) : 0.0;
+    const pp_drive *drive = e->kin->poses.drive;
+    return expr ? pp_expr_value_in(expr, x, drive ? drive->input : NULL) : 0.0;
 }
 
 // Adds a force that acts at `arm` from the centre of mass, and a torque, in world axes.
@@ -35,10 +36,10 @@ static void expression(const pp_step_evidence *e, const pp_force *force, perp_wr
     if (!e->model->spatial) {
         memcpy(x, planar, sizeof planar);
     }
-    perp_vec3 along = {expression_value(force->f[0], x), expression_value(force->f[1], x),
-                       expression_value(force->f[2], x)};
-    perp_vec3 about = {expression_value(force->torque[0], x), expression_value(force->torque[1], x),
-                       expression_value(force->torque[2], x)};
+    perp_vec3 along = {expression_value(e, force->f[0], x), expression_value(e, force->f[1], x),
+                       expression_value(e, force->f[2], x)};
+    perp_vec3 about = {expression_value(e, force->torque[0], x), expression_value(e, force->torque[1], x),
+                       expression_value(e, force->torque[2], x)};
     if (force->body_axes) {
         along = pp_mul(&f->R, along);
         about = pp_mul(&f->R, about);
@@ -199,7 +200,8 @@ double *pp_own_push(const pp_step_evidence *e, pp_arena *arena)
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        perp_vec3 f = pp_along(on[i].f_W, body->mass, m->gravity), tau = on[i].tau_W;
+        perp_vec3 f = pp_along(on[i].f_W, body->mass * body->gravity_scale, m->gravity),
+                  tau = on[i].tau_W;
         if (e->applied) {
             f = pp_add(f, e->applied[i].f_W);
             tau = pp_add(tau, e->applied[i].tau_W);

@@ -5,7 +5,7 @@
 // written a second time.
 //
 // Of the rows that the problem had, only their order is used, because the impulses follow it. For
-// each joint: the equations of (P4) or (S5), the target, the rate, the spring; drives of limited
+// each joint: the equations of (P4) or (S5), the target, the rate, actuators, the armature, the spring; drives of limited
 // effort, then dry friction; the lower limit, then the upper one. Implicit springs and drag come
 // last.                                                                               theory (K12)
 #include "certify/own.h"
@@ -32,7 +32,8 @@ typedef struct row_writer {
 static pp_row *next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
                         const pp_row *row)
 {
-    bool fits = *at < count && given[*at].joint == row->joint && given[*at].force == row->force;
+    bool fits = *at < count && given[*at].joint == row->joint && given[*at].force == row->force &&
+                given[*at].actuator == row->actuator;
     w->same = w->same && fits;
     if (!fits) {
         return NULL;
@@ -193,7 +194,8 @@ static void put_target(row_writer *w, const velocities *v, int joint, pp_row row
 static void put_rate(row_writer *w, int joint, pp_row row)
 {
     const pp_joint *j = &w->m->joint[joint];
-    double rate = expression_value(j->rate, w->t);
+    const pp_drive *drive = w->e->kin->poses.drive;
+    double rate = pp_expr_value_in(j->rate, &w->t, drive ? drive->input : NULL);
     row.value = 0.0;
     row.rate -= rate;
     row.v_pre -= rate;
@@ -230,6 +232,66 @@ static bool soften(const pp_step_evidence *e, double K, double C, pp_row *row)
     row->bias = row->gamma * (h * K * row->value + by * (1.0 - e->theta) * row->v_pre);
     row->spring = true;
     return true;
+}
+
+// Control of an actuator: its mean over the step, in which inputs are held and a filter of time constant T lets
+// e^(-s/T) of the difference at the start remain.                                      theory (A2)
+static double control_of(const pp_step_evidence *e, int actuator)
+{
+    const pp_actuator *a = &e->model->actuator[actuator];
+    const pp_drive *drive = e->kin->poses.drive;
+    double c = pp_expr_value_in(a->control, &drive->t, drive->input);
+    if (!(a->time_constant > 0.0)) {
+        return c;
+    }
+    double s = fmax(e->whole, e->kin->h) / a->time_constant;
+    return c - (drive->filter[actuator] - c) * expm1(-s) / s;
+}
+
+// Actuators of a coordinate: effort gear (gain c + bias_0) - K x - C x' with x and x' of the end of the step, as a
+// compliant row; limited effort bounds its impulse.                                    theory (A1)
+static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+{
+    const pp_step_evidence *e = w->e;
+    int head = w->m->joint[joint].first_actuator - 1;
+    for (int i = head; i >= 0; i = w->m->actuator[i].next - 1) {
+        const pp_actuator *a = &w->m->actuator[i];
+        double g = a->gear, h = e->kin->h, K = -g * g * a->bias[1], C = -g * g * a->bias[2];
+        double effort = g * (a->gain * control_of(e, i) + a->bias[0]);
+        double end[2] = {h * g * a->lower, h * g * a->upper};
+        pp_row row = *at;
+        row.value = first->value;
+        row.v_pre = first->v_pre;
+        row.drives = true;
+        row.actuator = i;
+        row.lower = fmin(end[0], end[1]);
+        row.upper = fmax(end[0], end[1]);
+        if (K >= 0.0 && C >= 0.0 && soften(e, K, C, &row)) {
+            row.bias -= row.gamma * h * effort;
+        } else {
+            double p = h * (effort - K * row.value - C * row.v_pre);
+            row.lower = row.upper = fmin(fmax(p, row.lower), row.upper);
+        }
+        if (isfinite(row.lower)) {
+            next_boxed(w, &row);
+        } else {
+            next_equation(w, &row);
+        }
+    }
+}
+
+// A rotor along the coordinate: its momentum I x' changes by -p.                        theory (A3)
+static void put_armature(row_writer *w, int joint, pp_row row, const pp_row *first)
+{
+    double inertia = w->m->joint[joint].armature;
+    if (inertia > 0.0) {
+        row.value = 0.0;
+        row.v_pre = first->v_pre;
+        row.bias = -first->v_pre;
+        row.gamma = 1.0 / inertia;
+        row.spring = true;
+        next_equation(w, &row);
+    }
 }
 
 static void put_spring(row_writer *w, int joint, pp_row row, const pp_row *first)
@@ -322,6 +384,8 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
     if (j->friction > 0.0) {
         put_friction(w, joint, row);
     }
+    put_actuators(w, joint, &row, &first);
+    put_armature(w, joint, row, &first);
     put_spring(w, joint, row, &first);
     put_limits(w, joint, &row, &first);
 }

@@ -65,7 +65,7 @@ static double body_speed(const perp_model *m, int i, const pp_frame *f, const do
             twist += p / (body->mass * body->reach);
         }
     }
-    double fall = sqrt(pp_length(m->gravity) * body->reach);
+    double fall = sqrt(fabs(body->gravity_scale) * pp_length(m->gravity) * body->reach);
     return pp_length(f->v) + pp_length(f->w) * body->reach + push + twist + fall;
 }
 

@@ -32,6 +32,7 @@ typedef struct pp_row {
     bool bounces;          // closes in the step, faster than what rests: an impact with restitution
     bool middle;  // an equation of the theta method: acts in the middle, holds at the end   (S11)
     int joint, force;  // that it belongs to, implicit spring that it is; -1: none
+    int actuator;      // that it is; -1: none
 } pp_row;
 
 // Friction rows that share a limit: |p| <= mu p_n over one row (the plane, torsion) or two (sliding in
@@ -52,7 +53,7 @@ typedef struct pp_friction {
 typedef struct pp_rows {
     int nb, nm, nn, nt, nc, ng, nf;
     pp_row *b;  // nb bilateral: joints, targets, rates, implicit springs
-    pp_row *m;  // nm boxed: drives with limited effort, dry friction of joints
+    pp_row *m;  // nm boxed: drives and actuators with limited effort, dry friction of joints
     pp_row *n;  // nn unilateral: nc contacts that are in the problem, then joint limits
     pp_row *t;  // nt friction rows: of a contact t, o, then moments about n, and about t and o
     pp_friction *group;  // ng, in the order of their rows; nf: all their directions
@@ -145,6 +146,8 @@ void pp_joint_coordinate(const perp_model *model, const pp_poses *at, int joint,
 double pp_joint_limit_violation(const perp_model *model, const pp_poses *at, int joint);
 // Energy in the springs of joint coordinates [J].
 double pp_joint_energy(const perp_model *model, const pp_poses *at);
+// Kinetic energy of the rotors geared to joint coordinates [J].                          theory (A3)
+double pp_rotor_energy(const perp_model *model, const pp_poses *at);
 bool pp_joint_has_coordinate(const pp_joint *joint);
 // Worst |phi| of a joint's own equations [m, rad].
 double pp_joint_error(const perp_model *model, const pp_poses *at, int joint);

@@ -159,7 +159,7 @@ typedef struct row_job {
 static void some_normals(void *arg, int from, int to)
 {
     const row_job *s = arg;
-    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * pp_length(s->start.model->gravity);
+    double rest = 2.0 * pp_scheme_whole(s->scheme, s->kin->h) * s->start.model->gravity_most;
     for (int i = from; i < to; i++) {
         pp_row *row = &s->out->n[i];
         normal_row(&s->start, &s->gaps->contact[i], row);
@@ -233,11 +233,11 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
                         const pp_team *team, pp_arena *arena)
 {
     size_t contacts = (size_t)gaps->count, most_j = (size_t)model->joints;
+    size_t actuators = (size_t)model->actuators, forces = (size_t)model->forces;
     size_t most_n = contacts + PP_JOINT_ROWS_N * most_j;
     *out = (pp_rows){0};
-    out->b =
-        PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * most_j + PP_FORCE_ROWS * (size_t)model->forces);
-    out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * most_j);
+    out->b = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * most_j + PP_FORCE_ROWS * forces + actuators);
+    out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * most_j + actuators);
     out->n = PP_ARRAY(arena, pp_row, most_n);
     out->t = PP_ARRAY(arena, pp_row, (model->spatial ? CONTACT_ROWS_T : 1) * contacts);
     out->group = PP_ARRAY(arena, pp_friction, (model->spatial ? PP_FRICTION_GROUPS : 1) * contacts);

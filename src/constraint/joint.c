@@ -117,6 +117,19 @@ double pp_joint_energy(const perp_model *model, const pp_poses *at)
     return energy;
 }
 
+double pp_rotor_energy(const perp_model *model, const pp_poses *at)
+{
+    double energy = 0.0;
+    for (int i = 0; i < model->joints; i++) {
+        pp_row row;
+        if (model->joint[i].armature > 0.0) {
+            pp_joint_coordinate(model, at, i, &row);
+            energy += 0.5 * model->joint[i].armature * row.v_pre * row.v_pre;
+        }
+    }
+    return energy;
+}
+
 // ── Drives, friction, limits of the coordinate ───────────────────────────────────────────────────
 
 // Lists have room for all rows that a joint can have (PP_JOINT_ROWS_B and the like).
@@ -155,11 +168,10 @@ static void target_row(double t, const pp_kinematics *kin, const pp_joint *j, co
 }
 
 // psi(q, qdot) = coordinate rate - rate(t): a constraint, or a drive of limited effort.
-static void rate_row(double t, double h, const pp_joint *j, pp_row row, pp_row_list *b,
+static void rate_row(const pp_poses *at, double h, const pp_joint *j, pp_row row, pp_row_list *b,
                      pp_row_list *boxed)
 {
-    const double variables[1] = {t};
-    double rate = pp_expr_value(j->rate, variables);
+    double rate = pp_signal_value(j->rate, at);
     row.value = 0.0;
     row.drives = true;
     row.rate -= rate;
@@ -176,7 +188,7 @@ static void rate_row(double t, double h, const pp_joint *j, pp_row row, pp_row_l
 // What gravity gives to the coordinate in two steps at most; an angle by the radius of gyration.
 static double rest_speed(const perp_model *m, double h, const pp_row *row)
 {
-    double most = 0.0, g = pp_length(m->gravity);
+    double most = 0.0, g = m->gravity_most;
     for (int i = 0; i < row->count; i++) {
         const pp_body *body = &m->body[row->body[i]];
         double moved = 0.0, turned = 0.0;
@@ -213,6 +225,32 @@ static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_jo
     }
 }
 
+// Actuators of the coordinate: equations without limits of effort, boxed rows with them. row: J where joints are taken,
+// value and rate of the start.
+static void actuator_rows(const perp_model *m, const pp_kinematics *kin, pp_scheme scheme,
+                          const pp_joint *j, const pp_row *row, pp_row_list *b, pp_row_list *boxed)
+{
+    for (int i = j->first_actuator - 1; i >= 0; i = m->actuator[i].next - 1) {
+        const pp_actuator *a = &m->actuator[i];
+        pp_row own = *row;
+        pp_row_actuate(&own, a, kin->poses.drive->control[i], kin->h, pp_scheme_theta(scheme));
+        own.actuator = i;
+        append_row(own.lower > -PP_INF ? boxed : b, &own);
+    }
+}
+
+// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), a row that gives way by 1/I.  theory (A3)
+static void armature_row(const pp_joint *j, pp_row row, pp_row_list *b)
+{
+    if (j->armature > 0.0) {
+        row.bias = -row.v_pre;
+        row.gamma = 1.0 / j->armature;
+        row.spring = true;
+        row.value = 0.0;
+        append_row(b, &row);
+    }
+}
+
 // Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
 // friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_bilateral_phi relies on the order.
 static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
@@ -230,7 +268,7 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         target_row(joints->t, kin, j, &first, scheme, row, b);
     }
     if (j->rate) {
-        rate_row(joints->t, kin->h, j, row, b, boxed);
+        rate_row(joints, kin->h, j, row, b, boxed);
     }
     if (j->friction > 0.0) {
         pp_row dry = row;
@@ -241,13 +279,14 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         append_row(boxed, &dry);
     }
     row.value = first.value;
+    row.v_pre = first.v_pre;
+    actuator_rows(m, kin, scheme, j, &row, b, boxed);
+    armature_row(j, row, b);
     pp_row soft = row;
     soft.value -= j->rest;
-    soft.v_pre = first.v_pre;
     if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
         append_row(b, &soft);
     }
-    row.v_pre = first.v_pre;
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
             limit_row(m, kin, j, scheme, row, j->lower, 1.0, n);

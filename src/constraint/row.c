@@ -3,6 +3,7 @@
 //
 // Making rows: the velocity of a point of b relative to a along a direction, and relative rotation.
 #include "constraint/row.h"
+#include "math/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,7 @@ void pp_row_start(pp_row *row)
     row->lower = -PP_INF;
     row->upper = PP_INF;
     row->drives = row->spring = row->middle = row->bounces = false;
-    row->joint = row->force = -1;
+    row->joint = row->force = row->actuator = -1;
 }
 
 // Where a body's block is, made when it is new.
@@ -101,6 +102,29 @@ bool pp_row_soften(pp_row *row, double K, double C, double h, double theta)
     row->gamma = 1.0 / (h * slope);
     row->spring = true;
     return true;
+}
+
+// As a spring about its rest, of which the effort e_0 is part of the bias:              theory (A1)
+//
+//   p = h (e_0 - K (x + theta h u) - C u),   u = (1 - theta) x'_l + theta x'
+//
+// An effort that does not depend on the motion has a row whose bounds are one number.
+void pp_row_actuate(pp_row *row, const pp_actuator *a, double control, double h, double theta)
+{
+    double gear = a->gear, K = -gear * gear * a->bias[1], C = -gear * gear * a->bias[2];
+    double effort = gear * (a->gain * control + a->bias[0]);
+    double low = h * fmin(gear * a->lower, gear * a->upper);
+    double high = h * fmax(gear * a->lower, gear * a->upper);
+    row->drives = true;
+    if (K >= 0.0 && C >= 0.0 && pp_row_soften(row, K, C, h, theta)) {
+        row->bias -= h * effort * row->gamma;
+        row->lower = low;
+        row->upper = high;
+        return;
+    }
+    // A gain of the wrong sign has no implicit form that is stable: taken at the start of the step.
+    double p = h * (effort - K * row->value - C * row->v_pre);
+    row->lower = row->upper = pp_clamp(p, low, high);
 }
 
 // J nu of one body, the sum in the order of the components; unrolled for bodies of space.

@@ -21,6 +21,9 @@ void pp_row_point(const pp_row_builder *k, int body, perp_vec3 p, perp_vec3 d, d
 void pp_row_spin(const pp_row_builder *k, int body, perp_vec3 d, double s, pp_row *row);
 // Turns the row into a spring and damper of its value at the end of the step; false: it pushes nothing.
 bool pp_row_soften(pp_row *row, double K, double C, double h, double theta);
+// Effort e_0 - K x - C x' of an actuator along the row of its coordinate, at the end of the step; p is limited to
+// [lower, upper] unless the row has no slope, when p is what the effort gives.          theory (A1)
+void pp_row_actuate(pp_row *row, const pp_actuator *a, double control, double h, double theta);
 // How the places of a step follow from its velocities: 1 but for PERP_STEPPER_MOREAU_JEAN.
 double pp_scheme_theta(pp_scheme scheme);
 
@@ -38,8 +41,8 @@ typedef struct pp_row_list {
 // joints: where J and rates are taken; kin: the start of the step, where values are.
 void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
                    pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n);
-// At most this many rows of each kind from one joint.
-enum { PP_JOINT_ROWS_B = 9, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
+// At most this many rows of each kind from one joint, and one more for each of its actuators.
+enum { PP_JOINT_ROWS_B = 10, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 
 // Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
 void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, double theta, pp_row_list *b);

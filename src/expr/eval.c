@@ -125,7 +125,8 @@ static dual choose(dual c, dual a, dual b)
 }
 
 // Value and derivative along `rates`; NULL: all rates are 0.
-static dual run_dual(const pp_expr *expr, const double *variables, const double *rates)
+static dual run_dual(const pp_expr *expr, const double *variables, const double *inputs,
+                     const double *rates)
 {
     // Operands are pushed; an operation replaces those on top by its result. The parser has checked
     // that the stack is deep enough and that one value is left.
@@ -141,6 +142,9 @@ static dual run_dual(const pp_expr *expr, const double *variables, const double 
             break;
         case PP_OP_VARIABLE:
             stack[++top] = (dual){variables[node->index], rates ? rates[node->index] : 0.0};
+            break;
+        case PP_OP_INPUT:  // held over the step
+            stack[++top] = (dual){inputs[node->index], 0.0};
             break;
         case PP_OP_TABLE: {
             double slope, value = pp_table_value(&expr->table[node->index], a->v, &slope);
@@ -190,20 +194,41 @@ static dual run_dual(const pp_expr *expr, const double *variables, const double 
 // Without rates the derivative is carried along as 0, which costs little.
 double pp_expr_value(const pp_expr *expr, const double *variables)
 {
-    return run_dual(expr, variables, NULL).v;
+    return run_dual(expr, variables, NULL, NULL).v;
+}
+
+double pp_expr_value_in(const pp_expr *expr, const double *variables, const double *inputs)
+{
+    return run_dual(expr, variables, inputs, NULL).v;
+}
+
+double pp_expr_rate_in(const pp_expr *expr, const double *variables, const double *inputs,
+                       const double *rates, double *rate)
+{
+    dual result = run_dual(expr, variables, inputs, rates);
+    *rate = result.d;
+    return result.v;
 }
 
 double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates, double *rate)
 {
-    dual result = run_dual(expr, variables, rates);
-    *rate = result.d;
-    return result.v;
+    return pp_expr_rate_in(expr, variables, NULL, rates, rate);
 }
 
 bool pp_expr_uses(const pp_expr *expr, int k)
 {
     for (int i = 0; i < expr->count; i++) {
         if (expr->node[i].op == PP_OP_VARIABLE && expr->node[i].index == k) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pp_expr_uses_inputs(const pp_expr *expr)
+{
+    for (int i = 0; i < expr->count; i++) {
+        if (expr->node[i].op == PP_OP_INPUT) {
             return true;
         }
     }

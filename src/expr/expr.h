@@ -18,13 +18,15 @@ typedef struct pp_expr_error {
 } pp_expr_error;
 
 // Names that a text may use. Variable k has index k below; constants are numbers that are known when
-// the text is parsed.
+// the text is parsed. A name such as q[left hip] has anything but ']' in its brackets.
 typedef struct pp_expr_names {
     const char *const *variable;
     int variables;
     const char *const *constant;
     const double *value;
     int constants;
+    const char *const *input;  // of the model: hip, or u[hip]
+    int inputs;
 } pp_expr_names;
 
 // Interpolation of a table.
@@ -39,7 +41,7 @@ typedef enum pp_interpolation {
 // fills *error.
 perp_status pp_expr_parse(const char *text, const char *const *names, int count, pp_arena *arena,
                           const pp_expr **expr, pp_expr_error *error);
-// The same with constants. If end is not NULL, a name may follow the expression, the unit of its
+// The same with inputs and constants. If end is not NULL, a name may follow the expression, the unit of its
 // value: *end gets its place, or the end of the text.
 perp_status pp_expr_parse_with(const char *text, const pp_expr_names *names, pp_arena *arena,
                                const pp_expr **expr, const char **end, pp_expr_error *error);
@@ -53,6 +55,8 @@ perp_status pp_expr_table(pp_interpolation kind, const double *x, const double *
 bool pp_expr_is_name(const char *name);
 // Whether the language itself uses the name: functions, pi, e, and, or, not, and interpolations.
 bool pp_expr_is_reserved(const char *name);
+// Length of the first token of a text: a name, a number or one character.
+size_t pp_expr_token(const char *text, bool *name);
 // Copies a text that was parsed, with names replaced by texts; returns the length, as snprintf does.
 size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
                        int count, char *out, size_t size);
@@ -62,6 +66,11 @@ const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
 
 // Functions below take as many variables as the expression was parsed with.
 double pp_expr_value(const pp_expr *expr, const double *variables);
+// The same of an expression that uses inputs; so does the next one.
+double pp_expr_value_in(const pp_expr *expr, const double *variables, const double *inputs);
+// Value, and derivative along the given rates of the variables, with inputs held.
+double pp_expr_rate_in(const pp_expr *expr, const double *variables, const double *inputs,
+                       const double *rates, double *rate);
 // Value, and derivative along the given rates of the variables: the derivative by time where they
 // are rates by time.
 double pp_expr_rate(const pp_expr *expr, const double *variables, const double *rates,
@@ -71,3 +80,4 @@ double pp_expr_rate2(const pp_expr *expr, const double *variables, const double 
                      double *rate, double *rate2);
 // True when the expression uses variable k.
 bool pp_expr_uses(const pp_expr *expr, int k);
+bool pp_expr_uses_inputs(const pp_expr *expr);

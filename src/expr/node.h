@@ -19,6 +19,7 @@ enum {
 typedef enum pp_op {
     PP_OP_NUMBER,
     PP_OP_VARIABLE,
+    PP_OP_INPUT,
     PP_OP_ADD,
     PP_OP_SUBTRACT,
     PP_OP_MULTIPLY,
@@ -56,10 +57,10 @@ typedef enum pp_op {
     PP_OP_TABLE,
 } pp_op;
 
-// One instruction. Numbers and variables have no operands.
+// One instruction. Numbers, variables and inputs have no operands.
 typedef struct pp_node {
     pp_op op;
-    int index;     // of the variable or the table
+    int index;     // of the variable, the input or the table
     double value;  // of the number
 } pp_node;
 

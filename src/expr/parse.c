@@ -229,13 +229,15 @@ static bool is_word(const char *at, size_t length, const char *word)
     return strlen(word) == length && memcmp(at, word, length) == 0;
 }
 
+// Length of a name. q[left hip] is one: the name of an object in brackets.
 static size_t name_length(const char *at)
 {
     size_t length = 0;
     while (is_letter(at[length]) || is_digit(at[length])) {
         length++;
     }
-    return length;
+    size_t rest = length > 0 && at[length] == '[' ? strcspn(at + length, "]") : 0;
+    return length + (rest > 0 && at[length + rest] == ']' ? rest + 1 : 0);
 }
 
 // Goes past a name and returns its length.
@@ -413,19 +415,29 @@ static perp_status read_table(expr_parser *p, const char *at)
 
 // ── Operands ─────────────────────────────────────────────────────────────────────────────────────
 
+// Name k of all: variables, inputs, constants.
+static const char *name_at(const pp_expr_names *names, int k)
+{
+    if (k < names->variables) {
+        return names->variable[k];
+    }
+    k -= names->variables;
+    return k < names->inputs ? names->input[k] : names->constant[k - names->inputs];
+}
+
 // Suggests the nearest known name, or lists the variables.
 static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
 {
     const char *known[NAMES_MAX] = {"pi", "e"};
     char list[80] = "";
-    int n = 2, all = p->names->variables + p->names->constants;
+    const pp_expr_names *names = p->names;
+    int n = 2, all = names->variables + names->inputs + names->constants;
     for (int k = 0; k < FUNCTIONS; k++) {
         known[n++] = functions[k].name;
     }
     for (int k = 0; k < all && n < NAMES_MAX; k++) {
         size_t used = strlen(list);
-        int constant = k - p->names->variables;
-        const char *name = constant < 0 ? p->names->variable[k] : p->names->constant[constant];
+        const char *name = name_at(names, k);
         known[n++] = name;
         pp_print(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : " and ", name);
     }
@@ -437,7 +449,22 @@ static perp_status unknown_name(expr_parser *p, const char *at, size_t length)
     return bad(p, at, "unknown name '%.*s'; use numbers, pi, e, functions%s", shown, at, list);
 }
 
-// A variable, a constant, or a function with its parenthesis. *operand: a value is complete.
+// hip or u[hip], the only way where the name is not an identifier; -1: no such input.
+static int find_input(const pp_expr_names *names, const char *at, size_t length)
+{
+    if (length > 3 && memcmp(at, "u[", 2) == 0) {
+        at += 2;
+        length -= 3;
+    }
+    for (int k = 0; k < names->inputs; k++) {
+        if (is_word(at, length, names->input[k])) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+// A variable, an input, a constant, or a function with its parenthesis. *operand: a value is complete.
 static perp_status read_name(expr_parser *p, bool *operand)
 {
     const char *at = p->at;
@@ -449,6 +476,10 @@ static perp_status read_name(expr_parser *p, bool *operand)
         if (is_word(at, length, p->names->variable[k])) {
             return emit(p, at, (pp_node){.op = PP_OP_VARIABLE, .index = k}, 0);
         }
+    }
+    int input = find_input(p->names, at, length);
+    if (input >= 0) {
+        return emit(p, at, (pp_node){.op = PP_OP_INPUT, .index = input}, 0);
     }
     if (find_constant(p, at, length, &value)) {
         return emit(p, at, (pp_node){.value = value}, 0);
@@ -707,6 +738,9 @@ static bool at_unit(const expr_parser *p)
             return false;
         }
     }
+    if (find_input(p->names, p->at, length) >= 0) {
+        return false;
+    }
     for (int k = 0; k < p->depth; k++) {
         if (p->stack[k].level == LEVEL_OPEN) {
             return false;
@@ -822,26 +856,30 @@ static const char *find_text(const char *at, size_t length, const char *const *n
     return NULL;
 }
 
+size_t pp_expr_token(const char *text, bool *name)
+{
+    *name = is_letter(*text);
+    if (*name) {
+        return name_length(text);
+    }
+    return is_digit(*text) || *text == '.' ? number_length(text) : 1;
+}
+
 // Numbers are copied as a whole: the e of 1e5 is no name.
 size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
                        int count, char *out, size_t size)
 {
     size_t used = 0;
     while (*text) {
+        bool is_name;
         const char *piece = text;
-        size_t length = 1;
+        size_t length = pp_expr_token(text, &is_name);
         // A name that is replaced gives another piece; all else is copied.
-        if (is_letter(*text)) {
-            length = name_length(text);
-            const char *other = find_text(text, length, name, with, count);
-            piece = other ? other : text;
-            text += length;
-            length = other ? strlen(other) : length;
-        } else if (is_digit(*text) || *text == '.') {
-            length = number_length(text);
-            text += length;
-        } else {
-            text++;
+        const char *other = is_name ? find_text(text, length, name, with, count) : NULL;
+        text += length;
+        if (other) {
+            piece = other;
+            length = strlen(other);
         }
         if (used + length < size) {
             memcpy(out + used, piece, length);

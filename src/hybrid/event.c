@@ -132,7 +132,7 @@ static const double NEGLIGIBLE = 1e-8, UNSEEN = 1e-3 * 1e-8;
 double pp_flight_bounce_speed(const pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
-    double g = pp_length(machine->model->gravity);
+    double g = machine->model->gravity_most;
     return fmax(flight->tol_rate, sqrt(2.0 * g * UNSEEN * machine->length));
 }
 
@@ -338,8 +338,11 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
     size_t nq = (size_t)machine->tree->nq, nv = (size_t)machine->tree->nv;
     flight->y = PP_ARRAY(flight->keep, double, 2 * (nq + nv) + nv);
     flight->result->joint = PP_ZEROS(flight->keep, pp_joint_sum, machine->model->joints);
+    flight->result->held = PP_ZEROS(flight->keep, perp_wrench, machine->model->bodies);
+    flight->result->actuator = PP_ZEROS(flight->keep, double, machine->model->actuators);
     flight->weight = PP_ARRAY(flight->keep, double, nq);
-    if (!flight->y || !flight->result->joint || !flight->weight || pp_flight_open(flight) < 0) {
+    if (!flight->y || !flight->result->joint || !flight->result->held ||
+        !flight->result->actuator || !flight->weight || pp_flight_open(flight) < 0) {
         return PERP_ERR_MEMORY;
     }
     weigh_errors(flight);

@@ -29,6 +29,7 @@ typedef struct pp_machine {
     const perp_env *env;
     pp_hybrid_options options;
     const perp_wrench *applied;  // bodies, or NULL
+    const pp_drive *drive;       // inputs and actuators, held over the step; NULL: none
     double *turn;                // joints: coordinates when last seen
     const struct pp_rims *rims;  // points of round faces that manifolds have to have; NULL: none
     double length;               // [m], for tolerances
@@ -65,7 +66,7 @@ typedef struct pp_contact_sum {
 
 // The impulses of one joint in a passage [N s, N m s].
 typedef struct pp_joint_sum {
-    double drive;      // along the coordinate: of drives and dry friction
+    double drive;      // along the coordinate: of drives, actuators and dry friction
     double limit;      // of limits, >= 0 away from the bound
     perp_wrench on_b;  // on b, about its centre of mass as it moves
     bool redundant;
@@ -87,6 +88,7 @@ typedef struct pp_passage {
     double *q, *nu;        // bodies at its end
     double *turn;          // joints
     pp_joint_sum *joint;   // joints
+    double *actuator;      // actuators: impulse along the coordinate [N s, N m s]
     perp_wrench *element;  // bodies: impulse of force elements, gears and wrenches from the caller
     double work;           // of drives, driven bodies, belts and forces without a potential [J]
     double lost;           // to friction, dampers and impacts [J]
@@ -104,6 +106,8 @@ typedef struct pp_hybrid_result {
     int passages, passage_room;
     pp_passage *passage;
     pp_joint_sum *joint;   // joints: of all passages
+    perp_wrench *held;     // bodies that are not free: impulse of force elements on them
+    double *actuator;      // actuators: impulse along the coordinate, of all passages [N s, N m s]
     int joint_rows, rows;  // rows of equations, and of all holds, at the end
     double residual;       // worst rate of a held row at the end [m/s, rad/s]
     int redundant;         // most rows that followed from others

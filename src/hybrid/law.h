@@ -91,6 +91,11 @@ perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena)
 // the status is PERP_ERR_LIMIT.                                                        theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
 perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
+// Forces without friction, the solution of a convex program. Possible where every contact has its
+// normal only and no effort is boxed. PERP_ERR_INFEASIBLE: the laws contradict each other.
+//                                                                                      theory (H7b)
+bool pp_law_is_convex(const pp_laws *laws);
+perp_status pp_law_convex(const pp_laws *laws, double *r, pp_arena *arena);
 // As pp_law_linear, but where the equations leave forces undetermined and those of least norm
 // violate the laws, the lawful ones of least norm. Continuous in the state; where no forces are
 // lawful, close to the nearest.                                                        theory (H19)

@@ -657,11 +657,30 @@ static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, cons
     return choose_forces(laws, r, own, info, arena);
 }
 
+// Without friction: the active-set method finds the forces wherever there are any.
+static perp_status solve_convex(pp_laws *laws, double *r, pp_law_info *info, pp_arena *arena)
+{
+    double *own = PP_ARRAY(arena, double, laws->rows);
+    if (!own) {
+        return PERP_ERR_MEMORY;
+    }
+    perp_status status = pp_law_convex(laws, own, arena);
+    if (status < 0) {
+        return status;
+    }
+    return choose_forces(laws, r, own, info, arena);
+}
+
 perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                          pp_arena *arena)
 {
     pp_mark mark = pp_arena_mark(arena);
     *info = (pp_law_info){.wedge = -1};
+    if (pp_law_is_convex(laws)) {
+        perp_status solved = solve_convex(laws, r, info, arena);
+        pp_arena_release(arena, mark);
+        return solved == PERP_ERR_INFEASIBLE ? PERP_ERR_LIMIT : solved;
+    }
     perp_status status = find_wedge(laws, info, arena);
     bool cones = pp_law_cone_possible(laws);
     if (status >= 0 && cones) {

@@ -184,7 +184,10 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
 {
     const perp_model *m = machine->model;
     const pp_joint *j = &m->joint[hold->joint];
-    pp_poses kin = {.t = out->t, .body = out->pass.body, .turn = machine->turn};
+    pp_poses kin = {.t = out->t,
+                    .body = out->pass.body,
+                    .turn = machine->turn,
+                    .drive = machine->drive};
     const double one[1] = {1.0};
     double sign = 1.0, value = 0.0, rate = 0.0;
     pp_row row;
@@ -201,7 +204,7 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
     case PP_HOLD_DRY:
         break;
     default:
-        rate = pp_expr_value(j->rate, &out->t);
+        rate = pp_signal_value(j->rate, &kin);
     }
     row.rate -= rate;
     append_row(out, at, &row, value, sign);
@@ -214,7 +217,10 @@ static perp_status loop_rows(const pp_machine *machine, pp_rows *rows, const pp_
 {
     const perp_model *m = machine->model;
     pp_gaps none = {0};
-    pp_kinematics kin = {.poses = {.t = out->t, .body = out->pass.body, .turn = machine->turn},
+    pp_kinematics kin = {.poses = {.t = out->t,
+                                   .body = out->pass.body,
+                                   .turn = machine->turn,
+                                   .drive = machine->drive},
                          .h = 1.0,
                          .mass = out->pass.mass,
                          .loads = {.p_ext = PP_ZEROS(arena, double, m->nv)}};
@@ -272,7 +278,8 @@ static void joint_drift(const pp_machine *machine, const pp_hold *hold, int at, 
     case PP_HOLD_DRY:
         break;
     default:
-        pp_expr_rate(j->rate, &out->t, one, &rate);
+        pp_expr_rate_in(j->rate, &out->t, machine->drive ? machine->drive->input : NULL, one,
+                        &rate);
         *drift -= rate;
     }
 }
@@ -647,7 +654,8 @@ static perp_status build_mass_matrix(const pp_machine *machine, const pp_holds *
     if (!C) {
         return PERP_ERR_MEMORY;
     }
-    status = pp_tree_forces(&out->pass, machine->turn, machine->applied, out->free, arena);
+    status = pp_tree_forces(&out->pass, machine->turn, machine->drive, machine->applied, out->free,
+                            arena);
     if (status < 0) {
         return status;
     }
@@ -698,6 +706,7 @@ perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t
     }
     out->size = out->at + holds->count;
     perp_status status = pp_tree_run(&out->pass, machine->tree, t, q, qd, arena);
+    out->pass.rotors = true;
     if (status < 0) {
         return status;
     }

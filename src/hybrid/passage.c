@@ -97,11 +97,13 @@ perp_status pp_flight_open(pp_flight *flight)
 {
     const perp_model *m = flight->machine->model;
     flight->now = (pp_passage){.joint = PP_ZEROS(flight->keep, pp_joint_sum, m->joints),
+                               .actuator = PP_ZEROS(flight->keep, double, m->actuators),
                                .element = PP_ZEROS(flight->keep, perp_wrench, m->bodies)};
     // Contacts from here on belong to the new passage.
     flight->first = flight->result->contacts;
     flight->empty = true;
-    return flight->now.joint && flight->now.element ? PERP_OK : PERP_ERR_MEMORY;
+    bool room = flight->now.joint && flight->now.actuator && flight->now.element;
+    return room ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // Sums over the whole step are the sums of its passages.
@@ -196,6 +198,9 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     }
     // The sums of the whole step grow with each passage.
     add_joints(out, to->joint, m->joints);
+    for (int i = 0; i < m->actuators; i++) {
+        out->actuator[i] += to->actuator[i];
+    }
     pp_arena_release(flight->scratch, mark);
     return pp_flight_open(flight);
 }

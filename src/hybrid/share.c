@@ -30,6 +30,9 @@ typedef struct cone {
     int tangent[2], tangents;
     double mu, bound;
     double w[3];  // multipliers of the normal and the tangents
+    // Where x + w is outside: the derivative I - D of the distance, see outside_cone.
+    bool outside;
+    double K[3][3];
 } cone;
 
 // The problem and its work space. n: number of unknown forces, e.n.
@@ -37,12 +40,14 @@ typedef struct share {
     pp_equations e;
     int cones, free;  // free: the columns of N
     cone *cone;
-    double *N;        // n x free, orthonormal
-    double *x;        // n
-    double *g;        // n: gradient of the objective in x
-    double *H, *B;    // n x n, free x free
-    double *dz, *dx;  // free, n
-    double *trial;    // n
+    pp_least factors;  // of M
+    double *N;         // n x free, orthonormal
+    double *rows;      // free x n: rows of N
+    double *x;         // n
+    double *g;         // n: gradient of the objective in x
+    double *B;         // free x free
+    double *dz, *dx;   // free, n
+    double *trial;     // n
 } share;
 
 // ── Conditions ───────────────────────────────────────────────────────────────────────────────────
@@ -113,15 +118,21 @@ static void project(const cone *c, const double own[3], double P[3], double D[3]
     }
 }
 
-// Half the squared distance of x + w from a cone. The difference x + w - P goes into
-// `beyond` (NULL: not wanted) and is added to the gradient g; its derivative I - D is added
-// to H (NULL: not wanted).
-static double outside_cone(const cone *c, const double *x, int n, double *beyond, double *g,
-                           double *H)
+// The unknowns of a cone: normal and tangents, -1: none.
+static void cone_unknowns(const cone *c, int index[3])
 {
-    const int index[3] = {c->normal, c->tangents > 0 ? c->tangent[0] : -1,
-                          c->tangents > 1 ? c->tangent[1] : -1};
+    index[0] = c->normal;
+    index[1] = c->tangents > 0 ? c->tangent[0] : -1;
+    index[2] = c->tangents > 1 ? c->tangent[1] : -1;
+}
+
+// Half the squared distance of x + w from a cone. The difference x + w - P goes into
+// `beyond` (NULL: not wanted) and is added to the gradient g. curves: its derivative goes into K.
+static double outside_cone(cone *c, const double *x, double *beyond, double *g, bool curves)
+{
+    int index[3];
     double own[3] = {0.0}, P[3] = {0.0}, D[3][3] = {{0.0}}, sum = 0.0;
+    cone_unknowns(c, index);
     for (int k = 0; k < 3; k++) {
         own[k] = index[k] < 0 ? 0.0 : x[index[k]] + c->w[k];
     }
@@ -136,19 +147,19 @@ static double outside_cone(const cone *c, const double *x, int n, double *beyond
         if (beyond) {
             beyond[i] = out;
         }
-        if (index[i] < 0 || inside) {
-            continue;
-        }
         // The gradient of half the squared distance is the difference itself.
-        g[index[i]] += out;
-        sum += 0.5 * out * out;
-        if (!H) {
-            continue;
+        if (index[i] >= 0 && !inside) {
+            g[index[i]] += out;
+            sum += 0.5 * out * out;
         }
+    }
+    if (!curves) {
+        return sum;
+    }
+    c->outside = !inside;
+    for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            if (index[k] >= 0) {
-                H[index[i] + index[k] * n] += (i == k ? 1.0 : 0.0) - D[i][k];
-            }
+            c->K[i][k] = (i == k ? 1.0 : 0.0) - D[i][k];
         }
     }
     return sum;
@@ -156,20 +167,16 @@ static double outside_cone(const cone *c, const double *x, int n, double *beyond
 
 static const double DELTA = 1e-6;  // weight of the norm relative to the distance from the cones
 
-// The objective, its gradient g in x, and with H the derivative of that.
-static double objective(const share *s, const double *x, double *g, double *H)
+// The objective and its gradient g in x. curves: also the second derivatives of the cones.
+static double objective(const share *s, const double *x, double *g, bool curves)
 {
     int n = s->e.n;
     double sum = 0.5 * DELTA * pp_dot(n, x, x);
     for (int i = 0; i < n; i++) {
         g[i] = DELTA * x[i];
     }
-    // The term DELTA of the Hessian is added in the null space (direction).
-    if (H) {
-        memset(H, 0, (size_t)n * (size_t)n * sizeof *H);
-    }
     for (int i = 0; i < s->cones; i++) {
-        sum += outside_cone(&s->cone[i], x, n, NULL, g, H);
+        sum += outside_cone(&s->cone[i], x, NULL, g, curves);
     }
     return sum;
 }
@@ -182,7 +189,7 @@ static double renew_multipliers(share *s)
         cone *c = &s->cone[i];
         double beyond[3];
         // g is work space here.
-        outside_cone(c, s->x, s->e.n, beyond, s->g, NULL);
+        outside_cone(c, s->x, beyond, s->g, false);
         for (int k = 0; k < 3; k++) {
             most = fmax(most, fabs(beyond[k] - c->w[k]));
             c->w[k] = beyond[k];
@@ -193,76 +200,23 @@ static double renew_multipliers(share *s)
 
 // ── The null space ───────────────────────────────────────────────────────────────────────────────
 
-// Makes v orthogonal to `count` orthonormal vectors. Twice is enough (Kahan and Parlett).
-static void clear_of(int n, int count, const double *Q, double *v)
+// An orthonormal basis N of the null space of M, from the factors that gave the shortest solution,
+// by columns and by rows.
+static perp_status find_null(share *s, pp_arena *arena)
 {
-    for (int twice = 0; twice < 2; twice++) {
-        for (int k = 0; k < count; k++) {
-            const double *q = Q + (size_t)k * (size_t)n;
-            pp_axpy(n, -pp_dot(n, q, v), q, v);
-        }
-    }
-}
-
-// Makes `count` orthonormal vectors of n given ones (columns of V, overwritten), columns first.. of
-// Q, orthogonal to those before: Gram-Schmidt with the longest remainder first.
-static void orthonormal(int n, int count, double *V, double *Q, int first)
-{
-    for (int k = 0; k < count; k++) {
-        int best = 0;
-        double most = -1.0;
-        for (int j = 0; j < n; j++) {
-            double length = pp_dot(n, V + (size_t)j * (size_t)n, V + (size_t)j * (size_t)n);
-            if (length > most) {
-                most = length;
-                best = j;
-            }
-        }
-        double *q = Q + (size_t)(first + k) * (size_t)n;
-        memcpy(q, V + (size_t)best * (size_t)n, (size_t)n * sizeof *q);
-        // Orthogonal once more to all before: V has lost digits in the subtractions below.
-        clear_of(n, first + k, Q, q);
-        double length = sqrt(pp_dot(n, q, q));
-        for (int i = 0; i < n; i++) {
-            q[i] /= length > 0.0 ? length : 1.0;
-        }
-        for (int j = 0; j < n; j++) {
-            double *v = V + (size_t)j * (size_t)n;
-            pp_axpy(n, -pp_dot(n, q, v), q, v);
-        }
-    }
-}
-
-// An orthonormal basis N of the null space of M: unit vectors made orthogonal to the rows of M, of
-// which `rank` are independent as the solution of the equations found.
-static perp_status find_null(share *s, int rank, pp_arena *arena)
-{
-    int n = s->e.n;
-    size_t square = (size_t)n * (size_t)n;
-    double *V = PP_ARRAY(arena, double, 2 * square), *Q = V + square;
-    if (!V) {
+    int n = s->e.n, m = n - s->factors.rank;
+    s->free = m;
+    s->N = PP_ARRAY(arena, double, 2 * (size_t)n * (size_t)m);
+    if (!s->N) {
         return PERP_ERR_MEMORY;
     }
-    // Rows of M as columns of V, each of length 1, so that no row wins by its unit.
-    for (int i = 0; i < n; i++) {
-        double size = 0.0;
-        for (int j = 0; j < n; j++) {
-            size = hypot(size, s->e.M[i + j * n]);
-        }
-        for (int j = 0; j < n; j++) {
-            V[j + i * n] = size > 0.0 ? s->e.M[i + j * n] / size : 0.0;
+    s->rows = s->N + n * m;
+    pp_least_null(&s->factors, s->N, s->dx);
+    for (int j = 0; j < m; j++) {
+        for (int i = 0; i < n; i++) {
+            s->rows[j + i * m] = s->N[i + j * n];
         }
     }
-    orthonormal(n, rank, V, Q, 0);
-    // The complement of the row space.
-    memset(V, 0, square * sizeof *V);
-    for (int j = 0; j < n; j++) {
-        V[j + j * n] = 1.0;
-        clear_of(n, rank, Q, V + (size_t)j * (size_t)n);
-    }
-    orthonormal(n, n - rank, V, Q, rank);
-    s->N = Q + (size_t)rank * (size_t)n;
-    s->free = n - rank;
     return PERP_OK;
 }
 
@@ -270,26 +224,48 @@ static perp_status find_null(share *s, int rank, pp_arena *arena)
 
 enum { STEPS = 60, HALVINGS = 30, MULTIPLIERS = 4 };  // most Newton steps, halvings, rounds
 
+// B = N^T H N + delta I, its lower triangle. H has a block of three rows for each cone that x is
+// outside of, and these are few. dz is work space.
+static void reduce_hessian(share *s)
+{
+    int m = s->free;
+    memset(s->B, 0, (size_t)m * (size_t)m * sizeof *s->B);
+    for (int i = 0; i < m; i++) {
+        s->B[i + i * m] = DELTA;
+    }
+    for (int c = 0; c < s->cones; c++) {
+        const cone *own = &s->cone[c];
+        int index[3];
+        cone_unknowns(own, index);
+        for (int i = 0; i < 3; i++) {
+            if (!own->outside || index[i] < 0) {
+                continue;
+            }
+            // Row i of K times the rows of N, then its product with row i of N.
+            memset(s->dz, 0, (size_t)m * sizeof *s->dz);
+            for (int k = 0; k < 3; k++) {
+                if (index[k] >= 0) {
+                    pp_axpy(m, own->K[i][k], s->rows + (size_t)index[k] * (size_t)m, s->dz);
+                }
+            }
+            const double *a = s->rows + (size_t)index[i] * (size_t)m;
+            for (int j = 0; j < m; j++) {
+                pp_axpy(m - j, s->dz[j], a + j, s->B + j + j * m);
+            }
+        }
+    }
+}
+
 // Newton's direction dx = N dz, (N^T H N + delta I) dz = -N^T g. False: the gradient is rounding.
 static bool direction(share *s, double size)
 {
     int n = s->e.n, m = s->free;
-    double most = 0.0;
+    reduce_hessian(s);
     for (int i = 0; i < m; i++) {
-        const double *a = s->N + (size_t)i * (size_t)n;
-        s->dz[i] = -pp_dot(n, a, s->g);
-        most = fmax(most, fabs(s->dz[i]));
-        memset(s->dx, 0, (size_t)n * sizeof *s->dx);
-        pp_gemv(n, n, 1.0, s->H, n, a, s->dx);
-        for (int k = 0; k < m; k++) {
-            s->B[k + i * m] = pp_dot(n, s->N + (size_t)k * (size_t)n, s->dx);
-        }
-    }
-    for (int i = 0; i < m; i++) {
-        s->B[i + i * m] += DELTA;
+        s->dz[i] = -pp_dot(n, s->N + (size_t)i * (size_t)n, s->g);
     }
     // Positive definite by DELTA, so a failure of Cholesky is rounding.
-    if (most <= 1e-16 * size || pp_chol_factor(m, s->B, m, 0.0) != 0) {
+    if (pp_norm_inf(m, s->dz) <= 1e-16 * size || pp_chol_factor(m, s->B, m, 0.0) != 0) {
         return false;
     }
     pp_chol_solve(m, s->B, m, s->dz);
@@ -303,7 +279,7 @@ static bool direction(share *s, double size)
 static void minimise(share *s, double size)
 {
     int n = s->e.n;
-    double f = objective(s, s->x, s->g, s->H);
+    double f = objective(s, s->x, s->g, true);
     for (int k = 0; k < STEPS && direction(s, size); k++) {
         double slope = pp_dot(n, s->g, s->dx), step = 1.0, next = f;
         // Halve the step until the objective falls by a part of what the slope promises.
@@ -311,7 +287,7 @@ static void minimise(share *s, double size)
             for (int i = 0; i < n; i++) {
                 s->trial[i] = s->x[i] + step * s->dx[i];
             }
-            next = objective(s, s->trial, s->g, NULL);
+            next = objective(s, s->trial, s->g, false);
             if (next <= f + 1e-4 * step * slope) {
                 break;
             }
@@ -320,7 +296,7 @@ static void minimise(share *s, double size)
             break;
         }
         memcpy(s->x, s->trial, (size_t)n * sizeof *s->x);
-        f = objective(s, s->x, s->g, s->H);
+        f = objective(s, s->x, s->g, true);
     }
 }
 
@@ -333,7 +309,7 @@ static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena 
     }
     size_t n = (size_t)s->e.n;
     s->cone = PP_ARRAY(arena, cone, laws->count);
-    s->x = PP_ARRAY(arena, double, 5 * n + 2 * n * n);
+    s->x = PP_ARRAY(arena, double, 5 * n + n * n);
     if (!s->cone || !s->x) {
         return PERP_ERR_MEMORY;
     }
@@ -342,8 +318,7 @@ static perp_status begin(share *s, const pp_laws *laws, double *known, pp_arena 
     s->dz = s->g + n;
     s->dx = s->dz + n;
     s->trial = s->dx + n;
-    s->H = s->trial + n;
-    s->B = s->H + n * n;
+    s->B = s->trial + n;
     for (int i = 0; i < laws->count; i++) {
         add_cone(laws, i, s);
     }
@@ -360,14 +335,14 @@ static int shortest(share *s, pp_arena *arena)
     }
     memcpy(M, s->e.M, (size_t)n * (size_t)n * sizeof *M);
     memcpy(b, s->e.b, (size_t)n * sizeof *b);
-    return pp_least_solve(n, M, b, s->x, s->e.scale, PP_LAW_RANK, arena);
+    return pp_least_factor(n, M, b, s->x, s->e.scale, PP_LAW_RANK, &s->factors, arena);
 }
 
 // From the shortest solution to the least one within the cones.
-static perp_status move_into_cones(share *s, int rank, pp_arena *arena)
+static perp_status move_into_cones(share *s, pp_arena *arena)
 {
     double size = pp_norm_inf(s->e.n, s->x);
-    perp_status status = find_null(s, rank, arena);
+    perp_status status = find_null(s, arena);
     if (status < 0) {
         return status;
     }
@@ -395,10 +370,10 @@ perp_status pp_law_forces(const pp_laws *laws, double *r, pp_law_info *info, pp_
     // The shortest solution is the answer where it is the only one, or within the cones.
     double small = 1e-13 * pp_norm_inf(s.e.n, s.x), squares = 0.0;
     for (int i = 0; i < s.cones; i++) {
-        squares += 2.0 * outside_cone(&s.cone[i], s.x, s.e.n, NULL, s.g, NULL);
+        squares += 2.0 * outside_cone(&s.cone[i], s.x, NULL, s.g, false);
     }
     if (rank < s.e.n && squares > small * small) {
-        status = move_into_cones(&s, rank, arena);
+        status = move_into_cones(&s, arena);
     }
     // r holds the known forces: those of the unknowns are added in their directions.
     for (int j = 0; j < s.e.n; j++) {

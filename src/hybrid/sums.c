@@ -136,15 +136,16 @@ static bool sum_row_impulses(pp_flight *flight, const pp_instant *instant, const
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
 // The rate that a drive should follow.
-static double aim(const perp_model *m, const pp_hold *hold, double t)
+static double aim(const pp_machine *machine, const pp_hold *hold, double t)
 {
-    const pp_joint *j = &m->joint[hold->joint];
+    const pp_joint *j = &machine->model->joint[hold->joint];
+    const double *input = machine->drive ? machine->drive->input : NULL;
     const double one[1] = {1.0};
     double rate = 0.0;
     if (hold->kind == PP_HOLD_TARGET) {
         pp_expr_rate(j->target, &t, one, &rate);
     } else if (hold->kind == PP_HOLD_RATE || hold->kind == PP_HOLD_MOTOR) {
-        rate = pp_expr_value(j->rate, &t);
+        rate = pp_expr_value_in(j->rate, &t, input);
     }
     return rate;
 }
@@ -157,7 +158,6 @@ static double aim(const perp_model *m, const pp_hold *hold, double t)
 static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                       const double *r, double w, const double *mean)
 {
-    const perp_model *m = flight->machine->model;
     for (int i = 0; i < holds->count; i++) {
         const pp_hold *hold = &holds->hold[i];
         bool contact = pp_hold_touches(hold);
@@ -170,7 +170,8 @@ static void book_rows(pp_flight *flight, const pp_instant *instant, const pp_hol
                 flight->now.lost -= hold->kind == PP_HOLD_LOOP ? 0.0 : p * mean[at];
                 flight->now.work -= loop ? p * given : 0.0;
             } else {
-                flight->now.work += p * (mean[at] + (loop ? -given : aim(m, hold, instant->t)));
+                flight->now.work +=
+                    p * (mean[at] + (loop ? -given : aim(flight->machine, hold, instant->t)));
             }
         }
     }
@@ -209,6 +210,7 @@ static void book_forces(pp_flight *flight, const pp_frame *body, const pp_loads 
         const pp_body *b = &m->body[i];
         const pp_frame *f = &body[i];
         double part[6] = {0.0};
+        accumulate_wrench(&flight->result->held[i], w, loads->held[i]);
         held += pp_dot3(loads->held[i].f_W, f->v) + pp_dot3(loads->held[i].tau_W, f->w);
         for (int k = 0; k < b->nv; k++) {
             part[b->axis[k]] = loads->p_ext[b->at + k];
@@ -241,6 +243,28 @@ static void book_springs(pp_flight *flight, const pp_instant *instant, const pp_
             pp_row_add(m, &row, pull, NULL, f);
             add_loop(flight, instant, i, &row, w * pull);
         }
+    }
+}
+
+// Actuators over a time w, as springs; what they give is work from outside.
+static void book_actuators(pp_flight *flight, const pp_instant *instant, const pp_poses *at,
+                           double w, double *f)
+{
+    const perp_model *m = flight->machine->model;
+    for (int i = 0; i < m->actuators; i++) {
+        int joint = m->actuator[i].joint;
+        pp_row row;
+        pp_joint_coordinate(m, at, joint, &row);
+        double effort = pp_actuator_effort(m, at, i, &row);
+        flight->now.joint[joint].drive += w * effort;
+        flight->now.actuator[i] += w * effort;
+        if (!is_loop(flight->machine->tree, joint)) {
+            flight->now.work += w * effort * row.v_pre;
+            continue;
+        }
+        flight->now.work += w * effort * (row.v_pre - row.rate);
+        pp_row_add(m, &row, effort, NULL, f);
+        add_loop(flight, instant, joint, &row, w * effort);
     }
 }
 
@@ -295,7 +319,10 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     const pp_tree *tree = machine->tree;
     pp_arena *arena = flight->scratch;
     double *tau = PP_ARRAY(arena, double, tree->nv), *f = PP_ZEROS(arena, double, m->nv);
-    pp_poses at = {.t = instant->t, .body = instant->pass.body, .turn = machine->turn};
+    pp_poses at = {.t = instant->t,
+                   .body = instant->pass.body,
+                   .turn = machine->turn,
+                   .drive = machine->drive};
     pp_loads loads = {.p_ext = f, .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
     if (!tau || !f || !loads.held) {
         return PERP_ERR_MEMORY;
@@ -304,6 +331,7 @@ static perp_status add_forces(pp_flight *flight, const pp_instant *instant, cons
     pp_forces_add(&loads, m, &at, 1.0, machine->applied);
     book_forces(flight, at.body, &loads, w);
     book_springs(flight, instant, &at, w, f);
+    book_actuators(flight, instant, &at, w, f);
     book_rows(flight, instant, holds, r, w, mean);
     if (!sum_row_impulses(flight, instant, holds, r, w)) {
         return PERP_ERR_MEMORY;
@@ -394,7 +422,9 @@ static bool is_steady(const node *at)
     return change <= STEADY * most;
 }
 
-static const double EXACT = 2e-12;  // of the fastest rate: allowed error of a change of rates
+// Allowed error of a change of rates, relative to the fastest rate and to the change that the free
+// accelerations alone would cause. At rest forces cancel these, and the rates are rounding.
+static const double EXACT = 2e-12;
 
 // out (nv): the change of the rates over [t0, t1], which the integrator knows, less the integral of
 // the accelerations by the rule. exact: it is rounding.
@@ -429,6 +459,7 @@ static perp_status missed(pp_flight *flight, double t0, double t1, const node *a
         (*out)[i] = after - before;
         for (int k = 0; k < 3; k++) {
             (*out)[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
+            fast = fmax(fast, (t1 - t0) * fabs(at[k].moment.free[i]));
         }
     }
     *exact = pp_norm_inf(tree->nv, *out) <= EXACT * fast;
@@ -556,7 +587,7 @@ static void oppose(const pp_flight *flight, const pp_instant *instant, const pp_
         const pp_frame *mid = &instant->pass.body[i], *from = &end[m->bodies + i], *to = &end[i];
         const pp_inertia *mass = &instant->pass.mass[i];
         // Differences of the velocities at both ends; the gyroscopic term belongs to the middle.
-        perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), m->gravity);
+        perp_vec3 a = pp_sub(pp_scale(1.0 / dt, pp_sub(to->v, from->v)), pp_body_gravity(m, b));
         perp_vec3 w = pp_scale(1.0 / dt, pp_sub(to->w, from->w));
         perp_vec3 push = pp_scale(b->mass, a);
         perp_vec3 turn = pp_add(pp_mul(&mass->I, w), pp_cross(mid->w, pp_mul(&mass->I, mid->w)));

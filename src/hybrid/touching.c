@@ -114,6 +114,6 @@ perp_status pp_flight_touching(pp_flight *flight, pp_holds *out)
 double pp_flight_rest_speed(const pp_flight *flight)
 {
     const pp_machine *machine = flight->machine;
-    double g = pp_length(machine->model->gravity);
+    double g = machine->model->gravity_most;
     return fmax(flight->tol_rate, 1e-3 * sqrt(g * machine->length));
 }

@@ -39,9 +39,10 @@ static void apply_force(const force_sum *s, int i, perp_vec3 f, perp_vec3 at, pe
 }
 
 // An expression that is not given is 0.
-static double evaluate_expression(const pp_expr *expr, const double *variables)
+static double evaluate_expression(const force_sum *s, const pp_expr *expr, const double *variables)
 {
-    return expr ? pp_expr_value(expr, variables) : 0.0;
+    const double *input = s->at->drive ? s->at->drive->input : NULL;
+    return expr ? pp_expr_value_in(expr, variables, input) : 0.0;
 }
 
 // A force and torque given as expressions of time, pose and velocity of the body, in W or in the body's axes, at a point
@@ -56,11 +57,11 @@ static void expression_force(const force_sum *s, const pp_force *force)
     if (!s->model->spatial) {
         memcpy(x, planar, sizeof planar);
     }
-    perp_vec3 value = {evaluate_expression(force->f[0], x), evaluate_expression(force->f[1], x),
-                       evaluate_expression(force->f[2], x)};
-    perp_vec3 torque = {evaluate_expression(force->torque[0], x),
-                        evaluate_expression(force->torque[1], x),
-                        evaluate_expression(force->torque[2], x)};
+    perp_vec3 value = {evaluate_expression(s, force->f[0], x), evaluate_expression(s, force->f[1], x),
+                       evaluate_expression(s, force->f[2], x)};
+    perp_vec3 torque = {evaluate_expression(s, force->torque[0], x),
+                        evaluate_expression(s, force->torque[1], x),
+                        evaluate_expression(s, force->torque[2], x)};
     perp_vec3 at = pp_point(f, force->r_B);
     if (force->body_axes) {
         value = pp_rotate(f, value);
@@ -135,7 +136,8 @@ double pp_potential(const perp_model *model, const pp_frame *body)
     double energy = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         if (model->body[i].nv > 0) {
-            energy -= model->body[i].mass * pp_dot3(model->gravity, body[i].p);
+            const pp_body *b = &model->body[i];
+            energy -= b->mass * pp_dot3(pp_body_gravity(model, b), body[i].p);
         }
     }
     for (int i = 0; i < model->forces; i++) {
@@ -156,9 +158,10 @@ double pp_potential(const perp_model *model, const pp_frame *body)
 static void own_impulses(const force_sum *s, perp_gyroscopic how)
 {
     const perp_model *m = s->model;
-    const double g[3] = {m->gravity.x, m->gravity.y, m->gravity.z};
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
+        perp_vec3 pull = pp_body_gravity(m, body);
+        const double g[3] = {pull.x, pull.y, pull.z};
         double *p = s->out->p_ext + body->at;
         for (int c = 0; c < body->nv; c++) {
             p[c] = body->axis[c] < 3 ? s->h * body->mass * g[body->axis[c]] : 0.0;
@@ -203,7 +206,8 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
                               pp_arena *arena)
 {
     pp_frame *body = PP_ARRAY(arena, pp_frame, model->bodies);
-    *out = (pp_kinematics){.poses = {.t = state->t, .body = body, .turn = state->turn}, .h = h};
+    *out = (pp_kinematics){
+        .poses = {.t = state->t, .body = body, .turn = state->turn, .drive = state->drive}, .h = h};
     out->mass = PP_ARRAY(arena, pp_inertia, model->bodies);
     out->loads.p_ext = PP_ZEROS(arena, double, model->nv);
     out->loads.held = PP_ZEROS(arena, perp_wrench, model->bodies);

@@ -9,6 +9,20 @@
 
 #include <perp/sim.h>
 
+// What drives a model over a step: inputs are held from its start on.
+typedef struct pp_drive {
+    double t;               // start of the step [s]
+    const double *input;    // of every input
+    const double *filter;   // of every actuator: its filtered control at t; without a filter unused
+    const double *control;  // of every actuator: mean of its control over the step
+} pp_drive;
+
+// The control c of an actuator with a filter, from its value at drive->t; and without one, as the inputs give it.
+double pp_actuator_control(const perp_model *model, const pp_drive *drive, int actuator, double t);
+// Its mean from drive->t to drive->t + h, and the filtered control then.                 theory (A2)
+double pp_actuator_mean_control(const perp_model *model, const pp_drive *drive, int actuator,
+                                double h, double *end);
+
 // State of a sim: positions and velocities of the free bodies.
 typedef struct pp_state {
     double t;
@@ -16,6 +30,7 @@ typedef struct pp_state {
     double *nu;  // model->nv
     // joints: their coordinates when last seen, which show how often an axis went around
     double *turn;
+    const pp_drive *drive;  // NULL: the model has no inputs and no actuators
 } pp_state;
 
 // Pose and velocity of one body.
@@ -40,7 +55,14 @@ typedef struct pp_poses {
     const pp_frame *body;  // every body, the ground included
     // joints: coordinates when last seen (pp_state); NULL: angles between -pi and pi
     const double *turn;
+    const pp_drive *drive;  // NULL: the model has no inputs and no actuators
 } pp_poses;
+
+// Value of an expression of time and inputs, such as the rate of a joint.
+static inline double pp_signal_value(const pp_expr *expr, const pp_poses *at)
+{
+    return pp_expr_value_in(expr, &at->t, at->drive ? at->drive->input : NULL);
+}
 
 // What pushes the bodies over a step.
 typedef struct pp_loads {

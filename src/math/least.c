@@ -156,9 +156,10 @@ static void shortest(int n, int rank, const double *R, const double *c, const do
 
 // Scaled on both sides, reduced to triangular form, solved, and scaled back into the caller's
 // order.
-int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
-                   pp_arena *arena)
+int pp_least_factor(int n, double *A, double *b, double *x, const double *scale, double tiny,
+                    pp_least *out, pp_arena *arena)
 {
+    *out = (pp_least){.n = n};
     if (n == 0) {
         return 0;
     }
@@ -198,5 +199,29 @@ int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, 
     for (int k = 0; k < n; k++) {
         x[place[k]] = y[k];
     }
+    *out = (pp_least){n, rank, place, work, work + size + (size_t)n};
     return rank;
+}
+
+int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
+                   pp_arena *arena)
+{
+    pp_least factors;
+    return pp_least_factor(n, A, b, x, scale, tiny, &factors, arena);
+}
+
+// Z^T [0; I]: the last columns of the product of the reflections that took the rows to T.
+void pp_least_null(const pp_least *factors, double *N, double *work)
+{
+    int n = factors->n;
+    for (int j = 0; j < n - factors->rank; j++) {
+        memset(work, 0, (size_t)n * sizeof *work);
+        work[factors->rank + j] = 1.0;
+        for (int k = factors->rank - 1; k >= 0; k--) {
+            apply_reflector(n - k, factors->W + k + k * n, factors->beta[k], work + k);
+        }
+        for (int i = 0; i < n; i++) {
+            N[factors->place[i] + j * n] = work[i];
+        }
+    }
 }

@@ -101,6 +101,16 @@ void pp_chol_solve_rows(int from, int to, int n, double *L, int ld);
 // column.
 int pp_least_solve(int n, double *A, double *b, double *x, const double *scale, double tiny,
                    pp_arena *arena);
+// The same, and keeps the factors in the arena. pp_least_null makes from them an orthonormal basis N
+// (n x (n - rank)) of the null space of A at that rank; work: n numbers.
+typedef struct pp_least {
+    int n, rank;
+    const int *place;        // n: order of the unknowns
+    const double *W, *beta;  // rank reflections
+} pp_least;
+int pp_least_factor(int n, double *A, double *b, double *x, const double *scale, double tiny,
+                    pp_least *out, pp_arena *arena);
+void pp_least_null(const pp_least *factors, double *N, double *work);
 
 // ── Sparse (CSC) ─────────────────────────────────────────────────────────────────────────────────
 

@@ -115,17 +115,15 @@ const char *const pp_spatial_variables[PP_SPATIAL_VARS] = {"t",  "x",  "y",  "z"
                                                            "wx", "wy", "wz", "qx", "qy", "qz"};
 
 // Messages name the object, the field and the column in the text.
-bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
-                     int count, const pp_expr **expr)
+bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, const char *text,
+                        const pp_expr_names *scope, const pp_expr **expr)
 {
     pp_expr_error error;
     *expr = NULL;
     if (!text) {
         return true;
     }
-    perp_status status =
-        pp_expr_parse(text, b->spatial ? pp_spatial_variables : pp_planar_variables, count,
-                      b->arena, expr, &error);
+    perp_status status = pp_expr_parse_with(text, scope, b->arena, expr, NULL, &error);
     if (status == PERP_ERR_MEMORY) {
         return pp_builder_bad(b, status, "allocation failed");
     }
@@ -134,6 +132,24 @@ bool pp_builder_expr(perp_builder *b, const char *object, const char *field, con
                               text, error.column, error.text);
     }
     return true;
+}
+
+bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
+                     int count, const pp_expr **expr)
+{
+    const pp_expr_names scope = {.variable = b->spatial ? pp_spatial_variables : pp_planar_variables,
+                                 .variables = count};
+    return pp_builder_expr_in(b, object, field, text, &scope, expr);
+}
+
+bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
+                               const char *text, int count, const pp_expr **expr)
+{
+    const pp_expr_names scope = {.variable = b->spatial ? pp_spatial_variables : pp_planar_variables,
+                                 .variables = count,
+                                 .input = b->input_names.items,
+                                 .inputs = b->inputs.count};
+    return pp_builder_expr_in(b, object, field, text, &scope, expr);
 }
 
 // Every kind of object has its name as first member.
@@ -219,8 +235,8 @@ void perp_builder_set_listed_only(perp_builder *builder, bool listed_only)
 
 // Whether an object may be added. A builder that has failed ignores what follows; the cookie shows
 // that the definition was initialised by its _default().
-static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
-                   const char *what)
+bool pp_builder_usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
+                       const char *what)
 {
     if (!b || b->error.status < 0) {
         return false;
@@ -234,7 +250,7 @@ static bool usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t e
 }
 
 // Removes the last item where its conversion failed; returns its index or -1.
-static int kept(pp_list *list, bool ok)
+int pp_builder_keep(pp_list *list, bool ok)
 {
     if (!ok) {
         list->count--;
@@ -246,7 +262,7 @@ static int kept(pp_list *list, bool ok)
 // The first body after the ground decides between plane and space.
 perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def)
 {
-    if (!usable(builder, def, def ? def->cookie : 0, PP_BODY_COOKIE, "body")) {
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_BODY_COOKIE, "body")) {
         return (perp_body){-1};
     }
     pp_body *body = pp_builder_grow(builder, &builder->bodies, sizeof *body);
@@ -257,7 +273,7 @@ perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def)
     bool ok = pp_builder_name(builder, "body", &body->name, builder->bodies.count - 1,
                               &builder->bodies, sizeof *body) &&
               pp_convert_body(builder, def, body);
-    return (perp_body){kept(&builder->bodies, ok)};
+    return (perp_body){pp_builder_keep(&builder->bodies, ok)};
 }
 
 // The shapes of a body are a linked list in order of creation; the newest is the last.
@@ -276,7 +292,7 @@ static void tie_shape(const perp_builder *b, int body)
 // Shapes and densities are two lists of the same length: a shape that fails is removed from both.
 perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const perp_shape_def *def)
 {
-    if (!usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
         return (perp_shape){-1};
     }
     if (body.i < 0 || body.i >= builder->bodies.count) {
@@ -295,12 +311,12 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
     bool ok = pp_builder_name(builder, "shape", &shape->name, builder->shapes.count - 1,
                               &builder->shapes, sizeof *shape) &&
               pp_convert_shape(builder, body.i, def, shape);
-    if (!ok) {  // kept() removes the shape itself
+    if (!ok) {  // pp_builder_keep() removes the shape itself
         builder->densities.count--;
     } else {
         tie_shape(builder, body.i);
     }
-    return (perp_shape){kept(&builder->shapes, ok)};
+    return (perp_shape){pp_builder_keep(&builder->shapes, ok)};
 }
 
 // Two different shapes of different bodies.
@@ -328,7 +344,7 @@ bool pp_builder_facets(int facets)
 // The last rule for a pair wins (sort_pairs in model.c).
 void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
 {
-    if (!usable(builder, def, def ? def->cookie : 0, PP_PAIR_COOKIE, "pair") ||
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_PAIR_COOKIE, "pair") ||
         !shapes_exist(builder, def->a, def->b, "pair")) {
         return;
     }
@@ -364,10 +380,28 @@ void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
     }
 }
 
+// Both orders are the same pair.
+void perp_builder_add_exclusion(perp_builder *builder, perp_body a, perp_body b)
+{
+    if (!builder || builder->error.status < 0) {
+        return;
+    }
+    int count = builder->bodies.count;
+    if (a.i < 0 || a.i >= count || b.i < 0 || b.i >= count || a.i == b.i) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "exclusion: needs two bodies, got %d and %d", a.i,
+                       b.i);
+        return;
+    }
+    pp_body_pair *pair = pp_builder_grow(builder, &builder->exclusions, sizeof *pair);
+    if (pair) {
+        *pair = (pp_body_pair){a.i < b.i ? a.i : b.i, a.i < b.i ? b.i : a.i};
+    }
+}
+
 // A listed contact is in every problem, whatever the distance of its shapes and their `detect`.
 void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def)
 {
-    if (!usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_CONTACT_COOKIE, "contact") ||
         !shapes_exist(builder, def->a, def->b, "contact")) {
         return;
     }
@@ -412,7 +446,7 @@ void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def
 // Bodies and joints that it refers to must exist already.
 perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *def)
 {
-    if (!usable(builder, def, def ? def->cookie : 0, PP_JOINT_COOKIE, "joint")) {
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_JOINT_COOKIE, "joint")) {
         return (perp_joint){-1};
     }
     pp_joint *joint = pp_builder_grow(builder, &builder->joints, sizeof *joint);
@@ -423,13 +457,13 @@ perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *d
     bool ok = pp_builder_name(builder, "joint", &joint->name, builder->joints.count - 1,
                               &builder->joints, sizeof *joint) &&
               pp_convert_joint(builder, def, joint);
-    return (perp_joint){kept(&builder->joints, ok)};
+    return (perp_joint){pp_builder_keep(&builder->joints, ok)};
 }
 
 // Errors of expressions are reported with their column.
 perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *def)
 {
-    if (!usable(builder, def, def ? def->cookie : 0, PP_FORCE_COOKIE, "force")) {
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_FORCE_COOKIE, "force")) {
         return (perp_force){-1};
     }
     pp_force *force = pp_builder_grow(builder, &builder->forces, sizeof *force);
@@ -440,5 +474,5 @@ perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *d
     bool ok = pp_builder_name(builder, "force", &force->name, builder->forces.count - 1,
                               &builder->forces, sizeof *force) &&
               pp_convert_force(builder, def, force);
-    return (perp_force){kept(&builder->forces, ok)};
+    return (perp_force){pp_builder_keep(&builder->forces, ok)};
 }

@@ -8,12 +8,14 @@
 
 // Each definition carries the cookie of its _default() function: one that was not initialised, or
 // comes from another version, is refused.
-#define PP_BODY_COOKIE    0x70420001u
-#define PP_SHAPE_COOKIE   0x70530001u
+#define PP_BODY_COOKIE    0x70420002u
+#define PP_SHAPE_COOKIE   0x70530002u
 #define PP_PAIR_COOKIE    0x70500001u
 #define PP_CONTACT_COOKIE 0x70430101u
 #define PP_JOINT_COOKIE   0x704A0001u
 #define PP_FORCE_COOKIE   0x70460001u
+#define PP_INPUT_COOKIE   0x70550001u
+#define PP_ACTUATOR_COOKIE 0x70410001u
 
 // A list that doubles when it is full; old blocks stay in the arena until the builder is freed.
 typedef struct pp_list {
@@ -35,7 +37,10 @@ struct perp_builder {
     bool listed_only;
     bool planar, spatial;                                     // a body of this kind was added
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
-    pp_list densities;                                        // of double, one a shape
+    pp_list inputs, actuators;
+    pp_list input_names;  // of const char *, one an input, for expressions
+    pp_list densities;    // of double, one a shape
+    pp_list exclusions;   // of pp_body_pair
 };
 
 // Room for one more item of the given size, zeroed; NULL without memory, with the error set.
@@ -47,6 +52,18 @@ bool pp_builder_bad(perp_builder *b, perp_status status, const char *format, ...
 // Parses a text as an expression of the first `count` variables; NULL stays NULL.
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr);
+// The same with names of its own.
+bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, const char *text,
+                        const pp_expr_names *scope, const pp_expr **expr);
+// The same of an expression that may also use the inputs added so far.
+bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
+                               const char *text, int count, const pp_expr **expr);
+// An object may be added; otherwise the error is set. The cookie shows that the definition was
+// initialised.
+bool pp_builder_usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
+                       const char *what);
+// Removes the last item where its conversion failed; returns its index or -1.
+int pp_builder_keep(pp_list *list, bool ok);
 // Replaces *name by a copy, or by a generated one, and enters it; false where it is taken.
 bool pp_builder_name(perp_builder *b, const char *what, const char **name, int index, pp_list *list,
                      size_t size);
@@ -62,7 +79,8 @@ bool pp_kind_in_plane(perp_shape_kind kind);
 bool pp_kind_in_space(perp_shape_kind kind);
 bool pp_convert_solid(perp_builder *b, const perp_shape_def *def, pp_shape *shape);
 bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
-bool pp_builder_facets(int facets);  // 0, or as many directions as a polygon may have
+bool pp_builder_colour(int32_t colour);  // 0xRRGGBB or -1
+bool pp_builder_facets(int facets);      // 0, or as many directions as a polygon may have
 
 // Mass and inertia of a free body, as given or from its shapes. Finds the centre of mass to which
 // the frame of a body with `recenter` is moved.
@@ -70,6 +88,11 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
                                       perp_error *error);
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error);
+
+// Gains of the actuators with a damping ratio, in a model whose bodies have their masses.
+perp_status pp_model_set_damping(perp_model *m, perp_error *error);
+// Coefficients of a contact between two shapes that no rule mentions.
+pp_pair_rule pp_shapes_combine(const pp_shape *a, const pp_shape *b);
 
 // Which shapes may meet, in a model that is complete otherwise; false: no memory.
 bool pp_model_set_exclusions(perp_model *m);

@@ -8,6 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+// -1 stands for none.
+bool pp_builder_colour(int32_t colour)
+{
+    return colour >= -1 && colour <= 0xFFFFFF;
+}
+
 // Numbers of a body.
 static bool check_body(perp_builder *b, const perp_body_def *def, const char *name)
 {
@@ -30,6 +36,13 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
             b, PERP_ERR_MODEL,
             "body '%s': mass and inertia must be positive, or 0 to compute them from densities",
             name);
+    }
+    if (!isfinite(def->gravity_scale)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': gravity_scale is not finite", name);
+    }
+    if (!pp_builder_colour(def->colour)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "body '%s': colour must be 0xRRGGBB, or -1 for none", name);
     }
     // A quaternion of few decimals is normalised later; one farther off is more likely a mistake.
     // NaN fails as well.
@@ -146,6 +159,8 @@ bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
     body->kind = def->kind;
     body->drive = def->motion;
     body->mass = def->mass;
+    body->gravity_scale = def->gravity_scale;
+    body->colour = def->colour;
     body->recenter = def->recenter;
     body->p0 = def->position_W;
     body->rot0 = pp_quat_unit(def->rotation_WB);
@@ -333,6 +348,15 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     if (!(def->density >= 0.0) || !isfinite(def->density)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': density must be >= 0", shape->name);
     }
+    if (def->combine < PERP_COMBINE_DEFAULT || def->combine > PERP_COMBINE_MAX) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "shape '%s': unknown rule %d of combine",
+                              shape->name, (int)def->combine);
+    }
+    if (!pp_builder_colour(def->colour)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "shape '%s': colour must be 0xRRGGBB, or -1 for that of the body",
+                              shape->name);
+    }
     shape->body = body;
     shape->kind = shape->given = def->kind;
     shape->p_BS = (pp_vec2){def->position_B.x, def->position_B.y};
@@ -343,6 +367,12 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->mu_spin = def->mu_spin;
     shape->mu_roll = def->mu_roll;
     shape->facets = def->facets;
+    shape->combine = def->combine;
+    shape->priority = def->priority;
+    shape->group = def->group;
+    shape->mask = def->mask;
+    const pp_body *owner = (const pp_body *)b->bodies.items + body;
+    shape->colour = def->colour >= 0 ? def->colour : owner->colour;
     // Both members are filled where both may be needed.
     bool in_space = b->spatial || !b->planar, in_plane = b->planar || !b->spatial;
     if (!b->spatial && !b->planar) {  // a shape of the ground, before the first body
@@ -439,6 +469,18 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': stiffness and damping must be >= 0",
                               joint->name);
     }
+    if (!(def->armature >= 0.0) || !isfinite(def->armature)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': the armature must be >= 0",
+                              joint->name);
+    }
+    bool turns_one = def->kind == PERP_JOINT_REVOLUTE || def->kind == PERP_JOINT_PRISMATIC ||
+                     def->kind == PERP_JOINT_SCREW;
+    if (def->armature > 0.0 && !turns_one) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': only revolute, prismatic and screw joints have an "
+                              "armature",
+                              joint->name);
+    }
     if (!(def->limit_restitution >= 0.0) || !(def->limit_restitution <= 1.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': restitution of a limit must be between 0 and 1",
@@ -456,7 +498,7 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
     }
     // Everything that acts along the coordinate needs one. Limits are off where lower > upper.
     bool needs = def->target || def->rate || def->friction > 0.0 || def->lower <= def->upper ||
-                 def->stiffness > 0.0 || def->damping > 0.0;
+                 def->stiffness > 0.0 || def->damping > 0.0 || def->armature > 0.0;
     if (needs && (def->kind == PERP_JOINT_WELD || def->kind == PERP_JOINT_GEAR)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a weld or gear has no coordinate to drive or limit",
@@ -508,6 +550,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     joint->stiffness = def->stiffness;
     joint->damping = def->damping;
     joint->rest = def->rest;
+    joint->armature = def->armature;
     joint->collide = def->collide;
     joint->length = def->length;
     joint->rate_effort = def->rate_effort;
@@ -517,7 +560,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     joint->limit_restitution = def->limit_restitution;
     return pp_convert_joint_axes(b, def, joint) &&
            pp_builder_expr(b, joint->name, "target", def->target, 1, &joint->target) &&
-           pp_builder_expr(b, joint->name, "rate", def->rate, 1, &joint->rate);
+           pp_builder_expr_of_inputs(b, joint->name, "rate", def->rate, 1, &joint->rate);
 }
 
 // Springs act between a and b, other forces on b alone.
@@ -584,8 +627,8 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                                   "force '%s': a planar force has no %s, only fx, fy and torque",
                                   force->name, fields[k]);
         }
-        if (!pp_builder_expr(b, force->name, fields[k], texts[k],
-                             b->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS, to)) {
+        if (!pp_builder_expr_of_inputs(b, force->name, fields[k], texts[k],
+                                       b->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS, to)) {
             return false;
         }
     }

@@ -9,7 +9,10 @@
 // A free body at the origin, without mass: it comes from the shapes.
 perp_body_def perp_body_default(void)
 {
-    return (perp_body_def){.rotation_WB = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_BODY_COOKIE};
+    return (perp_body_def){.rotation_WB = {1.0, 0.0, 0.0, 0.0},
+                           .gravity_scale = 1.0,
+                           .colour = -1,
+                           .cookie = PP_BODY_COOKIE};
 }
 
 // A disc or sphere of 1 m diameter; half is used by kinds with extents.
@@ -21,6 +24,9 @@ perp_shape_def perp_shape_default(void)
                             .rotation_BS = {1.0, 0.0, 0.0, 0.0},
                             .mu = 0.5,
                             .detect = true,
+                            .group = 1,
+                            .mask = 1,
+                            .colour = -1,
                             .cookie = PP_SHAPE_COOKIE};
 }
 
@@ -62,4 +68,22 @@ perp_joint_def perp_joint_default(void)
 perp_force_def perp_force_default(void)
 {
     return (perp_force_def){.kind = PERP_FORCE_WRENCH, .b = {-1}, .cookie = PP_FORCE_COOKIE};
+}
+
+perp_input_def perp_input_default(void)
+{
+    return (perp_input_def){.lower = -PP_INF, .upper = PP_INF, .cookie = PP_INPUT_COOKIE};
+}
+
+// Without limits and without a filter.
+perp_actuator_def perp_actuator_default(void)
+{
+    return (perp_actuator_def){.kind = PERP_ACTUATOR_MOTOR,
+                               .joint = {-1},
+                               .gear = 1.0,
+                               .damping_ratio = -1.0,
+                               .gain = 1.0,
+                               .lower = -PP_INF,
+                               .upper = PP_INF,
+                               .cookie = PP_ACTUATOR_COOKIE};
 }

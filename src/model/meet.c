@@ -6,7 +6,9 @@
 // Bodies that a joint connects do not collide with each other. If one of them is not free (ground,
 // fixed, driven), this holds only for those of its shapes that the joint is fastened to, the ones
 // that contain or touch an anchor: the floor under a pendulum is no part of its bearing. Joints
-// that act at a distance (distance, angle, gear) keep nothing apart.
+// that act at a distance (distance, angle, gear) keep nothing apart. Groups and masks of shapes and
+// excluded pairs of bodies keep apart what the scene says. A rule for two shapes overrides all of
+// these.
 #include "math/math.h"
 #include "model/builder.h"
 
@@ -26,8 +28,8 @@ static uint64_t pair_key(int a, int b)
     return a < b ? key_of(a, b) : key_of(b, a);
 }
 
-// Binary search in sorted keys.
-static bool has_key(const uint64_t *key, int n, uint64_t wanted)
+// Binary search in sorted keys: where the key is, or would be.
+static int key_at(const uint64_t *key, int n, uint64_t wanted)
 {
     int low = 0, high = n;
     while (low < high) {
@@ -38,7 +40,13 @@ static bool has_key(const uint64_t *key, int n, uint64_t wanted)
             high = middle;
         }
     }
-    return low < n && key[low] == wanted;
+    return low;
+}
+
+static bool has_key(const uint64_t *key, int n, uint64_t wanted)
+{
+    int at = key_at(key, n, wanted);
+    return at < n && key[at] == wanted;
 }
 
 // ── Where a point is, seen from a shape ──────────────────────────────────────────────────────────
@@ -202,12 +210,13 @@ static int held_of(const perp_model *m, int joint, uint64_t *key)
 }
 
 // Needs pp_model_pair_filter, which needs the keys.
-static void count_left_out(perp_model *m);
+static bool count_left_out(perp_model *m);
 
 // Keys are counted, then listed, then sorted.
 bool pp_model_set_exclusions(perp_model *m)
 {
     int held = 0, most = m->joints > m->listed ? m->joints : m->listed;
+    most = most > m->exclusions ? most : m->exclusions;
     for (int i = 0; i < m->joints; i++) {
         held += held_of(m, i, NULL);
     }
@@ -216,7 +225,9 @@ bool pp_model_set_exclusions(perp_model *m)
     m->meet.joined_key = PP_ARRAY(m->arena, uint64_t, m->joints);
     m->meet.held_key = PP_ARRAY(m->arena, uint64_t, held);
     m->meet.listed_key = PP_ARRAY(m->arena, uint64_t, m->listed);
-    if (!scratch || !m->meet.joined_key || !m->meet.held_key || !m->meet.listed_key) {
+    m->meet.excluded_key = PP_ARRAY(m->arena, uint64_t, m->exclusions);
+    if (!scratch || !m->meet.joined_key || !m->meet.held_key || !m->meet.listed_key ||
+        !m->meet.excluded_key) {
         return false;
     }
     // Two free bodies at a joint: all their shapes ignore each other. A joint to a body that is not
@@ -232,11 +243,14 @@ bool pp_model_set_exclusions(perp_model *m)
     for (int i = 0; i < m->listed; i++) {
         m->meet.listed_key[m->meet.listed++] = pair_key(m->contact[i].a, m->contact[i].b);
     }
+    for (int i = 0; i < m->exclusions; i++) {
+        m->meet.excluded_key[m->meet.excluded++] = pair_key(m->exclusion[i].a, m->exclusion[i].b);
+    }
+    pp_sort_keys(m->meet.excluded, m->meet.excluded_key, scratch);
     pp_sort_keys(m->meet.joined, m->meet.joined_key, scratch);
     pp_sort_keys(m->meet.held, m->meet.held_key, scratch);
     pp_sort_keys(m->meet.listed, m->meet.listed_key, scratch);
-    count_left_out(m);
-    return true;
+    return count_left_out(m);
 }
 
 // ── Asking ───────────────────────────────────────────────────────────────────────────────────────
@@ -255,6 +269,12 @@ static bool are_joined(const perp_model *m, int a, int b)
     return has_key(m->meet.joined_key, m->meet.joined, pair_key(body_a, body_b)) ||
            has_key(m->meet.held_key, m->meet.held, key_of(a, body_b)) ||
            has_key(m->meet.held_key, m->meet.held, key_of(b, body_a));
+}
+
+// As MuJoCo's contype and conaffinity: one of the two wants the other.
+static bool groups_meet(const pp_shape *a, const pp_shape *b)
+{
+    return (a->group & b->mask) != 0 || (b->group & a->mask) != 0;
 }
 
 pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
@@ -281,14 +301,24 @@ pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
     if (!sa->detect || !sb->detect) {
         return PP_PAIR_NOT_DETECTED;
     }
-    // A rule of the scene overrides the exclusion by joints.
+    // A rule of the scene overrides groups, excluded bodies and joints.
     if (m->pairs > 0) {
         pp_model_pair(m, a, b, &rule);
     }
     if (rule.ignore) {
         return PP_PAIR_IGNORED;
     }
-    return !rule.given && are_joined(m, a, b) ? PP_PAIR_JOINED : PP_PAIR_COLLIDES;
+    if (rule.given) {
+        return PP_PAIR_COLLIDES;
+    }
+    if (!groups_meet(sa, sb)) {
+        return PP_PAIR_MASKED;
+    }
+    if (m->meet.excluded > 0 &&
+        has_key(m->meet.excluded_key, m->meet.excluded, pair_key(sa->body, sb->body))) {
+        return PP_PAIR_EXCLUDED;
+    }
+    return are_joined(m, a, b) ? PP_PAIR_JOINED : PP_PAIR_COLLIDES;
 }
 
 // ── Counting ─────────────────────────────────────────────────────────────────────────────────────
@@ -326,12 +356,27 @@ static pair_tally tally_of(const perp_model *m, bool held)
     return (pair_tally){t.all + pairs_of(shapes), t.seen + pairs_of(seen)};
 }
 
-// Pairs of one shape with the shapes of a body that joints keep apart.
-static int64_t joined_with(const perp_model *m, int shape, int body)
+// Pairs of one shape with the shapes of a body that are kept apart for the given reason.
+static int64_t count_with(const perp_model *m, int shape, int body, pp_pair_filter why)
 {
     int64_t count = 0;
     for (int k = m->body[body].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
-        count += pp_model_pair_filter(m, shape, k) == PP_PAIR_JOINED;
+        count += pp_model_pair_filter(m, shape, k) == why;
+    }
+    return count;
+}
+
+// The same for pairs of bodies, given as sorted keys. A key that occurs twice counts once.
+static int64_t count_bodies(const perp_model *m, const uint64_t *key, int keys, pp_pair_filter why)
+{
+    int64_t count = 0;
+    for (int i = 0; i < keys; i++) {
+        if (i > 0 && key[i - 1] == key[i]) {
+            continue;
+        }
+        for (int k = m->body[key[i] >> 32].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+            count += count_with(m, k, (int)(key[i] & UINT32_MAX), why);
+        }
     }
     return count;
 }
@@ -340,34 +385,139 @@ static int64_t joined_with(const perp_model *m, int shape, int body)
 static int64_t count_joined(const perp_model *m)
 {
     const pp_pair_exclusions *meet = &m->meet;
-    int64_t count = 0;
-    for (int i = 0; i < meet->joined; i++) {
-        uint64_t key = meet->joined_key[i];
-        if (i > 0 && meet->joined_key[i - 1] == key) {
-            continue;
-        }
-        for (int k = m->body[key >> 32].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
-            count += joined_with(m, k, (int)(key & UINT32_MAX));
-        }
-    }
+    int64_t count = count_bodies(m, meet->joined_key, meet->joined, PP_PAIR_JOINED);
     for (int i = 0; i < meet->held; i++) {
         uint64_t key = meet->held_key[i];
         if (i == 0 || meet->held_key[i - 1] != key) {
-            count += joined_with(m, (int)(key >> 32), (int)(key & UINT32_MAX));
+            count += count_with(m, (int)(key >> 32), (int)(key & UINT32_MAX), PP_PAIR_JOINED);
         }
     }
     return count;
 }
 
-// Counted by formula where possible: a scene of n shapes has n^2 pairs.
-static void count_left_out(perp_model *m)
+// ── Counting by groups ───────────────────────────────────────────────────────────────────────────
+
+// Detected shapes that share group and mask.
+typedef struct mask_class {
+    int example;   // one of them
+    int64_t all;   // their number
+    int64_t held;  // of bodies that are not free
+} mask_class;
+
+typedef struct mask_classes {
+    mask_class *item;
+    int count;
+    int *of;  // shapes: their class, -1: not detected
+} mask_classes;
+
+static uint64_t mask_key(const pp_shape *s)
+{
+    return ((uint64_t)s->group << 32) | s->mask;
+}
+
+// Sorts the distinct keys, then finds the class of each shape among them.
+static bool set_classes(const perp_model *m, mask_classes *c)
+{
+    uint64_t *key = PP_ARRAY(m->arena, uint64_t, m->shapes);
+    uint64_t *scratch = PP_ARRAY(m->arena, uint64_t, m->shapes);
+    c->of = PP_ARRAY(m->arena, int, m->shapes);
+    c->item = PP_ZEROS(m->arena, mask_class, m->shapes);
+    if (!key || !scratch || !c->of || !c->item) {
+        return false;
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        key[i] = mask_key(&m->shape[i]);
+    }
+    pp_sort_keys(m->shapes, key, scratch);
+    // equal keys are neighbours now: one of each moves to the front
+    for (int i = 0; i < m->shapes; i++) {
+        if (i == 0 || key[i] != key[c->count - 1]) {
+            key[c->count++] = key[i];
+        }
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        const pp_shape *s = &m->shape[i];
+        int at = key_at(key, c->count, mask_key(s));
+        c->of[i] = s->detect ? at : -1;
+        c->item[at].example = i;
+        c->item[at].all += s->detect;
+        c->item[at].held += s->detect && m->body[s->body].nv == 0;
+    }
+    return true;
+}
+
+// Pairs of shapes of one free body that their masks would keep apart.
+static int64_t masked_within(const perp_model *m, const mask_classes *c, int body)
+{
+    int64_t count = 0;
+    for (int k = m->body[body].first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
+        for (int i = m->shape[k].next - 1; i >= 0; i = m->shape[i].next - 1) {
+            bool seen = c->of[k] >= 0 && c->of[i] >= 0;
+            count += seen && !groups_meet(&m->shape[k], &m->shape[i]);
+        }
+    }
+    return count;
+}
+
+// Whether a pair is among those that the formula of count_masked counts.
+static bool masked_by_formula(const perp_model *m, int a, int b)
+{
+    const pp_shape *sa = &m->shape[a], *sb = &m->shape[b];
+    bool held = m->body[sa->body].nv == 0 && m->body[sb->body].nv == 0;
+    return !held && sa->detect && sb->detect && !groups_meet(sa, sb);
+}
+
+// Pairs of classes that do not meet, less those that are left out for an earlier reason: pairs of
+// bodies that are not free, of one body, listed pairs, and pairs with a rule.
+static bool count_masked(const perp_model *m, int64_t *count)
+{
+    mask_classes c = {0};
+    pp_mark mark = pp_arena_mark(m->arena);
+    *count = 0;
+    if (!set_classes(m, &c)) {
+        return false;
+    }
+    for (int i = 0; i < c.count; i++) {
+        const mask_class *one = &c.item[i];
+        if (!groups_meet(&m->shape[one->example], &m->shape[one->example])) {
+            *count += pairs_of(one->all) - pairs_of(one->held);
+        }
+        for (int k = i + 1; k < c.count; k++) {
+            const mask_class *other = &c.item[k];
+            if (!groups_meet(&m->shape[one->example], &m->shape[other->example])) {
+                *count += one->all * other->all - one->held * other->held;
+            }
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        // nothing to take off where all classes meet
+        *count -= m->body[i].nv > 0 && *count > 0 ? masked_within(m, &c, i) : 0;
+    }
+    const pp_pair_exclusions *meet = &m->meet;
+    for (int i = 0; i < meet->listed; i++) {
+        uint64_t key = meet->listed_key[i];
+        bool again = i > 0 && meet->listed_key[i - 1] == key;
+        *count -= !again && masked_by_formula(m, (int)(key >> 32), (int)(key & UINT32_MAX));
+    }
+    for (int i = 0; i < m->pairs; i++) {
+        const pp_pair_rule *p = &m->pair[i];
+        bool last = i + 1 == m->pairs || m->pair[i + 1].a != p->a || m->pair[i + 1].b != p->b;
+        bool listed = has_key(meet->listed_key, meet->listed, pair_key(p->a, p->b));
+        *count -= last && !listed && masked_by_formula(m, p->a, p->b);
+    }
+    pp_arena_release(m->arena, mark);
+    return true;
+}
+
+// Counted by formula where possible: a scene of n shapes has n^2 pairs. False: no memory.
+static bool count_left_out(perp_model *m)
 {
     perp_excluded_pairs *out = &m->meet.left_out;
     pair_tally all = tally_of(m, false), held = tally_of(m, true);
     out->not_dynamic = held.all;
     if (m->listed_only) {
         out->listed_only = all.all - held.all - m->meet.listed;
-        return;
+        return true;
     }
     out->not_detected = (all.all - all.seen) - (held.all - held.seen);
     for (int i = 0; i < m->pairs; i++) {
@@ -376,7 +526,9 @@ static void count_left_out(perp_model *m)
         out->ignored +=
             last && pp_model_pair_filter(m, m->pair[i].a, m->pair[i].b) == PP_PAIR_IGNORED;
     }
+    out->excluded = count_bodies(m, m->meet.excluded_key, m->meet.excluded, PP_PAIR_EXCLUDED);
     out->joined = count_joined(m);
+    return count_masked(m, &out->masked);
 }
 
 perp_excluded_pairs perp_model_excluded_pairs(const perp_model *model)

@@ -19,12 +19,18 @@ typedef struct pp_pair_rule {  // sorted by (a, b), a < b
     bool turned;  // the rule was given for (b, a): tangent_A is in the axes of b
 } pp_pair_rule;
 
+// Two bodies whose shapes do not collide, a < b.
+typedef struct pp_body_pair {
+    int a, b;
+} pp_body_pair;
+
 // What keeps shapes from colliding, as sorted keys of two numbers (meet.c).
 typedef struct pp_pair_exclusions {
-    int joined, held, listed;
-    uint64_t *joined_key;  // two free bodies that a joint connects
-    uint64_t *held_key;    // a shape that a joint is fastened to, and the body on it
-    uint64_t *listed_key;  // two shapes of a listed contact
+    int joined, held, listed, excluded;
+    uint64_t *joined_key;    // two free bodies that a joint connects
+    uint64_t *held_key;      // a shape that a joint is fastened to, and the body on it
+    uint64_t *listed_key;    // two shapes of a listed contact
+    uint64_t *excluded_key;  // two bodies that the scene excludes
     perp_excluded_pairs left_out;
 } pp_pair_exclusions;
 
@@ -38,10 +44,12 @@ typedef enum pp_pair_filter {
     PP_PAIR_LISTED_ONLY,   // the scene detects nothing
     PP_PAIR_NOT_DETECTED,  // one of the shapes is not detected
     PP_PAIR_IGNORED,       // by a rule of the scene
+    PP_PAIR_MASKED,        // by groups and masks
+    PP_PAIR_EXCLUDED,      // the scene excludes the two bodies
     PP_PAIR_JOINED,        // a joint keeps them apart
 } pp_pair_filter;
 
 pp_pair_filter pp_model_pair_filter(const perp_model *model, int shape_a, int shape_b);
-// Coefficients of two shapes: by a rule, or combined from both (geometric mean of mu, the larger
-// one of all others).
+// Coefficients of two shapes: by a rule, or combined from both as perp_combine and the priorities
+// say; of restitution and facets the larger one.
 void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair);

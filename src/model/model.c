@@ -138,6 +138,15 @@ static void copy_contents(copier *c, perp_model *m)
         copy_expr(c, &m->joint[i].target);
         copy_expr(c, &m->joint[i].rate);
     }
+    for (int i = 0; i < m->inputs; i++) {
+        copy_text(c, &m->input[i].name);
+        copy_text(c, &m->input[i].unit);
+        copy_expr(c, &m->input[i].source);
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        copy_text(c, &m->actuator[i].name);
+        copy_expr(c, &m->actuator[i].control);
+    }
     for (int i = 0; i < m->forces; i++) {
         copy_text(c, &m->force[i].name);
         for (int k = 0; k < 3; k++) {
@@ -244,6 +253,21 @@ static double shape_reach(const pp_shape *s, bool spatial)
     return s->count > 0 ? far + s->radius : pp_length2(s->p_BS.x, s->p_BS.y) + s->half + s->radius;
 }
 
+// The threshold below which contacts do not bounce is relative to the weight of the heaviest body:
+// bodies that are all weightless bounce as without gravity.
+static void set_gravity_most(perp_model *m)
+{
+    double most = 0.0;
+    bool any = false;
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv > 0) {
+            most = fmax(most, fabs(m->body[i].gravity_scale));
+            any = true;
+        }
+    }
+    m->gravity_most = (any ? most : 1.0) * pp_length(m->gravity);
+}
+
 // Lengths that tolerances and certificates are relative to.
 static void set_scales(perp_model *m)
 {
@@ -268,6 +292,46 @@ static void set_scales(perp_model *m)
     }
 }
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return pp_hash(hash, text, strlen(text) + 1);
+}
+
+// Models with equal fingerprints have states that mean the same. Members one by one: structs have padding.
+static uint64_t fingerprint_of(const perp_model *m)
+{
+    const int count[] = {m->spatial, m->bodies,  m->shapes, m->listed,
+                         m->joints,  m->forces, m->inputs, m->actuators};
+    uint64_t hash = pp_hash(0, count, sizeof count);
+    hash = pp_hash(hash, &m->gravity, sizeof m->gravity);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        hash = hash_text(hash, body->name);
+        hash = pp_hash(hash, &body->mass, sizeof body->mass);
+        hash = pp_hash(hash, &body->I_B, sizeof body->I_B);
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        const pp_shape *shape = &m->shape[i];
+        const double number[] = {shape->kind, shape->body, shape->size, shape->mu};
+        hash = pp_hash(hash_text(hash, shape->name), number, sizeof number);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *joint = &m->joint[i];
+        const int number[] = {(int)joint->kind, joint->a, joint->b};
+        hash = pp_hash(hash_text(hash, joint->name), number, sizeof number);
+        hash = pp_hash(hash, &joint->r_A, sizeof joint->r_A);
+        hash = pp_hash(hash, &joint->r_B, sizeof joint->r_B);
+    }
+    for (int i = 0; i < m->inputs; i++) {
+        hash = hash_text(hash, m->input[i].name);
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        hash = hash_text(hash, m->actuator[i].name);
+        hash = pp_hash(hash, &m->actuator[i].joint, sizeof m->actuator[i].joint);
+    }
+    return hash;
+}
+
 // Objects first, then everything that follows from several of them: masses, scales, exclusions.
 static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *error)
 {
@@ -288,12 +352,18 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->listed = b->contacts.count;
     m->joints = b->joints.count;
     m->forces = b->forces.count;
+    m->inputs = b->inputs.count;
+    m->actuators = b->actuators.count;
+    m->exclusions = b->exclusions.count;
     m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
     m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
     m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair_rule));
     m->contact = copy_items(&c, b->contacts.items, m->listed, sizeof(pp_listed));
     m->joint = copy_items(&c, b->joints.items, m->joints, sizeof(pp_joint));
     m->force = copy_items(&c, b->forces.items, m->forces, sizeof(pp_force));
+    m->input = copy_items(&c, b->inputs.items, m->inputs, sizeof(pp_input));
+    m->actuator = copy_items(&c, b->actuators.items, m->actuators, sizeof(pp_actuator));
+    m->exclusion = copy_items(&c, b->exclusions.items, m->exclusions, sizeof(pp_body_pair));
     if (!c.failed) {
         copy_contents(&c, m);
     }
@@ -315,6 +385,18 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
         recenter(m, i);
     }
     set_scales(m);
+    // Lists in the order of the actuators: the last one is put in first.
+    for (int i = m->actuators - 1; i >= 0; i--) {
+        pp_joint *joint = &m->joint[m->actuator[i].joint];
+        m->actuator[i].next = joint->first_actuator;
+        joint->first_actuator = i + 1;
+    }
+    m->fingerprint = fingerprint_of(m);
+    perp_status status = pp_model_set_damping(m, error);
+    if (status < 0) {
+        return status;
+    }
+    set_gravity_most(m);
     return pp_model_set_exclusions(m) ? PERP_OK
                                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
@@ -363,14 +445,9 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_ru
 {
     int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
     const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
-    *pair = (pp_pair_rule){.a = a,
-                           .b = b,
-                           .mu = sqrt(sa->mu * sb->mu),
-                           .restitution = fmax(sa->restitution, sb->restitution),
-                           .mu_2 = -1.0,
-                           .mu_spin = fmax(sa->mu_spin, sb->mu_spin),
-                           .mu_roll = fmax(sa->mu_roll, sb->mu_roll),
-                           .facets = sa->facets > sb->facets ? sa->facets : sb->facets};
+    *pair = pp_shapes_combine(sa, sb);
+    pair->a = a;
+    pair->b = b;
     int low = 0, high = model->pairs;
     while (low < high) {  // the first rule beyond (a, b): the one before it is the last for (a, b)
         int middle = low + (high - low) / 2;
@@ -496,6 +573,11 @@ perp_vec3 perp_model_center(const perp_model *model, perp_body body)
 perp_motion perp_model_motion(const perp_model *model, perp_body body)
 {
     return has_body(model, body) ? model->body[body.i].drive : PERP_MOTION_STATIC;
+}
+
+double perp_model_gravity_scale(const perp_model *model, perp_body body)
+{
+    return has_body(model, body) ? model->body[body.i].gravity_scale : 0.0;
 }
 
 bool perp_model_is_spatial(const perp_model *model)

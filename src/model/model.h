@@ -40,6 +40,8 @@ typedef struct pp_body {
     // them.
     int axis[PP_BODY_NV];     // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
     double mass;              // 0 where not free
+    double gravity_scale;     // factor of gravity for this body
+    int32_t colour;           // 0xRRGGBB; -1: none
     pp_mat3 I_B, inverse_IB;  // about the centre of mass, in body axes; planar: zz only
     // State at t = 0, in the world: position of the centre of mass [m], orientation, velocities.
     perp_vec3 p0;
@@ -93,8 +95,12 @@ typedef struct pp_shape {
     int facets;
     const pp_expr *surface[4];  // spatial: x, y, z in the shape's axes, spin about its z axis
     double mu, restitution, mu_spin, mu_roll;
+    perp_combine combine;
+    int32_t priority;
     const pp_expr *surface_speed;  // NULL: at rest
     bool detect;
+    uint32_t group, mask;
+    int32_t colour;  // 0xRRGGBB, its own or that of its body; -1: none
     // Lengths that tolerances are relative to.
     double thickness;  // least extent; its length without one; half-planes, meshes: infinite [m]
     double size;       // half its largest extent or so [m]; 0: points, half-planes, meshes
@@ -126,7 +132,9 @@ typedef struct pp_joint {
     const pp_expr *target, *rate;
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
+    double armature;       // inertia along the coordinate [kg m^2 or kg]
     perp_collide collide;  // whether the shapes of a and b collide
+    int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;
 
 // A force element. A wrench and a drag act on b alone.
@@ -144,24 +152,61 @@ typedef struct pp_force {
     double stiffness, damping, rest, damping_w;
 } pp_force;
 
+// A number that is held over a step: set from outside, or the value of its source.
+typedef struct pp_input {
+    const char *name, *unit;  // unit: NULL where there is none
+    double value;             // at the start
+    double lower, upper;
+    const pp_expr *source;  // NULL: set from outside. Variables: t, then q and dq of every joint
+} pp_input;
+
+// Effort gear f along the coordinate x of a joint:                                      theory (A1)
+//
+//   f = gain c + bias_0 + bias_1 l + bias_2 l',  lower <= f <= upper,  l = gear x
+typedef struct pp_actuator {
+    const char *name;
+    perp_actuator_kind kind;
+    int joint;
+    int next;                // actuator of the joint, its number + 1; 0: none
+    const pp_expr *control;  // c, a function of t and of the inputs
+    double gear, gain, bias[3];
+    double lower, upper;
+    double time_constant;  // of the filter of c [s]; 0: none
+    double damping_ratio;  // that bias_2 follows from; negative: bias_2 is as given
+} pp_actuator;
+
 // Everything is in the arena of the model.
 struct perp_model {
     perp_env env;
     pp_arena *arena;  // everything below
     bool spatial;
     perp_vec3 gravity;
-    bool listed_only;  // no contacts but the listed ones
-    int bodies, shapes, pairs, listed, joints, forces;
+    double gravity_most;  // the largest weight of a free body per mass [m/s^2]
+    bool listed_only;     // no contacts but the listed ones
+    int bodies, shapes, pairs, listed, joints, forces, exclusions, inputs, actuators;
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
     pp_pair_rule *pair;
     pp_listed *contact;
+    pp_body_pair *exclusion;
     pp_joint *joint;
     pp_force *force;
+    pp_input *input;
+    pp_actuator *actuator;
+    uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;  // of the largest shape [m]: for tolerances
     pp_pair_exclusions meet;
 };
+
+// The acceleration that gravity gives to a body [m/s^2], in world axes.
+static inline perp_vec3 pp_body_gravity(const perp_model *model, const pp_body *body)
+{
+    return pp_scale(body->gravity_scale, model->gravity);
+}
+
+// Coefficients of a pair of shapes of a builder, combined from both, into the definition of a rule.
+void pp_builder_combine(const perp_builder *builder, perp_pair_def *def);
 
 // Whether a body of a builder has the mass it needs, or gets it from its shapes; otherwise the
 // reason.

@@ -232,6 +232,23 @@ static void place_joints(perp_recording *r, const pp_h5_table_in *in, int row)
     }
 }
 
+// Parts have no rows of their own for these.
+static void place_controls(perp_recording *r, const pp_h5_table_in *in, int row, perp_snapshot *out)
+{
+    size_t n = (size_t)r->info.actuators;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = (size_t)row * n + i;
+        r->actuator_state[i] =
+            (perp_actuator_state){.control = CELL(in, CONTROL, double, k),
+                                  .impulse = CELL(in, EFFORT_IMPULSE, double, k),
+                                  .effort = CELL(in, EFFORT, double, k),
+                                  .limited = CELL(in, LIMITED, uint8_t, k) != 0};
+    }
+    out->actuator = r->actuator_state;
+    out->input = row_of(r, in, PP_COL_INPUT, row);
+    out->filter = row_of(r, in, PP_COL_FILTER, row);
+}
+
 // An unknown code is taken for "unknown".
 static perp_uniqueness uniqueness_of(int code)
 {
@@ -302,6 +319,9 @@ static perp_status read_row(perp_recording *r, pp_h5_table table, int at, perp_s
         place_bodies(r, in, row);
     }
     place_joints(r, in, row);
+    if (table == PP_FRAMES) {
+        place_controls(r, in, row, out);
+    }
     fill_numbers(in, row, out);
     // All of it belongs to the recording, and lasts until another frame is read.
     out->q = row_of(r, in, PP_COL_Q, row);

@@ -195,6 +195,39 @@ static bool put_joints(perp_record *r, const pp_stored_part *at)
     return true;
 }
 
+// Inputs as they were held over the last step, and what actuators did in it.
+static bool put_controls(perp_record *r, const pp_stored_part *at)
+{
+    const perp_model *m = r->model;
+    pp_store *store = &r->store;
+    double *input = m->inputs > 0 ? pp_store_rows(store, PP_COL_INPUT, 1) : NULL;
+    if (m->inputs > 0 && !input) {
+        return false;
+    }
+    for (int i = 0; i < m->inputs; i++) {
+        input[i] = at->input[i];
+    }
+    if (m->actuators == 0) {
+        return true;
+    }
+    double *control = pp_store_rows(store, PP_COL_CONTROL, 1);
+    double *effort = pp_store_rows(store, PP_COL_EFFORT, 1);
+    double *impulse = pp_store_rows(store, PP_COL_EFFORT_IMPULSE, 1);
+    double *filter = pp_store_rows(store, PP_COL_FILTER, 1);
+    uint8_t *limited = pp_store_rows(store, PP_COL_LIMITED, 1);
+    if (!control || !effort || !impulse || !filter || !limited) {
+        return false;
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        control[i] = at->actuator[i].control;
+        effort[i] = at->actuator[i].effort;
+        impulse[i] = at->actuator[i].impulse;
+        limited[i] = at->actuator[i].limited;
+        filter[i] = at->filter[i];
+    }
+    return true;
+}
+
 // Kinetic energy at the start [J]. Before the first step no step has computed it.
 static double start_kinetic(const perp_sim *sim)
 {
@@ -207,7 +240,8 @@ static double start_kinetic(const perp_sim *sim)
             sum += 0.5 * (body->mass * pp_dot3(f->v, f->v) + pp_dot3(w, pp_mul(&body->I_B, w)));
         }
     }
-    return sum;
+    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    return sum + pp_rotor_energy(sim->model, &now);
 }
 
 // Certificate and energies. The certificate's numbers are absolute, in the units of layout.h;
@@ -268,7 +302,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_byte(store, PP_COL_PART_KIND, at->kind) &&
                put_real(store, PP_COL_LENGTH, at->h);
     } else {
-        good = good && put_applied(r, at) && put_count(store, PP_COL_PART_END, r->part_rows) &&
+        good = good && put_applied(r, at) && put_controls(r, at) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
     // Events are added between frames.
@@ -398,6 +432,12 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
     for (int i = 0; i < m->joints; i++) {
         r->joint[i] = perp_sim_joint(sim, (perp_joint){i});
     }
+    for (int i = 0; i < m->actuators; i++) {
+        r->actuator[i] = perp_sim_actuator(sim, (perp_actuator){i});
+    }
+    now->actuator = r->actuator;
+    now->input = sim->controls.input;
+    now->filter = sim->controls.filter;
     now->info.certificate = r->since;
     if (start) {
         pp_poses at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};

@@ -28,7 +28,16 @@ typedef enum pp_h5_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_h
 typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_WRENCH, PP_BY_BYTE } pp_growth;
 // How many entries a row has. PP_SPATIAL: one in space, none in the plane, where the column is left
 // out.
-typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SPATIAL } pp_count;
+typedef enum pp_count {
+    PP_ONE,
+    PP_NQ,
+    PP_NV,
+    PP_DRIVEN_BODIES,
+    PP_JOINTS,
+    PP_INPUTS,
+    PP_ACTUATORS,
+    PP_SPATIAL
+} pp_count;
 
 //   X(name, path, cell, growth, how many entries a row, components of each, unit)
 #define PP_COLUMNS(X)                                                                              \
@@ -68,6 +77,12 @@ typedef enum pp_count { PP_ONE, PP_NQ, PP_NV, PP_DRIVEN_BODIES, PP_JOINTS, PP_SP
     X(DRIVE, "joints/drive", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "N s, N m s")                      \
     X(LIMIT, "joints/limit", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "N s, N m s")                      \
     X(REDUNDANT, "joints/redundant", PP_U8, PP_BY_FRAME, PP_JOINTS, 1, "")                         \
+    X(INPUT, "inputs/value", PP_F64, PP_BY_FRAME, PP_INPUTS, 1, "")                               \
+    X(CONTROL, "actuators/control", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "")                      \
+    X(EFFORT, "actuators/effort", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "N, N m")                  \
+    X(EFFORT_IMPULSE, "actuators/impulse", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "N s, N m s")     \
+    X(FILTER, "actuators/filter", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "")                        \
+    X(LIMITED, "actuators/limited", PP_U8, PP_BY_FRAME, PP_ACTUATORS, 1, "")                       \
     X(CERT_GAP, "certificate/gap", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                            \
     X(CERT_COMP, "certificate/complementarity", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")               \
     X(CERT_CONE, "certificate/cone", PP_F64, PP_BY_FRAME, PP_ONE, 1, "N s")                        \
@@ -113,9 +128,9 @@ typedef struct pp_column_card {
     const char *unit;
 } pp_column_card;
 
-// Sizes of the model that rows depend on: positions, velocities, driven bodies, joints.
+// Sizes of the model that rows depend on: positions, velocities, driven bodies, joints, inputs, actuators.
 typedef struct pp_h5_sizes {
-    int nv, nq, driven, joints;
+    int nv, nq, driven, joints, inputs, actuators;
     bool spatial;
 } pp_h5_sizes;
 

@@ -40,6 +40,9 @@ struct perp_recording {
     perp_recorded_shape *shape;
     perp_recorded_joint *joint;
     perp_recorded_spring *spring;
+    const char **input_name, **actuator_name;
+    const int32_t *actuator_joint;
+    const int32_t *exclusion;  // info.exclusions pairs of bodies
     // The frame that was read last.
     perp_vec3 *position, *velocity, *omega;
     perp_quat *rotation;
@@ -47,6 +50,7 @@ struct perp_recording {
     perp_contact *contact;
     int contact_room;
     perp_joint_state *joint_state;
+    perp_actuator_state *actuator_state;
     perp_wrench *applied;
 };
 

@@ -36,12 +36,33 @@ static perp_status load_arrays(perp_recording *r, const expected_array *want, in
 #define LOAD_ARRAYS(r, list, error)                                                                \
     load_arrays(r, list, (int)(sizeof(list) / sizeof((list)[0])), error)
 
+// Arrays that came later than the version of the format: older recordings have none of them, and
+// *data stays as it is.
+static perp_status load_later(perp_recording *r, const expected_array *want, int count,
+                              perp_error *error)
+{
+    for (int k = 0; k < count; k++) {
+        if (H5Lexists(r->file, want[k].path, H5P_DEFAULT) <= 0) {
+            continue;
+        }
+        perp_status status = load_arrays(r, &want[k], 1, error);
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    return PERP_OK;
+}
+
+#define LOAD_LATER(r, list, error)                                                                 \
+    load_later(r, list, (int)(sizeof(list) / sizeof((list)[0])), error)
+
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
 // The arrays as they are in the file, each for all bodies.
 typedef struct body_columns {
     const char **name;
     const void *mass, *inertia, *start, *kind, *drive, *at, *at_q;
+    const void *gravity_scale;  // NULL: an older recording
 } body_columns;
 
 // The number of bodies is that of masses; all other arrays must agree with it.
@@ -70,6 +91,11 @@ static perp_status load_body_columns(perp_recording *r, body_columns *c, perp_er
     status = spatial ? LOAD_ARRAYS(r, solid, error) : LOAD_ARRAYS(r, planar, error);
     if (status == PERP_OK) {
         status = LOAD_ARRAYS(r, both, error);
+    }
+    const expected_array later[] = {
+        {"model/bodies/gravity_scale", PP_F64, n, 0, &c->gravity_scale}};
+    if (status == PERP_OK) {
+        status = LOAD_LATER(r, later, error);
     }
     if (status == PERP_OK) {
         status = pp_load_names(r, "model/bodies/name", n, &c->name, error);
@@ -161,7 +187,11 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
                                            .at_nu = at,
                                            .at_q = at_q,
                                            .mass = ((const double *)c.mass)[i],
+                                           .gravity_scale = 1.0,
                                            .inertia_zz = I[spatial ? 2 : 0]};
+        if (c.gravity_scale) {
+            body->about.gravity_scale = ((const double *)c.gravity_scale)[i];
+        }
         if (spatial) {  // xx yy zz xy xz yz, in body axes [kg m2]
             memcpy(body->about.inertia_B, I, (size_t)moments * sizeof *I);
         }
@@ -183,6 +213,8 @@ typedef struct shape_columns {
     const char **name;
     const void *mu, *restitution, *radius, *body, *kind, *end, *outline;
     const void *pose, *half, *face_end, *corner_end, *corner;  // space
+    // NULL: an older recording
+    const void *mu_spin, *mu_roll, *combine, *priority, *group, *mask, *colour;
     int points, faces, corners;
 } shape_columns;
 
@@ -254,6 +286,16 @@ static perp_status load_shape_columns(perp_recording *r, shape_columns *c, perp_
                                    {"model/shapes/kind", PP_I32, n, 0, &c->kind},
                                    {"model/shapes/outline_end", PP_I32, n, 0, &c->end}};
     status = LOAD_ARRAYS(r, list, error);
+    const expected_array later[] = {{"model/shapes/mu_spin", PP_F64, n, 0, &c->mu_spin},
+                                    {"model/shapes/mu_roll", PP_F64, n, 0, &c->mu_roll},
+                                    {"model/shapes/combine", PP_I32, n, 0, &c->combine},
+                                    {"model/shapes/priority", PP_I32, n, 0, &c->priority},
+                                    {"model/shapes/group", PP_U32, n, 0, &c->group},
+                                    {"model/shapes/mask", PP_U32, n, 0, &c->mask},
+                                    {"model/shapes/colour", PP_I32, n, 0, &c->colour}};
+    if (status == PERP_OK) {
+        status = LOAD_LATER(r, later, error);
+    }
     int outline[2] = {-1, r->sizes.spatial ? 3 : 2};  // any number of points
     if (status == PERP_OK) {
         status = pp_load_array(r, "model/shapes/outline", PP_F64, 2, outline, &c->outline, error);
@@ -266,6 +308,25 @@ static perp_status load_shape_columns(perp_recording *r, shape_columns *c, perp_
         status = pp_load_names(r, "model/shapes/name", n, &c->name, error);
     }
     return status;
+}
+
+// Friction, collision filter and colour. False: the numbers are out of range.
+static bool set_surface(const shape_columns *c, int i, perp_recorded_shape *shape)
+{
+    int combine = c->combine ? ((const int32_t *)c->combine)[i] : 0;
+    int colour = c->colour ? ((const int32_t *)c->colour)[i] : -1;
+    if (combine < PERP_COMBINE_DEFAULT || combine > PERP_COMBINE_MAX || colour < -1 ||
+        colour > 0xFFFFFF) {
+        return false;
+    }
+    shape->mu_spin = c->mu_spin ? ((const double *)c->mu_spin)[i] : 0.0;
+    shape->mu_roll = c->mu_roll ? ((const double *)c->mu_roll)[i] : 0.0;
+    shape->combine = (perp_combine)combine;
+    shape->priority = c->priority ? ((const int32_t *)c->priority)[i] : 0;
+    shape->group = c->group ? ((const uint32_t *)c->group)[i] : 1;
+    shape->mask = c->mask ? ((const uint32_t *)c->mask)[i] : 1;
+    shape->colour = colour;
+    return true;
 }
 
 // Shapes in the order of the model, with pointers into the outlines and corners of all.
@@ -307,6 +368,9 @@ static perp_status load_shapes(perp_recording *r, perp_error *error)
                                             .radius = ((const double *)c.radius)[i],
                                             .outline = point + from,
                                             .outline_count = to - from};
+        if (!set_surface(&c, i, &r->shape[i])) {
+            return pp_load_fail(r, error, "model/shapes", "has an invalid surface");
+        }
         if (spatial && !place_solid(&c, i, &face, &corner, &r->shape[i])) {
             return pp_load_fail(r, error, "model/shapes", "has an invalid solid");
         }
@@ -412,6 +476,64 @@ static perp_status load_springs(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
+// Inputs and actuators; recordings of models without them have no such groups.
+static perp_status load_controls(perp_recording *r, perp_error *error)
+{
+    perp_status status = PERP_OK;
+    int n = -1;
+    const void *joint = NULL;
+    if (H5Lexists(r->file, "model/inputs", H5P_DEFAULT) > 0) {
+        double count = 0.0;
+        status = pp_load_number(r, "model/inputs", "count", &count, error);
+        if (status == PERP_OK && !(count >= 0.0 && count <= 1e7)) {
+            status = pp_load_fail(r, error, "model/inputs", "has no size");
+        }
+        r->info.inputs = r->sizes.inputs = status == PERP_OK ? (int)count : 0;
+        if (status == PERP_OK) {
+            status = pp_load_names(r, "model/inputs/name", r->info.inputs, &r->input_name, error);
+        }
+    }
+    if (status != PERP_OK || H5Lexists(r->file, "model/actuators", H5P_DEFAULT) <= 0) {
+        return status;
+    }
+    status = pp_load_array(r, "model/actuators/joint", PP_I32, 1, &n, &joint, error);
+    if (status == PERP_OK) {
+        r->info.actuators = r->sizes.actuators = n;
+        status = pp_load_names(r, "model/actuators/name", n, &r->actuator_name, error);
+    }
+    for (int i = 0; status == PERP_OK && i < n; i++) {
+        int at = ((const int32_t *)joint)[i];
+        if (at < 0 || at >= r->info.joints) {
+            status = pp_load_fail(r, error, "model/actuators/joint", "has an invalid joint");
+        }
+    }
+    r->actuator_joint = joint;
+    return status;
+}
+
+// Pairs of bodies that do not collide.
+static perp_status load_exclusions(perp_recording *r, perp_error *error)
+{
+    int size[2] = {-1, 2};
+    const void *data = NULL;
+    if (H5Lexists(r->file, "model/exclude", H5P_DEFAULT) <= 0) {
+        return PERP_OK;  // older than exclusions
+    }
+    perp_status status = pp_load_array(r, "model/exclude", PP_I32, 2, size, &data, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int i = 0; i < 2 * size[0]; i++) {
+        int body = ((const int32_t *)data)[i];
+        if (body < 0 || body >= r->info.bodies) {
+            return pp_load_fail(r, error, "model/exclude", "has an invalid body");
+        }
+    }
+    r->info.exclusions = size[0];
+    r->exclusion = data;
+    return PERP_OK;
+}
+
 // Sizes up to 1e8: far beyond any model, and far from overflow.
 perp_status pp_load_model(perp_recording *r, perp_error *error)
 {
@@ -432,6 +554,12 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     }
     if (status == PERP_OK) {
         status = load_springs(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_controls(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_exclusions(r, error);
     }
     return status;
 }

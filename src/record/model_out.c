@@ -213,9 +213,10 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
     const perp_model *m = sim->model;
     int n = m->bodies, moments = m->spatial ? 6 : 1, places = m->spatial ? 7 : 3;
     double *mass = PP_ARRAY(arena, double, n), *inertia = PP_ARRAY(arena, double, moments *n);
+    double *scale = PP_ARRAY(arena, double, n);
     double *start = PP_ARRAY(arena, double, places *n);
     int32_t *ints = PP_ARRAY(arena, int32_t, 4 * (size_t)n);
-    if (!have(w, mass && inertia && start && ints)) {
+    if (!have(w, mass && inertia && scale && start && ints)) {
         return;
     }
     // ints: kind, drive, at, at_q, each for all bodies. at and at_q are -1 for bodies that are not
@@ -224,6 +225,7 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
         const pp_body *body = &m->body[i];
         const pp_frame *frame = &sim->frames[i];
         mass[i] = body->mass;
+        scale[i] = body->gravity_scale;
         const double flat[3] = {frame->p.x, frame->p.y, frame->angle};
         const double pose[7] = {frame->p.x,   frame->p.y,   frame->p.z,  frame->rot.w,
                                 frame->rot.x, frame->rot.y, frame->rot.z};
@@ -241,6 +243,7 @@ static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
     }
     PUT_NAMES(w, arena, pp_body, m->body, n);
     put_vector(w, "mass", PP_F64, n, mass);
+    put_vector(w, "gravity_scale", PP_F64, n, scale);
     if (m->spatial) {
         put_table(w, "inertia", n, moments, inertia);
         put_vector(w, "at_q", PP_I32, n, ints + 3 * n);
@@ -415,12 +418,14 @@ static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
 static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->shapes;
-    double *reals = PP_ARRAY(arena, double, 3 * (size_t)n);
-    int32_t *ints = PP_ARRAY(arena, int32_t, 2 * (size_t)n);
-    if (!have(w, reals && ints)) {
+    double *reals = PP_ARRAY(arena, double, 5 * (size_t)n);
+    int32_t *ints = PP_ARRAY(arena, int32_t, 5 * (size_t)n);
+    uint32_t *bits = PP_ARRAY(arena, uint32_t, 2 * (size_t)n);
+    if (!have(w, reals && ints && bits)) {
         return;
     }
-    // reals: mu, restitution, radius; ints: body, kind; each for all shapes.
+    // reals: mu, restitution, radius, mu_spin, mu_roll; ints: body, kind, combine, priority, colour;
+    // bits: group, mask; each for all shapes.
     for (int i = 0; i < n; i++) {
         const pp_shape *shape = &m->shape[i];
         reals[i] = shape->mu;
@@ -428,8 +433,22 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
         reals[2 * n + i] = m->spatial ? shape->solid.radius : shape->radius;
         ints[i] = shape->body;
         ints[n + i] = (int32_t)shape->kind;
+        reals[3 * n + i] = shape->mu_spin;
+        reals[4 * n + i] = shape->mu_roll;
+        ints[2 * n + i] = (int32_t)shape->combine;
+        ints[3 * n + i] = shape->priority;
+        ints[4 * n + i] = shape->colour;
+        bits[i] = shape->group;
+        bits[n + i] = shape->mask;
     }
     PUT_NAMES(w, arena, pp_shape, m->shape, n);
+    put_vector(w, "mu_spin", PP_F64, n, reals + 3 * n);
+    put_vector(w, "mu_roll", PP_F64, n, reals + 4 * n);
+    put_vector(w, "combine", PP_I32, n, ints + 2 * n);
+    put_vector(w, "priority", PP_I32, n, ints + 3 * n);
+    put_vector(w, "colour", PP_I32, n, ints + 4 * n);
+    put_vector(w, "group", PP_U32, n, bits);
+    put_vector(w, "mask", PP_U32, n, bits + n);
     put_vector(w, "mu", PP_F64, n, reals);
     put_vector(w, "restitution", PP_F64, n, reals + n);
     put_vector(w, "radius", PP_F64, n, reals + 2 * n);
@@ -501,6 +520,35 @@ static void put_springs(group_writer *w, const perp_model *m, pp_arena *arena)
     put_table(w, "anchors", n, CELLS, table);
 }
 
+// The joints that actuators act along.
+static void put_actuators(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    int32_t *joint = PP_ARRAY(arena, int32_t, m->actuators);
+    if (!have(w, joint)) {
+        return;
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        joint[i] = m->actuator[i].joint;
+    }
+    PUT_NAMES(w, arena, pp_actuator, m->actuator, m->actuators);
+    put_vector(w, "joint", PP_I32, m->actuators, joint);
+}
+
+// Pairs of bodies that do not collide, a row each.
+static void put_exclusions(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    int32_t *ints = PP_ARRAY(arena, int32_t, 2 * (size_t)m->exclusions);
+    if (!have(w, ints)) {
+        return;
+    }
+    for (int i = 0; i < m->exclusions; i++) {
+        ints[2 * i] = m->exclusion[i].a;
+        ints[2 * i + 1] = m->exclusion[i].b;
+    }
+    const hsize_t dims[2] = {(hsize_t)m->exclusions, 2};
+    put_array(w, "exclude", PP_I32, 2, dims, ints);
+}
+
 // Everything needed to draw the frames without the scene.
 static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
@@ -516,9 +564,21 @@ static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
     group_writer joints = open_group(&model, "joints");
     put_joints(&joints, m, arena);
     close_group(&model, &joints);
+    if (m->inputs > 0) {
+        group_writer inputs = open_group(&model, "inputs");
+        PUT_NAMES(&inputs, arena, pp_input, m->input, m->inputs);
+        put_integer(&inputs, "count", m->inputs);
+        close_group(&model, &inputs);
+    }
+    if (m->actuators > 0) {
+        group_writer actuators = open_group(&model, "actuators");
+        put_actuators(&actuators, m, arena);
+        close_group(&model, &actuators);
+    }
     group_writer springs = open_group(&model, "springs");
     put_springs(&springs, m, arena);
     close_group(&model, &springs);
+    put_exclusions(&model, m, arena);
     put_number(&model, "gravity_x", m->gravity.x);
     put_number(&model, "gravity_y", m->gravity.y);
     put_integer(&model, "nv", m->nv);
@@ -560,6 +620,8 @@ static void put_files(group_writer *w, const perp_record_def *def, pp_arena *are
 static pp_h5_sizes sizes_of(const perp_model *m)
 {
     pp_h5_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
+    sizes.inputs = m->inputs;
+    sizes.actuators = m->actuators;
     for (int i = 0; i < m->bodies; i++) {
         sizes.driven += m->body[i].drive == PERP_MOTION_KINEMATIC;
     }

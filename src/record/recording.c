@@ -354,7 +354,8 @@ static perp_status reserve_frame(perp_recording *r, perp_error *error)
     r->omega = PP_ZEROS(r->arena, perp_vec3, n);
     r->joint_state = PP_ZEROS(r->arena, perp_joint_state, r->info.joints);
     r->applied = PP_ZEROS(r->arena, perp_wrench, n);
-    bool good = r->applied && r->position && r->velocity && r->angle && r->spin && r->rotation &&
+    r->actuator_state = PP_ZEROS(r->arena, perp_actuator_state, r->info.actuators);
+    bool good = r->actuator_state && r->applied && r->position && r->velocity && r->angle && r->spin && r->rotation &&
                 r->omega && r->joint_state;
     return good ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
 }
@@ -522,6 +523,35 @@ perp_recorded_spring perp_recording_spring(const perp_recording *recording, int 
 {
     bool known = recording && k >= 0 && k < recording->info.springs;
     return known ? recording->spring[k] : (perp_recorded_spring){.name = ""};
+}
+
+const char *perp_recording_input_name(const perp_recording *recording, perp_input input)
+{
+    bool known = recording && input.i >= 0 && input.i < recording->info.inputs;
+    return known ? recording->input_name[input.i] : NULL;
+}
+
+perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,
+                                               perp_actuator actuator)
+{
+    bool known = recording && actuator.i >= 0 && actuator.i < recording->info.actuators;
+    if (!known) {
+        return (perp_recorded_actuator){.name = "", .joint = {-1}};
+    }
+    return (perp_recorded_actuator){.name = recording->actuator_name[actuator.i],
+                                    .joint = {recording->actuator_joint[actuator.i]}};
+}
+
+// Either pointer may be NULL.
+void perp_recording_exclusion(const perp_recording *recording, int k, perp_body *a, perp_body *b)
+{
+    bool known = recording && k >= 0 && k < recording->info.exclusions;
+    if (a) {
+        *a = (perp_body){known ? recording->exclusion[2 * k] : -1};
+    }
+    if (b) {
+        *b = (perp_body){known ? recording->exclusion[2 * k + 1] : -1};
+    }
 }
 
 perp_recorded_joint perp_recording_joint(const perp_recording *recording, perp_joint joint)

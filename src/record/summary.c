@@ -98,6 +98,8 @@ static void put_left_out(pp_text *text, const perp_model *model)
                 {", \"listed_only\": ", out.listed_only},
                 {", \"not_detected\": ", out.not_detected},
                 {", \"ignored\": ", out.ignored},
+                {", \"masked\": ", out.masked},
+                {", \"excluded\": ", out.excluded},
                 {", \"joined\": ", out.joined}};
     pp_text_add(text, ",\n \"left_out\": ");
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {

@@ -60,6 +60,7 @@ struct perp_record {
     pp_event_memory memory;
     int facets;                       // of friction polygons, where the contact does not say
     perp_joint_state *joint;          // of the frame being written
+    perp_actuator_state *actuator;    // the same
     int64_t contact_rows[PP_TABLES];  // of all frames and parts so far
     int64_t part_rows, wrench_rows;
     perp_summary sum;

@@ -150,6 +150,11 @@ static void put_shapes(const pp_replay_data *data, pp_bytes *out)
         put_integer(out, "body", s.body.i);
         put_number(out, "mu", s.mu);
         put_number(out, "restitution", s.restitution);
+        if (s.colour >= 0) {
+            char colour[8];
+            pp_print(colour, sizeof colour, "#%06x", (unsigned)s.colour);
+            put_word(out, "colour", colour);
+        }
         put_number(out, "radius", s.radius);
         put_vector(out, "half", s.half);
         put_numbers(out, "pose", pose, 7);

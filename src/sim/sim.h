@@ -79,6 +79,21 @@ typedef struct pp_step_clock {
     int64_t count;
 } pp_step_clock;
 
+// Inputs and the controls of actuators. Over a step they are constant.
+typedef struct pp_controls {
+    double *input;    // inputs: as they are held
+    double *taken;    // inputs: 1 where the caller set it, which takes the place of its source
+    double *filter;   // actuators: filtered control at the end of the last step
+    double *end;      // actuators: the same at the end of the step under way
+    double *mean;     // actuators: control over the step
+    double *before;   // copies of input and taken at the start of a step, for one that fails
+    double *impulse;  // actuators: of the last step, along their joints [N s, N m s]
+    double *variable;  // t, and q and dq of joints: of sources
+    bool *watched;     // joints: a source uses its coordinate or rate
+    pp_drive drive;    // the same as the stages see it
+    bool any;          // there are inputs or actuators
+} pp_controls;
+
 // Which stage runs, and since when, by pp_seconds().
 typedef struct pp_stage_clock {
     perp_stage stage;
@@ -103,6 +118,8 @@ struct perp_sim {
     // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
     pp_step_clock clock;   // now.t is its time
+    pp_controls controls;
+    bool stepping;         // a step is under way: callbacks may not begin another
     perp_wrench *applied;  // bodies
     perp_wrench *pushed;   // bodies: what was applied in the last step
     perp_body refused;     // was given a wrench that is not finite; -1: none
@@ -126,6 +143,12 @@ struct perp_sim {
     pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_STEPPER_EVENT: the last step
 };
+
+// Inputs and actuators (control.c): memory for them, false: none left; their values over a step that begins here; what
+// a finished step leaves; and what they were before one that failed.
+bool pp_sim_controls_create(perp_sim *sim);
+perp_status pp_sim_controls_begin(perp_sim *sim, double h);
+void pp_sim_controls_end(perp_sim *sim, bool done);
 
 // The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
 double pp_sim_time_after(const perp_sim *sim, double h);

@@ -130,13 +130,14 @@ uint64_t perp_sim_state_hash(const perp_sim *sim)
 // that follows it. No padding, so that equal sims save equal bytes.
 typedef struct header {
     uint64_t magic, hash;
+    uint64_t model;  // its fingerprint
     int32_t nq, nv, joints, bodies, warm, unfit;
     double t;
     pp_step_clock clock;
 } header;
 
-// "perpSTA4", of which the digit is the version of the layout.
-static const uint64_t MAGIC = 0x7065727053544134ull;
+// "perpSTA5", of which the digit is the version of the layout.
+static const uint64_t MAGIC = 0x7065727053544135ull;
 
 // q, nu and turns lie behind each other (allocate in sim.c).
 static size_t state_bytes(const perp_model *m)
@@ -149,10 +150,17 @@ static size_t applied_bytes(const perp_model *m)
     return (size_t)m->bodies * sizeof(perp_wrench);
 }
 
-// Header, state, wrenches and warm starts behind each other.
+// Inputs, which of them were set, and filters of actuators lie behind each other (control.c).
+static size_t control_bytes(const perp_model *m)
+{
+    return (2 * (size_t)m->inputs + (size_t)m->actuators) * sizeof(double);
+}
+
+// Header, state, wrenches, controls and warm starts behind each other.
 static size_t block_bytes(const perp_model *m, int warm)
 {
-    return sizeof(header) + state_bytes(m) + applied_bytes(m) + (size_t)warm * sizeof(pp_warm);
+    return sizeof(header) + state_bytes(m) + applied_bytes(m) + control_bytes(m) +
+           (size_t)warm * sizeof(pp_warm);
 }
 
 size_t perp_sim_state_save_size(const perp_sim *sim)
@@ -163,7 +171,7 @@ size_t perp_sim_state_save_size(const perp_sim *sim)
 // From the first member behind the hash to the end of the warm starts.
 static uint64_t hash_block(const char *block, size_t size)
 {
-    size_t from = offsetof(header, nq);
+    size_t from = offsetof(header, model);
     return pp_hash(0, block + from, size - from);
 }
 
@@ -178,6 +186,7 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
     }
     const perp_model *m = sim->model;
     header head = {.magic = MAGIC,
+                   .model = m->fingerprint,
                    .nq = m->nq,
                    .nv = m->nv,
                    .joints = m->joints,
@@ -192,6 +201,10 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
     next += state_bytes(m);
     memcpy(next, sim->applied, applied_bytes(m));
     next += applied_bytes(m);
+    if (sim->controls.any) {
+        memcpy(next, sim->controls.input, control_bytes(m));
+    }
+    next += control_bytes(m);
     if (sim->warm_count > 0) {
         memcpy(next, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
     }
@@ -216,7 +229,7 @@ static perp_status reserve_warm(perp_sim *sim, int count)
     return PERP_OK;
 }
 
-// Sizes and the hash are checked before anything is written; a block of another model is recognised by its sizes.
+// Sizes and the hash are checked before anything is written; a block of another model is recognised by its fingerprint.
 perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
 {
     if (!sim) {
@@ -229,7 +242,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is too small");
     }
     memcpy(&head, from, sizeof head);
-    if (head.magic != MAGIC || head.nq != m->nq || head.nv != m->nv || head.joints != m->joints ||
+    if (head.magic != MAGIC || head.model != m->fingerprint || head.nq != m->nq || head.nv != m->nv || head.joints != m->joints ||
         head.bodies != m->bodies || head.warm < 0 || size < block_bytes(m, head.warm)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "restore: the block is not a state of this model");
@@ -250,6 +263,10 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     next += state_bytes(m);
     memcpy(sim->applied, next, applied_bytes(m));
     next += applied_bytes(m);
+    if (sim->controls.any) {
+        memcpy(sim->controls.input, next, control_bytes(m));
+    }
+    next += control_bytes(m);
     sim->warm_count = head.warm;
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;

@@ -74,7 +74,8 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
     for (int i = 0; i < r->rows->nm; i++) {
         // Where joints hold the row already its impulse moves nothing, and a solver finds any.
         const pp_row *row = &r->rows->m[i];
-        r->out->pm[i] = clamped(c[dim * (r->rows->nn + i) + 1], row->lower, row->upper);
+        r->out->pm[i] = clamped(pp_boxed_middle(row) + c[dim * (r->rows->nn + i) + 1], row->lower,
+                                row->upper);
     }
 }
 
@@ -128,8 +129,8 @@ double pp_run_slack(pp_run *r)
     pp_run_close(r);
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
-        double m = row_mobility(r, row), pm = out->pm[i];
-        double w = pp_row_rate(r->model, row, out->nu) + row->bias;
+        double m = row_mobility(r, row) + row->gamma, pm = out->pm[i];
+        double w = pp_row_rate(r->model, row, out->nu) + row->bias + row->gamma * pm;
         worst = fmax(worst, m * fabs(pm - clamped(pm - w / m, row->lower, row->upper)));
     }
     for (int i = 0; i < rows->nn; i++) {
@@ -400,7 +401,7 @@ static void pack_guess(const pp_run *r, int dim, double *c)
         c[dim * i] = pn[i];
     }
     for (int i = 0; i < rows->nm; i++) {
-        c[dim * (rows->nn + i)] = rows->m[i].upper;
+        c[dim * (rows->nn + i)] = 0.5 * (rows->m[i].upper - rows->m[i].lower);
     }
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];

@@ -83,13 +83,15 @@ static bool set_touches(pp_modes *s)
             c->sides = group->facets;
         }
         c->mobility = mobility_of(r, c->n);
+        c->weight = 1.0;
     }
     for (int i = 0; i < rows->nm; i++) {
         pp_mode_contact *c = &s->contact[rows->nn + i];
         c->n = &rows->m[i];
         c->p = &r->out->pm[i];
         c->boxed = true;
-        c->mobility = mobility_of(r, c->n);
+        c->mobility = mobility_of(r, c->n) + c->n->gamma;
+        c->weight = 1.0 - c->n->gamma / c->mobility;
     }
     // As stiff as the steps with the least proximal term are anyway. Their error is one of the step, not of the answer.
     const double stiff = 1e-7;
@@ -203,7 +205,7 @@ static double set_box_mode(pp_modes *s, pp_mode_contact *c)
     }
     s->factored = s->factored && mode == c->mode;
     c->mode = mode;
-    return sqr(error);
+    return sqr(c->weight * error);
 }
 
 // Mode of a contact at (p, u), by x = p - rho u: open for x_n <= 0, slip for x_t outside mu x_n B,
@@ -293,7 +295,7 @@ static void linearise(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         double pn = *c->p;
         const double *pt = impulses_t(s, c);
-        c->stiffness = 1.0 / (s->proximal * c->mobility);
+        c->stiffness = 1.0 / (s->proximal * c->mobility + c->n->gamma);
         if (c->mode == PP_MODE_LOWER || c->mode == PP_MODE_UPPER) {
             c->c[0] = (c->mode == PP_MODE_LOWER ? c->n->lower : c->n->upper) - pn;
             continue;
@@ -320,13 +322,14 @@ double pp_modes_evaluate(pp_modes *s)
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         double pn = *c->p;
-        c->u[0] = pp_row_rate(r->model, c->n, s->nu) + c->n->bias;
+        c->u[0] = pp_row_rate(r->model, c->n, s->nu) + c->n->bias + c->n->gamma * pn;
         for (int k = 0; k < c->size; k++) {
             c->u[k + 1] = pp_row_rate(r->model, &c->t[k], s->nu) + c->t[k].bias;
         }
         double error = c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, impulses_t(s, c));
         worst = error > worst || isnan(error) ? error : worst;
-        s->scale = fmax(s->scale, fmax(fabs(pn) * c->mobility, fabs(c->n->bias)));
+        double speed = fmax(fabs(pn) * c->mobility, fabs(c->n->bias));
+        s->scale = fmax(s->scale, c->weight * speed);
     }
     return sqrt(worst);
 }

@@ -16,6 +16,7 @@
 // A boxed row (a motor of limited effort, dry friction of a joint) sticks or is at one of its bounds:
 //
 //   bound   p = bound                           c = bound - p      K = 0
+//   within  u + (alpha + gamma) dp = 0          c = -u / (alpha + gamma),  u = J nu + rate + bias + gamma p
 //
 // and dnu solves (M + sum J' K J) dnu = sum J' c.                                       theory (S8)
 //
@@ -47,7 +48,8 @@ typedef struct pp_mode_contact {
     pp_contact_mode mode;
     int sides;  // of the polygon in place of the disc, 0: none
     double mu;
-    double mobility;   // of the normal row
+    double mobility;   // of the normal row, with its compliance
+    double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
     double stiffness;  // 1 / alpha
     bool edge;         // slip: across an edge of the polygon
     double grip;       // slip: mu along e

@@ -65,9 +65,9 @@ static void start_at_guess(pp_modes *s)
     const pp_run *r = s->run;
     copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
     copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
-    // boxed rows start from nothing: their modes follow from the rates
-    if (r->rows->nm > 0) {
-        memset(r->out->pm, 0, (size_t)r->rows->nm * sizeof *r->out->pm);
+    // boxed rows start from nothing, or as near as their bounds allow: their modes follow from the rates
+    for (int i = 0; i < r->rows->nm; i++) {
+        r->out->pm[i] = pp_clamp(0.0, r->rows->m[i].lower, r->rows->m[i].upper);
     }
     s->factored = false;
 }

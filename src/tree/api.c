@@ -60,6 +60,19 @@ static bool allocate_tree(perp_tree *t)
     t->link = PP_ARRAY(t->memory, perp_link, tree->links);
     t->loop = PP_ARRAY(t->memory, perp_joint, tree->loops);
     t->names = PP_ARRAY(t->memory, char, numbers *PP_TREE_NAME);
+    const perp_model *m = tree->model;
+    t->input = PP_ARRAY(t->memory, double, m->inputs);
+    t->filter = PP_ARRAY(t->memory, double, m->actuators);
+    t->settled = PP_ARRAY(t->memory, double, m->actuators);
+    if (!t->input || !t->filter || !t->settled) {
+        return false;
+    }
+    for (int i = 0; i < m->inputs; i++) {
+        t->input[i] = m->input[i].value;
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        t->filter[i] = (double)NAN;
+    }
     return t->state[0] && t->state[1] && t->turn && t->frames && t->link && t->loop && t->names;
 }
 
@@ -225,6 +238,7 @@ static perp_status commit_state(perp_tree *t, double time)
     }
     if (status >= 0) {
         t->pass = pass;
+        t->pass.rotors = true;
         t->now = tried;
         pp_tree_turns(&t->pass, t->turn);
     }
@@ -386,7 +400,34 @@ perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double
     if (!tree || !tau) {
         return PERP_ERR_ARGUMENT;
     }
-    return pp_tree_forces(&tree->pass, tree->turn, applied, tau, tree->room[tree->now]);
+    const perp_model *m = tree->tree.model;
+    const pp_drive drive = {.t = tree->pass.t, .input = tree->input, .filter = tree->settled};
+    for (int i = 0; i < m->actuators; i++) {
+        bool given = isfinite(tree->filter[i]);
+        tree->settled[i] = given ? tree->filter[i]
+                                 : pp_expr_value_in(m->actuator[i].control, &drive.t, drive.input);
+    }
+    return pp_tree_forces(&tree->pass, tree->turn, &drive, applied, tau, tree->room[tree->now]);
+}
+
+perp_status perp_tree_inputs_set(perp_tree *tree, const double *values, int count)
+{
+    if (!tree || count != tree->tree.model->inputs || (count > 0 && !values) ||
+        !pp_all_finite((size_t)count, values)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    for (int i = 0; i < count; i++) {
+        const pp_input *input = &tree->tree.model->input[i];
+        tree->input[i] = pp_clamp(values[i], input->lower, input->upper);
+    }
+    return PERP_OK;
+}
+
+void perp_tree_filter_set(perp_tree *tree, perp_actuator actuator, double value)
+{
+    if (tree && actuator.i >= 0 && actuator.i < tree->tree.model->actuators) {
+        tree->filter[actuator.i] = value;
+    }
 }
 
 // Arrays of a tree without velocities may be NULL.

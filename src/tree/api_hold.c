@@ -309,7 +309,7 @@ static bool put_drives(holder *h, const pp_poses *at, int joint)
                           ".target");
     }
     if (fine && j->rate && j->rate_effort == PP_INF) {
-        double rate2, rate = pp_expr_rate(j->rate, &at->t, one, &rate2);
+        double rate2, rate = pp_expr_rate_in(j->rate, &at->t, h->tree->input, one, &rate2);
         fine = append_row(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
         h->is_rate[h->count - 1] = fine;
     }

@@ -305,9 +305,10 @@ static perp_status finish_tree(pp_tree *t, const grower *g, pp_arena *arena)
     const perp_model *m = t->model;
     int *last = PP_ARRAY(arena, int, t->links);
     t->parent_v = PP_ARRAY(arena, int, t->nv);
+    t->rotor = PP_ZEROS(arena, double, t->nv);
     t->hinge = PP_ARRAY(arena, pp_hinge, t->links);
     t->loop = PP_ARRAY(arena, int, m->joints);
-    if (!last || !t->parent_v || !t->hinge || !t->loop) {
+    if (!last || !t->parent_v || !t->rotor || !t->hinge || !t->loop) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < t->links; i++) {
@@ -315,6 +316,7 @@ static perp_status finish_tree(pp_tree *t, const grower *g, pp_arena *arena)
         int before = l->parent < 0 ? -1 : last[l->parent];  // welds have no velocity of their own
         for (int k = 0; k < l->nv; k++) {
             t->parent_v[l->at_v + k] = before;
+            t->rotor[l->at_v + k] = l->joint >= 0 ? t->model->joint[l->joint].armature : 0.0;
             before = l->at_v + k;
         }
         last[i] = before;

@@ -21,7 +21,8 @@ perp_wrench pp_tree_inertial_wrench(const pp_tree_pass *pass, int link)
     const perp_twist *sigma = &pass->sigma[body];
     perp_vec3 w = pass->body[body].w;
     perp_vec3 turn = pp_add(pp_mul(&mass->I, sigma->w_W), pp_cross(w, pp_mul(&mass->I, w)));
-    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v_W, tree->model->gravity)), turn};
+    perp_vec3 g = pp_body_gravity(tree->model, &tree->model->body[body]);
+    return (perp_wrench){pp_scale(mass->m, pp_sub(sigma->v_W, g)), turn};
 }
 
 // The loads of all links at qdd = 0, summed towards the roots.
@@ -61,6 +62,9 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
         pass->load[i] = load;
     }
     pp_tree_gather_loads(pass, tau);
+    for (int k = 0; k < tree->nv && pass->rotors; k++) {
+        tau[k] += tree->rotor[k] * qdd[k];
+    }
     pp_arena_release(arena, mark);
     return PERP_OK;
 }
@@ -81,19 +85,38 @@ static void joint_springs(const perp_model *m, const pp_poses *at, double *f)
     }
 }
 
+double pp_actuator_effort(const perp_model *m, const pp_poses *at, int actuator, const pp_row *row)
+{
+    const pp_actuator *a = &m->actuator[actuator];
+    double c = pp_actuator_control(m, at->drive, actuator, at->t);
+    double l = a->gear * row->value, rate = a->gear * row->v_pre;
+    double f = a->gain * c + a->bias[0] + a->bias[1] * l + a->bias[2] * rate;
+    return a->gear * pp_clamp(f, a->lower, a->upper);
+}
+
+static void joint_actuators(const perp_model *m, const pp_poses *at, double *f)
+{
+    for (int i = 0; i < m->actuators; i++) {
+        pp_row row;
+        pp_joint_coordinate(m, at, m->actuator[i].joint, &row);
+        pp_row_add(m, &row, pp_actuator_effort(m, at, i, &row), NULL, f);
+    }
+}
+
 // tau = S^T f. The functions of kinematics/ give impulses over h; with h = 1 these are forces.
-perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const perp_wrench *applied,
-                           double *tau, pp_arena *arena)
+perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const pp_drive *drive,
+                           const perp_wrench *applied, double *tau, pp_arena *arena)
 {
     const perp_model *m = pass->tree->model;
     pp_mark mark = pp_arena_mark(arena);
-    pp_poses at = {.t = pass->t, .body = pass->body, .turn = turn};
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = turn, .drive = drive};
     pp_loads loads = {.p_ext = PP_ZEROS(arena, double, m->nv),
                       .held = PP_ZEROS(arena, perp_wrench, m->bodies)};
     bool room = loads.p_ext && loads.held;
     if (room) {
         pp_forces_add(&loads, m, &at, 1.0, applied);
         joint_springs(m, &at, loads.p_ext);
+        joint_actuators(m, &at, loads.p_ext);
         pp_tree_gather(pass, loads.p_ext, tau);
     }
     pp_arena_release(arena, mark);
@@ -114,6 +137,9 @@ double pp_tree_kinetic(const pp_tree_pass *pass)
         const pp_frame *f = &pass->body[body];
         const pp_inertia *mass = &pass->mass[body];
         sum += 0.5 * mass->m * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(f->w, pp_mul(&mass->I, f->w));
+    }
+    for (int k = 0; k < pass->tree->nv && pass->rotors; k++) {
+        sum += 0.5 * pass->tree->rotor[k] * pass->qd[k] * pass->qd[k];
     }
     return sum;
 }

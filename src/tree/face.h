@@ -20,6 +20,9 @@ struct perp_tree {
     pp_tree_pass pass;  // of the current state
     double *state[2];   // q, then qd
     double *turn;       // joints: coordinates with their full turns
+    double *input;      // inputs of the model
+    double *filter;     // actuators: filtered controls; NaN: as if settled
+    double *settled;    // actuators: the same, with all of them known
     pp_frame *frames;   // bodies, for perp_tree_set_bodies
     perp_link *link;    // public description, made once
     perp_joint *loop;

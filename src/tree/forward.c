@@ -72,12 +72,13 @@ static void subtract_symmetric(double *A, double s, perp_vec3 x)
 }
 
 // Eliminates one velocity: the articulated inertia becomes that of a link which is free to move
-// along S. False: nothing with mass moves along S.
-static bool eliminate_joint(articulated *a, const perp_twist *S, double tau, eliminated *e)
+// along S, with a rotor of the given inertia geared to it. False: nothing with mass moves along S.
+static bool eliminate_joint(articulated *a, const perp_twist *S, double rotor, double tau,
+                            eliminated *e)
 {
     e->U.f_W = pp_add(mul_symmetric(a->A, S->v_W), mul_plain(a->B, S->w_W));
     e->U.tau_W = pp_add(mul_turned(a->B, S->v_W), mul_symmetric(a->C, S->w_W));
-    double D = pp_twist_power(S, &e->U);
+    double D = pp_twist_power(S, &e->U) + rotor;
     if (!(D > 0.0)) {  // nothing with mass moves along S, or NaN
         return false;
     }
@@ -146,7 +147,8 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
         for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {  // outermost first
-            if (!eliminate_joint(&a[i], &pass->column[k], tau ? tau[k] : 0.0, &e[k])) {
+            double rotor = pass->rotors ? tree->rotor[k] : 0.0;
+            if (!eliminate_joint(&a[i], &pass->column[k], rotor, tau ? tau[k] : 0.0, &e[k])) {
                 return false;
             }
         }

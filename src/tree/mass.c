@@ -85,6 +85,7 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H)
                 perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
                 F.tau_W = pp_add(F.tau_W, pp_cross(r, F.f_W));
             }
+            H[(n + 1) * (size_t)k] += pass->rotors ? tree->rotor[k] : 0.0;
         }
     }
 }

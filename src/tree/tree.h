@@ -63,6 +63,7 @@ typedef struct pp_tree {
     int *loop;  // joints of the model that are equations: loops, distances, gears, …
     int *
         parent_v;  // nv: velocity before this one on the path to the root, -1: none (sparsity of H)
+    double *rotor;           // nv: armature of the joint that has this velocity [kg m^2 or kg]
     struct pp_hinge *hinge;  // links: constants of their motion, private to tree/
 } pp_tree;
 
@@ -106,6 +107,7 @@ typedef struct pp_tree_pass {
     perp_twist *sigma;   // all bodies: accelerations at qdd = 0; of driven ones their own
     perp_wrench *load;   // links: room for sums towards the root; so a pass belongs to one thread
     struct pp_composite_inertia *compound;  // links: the same, for inertias
+    bool rotors;  // armatures are part of H; time steps have them as rows instead
 } pp_tree_pass;
 
 // qd NULL: at rest.
@@ -147,10 +149,12 @@ perp_status pp_tree_forward(const pp_tree_pass *pass, const double *tau, double 
                             pp_arena *arena);
 // B u: generalized forces of everything that the model applies except gravity: force elements,
 // springs (explicit and implicit alike, at this configuration), springs and dampers of joint
-// coordinates. Motors with limited effort and dry friction are not included. applied: a wrench on
-// each body from the caller; NULL: none.
-perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const perp_wrench *applied,
-                           double *tau, pp_arena *arena);
+// coordinates, actuators as `drive` has them. Motors with limited effort and dry friction are not
+// included. applied: a wrench on each body from the caller; NULL: none.
+perp_status pp_tree_forces(const pp_tree_pass *pass, const double *turn, const pp_drive *drive,
+                           const perp_wrench *applied, double *tau, pp_arena *arena);
+// Effort of an actuator along the coordinate of its joint, whose row with value and rate v_pre is given [N, N m].
+double pp_actuator_effort(const perp_model *m, const pp_poses *at, int actuator, const pp_row *row);
 double pp_tree_kinetic(const pp_tree_pass *pass);                        // [J]
 double pp_tree_potential(const pp_tree_pass *pass, const double *turn);  // gravity and springs [J]
 perp_twist pp_tree_momentum(const pp_tree_pass *pass);  // linear (v) and angular about the world's

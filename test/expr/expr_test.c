@@ -350,7 +350,11 @@ static void constants_and_units(void **state)
 {
     static const char *const constant[] = {"width", "e"}, *const with[] = {"(-2.5)", "7"};
     static const double value[] = {-2.5, 7.0};
-    const pp_expr_names all = {names, NAMES, constant, value, 2};
+    const pp_expr_names all = {.variable = names,
+                               .variables = NAMES,
+                               .constant = constant,
+                               .value = value,
+                               .constants = 2};
     static const struct {
         const char *text, *unit;
         double due;

@@ -83,6 +83,40 @@ static void answers_are_moore_and_penroses(void **state)
     }
 }
 
+// A N = 0 and N^T N = I, also for scaled rows and columns.
+static void null_spaces_are_orthonormal(void **state)
+{
+    pp_arena *arena = *state;
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        int n = 1 + rng_below(&r, MOST), rank = 1 + rng_below(&r, n), m = n - rank;
+        double A[MOST * MOST], work[MOST * MOST], V[MOST * MOST], N[MOST * MOST], b[MOST], x[MOST],
+            scale[MOST];
+        pp_least factors;
+        fill(&r, n, rank, seed % 2 == 0, A, V);
+        for (int k = 0; k < n; k++) {
+            b[k] = rng_normal(&r);
+            scale[k] = rng_uniform(&r, 0.5, 2.0);
+        }
+        memcpy(work, A, sizeof work);
+        CHECK(pp_least_factor(n, work, b, x, seed % 3 == 0 ? scale : NULL, 1e-10, &factors,
+                              arena) == rank,
+              seed);
+        pp_least_null(&factors, N, b);
+        for (int j = 0; j < m; j++) {
+            for (int k = 0; k < m; k++) {
+                double inner = pp_dot(n, N + j * n, N + k * n);
+                CHECK(fabs(inner - (j == k ? 1.0 : 0.0)) < 1e-13, seed);
+            }
+            memset(x, 0, sizeof x);
+            pp_gemv(n, n, 1.0, A, n, N + j * n, x);
+            CHECK(pp_norm_inf(n, x) < 1e-10, seed);
+        }
+        pp_arena_reset(arena);
+    }
+}
+
 static void nothing_is_solved_by_nothing(void **state)
 {
     double A[4] = {0.0}, b[2] = {1.0, 2.0}, x[2] = {5.0, 5.0};
@@ -107,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_moore_and_penroses),
+        cmocka_unit_test(null_spaces_are_orthonormal),
         cmocka_unit_test(nothing_is_solved_by_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

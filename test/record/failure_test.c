@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recordings that end badly: unfinished, killed, on a full disk, damaged, without memory.
+#include "support/child.h"
 #include "support/cmocka.h"
 #include "support/fault.h"
 #include "support/folder.h"
@@ -277,7 +278,7 @@ static void damaged_files(void **state)
     pid_t child = fork();
     if (child == 0) {
         spoil_and_read(&f);
-        _exit(0);
+        child_exit(0);
     }
     int status;
     waitpid(child, &status, 0);

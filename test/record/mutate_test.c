@@ -3,6 +3,7 @@
 //
 // Numbers of recordings replaced by the worst there are, one after the other: reading, judging, drawing and replaying
 // end soon, with an answer or a message. Each trial is a process of its own, with a limit on its time.
+#include "support/child.h"
 #include "support/cmocka.h"
 #include "support/folder.h"
 
@@ -160,13 +161,13 @@ static void use(const char *dir)
     perp_check check;
     perp_error error = {0};
     if (perp_recording_open(dir, NULL, &r, &error) < 0) {
-        _exit(error.text[0] ? 0 : 1);
+        child_exit(error.text[0] ? 0 : 1);
     }
     for (int k = 0; k < perp_recording_about(r)->frames && k < 100; k++) {
         (void)!perp_recording_read(r, k, &frame, NULL);
     }
     if (perp_recording_check(r, NULL, &check, &error) < 0 && !error.text[0]) {
-        _exit(1);
+        child_exit(1);
     }
     perp_replay_def def = perp_replay_default();
     def.page = "<html><!--perp-data--></html>";
@@ -175,7 +176,7 @@ static void use(const char *dir)
     perp_replay_destroy(replay);
     (void)!perp_plot_write(r, dir, NULL, NULL, &error);
     perp_recording_close(r);
-    _exit(0);
+    child_exit(0);
 }
 
 static bool survives(const char *dir, const target *t, double value)

@@ -324,6 +324,36 @@ static void hostile(void **state)
     folder_remove(&f);
 }
 
+// A shape has its own colour or that of its body; without one the page chooses.
+static void colours(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"shapes\": [{\"kind\": \"halfplane\"}], \"bodies\": [{\"colour\": \"#00FF7f\", "
+        "\"mass\": 1, "
+        "\"inertia\": 1, \"position\": [0, 2], \"shapes\": [{\"name\": \"a\", \"kind\": \"disc\", "
+        "\"radius\": 1}, "
+        "{\"name\": \"b\", \"kind\": \"point\", \"colour\": \"#0000ff\"}]}]}";
+    folder f = folder_create();
+    perp_recording *recording = record(text, NULL, folder_at(&f, "run"), 2);
+    perp_replay *r = replay(recording, 1.0);
+    block b = read_page(r);
+    const json_t *shapes = json_object_get(b.about, "shapes");
+    static const char *const want[] = {NULL, "#00ff7f", "#0000ff"};
+    for (size_t k = 0; k < 3; k++) {
+        const json_t *colour = json_object_get(json_array_get(shapes, k), "colour");
+        if (want[k]) {
+            assert_string_equal(json_string_value(colour), want[k]);
+        } else {
+            assert_null(colour);
+        }
+    }
+    drop(&b);
+    perp_replay_destroy(r);
+    perp_recording_close(recording);
+    folder_remove(&f);
+}
+
 static void no_memory(void **state)
 {
     (void)state;
@@ -349,10 +379,8 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(budget),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(numbers), cmocka_unit_test(budget),    cmocka_unit_test(hostile),
+        cmocka_unit_test(colours), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters, units, copies, groups and included files: each scene beside one that is written out.
+// Parameters, units, copies, assemblies and included files: each scene beside one that is written out.
 #include "support/cmocka.h"
 #include "support/fault.h"
 #include "support/folder.h"
@@ -219,7 +219,7 @@ static void values_can_be_set(void **state)
     assert_null(scene);
 }
 
-// ── Copies and groups ────────────────────────────────────────────────────────────────────────────
+// ── Copies and assemblies ────────────────────────────────────────────────────────────────────────────
 
 static void copies_are_objects(void **state)
 {
@@ -274,10 +274,10 @@ static void names_have_scopes(void **state)
     (void)state;
     expect_same(
         "{\"bodies\": [{\"name\": \"base\", \"mass\": 1, \"inertia\": 1}],\n"
-        " \"groups\": [{\"prefix\": \"a_\", \"bodies\": [{\"name\": \"base\", \"mass\": 2, "
+        " \"assemblies\": [{\"prefix\": \"a_\", \"bodies\": [{\"name\": \"base\", \"mass\": 2, "
         "\"inertia\": 1,\n"
         "     \"shapes\": [{\"name\": \"tip\", \"kind\": \"point\"}]}],\n"
-        "   \"groups\": [{\"prefix\": \"b{i}_\", \"replicate\": {\"count\": 2},\n"
+        "   \"assemblies\": [{\"prefix\": \"b{i}_\", \"replicate\": {\"count\": 2},\n"
         "     \"shapes\": [{\"name\": \"floor\", \"kind\": \"disc\", \"radius\": 1, \"position\": "
         "[0, \"-3 - i\"]}],\n"
         "     \"contacts\": [{\"a\": \"floor\", \"b\": \"tip\"}],\n"
@@ -302,6 +302,66 @@ static void names_have_scopes(void **state)
         "\"a_b1_arm\"},\n"
         "  {\"name\": \"joint0\", \"kind\": \"distance\", \"a\": \"a_b1_arm\", \"b\": \"base\", "
         "\"length\": 1}]}");
+}
+
+// Inputs and joints in expressions have scopes as well, and excluded bodies do.
+static void controls_have_scopes(void **state)
+{
+    (void)state;
+    expect_same(
+        "{\"parameters\": {\"k\": \"4 N m\"},\n"
+        " \"assemblies\": [{\"prefix\": \"leg{i}_\", \"replicate\": {\"count\": 2}, \"position\": "
+        "[\"i\", 0],\n"
+        "   \"bodies\": [{\"name\": \"rod\", \"position\": [0.5, 0], \"mass\": 1, \"inertia\": "
+        "0.1, \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.2}]},\n"
+        "     {\"name\": \"pad\", \"position\": [0.6, 0], \"mass\": 1, \"inertia\": 1, \"shapes\": "
+        "[{\"kind\": \"disc\", \"radius\": 0.2}]}],\n"
+        "   \"exclude\": [[\"rod\", \"pad\"]],\n"
+        "   \"inputs\": [{\"name\": \"hip\", \"value\": \"k*sin(t) - q[pin]\"}, {\"name\": "
+        "\"both\", \"value\": \"hip + 2*u[hip]\"}],\n"
+        "   \"joints\": [{\"name\": \"pin\", \"kind\": \"revolute\", \"b\": \"rod\", \"at\": [0, "
+        "0]}],\n"
+        "   \"actuators\": [{\"name\": \"push\", \"kind\": \"motor\", \"joint\": \"pin\", "
+        "\"control\": \"both - hip\"}],\n"
+        "   \"forces\": [{\"kind\": \"force\", \"body\": \"rod\", \"fx\": \"0.1*hip + x\"}]}],\n"
+        " \"inputs\": [{\"name\": \"sum{i}\", \"replicate\": {\"count\": 2}, \"value\": "
+        "\"q[leg{i}_pin] + i\"}]}\n",
+        "{\"bodies\": [{\"name\": \"leg0_rod\", \"position\": [0.5, 0], \"mass\": 1, \"inertia\": "
+        "0.1, \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.2}]},\n"
+        "     {\"name\": \"leg0_pad\", \"position\": [0.6, 0], \"mass\": 1, \"inertia\": 1, "
+        "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.2}]},\n"
+        "     {\"name\": \"leg1_rod\", \"position\": [1.5, 0], \"mass\": 1, \"inertia\": 0.1, "
+        "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.2}]},\n"
+        "     {\"name\": \"leg1_pad\", \"position\": [1.6, 0], \"mass\": 1, \"inertia\": 1, "
+        "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.2}]},\n"
+        " ],\"exclude\": [[\"leg0_rod\", \"leg0_pad\"], [\"leg1_rod\", \"leg1_pad\"]],\n"
+        " \"inputs\": [{\"name\": \"leg0_hip\", \"value\": \"4*sin(t) - q[leg0_pin]\"}, {\"name\": "
+        "\"leg0_both\", \"value\": \"3*leg0_hip\"},\n"
+        "   {\"name\": \"leg1_hip\", \"value\": \"4*sin(t) - q[leg1_pin]\"}, {\"name\": "
+        "\"leg1_both\", \"value\": \"3*leg1_hip\"},\n"
+        "   {\"name\": \"sum0\", \"value\": \"q[leg0_pin]\"}, {\"name\": \"sum1\", \"value\": "
+        "\"q[leg1_pin] + 1\"}],\n"
+        " \"joints\": [{\"name\": \"leg0_pin\", \"kind\": \"revolute\", \"b\": \"leg0_rod\", "
+        "\"at\": [0, 0]},\n"
+        "   {\"name\": \"leg1_pin\", \"kind\": \"revolute\", \"b\": \"leg1_rod\", \"at\": [1, "
+        "0]}],\n"
+        " \"actuators\": [{\"name\": \"leg0_push\", \"kind\": \"motor\", \"joint\": \"leg0_pin\", "
+        "\"control\": \"2*leg0_hip\"},\n"
+        "   {\"name\": \"leg1_push\", \"kind\": \"motor\", \"joint\": \"leg1_pin\", \"control\": "
+        "\"2*leg1_hip\"}],\n"
+        " \"forces\": [{\"kind\": \"force\", \"body\": \"leg0_rod\", \"fx\": \"0.1*leg0_hip + "
+        "x\"},\n"
+        "   {\"kind\": \"force\", \"body\": \"leg1_rod\", \"fx\": \"0.1*leg1_hip + x - 1\"}]}\n");
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    static const char text[] =
+        "{\"assemblies\": [{\"prefix\": \"p_\", \"inputs\": [{\"name\": \"hip\"},\n"
+        " {\"name\": \"b\", \"value\": \"u[hip] + hip + hpi\"}]}]}";
+    assert_int_equal(perp_scene_parse("x", text, strlen(text), NULL, &scene, &error),
+                     PERP_ERR_FORMAT);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 41);
+    assert_non_null(strstr(error.text, "unknown name 'hpi'"));
 }
 
 // ── Poses ────────────────────────────────────────────────────────────────────────────────────────
@@ -342,8 +402,8 @@ static void poses_move_everything(void **state)
     char text[8192], placed[8192];
     snprintf(text, sizeof text, "{\"gravity\": [0, 0], %s}", machine);
     snprintf(placed, sizeof placed,
-             "{\"gravity\": [0, 0], \"groups\": [{\"position\": [1, 2], \"angle\": 0.25,\n"
-             " \"groups\": [{\"position\": [3, -1], \"angle\": \"30 deg\", %s}]}]}",
+             "{\"gravity\": [0, 0], \"assemblies\": [{\"position\": [1, 2], \"angle\": 0.25,\n"
+             " \"assemblies\": [{\"position\": [3, -1], \"angle\": \"30 deg\", %s}]}]}",
              machine);
     perp_scene *a = parse(text), *b = parse(placed);
     perp_sim *one = start(a), *two = start(b);
@@ -405,7 +465,7 @@ static void poses_move_solids(void **state)
     char text[8192], placed[8192];
     snprintf(text, sizeof text, "{\"gravity\": [0, 0, 0], %s}", solids);
     snprintf(placed, sizeof placed,
-             "{\"gravity\": [0, 0, 0], \"groups\": [{\"position\": [1, 2, 3],\n"
+             "{\"gravity\": [0, 0, 0], \"assemblies\": [{\"position\": [1, 2, 3],\n"
              " \"rotation\": {\"axis\": [1, 0, 0], \"angle\": \"90 deg\"}, %s}]}",
              solids);
     perp_scene *a = parse(text), *b = parse(placed);
@@ -438,7 +498,8 @@ static void turning_bodies_turn_about_z(void **state)
 {
     (void)state;
     expect_same(
-        "{\"groups\": [{\"rotation\": {\"axis\": [0, 0, 1], \"angle\": \"90 deg\"}, \"position\": "
+        "{\"assemblies\": [{\"rotation\": {\"axis\": [0, 0, 1], \"angle\": \"90 deg\"}, "
+        "\"position\": "
         "[0, 0, 1],\n"
         "  \"bodies\": [{\"name\": \"fan\", \"kind\": \"solid\", \"rotation\": [0.6, 0, 0.8, 0],\n"
         "    \"drive\": {\"x\": \"t\", \"rx\": \"2*t\"}}]}]}",
@@ -692,11 +753,11 @@ static void every_allocation_may_fail(void **state)
     setting.sets = 1;
     allocations_may_fail(slope, &setting);
     allocations_may_fail(both, &reading);
-    snprintf(placed, sizeof placed, "{\"groups\": [{\"position\": [1, 2], \"angle\": 1, %s}]}",
+    snprintf(placed, sizeof placed, "{\"assemblies\": [{\"position\": [1, 2], \"angle\": 1, %s}]}",
              machine);
     allocations_may_fail(placed, NULL);
     snprintf(placed, sizeof placed,
-             "{\"groups\": [{\"rotation\": {\"axis\": [1, 0, 0], \"angle\": 1}, %s}]}", solids);
+             "{\"assemblies\": [{\"rotation\": {\"axis\": [1, 0, 0], \"angle\": 1}, %s}]}", solids);
     allocations_may_fail(placed, NULL);
 }
 
@@ -739,6 +800,7 @@ int main(void)
         cmocka_unit_test(values_can_be_set),
         cmocka_unit_test(copies_are_objects),
         cmocka_unit_test(names_have_scopes),
+        cmocka_unit_test(controls_have_scopes),
         cmocka_unit_test(poses_move_everything),
         cmocka_unit_test(poses_move_solids),
         cmocka_unit_test(turning_bodies_turn_about_z),

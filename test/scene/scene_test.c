@@ -254,6 +254,41 @@ static void damaged_scenes_do_no_harm(void **state)
     }
 }
 
+// Joints of the tree are those that the scene names, in its order; the joint that closes the loop is the other.
+static void trees_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"left", "right", "far"};
+    for (int out = 0; out < 3; out++) {
+        char text[1000];
+        const char *first = names[(out + 1) % 3], *second = names[(out + 2) % 3];
+        snprintf(text, sizeof text,
+                 "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1},"
+                 " {\"name\": \"b\", \"mass\": 1, \"inertia\": 1, \"position\": [1, 0]}],"
+                 " \"joints\": [{\"name\": \"left\", \"kind\": \"revolute\", \"b\": \"a\"},"
+                 " {\"name\": \"right\", \"kind\": \"revolute\", \"a\": \"a\", \"b\": \"b\","
+                 " \"at\": [0.5, 0], \"lower\": \"-inf\", \"upper\": \"90 deg\"},"
+                 " {\"name\": \"far\", \"kind\": \"revolute\", \"b\": \"b\", \"at\": [1, 0]}],"
+                 " \"coordinates\": \"joint\", \"tree\": [\"%s\", \"%s\"]}",
+                 first, second);
+        perp_scene *scene = parse(text);
+        const perp_model *model = perp_scene_model(scene);
+        perp_sim_def def = perp_scene_sim_def(scene);
+        assert_int_equal(def.tree_count, 2);
+        assert_int_equal(def.tree[0].i, perp_model_joint(model, first).i);
+        assert_int_equal(def.tree[1].i, perp_model_joint(model, second).i);
+        perp_tree *tree = NULL;
+        int loops = 0;
+        assert_int_equal(perp_tree_create(model, def.tree, def.tree_count, NULL, &tree, NULL),
+                         PERP_OK);
+        const perp_joint *loop = perp_tree_loops(tree, &loops);
+        assert_int_equal(loops, 1);
+        assert_int_equal(loop[0].i, perp_model_joint(model, names[out]).i);
+        perp_tree_destroy(tree);
+        perp_scene_destroy(scene);
+    }
+}
+
 static void allocations_may_fail(const char *path)
 {
     static char text[8192];
@@ -392,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_scenes_say_why),
+        cmocka_unit_test(trees_are_named),
         cmocka_unit_test(places_survive_odd_files),
         cmocka_unit_test(settings_arrive),
         cmocka_unit_test(bodies_arrive),

@@ -204,8 +204,9 @@ static void schema_and_reader_know_the_same(void **state)
                    {"drive", &pp_drive_object},      {"shape", &pp_shape_object},
                    {"contact", &pp_contact_object},  {"pair", &pp_pair_object},
                    {"joint", &pp_joint_object},      {"force", &pp_force_object},
+                   {"input", &pp_input_object},      {"actuator", &pp_actuator_object},
                    {"copies", &pp_replicate_object}, {"include", &pp_include_object},
-                   {"group", &pp_group_object}};
+                   {"assembly", &pp_assembly_object}};
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const json_t *definition = json_object_get(defs, objects[k].name);
         expect_same_keys(objects[k].object, json_object_get(definition, "properties"));
@@ -241,7 +242,7 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"parameters\": [1]}",
         "{\"include\": [{\"prefix\": \"a\"}]}",
         "{\"include\": [{\"file\": \"a.json\", \"step\": 1}]}",
-        "{\"groups\": [{\"step\": 1}]}",
+        "{\"assemblies\": [{\"step\": 1}]}",
         "{\"bodies\": [{\"replicate\": 3}]}",
         "{\"bodies\": [{\"replicate\": []}]}",
         "{\"bodies\": [{\"replicate\": {\"index\": \"i\"}}]}",
@@ -257,6 +258,14 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"shapes\": [{\"kind\": \"halfspace\", \"density\": 1}]}",
         "{\"shapes\": [{\"kind\": \"halfspace\", \"facets\": 2}]}",
         "{\"threads\": 257}",
+        "{\"groups\": []}",
+        "{\"exclude\": [[\"a\"]]}",
+        "{\"shapes\": [{\"kind\": \"point\", \"mask\": 4294967296}]}",
+        "{\"shapes\": [{\"kind\": \"point\", \"group\": -1}]}",
+        "{\"shapes\": [{\"kind\": \"point\", \"combine\": \"mean\"}]}",
+        "{\"shapes\": [{\"kind\": \"point\", \"priority\": 0.5}]}",
+        "{\"shapes\": [{\"kind\": \"point\", \"colour\": \"#12345\"}]}",
+        "{\"bodies\": [{\"gravity_scale\": \"0\"}]}",
         "{\"max_iterations\": -1}",
         "{\"max_iterations\": 1.5}",
         "{\"max_seconds\": -0.1}",

@@ -3,6 +3,7 @@
 //
 // Every public function without what it works on: refused, or harmless, never a crash. Each call is made in a process of
 // its own, so that one that crashes is named; docs/api.txt has the functions that must be here.
+#include "support/child.h"
 #include "support/cmocka.h"
 #include "support/folder.h"
 
@@ -57,16 +58,16 @@ static void prepare_child(void)
         if (child == 0) {                                                                          \
             prepare_child();                                                                       \
             statement;                                                                             \
-            _exit(0);                                                                              \
+            child_exit(0);                                                                         \
         }                                                                                          \
         waitpid(child, &ended, 0);                                                                 \
         note(text);                                                                                \
         complain(text, ended);                                                                     \
     } while (0)
 
-#define REFUSED(call)   IN_CHILD(#call, _exit((call) == PERP_ERR_ARGUMENT ? 0 : 1))
-#define IS(call, value) IN_CHILD(#call, _exit((call) == (value) ? 0 : 1))
-#define EMPTY(call)     IN_CHILD(#call, _exit((call) && !(call)[0] ? 0 : 1))
+#define REFUSED(call)   IN_CHILD(#call, child_exit((call) == PERP_ERR_ARGUMENT ? 0 : 1))
+#define IS(call, value) IN_CHILD(#call, child_exit((call) == (value) ? 0 : 1))
+#define EMPTY(call)     IN_CHILD(#call, child_exit((call) && !(call)[0] ? 0 : 1))
 #define HARMLESS(call)  IN_CHILD(#call, (void)(call))
 
 static perp_error error;
@@ -157,6 +158,7 @@ static void models(void **state)
     IS(perp_builder_add_body(NULL, NULL).i, -1);
     IS(perp_builder_add_shape(NULL, BODY, NULL).i, -1);
     HARMLESS(perp_builder_add_pair(NULL, NULL));
+    HARMLESS(perp_builder_add_exclusion(NULL, BODY, BODY));
     HARMLESS(perp_builder_add_contact(NULL, NULL));
     IS(perp_builder_add_joint(NULL, NULL).i, -1);
     IS(perp_builder_add_force(NULL, NULL).i, -1);
@@ -180,6 +182,7 @@ static void models(void **state)
     HARMLESS(perp_model_inertia_tensor(NULL, BODY, NULL));
     HARMLESS(perp_model_center(NULL, BODY));
     HARMLESS(perp_model_motion(NULL, BODY));
+    HARMLESS(perp_model_gravity_scale(NULL, BODY));
     IS(perp_model_is_spatial(NULL), false);
     HARMLESS(perp_model_excluded_pairs(NULL));
     assert_int_equal(failures, 0);
@@ -190,17 +193,17 @@ static void builders(void **state)
     (void)state;
     perp_builder *b = perp_builder_create(NULL);
     IN_CHILD("perp_builder_add_body(b, NULL)",
-             _exit(perp_builder_add_body(b, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_body(b, NULL).i == -1 ? 0 : 1));
     IN_CHILD("perp_builder_add_shape(b, NULL)",
-             _exit(perp_builder_add_shape(b, BODY, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_shape(b, BODY, NULL).i == -1 ? 0 : 1));
     IN_CHILD("perp_builder_add_joint(b, NULL)",
-             _exit(perp_builder_add_joint(b, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_joint(b, NULL).i == -1 ? 0 : 1));
     IN_CHILD("perp_builder_add_force(b, NULL)",
-             _exit(perp_builder_add_force(b, NULL).i == -1 ? 0 : 1));
+             child_exit(perp_builder_add_force(b, NULL).i == -1 ? 0 : 1));
     HARMLESS(perp_builder_add_pair(b, NULL));
     HARMLESS(perp_builder_add_contact(b, NULL));
     IN_CHILD("perp_model_create(b, NULL)",
-             _exit(perp_model_create(b, NULL, NULL) == PERP_ERR_ARGUMENT ? 0 : 1));
+             child_exit(perp_model_create(b, NULL, NULL) == PERP_ERR_ARGUMENT ? 0 : 1));
     perp_builder_destroy(b);
     assert_int_equal(failures, 0);
 }
@@ -253,6 +256,7 @@ static void sims(void **state)
     IS(perp_positions_word(-1), NULL);
     IS(perp_coordinates_word(-1), NULL);
     IS(perp_start_word(-1), NULL);
+    IS(perp_combine_word(-1), NULL);
     assert_int_equal(failures, 0);
 }
 
@@ -358,6 +362,7 @@ static void recordings(void **state)
     EMPTY(perp_recording_shape(NULL, SHAPE).name);
     EMPTY(perp_recording_joint(NULL, JOINT).name);
     EMPTY(perp_recording_spring(NULL, 0).name);
+    HARMLESS(perp_recording_exclusion(NULL, 0, NULL, NULL));
     REFUSED(perp_recording_read(NULL, 0, &frame, &error));
     REFUSED(perp_recording_read_part(NULL, 0, 0, &frame, &error));
     REFUSED(perp_recording_check(NULL, NULL, &check, &error));

@@ -304,7 +304,7 @@ static void check_energy(random_tree *m, rng *r, uint64_t seed)
     double tau[MOST], own[MOST], qdd[MOST], q[MOST], qd[MOST], E[2], power = 0.0, dissipated = 0.0;
     pp_tree_pass pass = random_tree_pass(m, m->q, m->qd, m->t);
     random_vector(r, nv, tau);
-    assert_int_equal(pp_tree_forces(&pass, NULL, NULL, own, m->arena), PERP_OK);
+    assert_int_equal(pp_tree_forces(&pass, NULL, NULL, NULL, own, m->arena), PERP_OK);
     for (int k = 0; k < nv; k++) {
         power += tau[k] * m->qd[k];
         own[k] += tau[k];

@@ -138,7 +138,7 @@ static void accelerations(const random_tree *m, const pp_tree *tree, const doubl
     double tau[MOST], qdd[MOST];
     pp_tree_pass pass;
     assert_int_equal(pp_tree_run(&pass, tree, m->t, q, qd, m->arena), PERP_OK);
-    assert_int_equal(pp_tree_forces(&pass, NULL, push, tau, m->arena), PERP_OK);
+    assert_int_equal(pp_tree_forces(&pass, NULL, NULL, push, tau, m->arena), PERP_OK);
     assert_int_equal(pp_tree_forward(&pass, tau, qdd, m->arena), PERP_OK);
     pp_tree_velocities(&pass, qdd, true, a);
     for (int i = 0; i < m->model->bodies; i++) {

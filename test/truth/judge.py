@@ -99,7 +99,7 @@ class Judge(PlaceRows, ContactRows, StepRows):
             self.frames = divided(m, folder, self.frames) if self.every else self.frames
         except ValueError as e:
             self.rows.note('finite', 1.0, str(e))
-        self.g = norm(m.gravity)
+        self.g = max((norm(b.pull) for b in m.free), default=norm(m.gravity))
         self.until = max(self.frames[-1].t, self.h)
         self.pairs = self.judged_pairs()
         self.turns = {}

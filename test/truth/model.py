@@ -261,6 +261,7 @@ class Model:
         self.impact = s.get('impact', 'newton')
         self.bodies, self.by_name = [], {}
         self.shape_names = {}
+        self.groups = s.get('groups', [])
         self._body({'name': 'ground', 'drive': 'fixed', 'shapes': s.get('shapes', [])}, 0)
         for k, b in enumerate(s.get('bodies', [])):
             self._body(b, k + 1)
@@ -275,10 +276,18 @@ class Model:
         for p in s.get('pairs', []):
             key = frozenset((self.shape(p['a']), self.shape(p['b'])))
             self.pairs[key] = p
+        self.excluded = {frozenset((self.by_name[a], self.by_name[b])) for a, b in s.get('exclude', [])}
         self.contacts = {frozenset((self.shape(c['a']), self.shape(c['b']))): c for c in s.get('contacts', [])}
         self._sizes()
 
     # bodies and shapes
+
+    def bits(self, value):
+        return value if isinstance(value, int) else sum(1 << self.groups.index(name) for name in set(value))
+
+    def apart(self, a, b):
+        """Whether groups, masks or an excluded pair of bodies keep two shapes apart."""
+        return not (a.group & b.mask or b.group & a.mask) or frozenset((a.body, b.body)) in self.excluded
 
     def _shape(self, d, body, k):
         kind = d['kind']
@@ -293,6 +302,8 @@ class Model:
         s.name, s.body, s.mu, s.e = d.get('name', 'shape%d' % k), body, float(d.get('mu', 0.5)), float(d.get('restitution', 0))
         s.density, s.detect = float(d.get('density', 0)), d.get('detect', True)
         s.mu_spin, s.mu_roll, s.facets = float(d.get('mu_spin', 0)), float(d.get('mu_roll', 0)), int(d.get('facets', 0))
+        s.combine, s.priority = d.get('combine', 'default'), int(d.get('priority', 0))
+        s.group, s.mask = self.bits(d.get('group', 1)), self.bits(d.get('mask', 1))
         s.surface = None
         if 'surface_speed' in d:
             s.surface = motion(d['surface_speed'])
@@ -307,6 +318,7 @@ class Model:
         b.name, b.index = d.get('name', 'body%d' % k), len(self.bodies)
         b.kind = d.get('kind', 'body' if self.planar else 'solid')
         b.turns = b.kind in ('body', 'solid')
+        b.pull = mul(self.gravity, float(d.get('gravity_scale', 1)))
         b.x0 = vec(d.get('position', [0, 0, 0]))
         b.R0 = (rotation_about((0, 0, 1), angle(d.get('angle', 0))) if self.planar
                 else rotation(d['rotation']) if 'rotation' in d else EYE)
@@ -445,9 +457,17 @@ class Model:
             if not b.size > 0:
                 b.size = self.length
 
+    def combined_mu(self, a, b):
+        if a.priority != b.priority:
+            return max(a, b, key=lambda s: s.priority).mu
+        rules = {a.combine, b.combine}
+        if 'max' in rules or 'min' in rules:
+            return (max if 'max' in rules else min)(a.mu, b.mu)
+        return math.sqrt(a.mu * b.mu)
+
     def coefficients(self, a, b):
         """(mu, restitution) of two shapes."""
-        mu, e = math.sqrt(a.mu * b.mu), max(a.e, b.e)
+        mu, e = self.combined_mu(a, b), max(a.e, b.e)
         for table in (self.pairs, self.contacts):
             p = table.get(frozenset((a, b)))
             if p:

@@ -26,6 +26,8 @@ class PlaceRows:
                     continue
                 if m.pairs.get(key, {}).get('ignore'):
                     continue
+                if key not in m.contacts and key not in m.pairs and m.apart(a, b):
+                    continue
                 d = self.gap(a, b, first)
                 if d is None:
                     self.rows.skip('penetration', 'no distance of %s and %s' % (a.kind, b.kind))

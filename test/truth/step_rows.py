@@ -135,7 +135,7 @@ class StepRows:
     def external(self, f0, f1, h):
         """Impulse and moment on each free body of all that is known from states and recorded contacts."""
         m = self.model
-        p = {b: [mul(m.gravity, b.mass * h), ZERO3] for b in m.free}
+        p = {b: [mul(b.pull, b.mass * h), ZERO3] for b in m.free}
         size = {b: [b.mass * self.g * h, 0.0] for b in m.free}
 
         def put(b, impulse, moment):
@@ -197,8 +197,8 @@ class StepRows:
             for b in bodies:
                 s0, s1 = f0.states[b.index], f1.states[b.index]
                 T0, T1 = kinetic(b, s0), kinetic(b, s1)
-                fall = b.mass * dot(m.gravity, sub(s1.x, s0.x))
-                gain += T1 - T0 - fall + (self.theta - 0.5) * h * b.mass * dot(m.gravity, sub(s1.v, s0.v))
+                fall = b.mass * dot(b.pull, sub(s1.x, s0.x))
+                gain += T1 - T0 - fall + (self.theta - 0.5) * h * b.mass * dot(b.pull, sub(s1.v, s0.v))
                 scale += T0 + b.mass * self.g * b.size + abs(fall) + 0.5 * b.mass * (1e-3 * b.size / self.until) ** 2
                 rounding += 1e-12 * (T0 + T1 + b.mass * self.g * norm(s1.x))
             work = sum(self.contact_work(c, f0, f1) for c in contacts)
@@ -399,7 +399,7 @@ class StepRows:
 
     def potential(self, f):
         m = self.model
-        v = -sum(b.mass * dot(m.gravity, f.states[b.index].x) for b in m.free)
+        v = -sum(b.mass * dot(b.pull, f.states[b.index].x) for b in m.free)
         v += element_energy(m, f.states)
         for j in m.joints:
             if j.K:
@@ -440,11 +440,11 @@ class StepRows:
         V0, V1 = self.potential(f0), self.potential(f1)
         if self.energy0 is None:
             floor = sum(0.5 * b.mass * (1e-3 * b.size / self.until) ** 2 for b in m.free)
-            springs = V0 + sum(b.mass * dot(m.gravity, f0.states[b.index].x) for b in m.free)
+            springs = V0 + sum(b.mass * dot(b.pull, f0.states[b.index].x) for b in m.free)
             self.energy0 = T0 + sum(b.mass * self.g * b.size for b in m.free) + abs(springs) + floor
             self.V0 = V0
         # Free flight keeps T + V + (theta - 1/2) h F.v: the parabola through the points of the scheme.
-        shadow = sum((self.theta - 0.5) * h * b.mass * dot(m.gravity, sub(f1.states[b.index].v, f0.states[b.index].v))
+        shadow = sum((self.theta - 0.5) * h * b.mass * dot(b.pull, sub(f1.states[b.index].v, f0.states[b.index].v))
                      for b in m.free)
         shadow += (self.theta - 0.5) * h * (self.pull(f1, h) - self.pull(f0, h))
         gain = T1 - T0 + V1 - V0 + shadow - work

@@ -267,7 +267,7 @@ export class PlanarStage {
     const from = this.project([foot[0] - half * n[1], foot[1] + half * n[0]]);
     const to = this.project([foot[0] + half * n[1], foot[1] - half * n[0]]);
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    ctx.strokeStyle = shade(this.theme.body(b, this.run.bodies[b].drive), this.theme.name === "dark" ? 1.45 : 0.55);
+    ctx.strokeStyle = shade(this.theme.shape(shape, this.run.bodies[b].drive), this.theme.name === "dark" ? 1.45 : 0.55);
     ctx.lineWidth = 1.2;
     ctx.setLineDash([2, 4]);
     ctx.beginPath();
@@ -286,7 +286,7 @@ export class PlanarStage {
     ctx.save();
     ctx.translate(x, y);
     ctx.rotate(Math.atan2(-n[1], n[0]) + Math.PI / 2);
-    ctx.fillStyle = this.theme.name === "dark" ? "#262a32" : "#eeebe3";
+    ctx.fillStyle = shape.colour ?? (this.theme.name === "dark" ? "#262a32" : "#eeebe3");
     ctx.fillRect(-far, 0, 2 * far, far);
     ctx.fillStyle = this.hatch(this.theme.name === "dark" ? "#454b57" : "#cfcabd");
     ctx.fillRect(-far, 0, 2 * far, 18);
@@ -297,7 +297,7 @@ export class PlanarStage {
 
   solid(ctx, state, { shape, path }, look) {
     const body = this.run.bodies[shape.body];
-    const color = this.theme.body(shape.body, body.drive);
+    const color = this.theme.shape(shape, body.drive);
     const chosen = look.body === shape.body;
     const s = this.view.scale;
     this.transform(ctx, state, shape.body);

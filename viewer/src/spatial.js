@@ -204,7 +204,7 @@ export class SpatialStage {
     this.sun.intensity = dark ? 1.7 : 1.75;
     this.gridLine.value.set(dark ? "#5c6371" : "#aaa493");
     this.gridFar.value.copy(this.background);
-    for (const mesh of this.grounds) mesh.material.color.set(dark ? "#3a404b" : "#f1eee6");
+    for (const mesh of this.grounds) mesh.material.color.set(mesh.userData.shape.colour ?? (dark ? "#3a404b" : "#f1eee6"));
     if (this.plane) {
       const g = this.plane.geometry;
       const line = new THREE.Color(dark ? "#4a505c" : "#cfcabd");
@@ -212,10 +212,10 @@ export class SpatialStage {
       for (let k = 0; k < colors.length; k += 3) line.toArray(colors, k);
       g.setAttribute("color", new THREE.BufferAttribute(colors, 3));
     }
-    for (const mesh of this.sides) mesh.material.color.set(this.theme.body(mesh.userData.shape.body, "free"));
+    for (const mesh of this.sides) mesh.material.color.set(this.theme.shape(mesh.userData.shape, "free"));
     for (const { mesh, items, lines, base } of this.groups) {
       items.forEach(({ shape }, k) => {
-        base[k] = this.theme.body(shape.body, this.run.bodies[shape.body].drive);
+        base[k] = this.theme.shape(shape, this.run.bodies[shape.body].drive);
         mesh.setColorAt(k, new THREE.Color(base[k]));
         lines?.[k].material.color.set(dark ? "#0d0f13" : "#2a2d33");
       });
@@ -414,7 +414,7 @@ export class SpatialStage {
     this.chosen = body;
     for (const { mesh, items, base } of this.groups) {
       items.forEach(({ shape }, k) => {
-        const color = new THREE.Color(this.theme.body(shape.body, this.run.bodies[shape.body].drive));
+        const color = new THREE.Color(this.theme.shape(shape, this.run.bodies[shape.body].drive));
         if (shape.body === body) color.lerp(new THREE.Color(this.theme.color.accent), 0.55);
         base[k] = "#" + color.getHexString();
         mesh.setColorAt(k, color);

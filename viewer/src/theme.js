@@ -42,6 +42,10 @@ export class Theme {
   onChange(listen) {
     this.listeners.push(listen);
   }
+  // The colour that the scene gives to a shape, or that of its body.
+  shape(shape, drive) {
+    return shape.colour ?? this.body(shape.body, drive);
+  }
   body(k, drive) {
     if (drive === "fixed") return this.name === "dark" ? "#4a505c" : "#c9c6bd";
     const set = BODY[this.name];

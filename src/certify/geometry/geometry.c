@@ -8,6 +8,7 @@
 // its points from their chords in between, at most r angle^2 / 8.
 #include "certify/geometry/geometry.h"
 
+#include "certify/geometry/filter.h"
 #include "certify/geometry/sweep.h"
 #include "math/math.h"
 
@@ -31,7 +32,8 @@ typedef struct geometry_judge {
     pp_placed_convex *first;  // shapes: at the start of the step, seen from their bodies
     pp_placed_convex *last;   // the same at its end
     pp_travel *travel;        // bodies
-    box_item *item;           // shapes that have a box, sorted by its low end along `along`
+    pp_judged_pairs pairs;
+    box_item *item;  // shapes that have a box, sorted by its low end along `along`
     int items, along;
     uint64_t rounded;  // low bits that the sorting left out
 } geometry_judge;
@@ -429,8 +431,7 @@ static void judge_mesh(geometry_judge *j, int solid, int mesh_shape)
 // Shapes are ordered by number, as the offered axes are.
 static void judge_pair(geometry_judge *j, int a, int b, bool near_at_end)
 {
-    pp_pair_filter meeting = pp_model_pair_filter(j->model, a, b);
-    if (meeting != PP_PAIR_COLLIDES && meeting != PP_PAIR_LISTED) {
+    if (!pp_pair_is_judged(&j->pairs, a, b)) {
         return;
     }
     j->out->judged++;
@@ -529,7 +530,7 @@ perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp
     geometry_judge j = {.task = task, .model = task->model, .out = out, .arena = arena};
     *out = (pp_geometry){.gap_a = -1, .gap_b = -1, .path_a = -1, .path_b = -1};
     out->path = task->start ? PP_PATH_CLEAR : PP_PATH_NOT_ASKED;
-    if (!set_travels(&j)) {
+    if (!set_travels(&j) || !pp_judged_pairs_open(&j.pairs, task->model, arena)) {
         return PERP_ERR_MEMORY;
     }
     if (!travels_finite(&j)) {

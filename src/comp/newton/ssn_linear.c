@@ -251,5 +251,8 @@ double pp_ssn_linear_flops(const pp_ssn_linear *linear)
         return pp_ssn_velocity_flops(linear->velocity);
     }
     double n = linear->n;
-    return linear->J ? 2.0 / 3.0 * n * n * n : pp_sparse_lu_flops(linear->lu);
+    if (linear->J) {
+        return 2.0 / 3.0 * n * n * n;
+    }
+    return linear->lu ? pp_sparse_lu_flops(linear->lu) : 0.0;  // NULL: its creation failed
 }

@@ -425,5 +425,5 @@ double pp_ssn_velocity_fill(const pp_ssn_velocity *v)
 
 double pp_ssn_velocity_flops(const pp_ssn_velocity *v)
 {
-    return pp_ldl_flops(v->factor);
+    return v->factor ? pp_ldl_flops(v->factor) : 0.0;  // NULL: its creation failed
 }

@@ -292,6 +292,7 @@ static perp_status prepare_step(pp_recheck *c)
         (pp_state){.t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
     pp_frames(c->model, &state, c->before);
     state.turn = (double *)(uintptr_t)c->turn0;
+    state.drive = &c->drive;
     bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
     bool event = c->info->stepper == PERP_STEPPER_EVENT;  // scales are those of the whole step
     // The theta method has the gyroscopic torque in its masses at both ends.            theory (S9)
@@ -365,6 +366,18 @@ static perp_status judge_frame(pp_recheck *c)
     return status;
 }
 
+// Inputs as the frame has them, and the controls that follow: filters start where the frame before left them.
+static void take_drive(pp_recheck *c)
+{
+    const perp_recording_info *info = c->info;
+    memcpy(c->input, c->now->input, (size_t)info->inputs * sizeof *c->input);
+    c->drive = (pp_drive){.t = c->t0, .input = c->input, .filter = c->filter, .control = c->control};
+    for (int i = 0; c->model && i < c->model->actuators; i++) {
+        double end;
+        c->control[i] = pp_actuator_mean_control(c->model, &c->drive, i, c->h, &end);
+    }
+}
+
 // Lengths of the steps between two frames [s]. All have the length h of the run but the last one,
 // which ends where the run was asked to end. Times are sums, so that a difference that is h but for
 // rounding is taken for h itself.
@@ -383,6 +396,7 @@ static void take_step(pp_recheck *c, bool at_end)
     }
     c->whole = c->h;
     c->applied = c->now->applied;
+    take_drive(c);
 }
 
 // The frame that was judged is where the next step starts.
@@ -498,6 +512,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
     }
     for (int k = 1; k < r->info.frames; k++) {
         store_step_start(c, frame, state);
+        memcpy(c->filter, frame->filter, (size_t)r->info.actuators * sizeof *c->filter);
         status = perp_recording_read(r, k, frame, error);
         if (status < 0) {
             return status;
@@ -552,7 +567,9 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     const perp_model *m = perp_scene_model(*scene);
     // A text of another scene would make nonsense of all numbers.
     if (m->nv != r->info.nv || m->nq != r->info.nq || m->spatial != r->info.spatial ||
-        m->bodies != r->info.bodies || m->shapes != r->info.shapes || m->joints != r->info.joints) {
+        m->bodies != r->info.bodies || m->shapes != r->info.shapes ||
+        m->joints != r->info.joints || m->inputs != r->info.inputs ||
+        m->actuators != r->info.actuators) {
         perp_scene_destroy(*scene);
         *scene = NULL;
         return pp_load_fail(r, error, "scene", "is not the scene of the recorded states");
@@ -582,7 +599,13 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     // The state before the step that is judged: q, nu, and the coordinates of the joints.
     double *state = PP_ARRAY(r->arena, double,
                              (size_t)r->info.nq + (size_t)r->info.nv + (size_t)r->info.joints);
-    if (!c.arena || !c.where || !state) {
+    size_t actuators = (size_t)r->info.actuators;
+    c.input = PP_ZEROS(r->arena, double, (size_t)r->info.inputs + 2 * actuators + 1);
+    if (c.input) {
+        c.filter = c.input + r->info.inputs;
+        c.control = c.filter + actuators;
+    }
+    if (!c.arena || !c.where || !state || !c.input) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
     } else {
         check->divided = 0;

@@ -63,11 +63,12 @@ static void judge_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, d
             continue;
         }
         perp_vec3 dv = pp_sub(c->after[i].v, c->before[i].v);
-        dv = pp_along(dv, -c->h, m->gravity);
+        perp_vec3 g = pp_body_gravity(m, body);
+        dv = pp_along(dv, -c->h, g);
         perp_vec3 pushed_by = pp_scale(c->h, c->applied[i].f_W);  // the caller
         double off = pp_length(pp_sub(pp_along(left[i], body->mass, dv), pushed_by));
         double size = body->mass * (pp_length(c->after[i].v) + pp_length(c->before[i].v) +
-                                    c->h * pp_length(m->gravity)) +
+                                    c->h * pp_length(g)) +
                       load[i];
         double own = ROUNDED * body->mass * pp_scale_speed(&c->scales, c->scales.island[i]);
         pp_check_record_worst(c, PERP_CHECK_MOMENTUM, off, INTEGRATED * size + own, body->name, "");
@@ -161,7 +162,8 @@ static bool is_driven(const pp_recheck *c)
         driven = driven || m->body[i].drive == PERP_MOTION_KINEMATIC || is_applied(c, i);
     }
     for (int i = 0; i < m->joints; i++) {
-        driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0;
+        driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0 ||
+                 m->joint[i].first_actuator > 0;
     }
     for (int i = 0; i < m->forces; i++) {
         driven = driven || m->force[i].kind == PERP_FORCE_WRENCH;

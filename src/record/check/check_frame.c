@@ -106,7 +106,7 @@ static double normal_push(const pp_recheck *c, const perp_contact *contact)
 // every step is there.
 static double normal_rate_beside(const pp_recheck *c, const perp_contact *contact)
 {
-    double g = c->model ? pp_length(c->model->gravity) : 0.0;
+    double g = c->model ? c->model->gravity_most : 0.0;
     double before = contact->restitution != 0.0 ? normal_rate_before(c, contact) : 0.0;
     bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
     double push = known ? normal_push(c, contact) : 0.0;

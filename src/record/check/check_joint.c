@@ -289,6 +289,16 @@ static double drive_scale(const pp_recheck *c, int index)
     return exact * fmax(1.0, pp_scale_arm(c->model, j));
 }
 
+void pp_check_actuator(pp_recheck *c, int actuator, double p)
+{
+    const pp_actuator *a = &c->model->actuator[actuator];
+    c->actuated[a->joint] += p;
+    if (c->now->actuator) {  // parts show the drive of the joint alone
+        pp_check_record_worst(c, PERP_CHECK_DRIVE, fabs(c->now->actuator[actuator].impulse - p),
+                              drive_scale(c, a->joint), a->name, "");
+    }
+}
+
 // A motor and dry friction within their effort times h; and drive, spring and limit together are
 // what the joint's wrench has along its coordinate.
 static void judge_drive(pp_recheck *c, int index)
@@ -297,8 +307,9 @@ static void judge_drive(pp_recheck *c, int index)
     const perp_joint_state *state = &c->now->joint[index];
     double most = joint->friction + (joint->rate ? joint->rate_effort : 0.0);
     most = joint->target ? PP_INF : c->h * most;
-    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(state->drive) - most),
-                          drive_scale(c, index), joint->name, "");
+    double own = state->drive - c->actuated[index];  // without its actuators
+    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(own) - most), drive_scale(c, index),
+                          joint->name, "");
     bool moves = c->model->body[joint->b].nv > 0;  // else nothing is recorded at it
     double along = along_coordinate(c, index) - state->drive - c->spring[index];
     double limit = joint->lower <= joint->upper ? state->limit : 0.0;

@@ -372,7 +372,7 @@ static void judge_bodies(pp_recheck *c)
     }
 }
 
-// Kinetic energy of velocities nu with the bodies turned as `at` has them [J].
+// Kinetic energy of velocities nu, which are those of the frames `at` [J].
 static double recorded_kinetic_energy(const pp_recheck *c, const pp_frame *at, const double *nu)
 {
     double sum = 0.0;
@@ -382,7 +382,8 @@ static double recorded_kinetic_energy(const pp_recheck *c, const pp_frame *at, c
         perp_vec3 v = twist.v_W, w = pp_mul_t(&at[i].R, twist.w_W);
         sum += 0.5 * (body->mass * pp_dot3(v, v) + pp_dot3(w, pp_mul(&body->I_B, w)));
     }
-    return sum;
+    const pp_poses poses = {.body = at};  // rates of coordinates do not depend on their turns
+    return sum + pp_rotor_energy(c->model, &poses);
 }
 
 // Energies against the states, and their ledger: before + work = after + dissipated. Quasistatic

@@ -270,8 +270,20 @@ static perp_status add_springs(pp_recheck *c, double *left)
             row->gamma > 0.0 ? -(pp_row_rate(c->model, row, c->nu) + row->bias) / row->gamma : 0.0;
         if (row->force >= 0) {
             pp_row_add(c->model, row, -p, NULL, left);
+        } else if (row->actuator >= 0) {
+            pp_check_actuator(c, row->actuator, p);
         } else if (row->spring && row->joint >= 0) {
             c->spring[row->joint] += p;  // in the joint's impulse
+        }
+    }
+    // Limited actuators: the impulse of the law, or the nearest that the limits allow.    theory (A1)
+    for (int i = 0; i < rows.nm; i++) {
+        const pp_row *row = &rows.m[i];
+        if (row->actuator >= 0) {
+            double free = row->gamma > 0.0
+                              ? -(pp_row_rate(c->model, row, c->nu) + row->bias) / row->gamma
+                              : row->lower;
+            pp_check_actuator(c, row->actuator, fmin(fmax(free, row->lower), row->upper));
         }
     }
     return PERP_OK;
@@ -315,7 +327,7 @@ double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, c
             sum += 0.5 * (b->mass * pp_dot3(body[i].v, body[i].v) + pp_dot3(w, pp_mul(&b->I_B, w)));
         }
     }
-    return sum;
+    return sum + pp_rotor_energy(c->model, &at);
 }
 
 // Along the arcs of joint coordinates a body leaves its tangent by way - h nu; forces work on that
@@ -357,7 +369,8 @@ void pp_check_energy(pp_recheck *c, double allowed)
         if (b->nv > 0) {
             moved += b->mass * (pp_dot3(c->after[i].v, c->after[i].v) +
                                 pp_dot3(c->before[i].v, c->before[i].v));
-            rounding += 1e-13 * b->mass * pp_length(c->model->gravity) * pp_length(c->after[i].p);
+            rounding += 1e-13 * b->mass * pp_length(pp_body_gravity(c->model, b)) *
+                        pp_length(c->after[i].p);
             rounding += pp_scale_rounding_energy(&c->scales, i);
             scale += c->scales.energy[i];
             allowed += pp_drift_forces(c->model, &c->kin, theta, i);
@@ -365,7 +378,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
             // A scheme that takes forces at one end of the step is off by half a step of their
             // work.
             lag += (theta - 0.5) * c->h * b->mass *
-                   pp_dot3(c->model->gravity, pp_sub(c->after[i].v, c->before[i].v));
+                   pp_dot3(pp_body_gravity(c->model, b), pp_sub(c->after[i].v, c->before[i].v));
         }
     }
     for (int i = 0; i < c->model->forces; i++) {
@@ -418,9 +431,10 @@ static bool start_sums(pp_recheck *c)
 {
     c->impulse = PP_ZEROS(c->arena, perp_wrench, c->model->bodies);
     c->spring = PP_ZEROS(c->arena, double, c->model->joints);
+    c->actuated = PP_ZEROS(c->arena, double, c->model->joints);
     c->load = PP_ZEROS(c->arena, double, c->model->bodies);
     c->arm = 0.0;
-    return c->impulse && c->spring && c->load;
+    return c->impulse && c->spring && c->actuated && c->load;
 }
 
 // Adds up the recorded impulses on bodies. Returns the energy that closing overlaps and open joints

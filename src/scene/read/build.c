@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scene file, read into a builder in a fixed order: settings, bodies, shapes of the ground,
-// shapes of bodies, contacts, pairs, joints, forces; each of them in the files and groups of the
-// scene as well (parts.c). The builder checks the rules of a model; the reader adds the line and
-// column to its messages.
+// shapes of bodies, contacts, pairs, joints, forces, actuators; inputs first. Each of them is read
+// in the files and assemblies of the scene as well (parts.c). The builder checks the rules of a
+// model; the reader adds the line and column to its messages.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
@@ -129,15 +129,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
         pp_place_shape(r, &def);
     }
     pp_names_add(&r->shape_names, name, r->shapes);
-    // Pairs need the coefficients of their shapes later.
-    r->shape[r->shapes++] = (pp_known_shape){.name = name,
-                                             .own = own,
-                                             .body = owner,
-                                             .mu = def.mu,
-                                             .restitution = def.restitution,
-                                             .mu_spin = def.mu_spin,
-                                             .mu_roll = def.mu_roll,
-                                             .facets = def.facets};
+    r->shape[r->shapes++] = (pp_known_shape){.name = name, .own = own, .body = owner};
     perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
     return builder_error(r);
 }
@@ -319,23 +311,23 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     if (status < 0) {
         return status;
     }
-    // Coefficients that the pair leaves out are combined from its shapes, as for detected contacts:
-    // geometric mean of mu, the larger one of all others.
-    const pp_known_shape *a = &r->shape[def.a.i], *b = &r->shape[def.b.i];
+    // Coefficients that the pair leaves out are combined from its shapes, as for detected contacts.
+    perp_pair_def own = def;
+    pp_builder_combine(r->builder, &own);
     if (!pp_reader_saw(&pp_pair_object, seen, "mu")) {
-        def.mu = sqrt(a->mu * b->mu);
+        def.mu = own.mu;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "restitution")) {
-        def.restitution = fmax(a->restitution, b->restitution);
+        def.restitution = own.restitution;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "mu_spin")) {
-        def.mu_spin = fmax(a->mu_spin, b->mu_spin);
+        def.mu_spin = own.mu_spin;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "mu_roll")) {
-        def.mu_roll = fmax(a->mu_roll, b->mu_roll);
+        def.mu_roll = own.mu_roll;
     }
     if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
-        def.facets = a->facets > b->facets ? a->facets : b->facets;
+        def.facets = own.facets;
     }
     def.tangent_A = place_tangent(r, def.a, def.tangent_A);
     perp_builder_add_pair(r->builder, &def);
@@ -496,12 +488,121 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
     return status;
 }
 
+// ── Inputs and actuators ─────────────────────────────────────────────────────────────────────────
+
+// An input with its number, or with a source that read_source reads when the joints are known. It then starts from 0,
+// or from the end of its range that is nearest to 0.
+static perp_status read_input(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_input_def def = perp_input_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_input_object, 0, json, &def, &seen);
+    // In an expression the name would mean two things.
+    int same = status < 0 ? -1 : pp_constant_find(r->constants, def.name);
+    if (same >= 0) {
+        pp_reader_enter(r, "name", 0);
+        status = pp_reader_fail(r, "'%s' is also a parameter; choose another name", def.name);
+        pp_reader_leave(r);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_name(r, json, "input", 0, false, &def.name);
+    }
+    if (status < 0) {
+        return status;
+    }
+    const json_t *value = json_object_get(json, "value");
+    def.value =
+        json_is_number(value) ? json_number_value(value) : fmax(def.lower, fmin(def.upper, 0.0));
+    r->input[r->inputs++] = def.name;
+    perp_builder_add_input(r->builder, &def);
+    return builder_error(r);
+}
+
+// t, then q[…] and dq[…] of every joint.
+static perp_status name_sources(pp_reader *r)
+{
+    size_t count = 1 + 2 * (size_t)r->joints;
+    r->source_names = PP_ZEROS(r->arena, const char *, count);
+    if (!r->source_names) {
+        return pp_reader_memory(r);
+    }
+    for (size_t k = 1; k < count; k++) {
+        const char *joint = r->joint[(k - 1) / 2];
+        size_t size = strlen(joint) + 5;
+        char *text = pp_reader_text(r, size);
+        if (!text) {
+            return PERP_ERR_MEMORY;
+        }
+        pp_print(text, size, "%s[%s]", k % 2 ? "q" : "dq", joint);
+        r->source_names[k] = text;
+    }
+    r->source_names[0] = "t";
+    return PERP_OK;
+}
+
+static perp_status read_source(pp_reader *r, const json_t *json, int place, int owner)
+{
+    (void)place;
+    (void)owner;
+    int index = r->next_input++;
+    static const pp_field field = {.key = "value", .kind = PP_FIELD_SOURCE};
+    const json_t *value = json_object_get(json, "value");
+    const char *source;
+    if (!value || json_is_number(value)) {
+        return PERP_OK;
+    }
+    int inputs = r->inputs;
+    r->inputs = index;  // those before it
+    pp_reader_enter(r, "value", 0);
+    perp_status status = r->source_names ? PERP_OK : name_sources(r);
+    if (status == PERP_OK) {
+        status = pp_reader_motion(r, &field, value, &source);
+    }
+    pp_reader_leave(r);
+    r->inputs = inputs;
+    if (status == PERP_OK) {
+        perp_builder_set_input_source(r->builder, (perp_input){index}, source);
+        status = builder_error(r);
+    }
+    return status;
+}
+
+static perp_status read_actuator(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_actuator_def def = perp_actuator_default();
+    uint64_t seen;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_actuator_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_actuator_kind)kind;
+        status = pp_reader_fields(r, &pp_actuator_object, kind, json, &def, &seen);
+    }
+    if (status == PERP_OK && pp_reader_saw(&pp_actuator_object, seen, "kv") &&
+        pp_reader_saw(&pp_actuator_object, seen, "damping_ratio")) {
+        pp_reader_enter(r, "damping_ratio", 0);
+        status = pp_reader_fail(r, "'damping_ratio' replaces 'kv'; give one or the other");
+        pp_reader_leave(r);
+    }
+    if (status == PERP_OK && def.name) {
+        status = pp_reader_name(r, json, "actuator", 0, false, &def.name);
+    }
+    if (status == PERP_OK) {
+        perp_builder_add_actuator(r->builder, &def);
+        status = builder_error(r);
+    }
+    return status;
+}
+
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────
 
 static perp_status count_one(pp_reader *r, size_t *count)
 {
     if (++*count > MOST) {
-        return pp_reader_fail(r, "more than %d bodies, shapes or joints", MOST);
+        return pp_reader_fail(r, "more than %d bodies, shapes, joints or inputs", MOST);
     }
     return PERP_OK;
 }
@@ -520,6 +621,14 @@ static perp_status count_joint(pp_reader *r, const json_t *json, int index, int 
     (void)index;
     (void)owner;
     return count_one(r, &r->room.joints);
+}
+
+static perp_status count_input(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.inputs);
 }
 
 static perp_status count_body(pp_reader *r, const json_t *json, int index, int owner)
@@ -543,6 +652,9 @@ static perp_status count_objects(pp_reader *r, const json_t *root)
     if (status == PERP_OK) {
         status = pp_reader_pass(r, root, &pp_joint_object, count_joint);
     }
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_input_object, count_input);
+    }
     return status;
 }
 
@@ -556,7 +668,9 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     r->body = PP_ZEROS(r->arena, pp_known_body, n.bodies);
     r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
     r->joint = PP_ZEROS(r->arena, const char *, n.joints);
-    if (!r->body || !r->shape || !r->joint || !pp_names_open(&r->body_names, n.bodies, r->arena) ||
+    r->input = PP_ZEROS(r->arena, const char *, n.inputs);
+    if (!r->body || !r->shape || !r->joint || !r->input ||
+        !pp_names_open(&r->body_names, n.bodies, r->arena) ||
         !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
         !pp_names_open(&r->joint_names, n.joints, r->arena)) {
         return pp_reader_memory(r);
@@ -589,6 +703,9 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
         status = pp_reader_limits(r, root, &settings->sim.limits);
     }
     if (status == PERP_OK) {
+        status = pp_reader_groups(r, root);
+    }
+    if (status == PERP_OK) {
         status = make_room(r, root);
     }
     if (status < 0) {
@@ -603,16 +720,19 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     static const struct {
         const pp_object *object;
         pp_read_object *read;
-    } lists[] = {{&pp_body_object, read_body},        {&pp_shape_object, read_shape},
-                 {&pp_body_object, read_body_shapes}, {&pp_contact_object, read_contact},
-                 {&pp_pair_object, read_pair},        {&pp_joint_object, read_joint},
-                 {&pp_force_object, read_force}};
+    } lists[] = {{&pp_input_object, read_input},       {&pp_body_object, read_body},
+                 {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
+                 {&pp_contact_object, read_contact},   {&pp_pair_object, read_pair},
+                 {&pp_joint_object, read_joint},       {&pp_force_object, read_force},
+                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source}};
     r->next_body = 1;
+    r->next_input = 0;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
         status = pp_reader_pass(r, root, lists[k].object, lists[k].read);
         if (status != PERP_OK) {
             return status;
         }
     }
-    return pp_reader_tree(r, root, &settings->sim);
+    status = pp_reader_pass(r, root, NULL, NULL);
+    return status == PERP_OK ? pp_reader_tree(r, root, &settings->sim) : status;
 }

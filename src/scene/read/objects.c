@@ -98,12 +98,17 @@ static const pp_field scene_fields[] = {
     {.key = "shapes", .kind = PP_FIELD_OTHER},
     {.key = "contacts", .kind = PP_FIELD_OTHER},
     {.key = "pairs", .kind = PP_FIELD_OTHER},
+    // Names of the bits of group and mask, and pairs of bodies that do not collide.
+    {.key = "groups", .kind = PP_FIELD_OTHER},
+    {.key = "exclude", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},
     {.key = "forces", .kind = PP_FIELD_OTHER},
-    // Numbers with names, and objects from files and in groups (parts.c).
+    {.key = "inputs", .kind = PP_FIELD_OTHER},
+    {.key = "actuators", .kind = PP_FIELD_OTHER},
+    // Numbers with names, and objects from files and in assemblies (parts.c).
     {.key = "parameters", .kind = PP_FIELD_OTHER},
     {.key = "include", .kind = PP_FIELD_OTHER},
-    {.key = "groups", .kind = PP_FIELD_OTHER},
+    {.key = "assemblies", .kind = PP_FIELD_OTHER},
     // Budget of a step; 0: no limit.
     {.key = "max_seconds",
      .kind = PP_FIELD_NONNEGATIVE,
@@ -205,6 +210,9 @@ static const pp_field body_fields[] = {
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_body_def, recenter),
      .owners = SPATIAL},
+    // Factor of gravity for this body.
+    {.key = "gravity_scale", .kind = PP_FIELD_NUMBER, .offset = AT(perp_body_def, gravity_scale)},
+    {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_body_def, colour)},
     {.key = "drive", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
     {.key = "replicate", .kind = PP_FIELD_OTHER},
@@ -367,9 +375,14 @@ static const pp_field shape_fields[] = {
      .owners = SPHERE | BOX | CAPSULE | CYLINDER | CONE | ELLIPSOID | HULL,
      .unit = "kg/m^3",
      .space = PP_SPACE},
-    // Coefficients of a shape are combined with those of the other one: geometric mean of mu, the
-    // larger one of all others.
+    // Coefficients of a shape are combined with those of the other one; the shape of higher
+    // priority decides alone.
     {.key = "mu", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(perp_shape_def, mu)},
+    {.key = "combine",
+     .kind = PP_FIELD_CHOICE,
+     .offset = AT(perp_shape_def, combine),
+     .word = perp_combine_word},
+    {.key = "priority", .kind = PP_FIELD_PRIORITY, .offset = AT(perp_shape_def, priority)},
     {.key = "mu_spin",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(perp_shape_def, mu_spin),
@@ -406,6 +419,10 @@ static const pp_field shape_fields[] = {
      .space = PP_SPACE},
     // false: the shape takes part in listed contacts only.
     {.key = "detect", .kind = PP_FIELD_FLAG, .offset = AT(perp_shape_def, detect)},
+    // Two shapes can meet if the group of one has a bit of the other's mask.
+    {.key = "group", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, group)},
+    {.key = "mask", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, mask)},
+    {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_shape_def, colour)},
     {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_shape_object = {"shape", "shapes",     {shape_kinds, solid_kinds},
@@ -493,7 +510,7 @@ static const pp_field replicate_fields[] = {
 const pp_object pp_replicate_object = {"replicate", "replicate",      {NULL, NULL},
                                        0,           replicate_fields, COUNT(replicate_fields)};
 
-// What files and groups have in common: the prefix of their names and the pose of their frame.
+// What files and assemblies have in common: the prefix of their names and the pose of their frame.
 #define PART_FIELDS                                                                                \
     {.key = "replicate", .kind = PP_FIELD_OTHER},                                                  \
         {.key = "prefix", .kind = PP_FIELD_TEXT, .offset = AT(pp_part_input, prefix)},             \
@@ -521,19 +538,22 @@ const pp_object pp_include_object = {"include", "include",      {NULL, NULL},
                                      0,         include_fields, COUNT(include_fields)};
 
 // Objects of the file itself, which are named, moved and copied together.
-static const pp_field group_fields[] = {
+static const pp_field assembly_fields[] = {
     PART_FIELDS,
     {.key = "include", .kind = PP_FIELD_OTHER},
-    {.key = "groups", .kind = PP_FIELD_OTHER},
+    {.key = "assemblies", .kind = PP_FIELD_OTHER},
     {.key = "bodies", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
     {.key = "contacts", .kind = PP_FIELD_OTHER},
     {.key = "pairs", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},
     {.key = "forces", .kind = PP_FIELD_OTHER},
+    {.key = "inputs", .kind = PP_FIELD_OTHER},
+    {.key = "actuators", .kind = PP_FIELD_OTHER},
+    {.key = "exclude", .kind = PP_FIELD_OTHER},
 };
-const pp_object pp_group_object = {"group", "groups",     {NULL, NULL},
-                                   0,       group_fields, COUNT(group_fields)};
+const pp_object pp_assembly_object = {"assembly", "assemblies",    {NULL, NULL},
+                                      0,          assembly_fields, COUNT(assembly_fields)};
 
 // ── Values that are objects ──────────────────────────────────────────────────────────────────────
 

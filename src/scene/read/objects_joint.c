@@ -144,7 +144,7 @@ static const pp_field joint_fields[] = {
      .owners = COORDINATE,
      .unit = "rad or m"},
     {.key = "rate",
-     .kind = PP_FIELD_MOTION,
+     .kind = PP_FIELD_SIGNAL,
      .offset = AT(pp_joint_input, def.rate),
      .owners = COORDINATE,
      .unit = "rad/s or m/s"},
@@ -190,6 +190,12 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.rest),
      .owners = COORDINATE,
      .unit = "rad or m"},
+    // Inertia of a rotor that is geared to the coordinate.
+    {.key = "armature",
+     .kind = PP_FIELD_NONNEGATIVE,
+     .offset = AT(pp_joint_input, def.armature),
+     .owners = REVOLUTE | PRISMATIC | SCREW,
+     .unit = "kg m^2 or kg"},
     {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_joint_object = {"joint", "joints",     {joint_kinds, spatial_kinds},

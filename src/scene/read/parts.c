@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a scene: parameters, copies of objects, included files and groups.
+// Parts of a scene: parameters, copies of objects, included files and assemblies.
 //
 // Nothing is copied in the tree. A pass reads the objects of one list wherever they are: it goes
-// into each included file and each group, reads a copied object as often as its count says, and
+// into each included file and each assembly, reads a copied object as often as its count says, and
 // keeps the scope of names, constants and poses on the way. The path to the value being read stays
 // that of its file, so that messages have the right line and column.
 #include "scene/read/json_tree.h"
@@ -33,7 +33,7 @@ static bool is_taken(const char *name)
     return pp_expr_is_reserved(name);
 }
 
-static int find_constant(const pp_constants *constants, const char *name)
+int pp_constant_find(const pp_constants *constants, const char *name)
 {
     for (int k = 0; k < constants->count; k++) {
         if (strcmp(constants->name[k], name) == 0) {
@@ -57,7 +57,7 @@ static perp_status check_constant(pp_reader *r, const char *what, const char *na
             r, "%s '%s' has the name of a function, constant or variable; choose another", what,
             name);
     }
-    if (find_constant(r->constants, name) >= 0) {
+    if (pp_constant_find(r->constants, name) >= 0) {
         return pp_reader_fail(r, "%s '%s': the name is already used; choose another", what, name);
     }
     return PERP_OK;
@@ -89,7 +89,7 @@ static perp_status read_parameter(pp_reader *r, const json_t *json, const pp_con
     const pp_field field = {.key = json->key, .kind = PP_FIELD_NUMBER, .unit = "*"};
     double value = 0.0;
     perp_status status = check_constant(r, "parameter", json->key);
-    int set = given ? find_constant(given, json->key) : -1;
+    int set = given ? pp_constant_find(given, json->key) : -1;
     if (status == PERP_OK && set >= 0) {
         value = given->value[set];
     } else if (status == PERP_OK && !pp_reader_number(r, &field, json, &value)) {
@@ -400,7 +400,7 @@ static perp_status open_part(pp_reader *r, const json_t *json, const pp_part **t
         }
     }
     if (status == PERP_OK && depth >= PP_NEST_MAX) {
-        status = pp_reader_fail(r, "'file': more than %d files and groups within each other",
+        status = pp_reader_fail(r, "'file': more than %d files and assemblies within each other",
                                 PP_NEST_MAX);
     }
     *to = r->parts;
@@ -448,7 +448,7 @@ static void leave_file(pp_reader *r, const pp_scope *scope)
     r->constants--;
 }
 
-// ── Files and groups ─────────────────────────────────────────────────────────────────────────────
+// ── Files and assemblies ─────────────────────────────────────────────────────────────────────────────
 
 // The pose of the part in the world: that of the outer scope, then its own.
 static void place_scope(const pp_reader *r, const pp_part_input *in, pp_scope *scope)
@@ -467,7 +467,7 @@ static void place_scope(const pp_reader *r, const pp_part_input *in, pp_scope *s
     scope->placed = outer->placed || moved || turned;
 }
 
-// Reads what files and groups have in common, and opens the scope, which the caller enters.
+// Reads what files and assemblies have in common, and opens the scope, which the caller enters.
 static perp_status open_scope(pp_reader *r, const pp_object *object, const json_t *json,
                               pp_scope *scope)
 {
@@ -494,7 +494,7 @@ static perp_status open_scope(pp_reader *r, const pp_object *object, const json_
 
 static perp_status walk(pp_reader *r, const json_t *json);
 
-static perp_status read_group(pp_reader *r, const json_t *json, int index, int owner)
+static perp_status read_assembly(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
     (void)owner;
@@ -504,9 +504,10 @@ static perp_status read_group(pp_reader *r, const json_t *json, int index, int o
         depth++;
     }
     if (depth >= PP_NEST_MAX) {
-        return pp_reader_fail(r, "more than %d files and groups within each other", PP_NEST_MAX);
+        return pp_reader_fail(r, "more than %d files and assemblies within each other",
+                              PP_NEST_MAX);
     }
-    perp_status status = open_scope(r, &pp_group_object, json, &scope);
+    perp_status status = open_scope(r, &pp_assembly_object, json, &scope);
     if (status < 0) {
         return status;
     }
@@ -593,6 +594,9 @@ static perp_status read_include(pp_reader *r, const json_t *json, int index, int
         uint64_t seen;
         status = pp_reader_fields(r, &pp_scene_object, 0, part->root, &ignored, &seen);
     }
+    if (status == PERP_OK && r->checks) {
+        status = pp_reader_groups(r, part->root);
+    }
     if (status == PERP_OK) {
         status = walk(r, part->root);
     }
@@ -601,17 +605,17 @@ static perp_status read_include(pp_reader *r, const json_t *json, int index, int
     return status;
 }
 
-// The objects of a file or group: a gear may name joints of the files it includes.
+// The objects of a file or assembly: a gear may name joints of the files it includes.
 static perp_status walk(pp_reader *r, const json_t *json)
 {
     perp_status status = pp_reader_list(r, json, &pp_include_object, read_include, 0);
     if (status == PERP_OK) {
-        status = pp_reader_list(r, json, &pp_group_object, read_group, 0);
+        status = pp_reader_list(r, json, &pp_assembly_object, read_assembly, 0);
     }
-    if (status == PERP_OK) {
-        status = pp_reader_list(r, json, r->pass_object, r->pass_read, 0);
+    if (status == PERP_OK && !r->pass_object) {
+        return pp_reader_exclusions(r, json);
     }
-    return status;
+    return status < 0 ? status : pp_reader_list(r, json, r->pass_object, r->pass_read, 0);
 }
 
 perp_status pp_reader_pass(pp_reader *r, const json_t *root, const pp_object *object,
@@ -627,7 +631,7 @@ perp_status pp_reader_pass(pp_reader *r, const json_t *root, const pp_object *ob
 
 static perp_status find_space(pp_reader *r, const json_t *json, int depth);
 
-// Bodies of one file or group.
+// Bodies of one file or assembly.
 static bool has_solid(const json_t *json)
 {
     const json_t *bodies = json_object_get(json, "bodies");
@@ -676,7 +680,7 @@ static perp_status find_space_in(pp_reader *r, const json_t *json, const pp_obje
     return status;
 }
 
-// Groups too deep are reported later.
+// Assemblies too deep are reported later.
 static perp_status find_space(pp_reader *r, const json_t *json, int depth)
 {
     r->spatial = r->spatial || has_solid(json);
@@ -684,7 +688,7 @@ static perp_status find_space(pp_reader *r, const json_t *json, int depth)
         return PERP_OK;
     }
     perp_status status = find_space_in(r, json, &pp_include_object, depth);
-    return status < 0 ? status : find_space_in(r, json, &pp_group_object, depth);
+    return status < 0 ? status : find_space_in(r, json, &pp_assembly_object, depth);
 }
 
 perp_status pp_reader_find_space(pp_reader *r, const json_t *root)

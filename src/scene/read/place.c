@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pose of an included file or group, applied to definitions: everything that they give in world
+// The pose of an included file or assembly, applied to definitions: everything that they give in world
 // coordinates or world axes. What is given in the frame of a body moves with the body.
 //
 //   x_W = p + R x
@@ -104,8 +104,9 @@ static perp_status place_turning(pp_reader *r, perp_body_def *def)
     double angle = s->angle;
     if (r->spatial && turns && is_turned(s)) {
         if (s->rotation.x != 0.0 || s->rotation.y != 0.0) {
-            return pp_reader_fail(r, "a driven body that turns, in a file or group that is rotated "
-                                     "about an axis other than z; rotate the body itself");
+            return pp_reader_fail(r,
+                                  "a driven body that turns, in a file or assembly that is rotated "
+                                  "about an axis other than z; rotate the body itself");
         }
         angle = 2.0 * atan2(s->rotation.z, s->rotation.w);
     }
@@ -249,7 +250,7 @@ static perp_status place_text(pp_reader *r, const local_variables *all, const ch
     size_t length = strlen(*text);
     if (is_turned(r->scope) && pp_expr_replace(*text, turning, nothing, 3, NULL, 0) != length) {
         return pp_reader_fail(
-            r, "a force that depends on qx, qy or qz, in a file or group that is rotated; write "
+            r, "a force that depends on qx, qy or qz, in a file or assembly that is rotated; write "
                "the force in the scene itself");
     }
     size_t size = pp_expr_replace(*text, all->name, all->with, all->count, NULL, 0) + 1;

@@ -237,35 +237,33 @@ perp_status pp_reader_expand(pp_reader *r, const char *key, const char *text, co
     if (!*made) {
         return PERP_OK;
     }
-    enum { ROOM = 256 };
-    char *copy = pp_reader_text(r, ROOM), inside[ROOM];
+    // A number has at most 20 digits.
+    size_t length = strlen(text), size = length + 1;
+    for (const char *c = text; *c; c++) {
+        size += *c == '{' ? 24 : 0;
+    }
+    char *copy = pp_reader_text(r, size), *inside = pp_reader_text(r, length + 1);
     const pp_field field = {.key = key};
     size_t used = 0;
-    if (!copy) {
+    if (!copy || !inside) {
         return PERP_ERR_MEMORY;
     }
     for (const char *c = text; *c;) {
         const char *close = *c == '{' ? strchr(c, '}') : NULL;
-        if (*c == '{' && (!close || close - c > ROOM / 2)) {
+        if (*c == '{' && !close) {
             return pp_reader_fail_inside(r, (int)(c - text) + 1, "'%s': '{' has no matching '}'",
                                          key);
-        }
-        if (used + 32 > ROOM) {
-            return pp_reader_fail(r, "'%s' must be a name of 1 to 60 bytes on one line", key);
         }
         if (!close) {
             copy[used++] = *c++;
             continue;
         }
         // Blanks before the expression keep its columns those of the whole text.
-        size_t head = (size_t)(c - text) + 1, length = (size_t)(close - c) - 1;
+        size_t head = (size_t)(c - text) + 1, within = (size_t)(close - c) - 1;
         double x = 0.5;
-        if (head + length >= ROOM) {
-            return pp_reader_fail(r, "'%s' must be a name of 1 to 60 bytes on one line", key);
-        }
         memset(inside, ' ', head);
-        memcpy(inside + head, c + 1, length);
-        inside[head + length] = '\0';
+        memcpy(inside + head, c + 1, within);
+        inside[head + within] = '\0';
         perp_status status = evaluate(r, &field, inside, &x);
         if (status < 0) {
             return status;
@@ -273,11 +271,104 @@ perp_status pp_reader_expand(pp_reader *r, const char *key, const char *text, co
         if (x != floor(x) || fabs(x) > 1e15) {
             return pp_reader_fail_inside(r, (int)head + 1,
                                          "'%s': {%.*s} is %g; a name needs a whole number", key,
-                                         (int)length, c + 1, x);
+                                         within > 40 ? 40 : (int)within, c + 1, x);
         }
-        pp_print(copy + used, ROOM - used, "%lld", (long long)x);
+        pp_print(copy + used, size - used, "%lld", (long long)x);
         used += strlen(copy + used);
         c = close + 1;
+    }
+    copy[used] = '\0';
+    *to = copy;
+    return PERP_OK;
+}
+
+// ── Inputs and joints ────────────────────────────────────────────────────────────────────────────
+
+// The input that a name means in this scope; NULL: none.
+static const char *find_input(const pp_reader *r, const char *word)
+{
+    char text[256];
+    for (const pp_scope *s = r->scope; s; s = s->outer) {
+        pp_print(text, sizeof text, "%s%s", s->prefix, word);
+        for (int k = 0; k < r->inputs; k++) {
+            if (strcmp(r->input[k], text) == 0) {
+                return r->input[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+// The same for q[word], dq[word], u[word] and plain words; the kind goes to *head.
+static const char *find_global(pp_reader *r, const pp_expr_names *names, const char *at,
+                               size_t length, const char **head)
+{
+    static const char *const heads[] = {"q", "dq", "u"};
+    char word[128];
+    size_t open = strcspn(at, "[");
+    *head = "u";
+    // A word alone may be a variable, a function or a constant, which come first.
+    if (open >= length) {
+        pp_print(word, sizeof word, "%.*s", (int)length, at);
+        for (int k = 0; k < names->variables; k++) {
+            if (strcmp(names->variable[k], word) == 0) {
+                return NULL;
+            }
+        }
+        bool other = pp_expr_is_reserved(word);
+        for (int k = 0; k < names->constants; k++) {
+            other = other || strcmp(names->constant[k], word) == 0;
+        }
+        return other ? NULL : find_input(r, word);
+    }
+    pp_print(word, sizeof word, "%.*s", (int)(length - open - 2), at + open + 1);
+    for (int k = 0; k < 3; k++) {
+        if (strlen(heads[k]) == open && memcmp(heads[k], at, open) == 0) {
+            *head = heads[k];
+            int joint = k < 2 ? pp_reader_find(r, &r->joint_names, word) : -1;
+            return k < 2 && joint >= 0 ? r->joint[joint] : find_input(r, word);
+        }
+    }
+    return NULL;
+}
+
+// Names of inputs and joints as the model knows them, in scopes with a prefix. *column, one of the
+// new text, becomes that of the old one.
+perp_status pp_reader_globalize(pp_reader *r, const pp_expr_names *names, const char *text,
+                                int *column, const char **to)
+{
+    enum { LONGEST = 80 };  // bytes that a name becomes
+    size_t size = 1, used = 0, wanted = column ? (size_t)*column : 0;
+    *to = text;
+    if (!r->scope->prefix[0]) {
+        return PERP_OK;
+    }
+    for (const char *c = text; *c;) {
+        bool name;
+        size_t length = pp_expr_token(c, &name);
+        size += length + (name ? LONGEST : 0);
+        c += length;
+    }
+    char *copy = pp_reader_text(r, size);
+    if (!copy) {
+        return PERP_ERR_MEMORY;
+    }
+    for (const char *c = text; *c;) {
+        bool name;
+        const char *head;
+        size_t length = pp_expr_token(c, &name);
+        const char *global = name ? find_global(r, names, c, length, &head) : NULL;
+        if (column && used < wanted) {
+            *column = (int)(c - text) + 1;
+        }
+        if (global) {
+            pp_print(copy + used, size - used, "%s[%s]", head, global);
+            used += strlen(copy + used);
+        } else {
+            memcpy(copy + used, c, length);
+            used += length;
+        }
+        c += length;
     }
     copy[used] = '\0';
     *to = copy;

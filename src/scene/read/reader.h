@@ -28,7 +28,11 @@ typedef enum pp_field_kind {
     PP_FIELD_LENGTH,      // > 0, stored as half of it in the x, in space z, of a perp_vec3
     PP_FIELD_VERTICES,    // [[x, y], …] into vertices and vertex_count of a perp_shape_def
     PP_FIELD_MOTION,      // number, expression of t, or table
-    PP_FIELD_EXPRESSION,  // the same of t x y angle vx vy omega
+    PP_FIELD_EXPRESSION,  // the same of t x y angle vx vy omega and of inputs
+    PP_FIELD_SIGNAL,      // the same of t and of inputs
+    PP_FIELD_SOURCE,      // the same of t, of inputs before it, and of q[…] and dq[…] of joints
+    PP_FIELD_RANGE,       // a number e >= 0, for [-e, e], or [lower, upper], into two doubles
+    PP_FIELD_TRIPLE,      // three numbers into a double[3]
     PP_FIELD_TEXT,
     PP_FIELD_FLAG,
     PP_FIELD_CHOICE,
@@ -50,6 +54,9 @@ typedef enum pp_field_kind {
     PP_FIELD_TRIANGLES,  // [[a, b, c], …] into triangles and triangle_count of one
     PP_FIELD_HEIGHTS,    // rows of numbers into heights, grid_x and grid_y of one
     PP_FIELD_FILE,       // of an STL or OBJ file, into vertices and triangles of one
+    PP_FIELD_GROUPS,     // a whole number below 2^32, or names of groups, into a uint32_t
+    PP_FIELD_PRIORITY,   // a whole number of 32 bits
+    PP_FIELD_COLOUR,     // "#rrggbb"
     PP_FIELD_OTHER,      // read by code of its own
 } pp_field_kind;
 
@@ -86,8 +93,8 @@ typedef struct pp_object {
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
     pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_table_object, pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
-    pp_group_object;
+    pp_input_object, pp_actuator_object, pp_table_object, pp_points_object, pp_rotation_object,
+    pp_replicate_object, pp_include_object, pp_assembly_object;
 
 // ── Units (units.c) ──────────────────────────────────────────────────────────────────────────────
 
@@ -128,7 +135,7 @@ typedef struct pp_replicate_input {  // {"count": 20, "index": "i"}
     const char *index;
 } pp_replicate_input;
 
-// An included file or a group: the pose of its frame, and what names in it begin with.
+// An included file or an assembly: the pose of its frame, and what names in it begin with.
 typedef struct pp_part_input {
     const char *prefix;
     perp_vec3 position;
@@ -150,8 +157,6 @@ typedef struct pp_known_shape {
     const char *name;  // "body.shape", or "shape" of the ground
     const char *own;   // "shape"
     int body;
-    double mu, restitution, mu_spin, mu_roll;
-    int facets;
 } pp_known_shape;
 
 // The ground is body 0 and has the name "ground".
@@ -166,9 +171,10 @@ typedef struct pp_names {
     int *slot, slots;  // number + 1, found by hashing; 0: free
 } pp_names;
 
+enum { PP_GROUPS_MOST = 32 };  // bits of a group
 enum {
     PP_PATH_MAX = 48,     // no object of the format is nested deeper
-    PP_NEST_MAX = 12,     // files and groups within each other
+    PP_NEST_MAX = 12,     // files and assemblies within each other
     PP_INDICES_MAX = 12,  // indices of replicate in force at a place
     PP_SUFFIX_MAX = 80,
 };
@@ -189,7 +195,7 @@ typedef struct pp_part {
     const struct pp_part *next;
 } pp_part;
 
-// Where the objects being read are: the scene, an included file, or a group. Scopes are on the C
+// Where the objects being read are: the scene, an included file, or an assembly. Scopes are on the C
 // stack.
 typedef struct pp_scope {
     const struct pp_scope *outer;
@@ -199,7 +205,7 @@ typedef struct pp_scope {
     double angle;         // in the plane
     perp_quat rotation;   // in space
     const pp_part *part;  // of the file; NULL: the scene
-    // The place of the include in the outer file; depth 0: a group, which is in the same file.
+    // The place of the include in the outer file; depth 0: an assembly, which is in the same file.
     pp_json_step path[PP_PATH_MAX];
     int depth;
 } pp_scope;
@@ -207,7 +213,7 @@ typedef struct pp_scope {
 // Objects of a scene, counted before anything is read: arrays and tables of names get their final
 // size.
 typedef struct pp_counts {
-    size_t bodies, shapes, joints;
+    size_t bodies, shapes, joints, inputs;
 } pp_counts;
 
 // Reads one object of a list. index: its number in the list, with copies; owner: the body whose
@@ -240,11 +246,15 @@ typedef struct pp_reader {
     pp_known_body *body;
     pp_known_shape *shape;
     const char **joint;
-    int bodies, shapes, joints;
+    const char **input;         // names of the inputs that were read
+    const char **source_names;  // t, then q[…] and dq[…] of the joints; NULL until these are read
+    int bodies, shapes, joints, inputs;
     pp_counts room;
-    int next_body;  // whose shapes are read
+    int next_body, next_input;  // whose shapes or source are read
     pp_names body_names, shape_names, joint_names;
-    // Parameters, copies, files and groups (parts.c).
+    const char *group[PP_GROUPS_MOST];  // names of the bits of groups and masks
+    int groups;
+    // Parameters, copies, files and assemblies (parts.c).
     const pp_scope *scope;
     pp_constants level[PP_NEST_MAX + 1];  // of the scene, and of files in files
     pp_constants *constants;              // those in force
@@ -298,6 +308,10 @@ int64_t pp_reader_whole(pp_reader *r, const pp_field *field, const json_t *value
 // A text that was parsed, with the constants replaced by numbers, for the model.
 perp_status pp_reader_formula(pp_reader *r, const pp_field *field, const char *text,
                               const char **to);
+// A text with the names of inputs and joints that the model has, where a scope has a prefix.
+// column, unless NULL: one of that text, which becomes one of the given text.
+perp_status pp_reader_globalize(pp_reader *r, const pp_expr_names *names, const char *text,
+                                int *column, const char **to);
 // The expression before `end`, times the factor of the unit there.
 perp_status pp_reader_scale(pp_reader *r, const pp_field *field, const char *text, const char *end,
                             const char **to);
@@ -326,14 +340,15 @@ void pp_parameter_list(const json_t *parameters, char *text, size_t size);
 // The triangles of such a file, in scratch.
 perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh);
 
-// ── Parts (parts.c): parameters, copies, included files and groups ───────────────────────────────
+// ── Parts (parts.c): parameters, copies, included files and assemblies ───────────────────────────────
 
+int pp_constant_find(const pp_constants *constants, const char *name);  // -1: none
 // Evaluates "parameters" of a file into r->constants. given: values that replace its own.
 perp_status pp_reader_parameters(pp_reader *r, const json_t *root, const pp_constants *given);
 // Whether some body is spatial, which decides for the whole scene before any field is read. Loads
 // the files.
 perp_status pp_reader_find_space(pp_reader *r, const json_t *root);
-// Reads the objects of a list in all parts: those of included files first, then those of groups,
+// Reads the objects of a list in all parts (object NULL: excluded pairs of bodies): those of included files first, then those of assemblies,
 // then those of the file itself.
 perp_status pp_reader_pass(pp_reader *r, const json_t *root, const pp_object *object,
                            pp_read_object *read);
@@ -348,7 +363,7 @@ perp_status pp_reader_name(pp_reader *r, const json_t *json, const char *word, i
 // Finds a name as the scope sees it: with its prefix, with those of outer scopes, without. -1: none.
 int pp_reader_find(pp_reader *r, const pp_names *names, const char *word);
 
-// ── Poses of files and groups (place.c) ──────────────────────────────────────────────────────────
+// ── Poses of files and assemblies (place.c) ──────────────────────────────────────────────────────────
 
 perp_status pp_place_body(pp_reader *r, perp_body_def *def);
 void pp_place_shape(const pp_reader *r, perp_shape_def *def);
@@ -366,6 +381,14 @@ void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 // "limits" and "tree" of a scene; the latter names joints, which are read before (settings.c).
 perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limits);
 perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim);
+// "groups", the names of bits, which shapes use; and "exclude", pairs of bodies (groups.c).
+perp_status pp_reader_groups(pp_reader *r, const json_t *root);
+perp_status pp_reader_exclusions(pp_reader *r, const json_t *root);
+// Values of shapes: bits by number or name, a priority, a colour (groups.c).
+perp_status pp_reader_bits(pp_reader *r, const pp_field *field, const json_t *value, uint32_t *to);
+perp_status pp_reader_priority(pp_reader *r, const pp_field *field, const json_t *value,
+                               int32_t *to);
+perp_status pp_reader_colour(pp_reader *r, const pp_field *field, const json_t *value, int32_t *to);
 
 // Reads the whole file into settings and the builder (build.c).
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings);

@@ -23,6 +23,17 @@ perp_status pp_reader_limits(pp_reader *r, const json_t *root, perp_limits *limi
     return status;
 }
 
+// A name that no joint has, with the nearest one that exists.
+static perp_status no_such_joint(pp_reader *r, const char *name)
+{
+    const char *near = pp_nearest(name, strlen(name), r->joint, r->joints);
+    if (near) {
+        return pp_reader_fail(r, "'tree': there is no joint '%.40s'; did you mean '%s'?", name,
+                              near);
+    }
+    return pp_reader_fail(r, "'tree': there is no joint '%.40s'", name);
+}
+
 // Names of joints, in the order in which the tree uses them. They are read last, when all joints
 // are known.
 perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
@@ -51,7 +62,7 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         const char *name = json_string_value(item);
         pp_reader_enter(r, NULL, k);
         if (!name) {
-            status = pp_reader_refuse(r, NULL, "the name of a joint", item);
+            status = pp_reader_refuse(r, "tree", "a list of joint names", item);
         }
         bool made;
         if (name) {
@@ -60,7 +71,7 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         // An unknown joint is reported by name; -1 is never used.
         tree[k].i = name ? pp_names_find(&r->joint_names, name) : -1;
         if (status == PERP_OK && name && tree[k].i < 0) {
-            status = pp_reader_fail(r, "scene: unknown joint '%.60s'", name);
+            status = no_such_joint(r, name);
         }
         pp_reader_leave(r);
         if (status != PERP_OK) {

@@ -258,6 +258,22 @@ static perp_status read_table(pp_reader *r, const pp_field *field, const json_t 
     return status;
 }
 
+// One number e >= 0 stands for both directions, [-e, e].
+static perp_status read_range(pp_reader *r, const pp_field *field, const json_t *value, double *to)
+{
+    double e = -1.0;
+    bool array = json_is_array(value);
+    if (!array && pp_reader_number(r, field, value, &e) && e >= 0.0) {
+        to[1] = e;
+        to[0] = -e;
+        return PERP_OK;
+    }
+    if (array && pp_reader_numbers(r, field, value, 2, to) && to[0] <= to[1]) {
+        return PERP_OK;
+    }
+    return pp_reader_refuse_number(r, field, "a number >= 0, or [lower, upper]", value);
+}
+
 // Parses an expression for its errors, so that a message has line and column, then replaces
 // parameters and unit. The builder parses the result again.
 static perp_status read_expression(pp_reader *r, const pp_field *field, const char *text,
@@ -265,23 +281,45 @@ static perp_status read_expression(pp_reader *r, const pp_field *field, const ch
 {
     const pp_expr *expr;
     pp_expr_error error;
-    const char *end;
-    pp_expr_names names = {.variable = r->spatial ? pp_spatial_variables : pp_planar_variables,
+    const char *end, *local = text;
+    bool made;
+    pp_expr_names scope = {.variable = r->spatial ? pp_spatial_variables : pp_planar_variables,
                            .variables = 1,  // time alone
                            .constant = r->constants->name,
                            .value = r->constants->value,
                            .constants = r->constants->count};
     if (field->kind == PP_FIELD_EXPRESSION) {
-        names.variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
+        scope.variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
+    }
+    if (field->kind == PP_FIELD_SOURCE) {
+        scope.variable = r->source_names;
+        scope.variables = 1 + 2 * r->joints;
+    }
+    if (field->kind != PP_FIELD_MOTION) {
+        scope.input = r->input;
+        scope.inputs = r->inputs;
+    }
+    perp_status status = pp_reader_expand(r, field->key, text, &local, &made);
+    if (status == PERP_OK) {
+        status = pp_reader_globalize(r, &scope, local, NULL, &text);
+    }
+    if (status < 0) {
+        return status;
     }
     pp_mark mark = pp_arena_mark(r->arena);
-    perp_status status = pp_expr_parse_with(text, &names, r->arena, &expr, &end, &error);
+    status = pp_expr_parse_with(text, &scope, r->arena, &expr, &end, &error);
     pp_arena_release(r->arena, mark);
     if (status == PERP_ERR_MEMORY) {
         return pp_reader_memory(r);
     }
+    // Columns are those of the file, unless braces have changed them.
     if (status < 0) {
-        return pp_reader_fail_inside(r, error.column, "'%s': %s", field->key, error.text);
+        status = pp_reader_globalize(r, &scope, local, &error.column, &text);
+        if (status < 0) {
+            return status;
+        }
+        int column = made ? 1 : error.column;
+        return pp_reader_fail_inside(r, column, "'%s': %s", field->key, error.text);
     }
     if (*end) {
         status = pp_reader_scale(r, field, text, end, &text);
@@ -572,7 +610,15 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_vertices(r, field, value, to);
     case PP_FIELD_MOTION:
     case PP_FIELD_EXPRESSION:
+    case PP_FIELD_SIGNAL:
+    case PP_FIELD_SOURCE:
         return pp_reader_motion(r, field, value, to);
+    case PP_FIELD_RANGE:
+        return read_range(r, field, value, to);
+    case PP_FIELD_TRIPLE:
+        return pp_reader_numbers(r, field, value, 3, to)
+                   ? PERP_OK
+                   : pp_reader_refuse_number(r, field, "three numbers", value);
     case PP_FIELD_TEXT:
         return read_text(r, field, value, to);
     case PP_FIELD_FLAG:
@@ -589,6 +635,12 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_shape(r, field, value, to);
     case PP_FIELD_JOINT:
         return read_joint(r, field, value, to);
+    case PP_FIELD_GROUPS:
+        return pp_reader_bits(r, field, value, to);
+    case PP_FIELD_PRIORITY:
+        return pp_reader_priority(r, field, value, to);
+    case PP_FIELD_COLOUR:
+        return pp_reader_colour(r, field, value, to);
     default:
         return pp_reader_value_space(r, field, value, to);
     }

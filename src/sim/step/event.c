@@ -30,6 +30,7 @@ static pp_machine machine_of(perp_sim *sim)
                                     .impact = sim->def.impact,
                                     .frictionless = sim->def.friction == PERP_FRICTION_NONE},
                         .applied = sim->applied,
+                        .drive = sim->now.drive,
                         .turn = sim->next.turn,
                         .length = sim->model->length_scale};
 }
@@ -161,6 +162,7 @@ static perp_energy energy_at(const perp_model *m, const pp_frame *body, double t
                            0.5 * pp_dot3(w_B, pp_mul(&m->body[i].I_B, w_B));
         }
     }
+    out.kinetic += pp_rotor_energy(m, &at);
     return out;
 }
 
@@ -458,8 +460,8 @@ void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out)
     }
 }
 
-// Drive of a body that is not free: the opposite of what contacts and joints do to it, about its
-// centre of mass at the end of the step.
+// Drive of a body that is not free: the opposite of what contacts, joints and force elements do to it,
+// about its centre of mass at the end of the step.
 perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
 {
     const perp_model *m = sim->model;
@@ -481,6 +483,8 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
     if (!r->joint) {
         return out;
     }
+    out.f_W = pp_sub(out.f_W, r->held[body].f_W);
+    out.tau_W = pp_sub(out.tau_W, r->held[body].tau_W);
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {

@@ -16,6 +16,8 @@ typedef struct pp_stored_part {
     const perp_contact *contact;
     int contacts;
     const perp_joint_state *joint;
+    const perp_actuator_state *actuator;  // of the whole step; parts: NULL, as the next two
+    const double *input, *filter;         // inputs of the step, filters of actuators at its end
     const perp_wrench *applied;  // bodies: of the whole step, NULL: none, or it stands there
     perp_step_info info;         // status, certificate, energies, effort
 } pp_stored_part;

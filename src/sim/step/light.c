@@ -181,8 +181,8 @@ static void hold_all(held_rows *h)
         hold(h, -rate_with_bias(sim, &rows->b[i]) - rows->b[i].gamma * a->pb[i]);
     }
     for (int i = 0; i < rows->nm; i++) {
-        double w = rate_with_bias(sim, &rows->m[i]),
-               to = a->pm[i] - w / mobility_of(sim, &rows->m[i]);
+        double w = rate_with_bias(sim, &rows->m[i]) + rows->m[i].gamma * a->pm[i],
+               to = a->pm[i] - w / (mobility_of(sim, &rows->m[i]) + rows->m[i].gamma);
         if (to > rows->m[i].lower && to < rows->m[i].upper) {
             begin(h);
             take(h, &rows->m[i], 1.0);
@@ -222,9 +222,10 @@ static double place_impulses(perp_sim *sim, bool move)
     pp_answer *a = &sim->step.answer;
     double worst = 0.0;
     for (int i = 0; i < rows->nm; i++) {
-        double m = mobility_of(sim, &rows->m[i]);
-        double to = pp_clamp(a->pm[i] - rate_with_bias(sim, &rows->m[i]) / m, rows->m[i].lower,
-                             rows->m[i].upper);
+        const pp_row *row = &rows->m[i];
+        double m = mobility_of(sim, row) + row->gamma;
+        double w = rate_with_bias(sim, row) + row->gamma * a->pm[i];
+        double to = pp_clamp(a->pm[i] - w / m, row->lower, row->upper);
         worst = fmax(worst, m < PP_INF ? m * fabs(to - a->pm[i]) : 0.0);
         a->pm[i] = move ? to : a->pm[i];
     }

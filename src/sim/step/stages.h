@@ -87,5 +87,7 @@ perp_status pp_sim_event_project(perp_sim *sim);
 perp_status pp_sim_event_step(perp_sim *sim, double h);
 void pp_sim_event_joint(const perp_sim *sim, int joint, perp_joint_state *out);
 perp_wrench pp_sim_event_drive(const perp_sim *sim, int body);
+// Adds the impulses of actuators in the rows of the step, or of a part of it (control.c).
+void pp_sim_add_actuator_impulses(perp_sim *sim);
 // Fills info->certificate, energies, contacts and warm starts of a solved step.
 perp_status pp_sim_report(perp_sim *sim);

@@ -55,6 +55,7 @@ void pp_sim_commit(perp_sim *sim)
     sim->now = sim->next;
     sim->next = old;
     sim->unfit = sim->step.unfit;
+    pp_sim_add_actuator_impulses(sim);
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     // contacts that the certificate found at the end are those where the next step begins
     sim->contact_cache.valid = true;
@@ -145,12 +146,30 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     return status;
 }
 
+// The step and its parts, with inputs that are held.
+static perp_status step_with_inputs(perp_sim *sim, double h)
+{
+    double part = h;
+    perp_status status = pp_sim_attempt(sim, h, &part);
+    if (status >= 0 && part < h) {
+        return pp_sim_step_in_parts(sim, h, part);
+    }
+    if (status >= 0) {
+        pp_sim_commit(sim);
+    }
+    return status;
+}
+
 perp_status perp_sim_step(perp_sim *sim, double h)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
     }
     const perp_model *m = sim->model;
+    if (sim->stepping) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "step: a step is under way; a callback may not begin another");
+    }
     if (!(h > 0.0) || !isfinite(h)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);
     }
@@ -171,13 +190,14 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     sim->worked = 0.0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
-    double part = h;
-    perp_status status = pp_sim_attempt(sim, h, &part);
-    if (status >= 0 && part < h) {
-        return pp_sim_step_in_parts(sim, h, part);
+    sim->stepping = true;
+    perp_status status = pp_sim_controls_begin(sim, h);
+    if (status < 0) {
+        sim->info = (perp_step_info){.status = status};
+    } else {
+        status = step_with_inputs(sim, h);
     }
-    if (status >= 0) {
-        pp_sim_commit(sim);
-    }
+    pp_sim_controls_end(sim, status >= 0);
+    sim->stepping = false;
     return status;
 }

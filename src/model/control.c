@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What drives a model: inputs, and actuators that turn them into efforts along joints.
+#include "model/builder.h"
+
+#include <math.h>
+#include <string.h>
+
+// ── Inputs ───────────────────────────────────────────────────────────────────────────────────────
+
+static bool convert_input(perp_builder *b, const perp_input_def *def, pp_input *input)
+{
+    if (!(def->lower <= def->upper)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "input '%s': the range is empty: lower > upper",
+                              input->name);
+    }
+    if (!isfinite(def->value) || def->value < def->lower || def->value > def->upper) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "input '%s': the value must be finite and within the range",
+                              input->name);
+    }
+    if (strchr(input->name, ']')) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "input '%s': a name with ']' cannot be used in expressions",
+                              input->name);
+    }
+    input->value = def->value;
+    input->lower = def->lower;
+    input->upper = def->upper;
+    input->unit = pp_builder_text(b, def->unit);
+    return b->error.status == PERP_OK;
+}
+
+perp_input perp_builder_add_input(perp_builder *builder, const perp_input_def *def)
+{
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_INPUT_COOKIE, "input")) {
+        return (perp_input){-1};
+    }
+    // Both lists grow before anything is converted, so that they stay of the same length.
+    pp_input *input = pp_builder_grow(builder, &builder->inputs, sizeof *input);
+    const char **name = pp_builder_grow(builder, &builder->input_names, sizeof *name);
+    if (!input || !name) {
+        return (perp_input){-1};
+    }
+    *input = (pp_input){.name = def->name};
+    bool ok = pp_builder_name(builder, "input", &input->name, builder->inputs.count - 1,
+                              &builder->inputs, sizeof *input) &&
+              convert_input(builder, def, input);
+    *name = input->name;
+    pp_builder_keep(&builder->input_names, ok);
+    return (perp_input){pp_builder_keep(&builder->inputs, ok)};
+}
+
+// t, then q[joint] and dq[joint] of every joint; NULL: no memory, with the error set.
+static const char **source_names(perp_builder *b)
+{
+    static const char *const prefix[2] = {"q", "dq"};
+    const pp_joint *joint = b->joints.items;
+    int count = b->joints.count;
+    const char **names = PP_ARRAY(b->arena, const char *, 1 + 2 * (size_t)count);
+    bool room = names != NULL;
+    for (int i = 0; room && i < 2 * count; i++) {
+        const char *name = joint[i / 2].name;
+        size_t size = strlen(name) + 5;
+        char *text = PP_ARRAY(b->arena, char, size);
+        room = text != NULL;
+        if (text) {
+            pp_print(text, size, "%s[%s]", prefix[i % 2], name);
+            names[1 + i] = text;
+        }
+    }
+    if (!room) {
+        pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+        return NULL;
+    }
+    names[0] = "t";
+    return names;
+}
+
+void perp_builder_set_input_source(perp_builder *builder, perp_input input, const char *source)
+{
+    if (!builder || builder->error.status < 0) {
+        return;
+    }
+    if (input.i < 0 || input.i >= builder->inputs.count || !source) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "input %d does not exist, or has no source",
+                       input.i);
+        return;
+    }
+    pp_input *of = (pp_input *)builder->inputs.items + input.i;
+    const char **names = source_names(builder);
+    if (!names) {
+        return;
+    }
+    const pp_expr_names scope = {.variable = names,
+                                 .variables = 1 + 2 * builder->joints.count,
+                                 .input = builder->input_names.items,
+                                 .inputs = input.i};  // those before it: no circles
+    pp_builder_expr_in(builder, of->name, "value", source, &scope, &of->source);
+}
+
+// ── Actuators ────────────────────────────────────────────────────────────────────────────────────
+
+// Gain and bias of f = gain c + bias_0 + bias_1 l + bias_2 l' for the kinds that have names.
+static void set_gains(const perp_actuator_def *def, pp_actuator *a)
+{
+    a->gain = 1.0;
+    switch (def->kind) {
+    case PERP_ACTUATOR_MOTOR:
+        break;
+    case PERP_ACTUATOR_POSITION:
+        a->gain = def->kp;
+        a->bias[1] = -def->kp;
+        a->bias[2] = -def->kv;
+        break;
+    case PERP_ACTUATOR_VELOCITY:
+        a->gain = def->kv;
+        a->bias[2] = -def->kv;
+        break;
+    case PERP_ACTUATOR_GENERAL:
+        a->gain = def->gain;
+        memcpy(a->bias, def->bias, sizeof a->bias);
+        break;
+    }
+}
+
+// The input that an actuator without a control follows: the one with its name.
+static bool control_by_name(perp_builder *b, const pp_actuator *a, char *text, size_t size)
+{
+    const char *const *name = b->input_names.items;
+    for (int i = 0; i < b->inputs.count; i++) {
+        if (strcmp(name[i], a->name) == 0) {
+            pp_print(text, size, "u[%s]", a->name);
+            return true;
+        }
+    }
+    perp_input_def def = perp_input_default();
+    def.name = a->name;
+    pp_print(text, size, "u[%s]", a->name);
+    return perp_builder_add_input(b, &def).i >= 0;
+}
+
+static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
+{
+    const pp_joint *joint = b->joints.items;
+    if (def->kind < PERP_ACTUATOR_MOTOR || def->kind > PERP_ACTUATOR_GENERAL) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': unknown kind %d", a->name,
+                              (int)def->kind);
+    }
+    if (def->joint.i < 0 || def->joint.i >= b->joints.count) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': joint %d does not exist", a->name,
+                              def->joint.i);
+    }
+    perp_joint_kind kind = joint[def->joint.i].kind;
+    if (kind == PERP_JOINT_WELD || kind == PERP_JOINT_GEAR || kind == PERP_JOINT_SPHERICAL) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': joint '%s' has no coordinate; use a joint that has "
+                              "one, or add one of kind angle",
+                              a->name, joint[def->joint.i].name);
+    }
+    if (!isfinite(def->gear) || def->gear == 0.0 || !isfinite(def->gain) ||
+        !isfinite(def->bias[0]) || !isfinite(def->bias[1]) || !isfinite(def->bias[2])) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': gear, gain and bias must be finite, gear not 0",
+                              a->name);
+    }
+    if (!(def->kp >= 0.0) || !(def->kv >= 0.0) || !isfinite(def->kp) || !isfinite(def->kv) ||
+        !isfinite(def->damping_ratio)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': kp and kv must be >= 0", a->name);
+    }
+    if (!(def->lower <= def->upper) || isfinite(def->lower) != isfinite(def->upper)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': the effort needs two limits, lower <= upper, or none",
+                              a->name);
+    }
+    if (!(def->time_constant >= 0.0) || !isfinite(def->time_constant)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': the time constant must be >= 0", a->name);
+    }
+    return true;
+}
+
+static bool convert_actuator(perp_builder *b, const perp_actuator_def *def, pp_actuator *a)
+{
+    enum { TEXT = 200 };
+    char text[TEXT];
+    const char *control = def->control;
+    if (!check_actuator(b, def, a)) {
+        return false;
+    }
+    if (!control) {
+        if (strlen(a->name) > TEXT - 8) {
+            return pp_builder_bad(b, PERP_ERR_MODEL,
+                                  "actuator '%.40s…': the name is too long for an input; give a "
+                                  "control",
+                                  a->name);
+        }
+        if (!control_by_name(b, a, text, sizeof text)) {
+            return false;
+        }
+        control = text;
+    }
+    a->kind = def->kind;
+    a->joint = def->joint.i;
+    a->gear = def->gear;
+    a->lower = def->lower;
+    a->upper = def->upper;
+    a->time_constant = def->time_constant;
+    a->damping_ratio = def->kind == PERP_ACTUATOR_POSITION ? def->damping_ratio : -1.0;
+    set_gains(def, a);
+    return pp_builder_expr_of_inputs(b, a->name, "control", control, 1, &a->control);
+}
+
+perp_actuator perp_builder_add_actuator(perp_builder *builder, const perp_actuator_def *def)
+{
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_ACTUATOR_COOKIE, "actuator")) {
+        return (perp_actuator){-1};
+    }
+    pp_actuator *a = pp_builder_grow(builder, &builder->actuators, sizeof *a);
+    if (!a) {
+        return (perp_actuator){-1};
+    }
+    *a = (pp_actuator){.name = def->name};
+    bool ok = pp_builder_name(builder, "actuator", &a->name, builder->actuators.count - 1,
+                              &builder->actuators, sizeof *a) &&
+              convert_actuator(builder, def, a);
+    return (perp_actuator){pp_builder_keep(&builder->actuators, ok)};
+}
+
+// ── Damping ratios ───────────────────────────────────────────────────────────────────────────────
+
+// Marks the bodies that hang on the b side of a joint: those that joints connect with b, without this one. False
+// where that leads back to a or to a body that is not free: the joint is part of a loop.
+static bool mark_subtree(const perp_model *m, int joint, bool *marked)
+{
+    memset(marked, 0, (size_t)m->bodies * sizeof *marked);
+    if (m->body[m->joint[joint].b].nv == 0) {
+        return false;
+    }
+    marked[m->joint[joint].b] = true;
+    bool grew = true;
+    while (grew) {
+        grew = false;
+        for (int i = 0; i < m->joints; i++) {
+            const pp_joint *j = &m->joint[i];
+            bool ties = i != joint && j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_ANGLE &&
+                        j->kind != PERP_JOINT_DISTANCE;
+            if (ties && marked[j->a] != marked[j->b]) {
+                marked[j->a] = marked[j->b] = grew = true;
+            }
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        if (marked[i] && (m->body[i].nv == 0 || i == m->joint[joint].a)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Orientation of a body at t = 0.
+static pp_mat3 rotation_at_start(const perp_model *m, const pp_body *body)
+{
+    double half = 0.5 * body->angle0;
+    return pp_quat_matrix(m->spatial ? body->rot0 : (perp_quat){cos(half), 0.0, 0.0, sin(half)});
+}
+
+// Inertia that a joint moves at t = 0 with all other joints locked [kg m^2 or kg].
+static double moved_inertia(const perp_model *m, const pp_joint *j, const bool *marked)
+{
+    const pp_body *a = &m->body[j->a];
+    bool slides = j->kind == PERP_JOINT_PRISMATIC || j->kind == PERP_JOINT_CYLINDRICAL ||
+                  j->kind == PERP_JOINT_POINT_ON_LINE || j->kind == PERP_JOINT_DISTANCE;
+    pp_mat3 R = rotation_at_start(m, a);
+    perp_vec3 anchor = pp_add(a->p0, pp_mul(&R, j->r_A));
+    perp_vec3 axis = m->spatial ? pp_mul(&R, j->axis_A) : pp_vec(0.0, 0.0, 1.0);
+    double sum = j->armature;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        if (!marked[i]) {
+            continue;
+        }
+        perp_vec3 arm = pp_cross(axis, pp_sub(body->p0, anchor));
+        pp_mat3 Rb = rotation_at_start(m, body);
+        perp_vec3 axis_B = pp_mul_t(&Rb, axis);
+        double turns = pp_dot3(axis_B, pp_mul(&body->I_B, axis_B));
+        sum += slides ? body->mass : turns + body->mass * pp_dot3(arm, arm);
+    }
+    return sum;
+}
+
+perp_status pp_model_set_damping(perp_model *m, perp_error *error)
+{
+    bool *marked = PP_ARRAY(m->arena, bool, m->bodies);
+    if (!marked) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        pp_actuator *a = &m->actuator[i];
+        const pp_joint *j = &m->joint[a->joint];
+        if (a->damping_ratio < 0.0) {
+            continue;
+        }
+        if (!mark_subtree(m, a->joint, marked)) {
+            return pp_fail(error, PERP_ERR_MODEL,
+                           "actuator '%s': a damping ratio needs the inertia that joint '%s' "
+                           "moves, which is not defined in a loop; give kv",
+                           a->name, j->name);
+        }
+        // In terms of l = gear x the inertia is that of x over gear^2.
+        double inertia = moved_inertia(m, j, marked) / (a->gear * a->gear);
+        a->bias[2] = -2.0 * a->damping_ratio * sqrt(a->gain * inertia);
+    }
+    return PERP_OK;
+}
+
+// ── Properties ───────────────────────────────────────────────────────────────────────────────────
+
+int perp_model_inputs(const perp_model *model)
+{
+    return model ? model->inputs : 0;
+}
+
+int perp_model_actuators(const perp_model *model)
+{
+    return model ? model->actuators : 0;
+}
+
+perp_input perp_model_input(const perp_model *model, const char *name)
+{
+    for (int i = 0; model && name && i < model->inputs; i++) {
+        if (strcmp(model->input[i].name, name) == 0) {
+            return (perp_input){i};
+        }
+    }
+    return (perp_input){-1};
+}
+
+perp_actuator perp_model_actuator(const perp_model *model, const char *name)
+{
+    for (int i = 0; model && name && i < model->actuators; i++) {
+        if (strcmp(model->actuator[i].name, name) == 0) {
+            return (perp_actuator){i};
+        }
+    }
+    return (perp_actuator){-1};
+}
+
+const char *perp_model_input_name(const perp_model *model, perp_input input)
+{
+    return model && input.i >= 0 && input.i < model->inputs ? model->input[input.i].name : NULL;
+}
+
+const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator)
+{
+    bool exists = model && actuator.i >= 0 && actuator.i < model->actuators;
+    return exists ? model->actuator[actuator.i].name : NULL;
+}
