@@ -207,7 +207,7 @@ typedef struct perp_joint_def {
     // Implicit spring and damper on the coordinate: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
     double rest;                // coordinate at which the spring is relaxed
-    double armature;  // inertia of a rotor geared to the coordinate [kg m^2 or kg]
+    double armature;            // inertia of a rotor geared to the coordinate [kg m^2 or kg]
     perp_collide collide;       // default PERP_COLLIDE_RULE
     uint32_t cookie;
 } perp_joint_def;
@@ -265,15 +265,15 @@ typedef struct perp_actuator_def {
     const char *name;         // "" or NULL: "actuator<i>"
     perp_actuator_kind kind;  // default PERP_ACTUATOR_MOTOR
     perp_joint joint;
-    const char *control;     // c as a function of t and of inputs; NULL: the input with the name of
-                             // the actuator, which is added if there is none
-    double gear;             // default 1
-    double kp, kv;           // [effort per unit of l, of l']
-    double damping_ratio;    // position: kv = 2 damping_ratio sqrt(kp m), m the inertia that the
-                             // joint moves at the start, others locked; negative: kv as given
-    double gain, bias[3];    // PERP_ACTUATOR_GENERAL
-    double lower, upper;     // of f [N, N m]; default: any
-    double time_constant;    // c is filtered: T c_f' = c - c_f [s]; 0: not
+    const char *control;   // c as a function of t and of inputs; NULL: the input with the name of
+                           // the actuator, which is added if there is none
+    double gear;           // default 1
+    double kp, kv;         // [effort per unit of l, of l']
+    double damping_ratio;  // position: kv = 2 damping_ratio sqrt(kp m), m the inertia that the
+                           // joint moves at the start, others locked; negative: kv as given
+    double gain, bias[3];  // PERP_ACTUATOR_GENERAL
+    double lower, upper;   // of f [N, N m]; default: any
+    double time_constant;  // c is filtered: T c_f' = c - c_f [s]; 0: not
     uint32_t cookie;
 } perp_actuator_def;
 

@@ -87,7 +87,7 @@ typedef struct perp_recording_info {
     bool complete;  // the run finished and everything was written
     int frames;     // at least 1: the initial state
     int bodies, shapes, joints, nv, nq;
-    int springs;         // between points of bodies; 0 if not recorded
+    int springs;  // between points of bodies; 0 if not recorded
     int inputs, actuators;
     int exclusions;      // pairs of bodies excluded from collision; 0 if not recorded
     const char *events;  // JSON lines
@@ -149,19 +149,19 @@ typedef struct perp_recorded_actuator {
 
 // One instant; frame 0 is the initial state, without contacts. Valid until the next perp_recording_read.
 typedef struct perp_snapshot {
-    double t;                       // [s]
-    int64_t step;                   // number of steps taken
-    const double *q, *nu;           // nq and nv values
-    const perp_vec3 *position_W;    // of each body [m]
-    const double *angle;            // planar [rad]
-    const perp_quat *rotation_WB;   // of each body
-    const perp_vec3 *velocity_W;    // [m/s]
-    const double *spin;             // about z [rad/s]
-    const perp_vec3 *omega_W;       // [rad/s]
-    int contacts;                   // of the last step before t
-    const perp_contact *contact;    // array of them
-    const perp_joint_state *joint;  // one per joint
-    const double *input;            // one per input: held over the last step; part: NULL
+    double t;                             // [s]
+    int64_t step;                         // number of steps taken
+    const double *q, *nu;                 // nq and nv values
+    const perp_vec3 *position_W;          // of each body [m]
+    const double *angle;                  // planar [rad]
+    const perp_quat *rotation_WB;         // of each body
+    const perp_vec3 *velocity_W;          // [m/s]
+    const double *spin;                   // about z [rad/s]
+    const perp_vec3 *omega_W;             // [rad/s]
+    int contacts;                         // of the last step before t
+    const perp_contact *contact;          // array of them
+    const perp_joint_state *joint;        // one per joint
+    const double *input;                  // one per input: held over the last step; part: NULL
     const perp_actuator_state *actuator;  // one per actuator; part: NULL
     const double *filter;                 // one per actuator: filtered control at t; part: NULL
     const perp_wrench *applied;    // one per body: perp_sim_body_apply of the last step; part: NULL

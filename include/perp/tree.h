@@ -64,7 +64,7 @@ PERP_API perp_twist perp_tree_twist(const perp_tree *tree, perp_body body);
 // ── Dynamics ─────────────────────────────────────────────────────────────────────────────────────
 
 PERP_API void perp_tree_mass(perp_tree *tree, double *H);  // nv x nv, symmetric, positive
-                                                            // definite; with armatures
+                                                           // definite; with armatures
 PERP_API void perp_tree_bias(perp_tree *tree, double *C);  // gravity, Coriolis and gyroscopic terms
 // B u: forces of the model except gravity (force elements, springs, dampers, actuators), and external wrenches:
 // applied has one per body of the model, the ground first; NULL: none.

@@ -12,7 +12,8 @@
 static double expression_value(const pp_step_evidence *e, const pp_expr *expr, const double *x)
 {
     const pp_drive *drive = e->kin->poses.drive;
-    return expr ? pp_expr_value_in(expr, x, drive ? drive->input : NULL) : 0.0;
+    const double *input = drive ? drive->input : NULL;
+    return expr ? pp_expr_value_in(expr, x, input) : 0.0;
 }
 
 // Adds a force that acts at `arm` from the centre of mass, and a torque, in world axes.
@@ -38,7 +39,8 @@ static void expression(const pp_step_evidence *e, const pp_force *force, perp_wr
     }
     perp_vec3 along = {expression_value(e, force->f[0], x), expression_value(e, force->f[1], x),
                        expression_value(e, force->f[2], x)};
-    perp_vec3 about = {expression_value(e, force->torque[0], x), expression_value(e, force->torque[1], x),
+    perp_vec3 about = {expression_value(e, force->torque[0], x),
+                       expression_value(e, force->torque[1], x),
                        expression_value(e, force->torque[2], x)};
     if (force->body_axes) {
         along = pp_mul(&f->R, along);

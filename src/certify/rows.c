@@ -258,7 +258,7 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
         const pp_actuator *a = &w->m->actuator[i];
         double g = a->gear, h = e->kin->h, K = -g * g * a->bias[1], C = -g * g * a->bias[2];
         double effort = g * (a->gain * control_of(e, i) + a->bias[0]);
-        double end[2] = {h * g * a->lower, h * g * a->upper};
+        double end[2] = {h * g * a->lower, h * g * a->upper};  // a negative gear exchanges them
         pp_row row = *at;
         row.value = first->value;
         row.v_pre = first->v_pre;
@@ -266,6 +266,7 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
         row.actuator = i;
         row.lower = fmin(end[0], end[1]);
         row.upper = fmax(end[0], end[1]);
+        // Gains of the wrong sign, or none, act with their effort at the start.
         if (K >= 0.0 && C >= 0.0 && soften(e, K, C, &row)) {
             row.bias -= row.gamma * h * effort;
         } else {

@@ -184,10 +184,8 @@ static void coordinate_row(const pp_machine *machine, const pp_hold *hold, int a
 {
     const perp_model *m = machine->model;
     const pp_joint *j = &m->joint[hold->joint];
-    pp_poses kin = {.t = out->t,
-                    .body = out->pass.body,
-                    .turn = machine->turn,
-                    .drive = machine->drive};
+    pp_poses kin = {
+        .t = out->t, .body = out->pass.body, .turn = machine->turn, .drive = machine->drive};
     const double one[1] = {1.0};
     double sign = 1.0, value = 0.0, rate = 0.0;
     pp_row row;

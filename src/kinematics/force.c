@@ -57,7 +57,8 @@ static void expression_force(const force_sum *s, const pp_force *force)
     if (!s->model->spatial) {
         memcpy(x, planar, sizeof planar);
     }
-    perp_vec3 value = {evaluate_expression(s, force->f[0], x), evaluate_expression(s, force->f[1], x),
+    perp_vec3 value = {evaluate_expression(s, force->f[0], x),
+                       evaluate_expression(s, force->f[1], x),
                        evaluate_expression(s, force->f[2], x)};
     perp_vec3 torque = {evaluate_expression(s, force->torque[0], x),
                         evaluate_expression(s, force->torque[1], x),

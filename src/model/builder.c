@@ -137,15 +137,16 @@ bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, 
 bool pp_builder_expr(perp_builder *b, const char *object, const char *field, const char *text,
                      int count, const pp_expr **expr)
 {
-    const pp_expr_names scope = {.variable = b->spatial ? pp_spatial_variables : pp_planar_variables,
-                                 .variables = count};
+    const pp_expr_names scope = {
+        .variable = b->spatial ? pp_spatial_variables : pp_planar_variables, .variables = count};
     return pp_builder_expr_in(b, object, field, text, &scope, expr);
 }
 
 bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
                                const char *text, int count, const pp_expr **expr)
 {
-    const pp_expr_names scope = {.variable = b->spatial ? pp_spatial_variables : pp_planar_variables,
+    const pp_expr_names scope = {.variable =
+                                     b->spatial ? pp_spatial_variables : pp_planar_variables,
                                  .variables = count,
                                  .input = b->input_names.items,
                                  .inputs = b->inputs.count};

@@ -8,13 +8,13 @@
 
 // Each definition carries the cookie of its _default() function: one that was not initialised, or
 // comes from another version, is refused.
-#define PP_BODY_COOKIE    0x70420002u
-#define PP_SHAPE_COOKIE   0x70530002u
-#define PP_PAIR_COOKIE    0x70500001u
-#define PP_CONTACT_COOKIE 0x70430101u
-#define PP_JOINT_COOKIE   0x704A0001u
-#define PP_FORCE_COOKIE   0x70460001u
-#define PP_INPUT_COOKIE   0x70550001u
+#define PP_BODY_COOKIE     0x70420002u
+#define PP_SHAPE_COOKIE    0x70530002u
+#define PP_PAIR_COOKIE     0x70500001u
+#define PP_CONTACT_COOKIE  0x70430101u
+#define PP_JOINT_COOKIE    0x704A0001u
+#define PP_FORCE_COOKIE    0x70460001u
+#define PP_INPUT_COOKIE    0x70550001u
 #define PP_ACTUATOR_COOKIE 0x70410001u
 
 // A list that doubles when it is full; old blocks stay in the arena until the builder is freed.

@@ -59,22 +59,22 @@ static const char **source_names(perp_builder *b)
     const pp_joint *joint = b->joints.items;
     int count = b->joints.count;
     const char **names = PP_ARRAY(b->arena, const char *, 1 + 2 * (size_t)count);
-    bool room = names != NULL;
-    for (int i = 0; room && i < 2 * count; i++) {
-        const char *name = joint[i / 2].name;
-        size_t size = strlen(name) + 5;
-        char *text = PP_ARRAY(b->arena, char, size);
-        room = text != NULL;
-        if (text) {
-            pp_print(text, size, "%s[%s]", prefix[i % 2], name);
-            names[1 + i] = text;
-        }
-    }
-    if (!room) {
+    if (!names) {
         pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
         return NULL;
     }
     names[0] = "t";
+    for (int i = 0; i < 2 * count; i++) {
+        const char *name = joint[i / 2].name;
+        size_t size = strlen(name) + 5;
+        char *text = PP_ARRAY(b->arena, char, size);
+        if (!text) {
+            pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+            return NULL;
+        }
+        pp_print(text, size, "%s[%s]", prefix[i % 2], name);
+        names[1 + i] = text;
+    }
     return names;
 }
 
@@ -152,6 +152,7 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
         return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': joint %d does not exist", a->name,
                               def->joint.i);
     }
+    // An effort needs a coordinate to act along.
     perp_joint_kind kind = joint[def->joint.i].kind;
     if (kind == PERP_JOINT_WELD || kind == PERP_JOINT_GEAR || kind == PERP_JOINT_SPHERICAL) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -175,8 +176,8 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
                               a->name);
     }
     if (!(def->time_constant >= 0.0) || !isfinite(def->time_constant)) {
-        return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "actuator '%s': the time constant must be >= 0", a->name);
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': the time constant must be >= 0",
+                              a->name);
     }
     return true;
 }
@@ -189,6 +190,7 @@ static bool convert_actuator(perp_builder *b, const perp_actuator_def *def, pp_a
     if (!check_actuator(b, def, a)) {
         return false;
     }
+    // Without a control: u[name], with the input of that name.
     if (!control) {
         if (strlen(a->name) > TEXT - 8) {
             return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -329,7 +331,8 @@ int perp_model_actuators(const perp_model *model)
 
 perp_input perp_model_input(const perp_model *model, const char *name)
 {
-    for (int i = 0; model && name && i < model->inputs; i++) {
+    int count = model && name ? model->inputs : 0;
+    for (int i = 0; i < count; i++) {
         if (strcmp(model->input[i].name, name) == 0) {
             return (perp_input){i};
         }
@@ -339,7 +342,8 @@ perp_input perp_model_input(const perp_model *model, const char *name)
 
 perp_actuator perp_model_actuator(const perp_model *model, const char *name)
 {
-    for (int i = 0; model && name && i < model->actuators; i++) {
+    int count = model && name ? model->actuators : 0;
+    for (int i = 0; i < count; i++) {
         if (strcmp(model->actuator[i].name, name) == 0) {
             return (perp_actuator){i};
         }

@@ -300,9 +300,10 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 // Models with equal fingerprints have states that mean the same. Members one by one: structs have padding.
 static uint64_t fingerprint_of(const perp_model *m)
 {
-    const int count[] = {m->spatial, m->bodies,  m->shapes, m->listed,
+    const int count[] = {m->spatial, m->bodies, m->shapes, m->listed,
                          m->joints,  m->forces, m->inputs, m->actuators};
     uint64_t hash = pp_hash(0, count, sizeof count);
+    // Poses and velocities at the start are left out: a state says where it is itself.
     hash = pp_hash(hash, &m->gravity, sizeof m->gravity);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];

@@ -195,7 +195,7 @@ struct perp_model {
     pp_input *input;
     pp_actuator *actuator;
     uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
-    double length_scale;  // of the largest shape [m]: for tolerances
+    double length_scale;   // of the largest shape [m]: for tolerances
     pp_pair_exclusions meet;
 };
 

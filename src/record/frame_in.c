@@ -238,11 +238,10 @@ static void place_controls(perp_recording *r, const pp_h5_table_in *in, int row,
     size_t n = (size_t)r->info.actuators;
     for (size_t i = 0; i < n; i++) {
         size_t k = (size_t)row * n + i;
-        r->actuator_state[i] =
-            (perp_actuator_state){.control = CELL(in, CONTROL, double, k),
-                                  .impulse = CELL(in, EFFORT_IMPULSE, double, k),
-                                  .effort = CELL(in, EFFORT, double, k),
-                                  .limited = CELL(in, LIMITED, uint8_t, k) != 0};
+        r->actuator_state[i] = (perp_actuator_state){.control = CELL(in, CONTROL, double, k),
+                                                     .impulse = CELL(in, EFFORT_IMPULSE, double, k),
+                                                     .effort = CELL(in, EFFORT, double, k),
+                                                     .limited = CELL(in, LIMITED, uint8_t, k) != 0};
     }
     out->actuator = r->actuator_state;
     out->input = row_of(r, in, PP_COL_INPUT, row);

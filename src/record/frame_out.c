@@ -207,6 +207,7 @@ static bool put_controls(perp_record *r, const pp_stored_part *at)
     for (int i = 0; i < m->inputs; i++) {
         input[i] = at->input[i];
     }
+    // A model without actuators has no columns for them.
     if (m->actuators == 0) {
         return true;
     }
@@ -302,7 +303,8 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_byte(store, PP_COL_PART_KIND, at->kind) &&
                put_real(store, PP_COL_LENGTH, at->h);
     } else {
-        good = good && put_applied(r, at) && put_controls(r, at) && put_count(store, PP_COL_PART_END, r->part_rows) &&
+        good = good && put_applied(r, at) && put_controls(r, at) &&
+               put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
     // Events are added between frames.

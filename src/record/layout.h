@@ -77,7 +77,7 @@ typedef enum pp_count {
     X(DRIVE, "joints/drive", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "N s, N m s")                      \
     X(LIMIT, "joints/limit", PP_F64, PP_BY_FRAME, PP_JOINTS, 1, "N s, N m s")                      \
     X(REDUNDANT, "joints/redundant", PP_U8, PP_BY_FRAME, PP_JOINTS, 1, "")                         \
-    X(INPUT, "inputs/value", PP_F64, PP_BY_FRAME, PP_INPUTS, 1, "")                               \
+    X(INPUT, "inputs/value", PP_F64, PP_BY_FRAME, PP_INPUTS, 1, "")                                \
     X(CONTROL, "actuators/control", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "")                      \
     X(EFFORT, "actuators/effort", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "N, N m")                  \
     X(EFFORT_IMPULSE, "actuators/impulse", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "N s, N m s")     \

@@ -483,6 +483,7 @@ static perp_status load_controls(perp_recording *r, perp_error *error)
     int n = -1;
     const void *joint = NULL;
     if (H5Lexists(r->file, "model/inputs", H5P_DEFAULT) > 0) {
+        // A size from a file: checked before memory is asked for.
         double count = 0.0;
         status = pp_load_number(r, "model/inputs", "count", &count, error);
         if (status == PERP_OK && !(count >= 0.0 && count <= 1e7)) {
@@ -501,14 +502,17 @@ static perp_status load_controls(perp_recording *r, perp_error *error)
         r->info.actuators = r->sizes.actuators = n;
         status = pp_load_names(r, "model/actuators/name", n, &r->actuator_name, error);
     }
-    for (int i = 0; status == PERP_OK && i < n; i++) {
+    if (status != PERP_OK) {
+        return status;
+    }
+    for (int i = 0; i < n; i++) {
         int at = ((const int32_t *)joint)[i];
         if (at < 0 || at >= r->info.joints) {
-            status = pp_load_fail(r, error, "model/actuators/joint", "has an invalid joint");
+            return pp_load_fail(r, error, "model/actuators/joint", "has an invalid joint");
         }
     }
     r->actuator_joint = joint;
-    return status;
+    return PERP_OK;
 }
 
 // Pairs of bodies that do not collide.
@@ -555,6 +559,7 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     if (status == PERP_OK) {
         status = load_springs(r, error);
     }
+    // Actuators name joints, so that these come first.
     if (status == PERP_OK) {
         status = load_controls(r, error);
     }

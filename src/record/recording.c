@@ -355,8 +355,8 @@ static perp_status reserve_frame(perp_recording *r, perp_error *error)
     r->joint_state = PP_ZEROS(r->arena, perp_joint_state, r->info.joints);
     r->applied = PP_ZEROS(r->arena, perp_wrench, n);
     r->actuator_state = PP_ZEROS(r->arena, perp_actuator_state, r->info.actuators);
-    bool good = r->actuator_state && r->applied && r->position && r->velocity && r->angle && r->spin && r->rotation &&
-                r->omega && r->joint_state;
+    bool good = r->actuator_state && r->applied && r->position && r->velocity && r->angle &&
+                r->spin && r->rotation && r->omega && r->joint_state;
     return good ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
 }
 

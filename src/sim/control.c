@@ -32,15 +32,15 @@ bool pp_sim_controls_create(perp_sim *sim)
     c->impulse = c->mean + actuators;
     c->before = c->impulse + actuators;
     for (int i = 0; i < m->inputs; i++) {
+        const pp_expr *source = m->input[i].source;
+        int variables = source ? 2 * m->joints : 0;
         c->input[i] = m->input[i].value;
-        for (int k = 0; m->input[i].source && k < 2 * m->joints; k++) {
-            c->watched[k / 2] = c->watched[k / 2] || pp_expr_uses(m->input[i].source, 1 + k);
+        for (int k = 0; k < variables; k++) {
+            c->watched[k / 2] = c->watched[k / 2] || pp_expr_uses(source, 1 + k);
         }
     }
-    c->drive = (pp_drive){.t = sim->now.t,
-                          .input = c->input,
-                          .filter = c->filter,
-                          .control = c->mean};
+    c->drive =
+        (pp_drive){.t = sim->now.t, .input = c->input, .filter = c->filter, .control = c->mean};
     for (int i = 0; i < m->actuators; i++) {  // filters start where their controls are
         c->filter[i] = pp_expr_value_in(m->actuator[i].control, &sim->now.t, c->input);
         c->mean[i] = c->end[i] = c->filter[i];
@@ -72,6 +72,7 @@ static perp_status begin(perp_sim *sim, double h)
     pp_controls *c = &sim->controls;
     c->drive.t = sim->now.t;
     find_variables(sim);
+    // In their order: a source may use the inputs before its own.
     for (int i = 0; i < m->inputs; i++) {
         const pp_input *input = &m->input[i];
         if (input->source && c->taken[i] == 0.0) {
@@ -88,8 +89,8 @@ static perp_status begin(perp_sim *sim, double h)
         c->mean[i] = pp_actuator_mean_control(m, &c->drive, i, h, &c->end[i]);
         if (!isfinite(c->mean[i])) {
             return pp_fail(&sim->error, PERP_ERR_NUMERIC,
-                           "step at t = %.9g: actuator '%s': its control is not finite",
-                           sim->now.t, m->actuator[i].name);
+                           "step at t = %.9g: actuator '%s': its control is not finite", sim->now.t,
+                           m->actuator[i].name);
         }
     }
     return PERP_OK;

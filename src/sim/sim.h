@@ -81,13 +81,13 @@ typedef struct pp_step_clock {
 
 // Inputs and the controls of actuators. Over a step they are constant.
 typedef struct pp_controls {
-    double *input;    // inputs: as they are held
-    double *taken;    // inputs: 1 where the caller set it, which takes the place of its source
-    double *filter;   // actuators: filtered control at the end of the last step
-    double *end;      // actuators: the same at the end of the step under way
-    double *mean;     // actuators: control over the step
-    double *before;   // copies of input and taken at the start of a step, for one that fails
-    double *impulse;  // actuators: of the last step, along their joints [N s, N m s]
+    double *input;     // inputs: as they are held
+    double *taken;     // inputs: 1 where the caller set it, which takes the place of its source
+    double *filter;    // actuators: filtered control at the end of the last step
+    double *end;       // actuators: the same at the end of the step under way
+    double *mean;      // actuators: control over the step
+    double *before;    // copies of input and taken at the start of a step, for one that fails
+    double *impulse;   // actuators: of the last step, along their joints [N s, N m s]
     double *variable;  // t, and q and dq of joints: of sources
     bool *watched;     // joints: a source uses its coordinate or rate
     pp_drive drive;    // the same as the stages see it
@@ -117,7 +117,7 @@ struct perp_sim {
     pp_tree *tree;  // joint coordinates; NULL: bodies
     // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
-    pp_step_clock clock;   // now.t is its time
+    pp_step_clock clock;  // now.t is its time
     pp_controls controls;
     bool stepping;         // a step is under way: callbacks may not begin another
     perp_wrench *applied;  // bodies

@@ -242,8 +242,9 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is too small");
     }
     memcpy(&head, from, sizeof head);
-    if (head.magic != MAGIC || head.model != m->fingerprint || head.nq != m->nq || head.nv != m->nv || head.joints != m->joints ||
-        head.bodies != m->bodies || head.warm < 0 || size < block_bytes(m, head.warm)) {
+    if (head.magic != MAGIC || head.model != m->fingerprint || head.nq != m->nq ||
+        head.nv != m->nv || head.joints != m->joints || head.bodies != m->bodies || head.warm < 0 ||
+        size < block_bytes(m, head.warm)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "restore: the block is not a state of this model");
     }

@@ -74,8 +74,8 @@ static void unpack_cone(pp_run *r, int dim, const double *c)
     for (int i = 0; i < r->rows->nm; i++) {
         // Where joints hold the row already its impulse moves nothing, and a solver finds any.
         const pp_row *row = &r->rows->m[i];
-        r->out->pm[i] = clamped(pp_boxed_middle(row) + c[dim * (r->rows->nn + i) + 1], row->lower,
-                                row->upper);
+        r->out->pm[i] =
+            clamped(pp_boxed_middle(row) + c[dim * (r->rows->nn + i) + 1], row->lower, row->upper);
     }
 }
 

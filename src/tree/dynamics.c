@@ -62,7 +62,8 @@ perp_status pp_tree_inverse(const pp_tree_pass *pass, const double *qdd, double 
         pass->load[i] = load;
     }
     pp_tree_gather_loads(pass, tau);
-    for (int k = 0; k < tree->nv && pass->rotors; k++) {
+    int rotors = pass->rotors ? tree->nv : 0;
+    for (int k = 0; k < rotors; k++) {
         tau[k] += tree->rotor[k] * qdd[k];
     }
     pp_arena_release(arena, mark);
@@ -138,7 +139,8 @@ double pp_tree_kinetic(const pp_tree_pass *pass)
         const pp_inertia *mass = &pass->mass[body];
         sum += 0.5 * mass->m * pp_dot3(f->v, f->v) + 0.5 * pp_dot3(f->w, pp_mul(&mass->I, f->w));
     }
-    for (int k = 0; k < pass->tree->nv && pass->rotors; k++) {
+    int rotors = pass->rotors ? pass->tree->nv : 0;
+    for (int k = 0; k < rotors; k++) {
         sum += 0.5 * pass->tree->rotor[k] * pass->qd[k] * pass->qd[k];
     }
     return sum;

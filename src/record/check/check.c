@@ -371,8 +371,10 @@ static void take_drive(pp_recheck *c)
 {
     const perp_recording_info *info = c->info;
     memcpy(c->input, c->now->input, (size_t)info->inputs * sizeof *c->input);
-    c->drive = (pp_drive){.t = c->t0, .input = c->input, .filter = c->filter, .control = c->control};
-    for (int i = 0; c->model && i < c->model->actuators; i++) {
+    c->drive =
+        (pp_drive){.t = c->t0, .input = c->input, .filter = c->filter, .control = c->control};
+    int actuators = c->model ? c->model->actuators : 0;
+    for (int i = 0; i < actuators; i++) {
         double end;
         c->control[i] = pp_actuator_mean_control(c->model, &c->drive, i, c->h, &end);
     }
@@ -567,9 +569,8 @@ static perp_status load_scene(perp_recording *r, perp_scene **scene, perp_error 
     const perp_model *m = perp_scene_model(*scene);
     // A text of another scene would make nonsense of all numbers.
     if (m->nv != r->info.nv || m->nq != r->info.nq || m->spatial != r->info.spatial ||
-        m->bodies != r->info.bodies || m->shapes != r->info.shapes ||
-        m->joints != r->info.joints || m->inputs != r->info.inputs ||
-        m->actuators != r->info.actuators) {
+        m->bodies != r->info.bodies || m->shapes != r->info.shapes || m->joints != r->info.joints ||
+        m->inputs != r->info.inputs || m->actuators != r->info.actuators) {
         perp_scene_destroy(*scene);
         *scene = NULL;
         return pp_load_fail(r, error, "scene", "is not the scene of the recorded states");

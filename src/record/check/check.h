@@ -41,10 +41,10 @@ typedef struct pp_recheck {
     double *actuated;            // joints: impulse of their actuators, as the laws of these have it
     double *input, *filter, *control;  // of the step: inputs, actuators
     pp_drive drive;                    // the same
-    double *load;                // bodies: sum of the sizes of impulses on them [N s]
-    double arm;                  // longest of the joints [m]
-    pp_scales scales;            // of the step, where there is a model
-    double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
+    double *load;                      // bodies: sum of the sizes of impulses on them [N s]
+    double arm;                        // longest of the joints [m]
+    pp_scales scales;                  // of the step, where there is a model
+    double set[PERP_CHECK_COUNT];      // limits that were set, 0: relative
 } pp_recheck;
 
 // Holds a value against its limit, an absolute one where it was set, and keeps the worst of an

@@ -528,17 +528,17 @@ static perp_status name_sources(pp_reader *r)
     if (!r->source_names) {
         return pp_reader_memory(r);
     }
+    r->source_names[0] = "t";
     for (size_t k = 1; k < count; k++) {
         const char *joint = r->joint[(k - 1) / 2];
         size_t size = strlen(joint) + 5;
         char *text = pp_reader_text(r, size);
         if (!text) {
-            return PERP_ERR_MEMORY;
+            return pp_reader_memory(r);
         }
         pp_print(text, size, "%s[%s]", k % 2 ? "q" : "dq", joint);
         r->source_names[k] = text;
     }
-    r->source_names[0] = "t";
     return PERP_OK;
 }
 

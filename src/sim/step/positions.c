@@ -61,10 +61,8 @@ perp_status pp_sim_place(perp_sim *sim, double h)
     pp_frames(sim->model, &sim->next, s->end_body);
     s->h = h;
     // coordinates at the end are taken in the turn nearest to those at the start
-    s->end = (pp_poses){.t = sim->next.t,
-                        .body = s->end_body,
-                        .turn = sim->now.turn,
-                        .drive = sim->now.drive};
+    s->end = (pp_poses){
+        .t = sim->next.t, .body = s->end_body, .turn = sim->now.turn, .drive = sim->now.drive};
     pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
     s->end.turn = sim->next.turn;
     return PERP_OK;

@@ -57,14 +57,12 @@ static perp_status stand_still(start_fit *f)
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
     pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
-    f->kin = (pp_kinematics){.poses = {.t = f->at->t,
-                                       .body = body,
-                                       .turn = f->at->turn,
-                                       .drive = f->at->drive},
-                             .h = 1.0,
-                             .mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies),
-                             .loads = {.p_ext = PP_ZEROS(sim->arena, double, m->nv),
-                                       .held = PP_ZEROS(sim->arena, perp_wrench, m->bodies)}};
+    f->kin = (pp_kinematics){
+        .poses = {.t = f->at->t, .body = body, .turn = f->at->turn, .drive = f->at->drive},
+        .h = 1.0,
+        .mass = PP_ARRAY(sim->arena, pp_inertia, m->bodies),
+        .loads = {.p_ext = PP_ZEROS(sim->arena, double, m->nv),
+                  .held = PP_ZEROS(sim->arena, perp_wrench, m->bodies)}};
     if (!body || !f->kin.mass || !f->kin.loads.p_ext || !f->kin.loads.held) {
         return PERP_ERR_MEMORY;
     }
