@@ -24,6 +24,12 @@ typedef struct perp_scene_parameter {
     const char *name, *value;  // "width", "12 mm"
 } perp_scene_parameter;
 
+// A parameter of a scene that was read.
+typedef struct perp_scene_value {
+    const char *name;
+    double value;  // in SI units
+} perp_scene_value;
+
 typedef struct perp_scene_load_options {
     double max_mb;    // size limit of the scene and of each file it names [10^6 bytes]; 64
     bool outside;     // allow files outside the directory of the scene
@@ -70,6 +76,9 @@ perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0
 PERP_API const char *perp_scene_text(const perp_scene *scene, size_t *size);
 // The files it names, each once, as read.
 PERP_API const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count);
+
+// Its parameters, in the order of the file; those of included files are not among them.
+PERP_API const perp_scene_value *perp_scene_parameters(const perp_scene *scene, int *count);
 
 // Writes the text of the scene, with its comments. On failure the file at path is unchanged.
 PERP_API PERP_MUST perp_status perp_scene_write(const perp_scene *scene, const char *path,

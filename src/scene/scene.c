@@ -330,6 +330,15 @@ const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count)
     return scene ? scene->file : NULL;
 }
 
+// In the order of the file.
+const perp_scene_value *perp_scene_parameters(const perp_scene *scene, int *count)
+{
+    if (count) {
+        *count = scene ? scene->parameters : 0;
+    }
+    return scene ? scene->parameter : NULL;
+}
+
 // A callback of pp_file_write, which opens and closes the file.
 static void put_text(FILE *out, const char *name, const void *what)
 {

@@ -51,6 +51,9 @@ static void parameters_can_be_set(void **state)
              f.path, PERP_CLI, f.path);
     says(command, 0, "passed");
     says("info scenes/dominoes.json --set=n=2", 0, "2 bodies");
+    says("info scenes/dominoes.json --set=n=2", 0,
+         "parameters  n = 2\n            height = 0.048\n");
+    says("info scenes/dominoes.json --json --set=n=2", 0, "\"parameters\": {\"n\": 2, ");
     says("explain scenes/slope.json --set 'tilt=5 deg'", 0, "block");
     says("info scenes/dominoes.json --set m=2", 2,
          "the scene has no parameter 'm'; it has n, height, width, apart, push");

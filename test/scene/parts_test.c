@@ -154,6 +154,12 @@ static void parameters_are_numbers(void **state)
     perp_scene *scene = parse(slope);
     assert_true(perp_scene_step(scene) == 0.01 && perp_scene_until(scene) == 3.0);
     assert_int_equal(perp_scene_sim_def(scene).threads, 1);
+    int count;
+    const perp_scene_value *value = perp_scene_parameters(scene, &count);
+    assert_int_equal(count, 4);
+    assert_string_equal(value[1].name, "height");
+    assert_true(value[1].value == 0.25 && value[3].value == 3.0);
+    assert_null(perp_scene_parameters(NULL, NULL));
     assert_true(perp_scene_sim_def(scene).limits.gap == 0.001);
     expect_same_scenes(scene, parse(slope_plain));
 }

@@ -683,6 +683,28 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     return PERP_OK;
 }
 
+// The scene keeps its parameters, for questions about it.
+static perp_status keep_parameters(pp_reader *r)
+{
+    perp_scene *scene = r->scene;
+    const pp_constants *from = r->constants;
+    scene->parameter = PP_ZEROS(scene->arena, perp_scene_value, from->count);
+    if (!scene->parameter) {
+        return pp_reader_memory(r);
+    }
+    for (int k = 0; k < from->count; k++) {
+        size_t size = strlen(from->name[k]) + 1;
+        char *name = PP_ARRAY(scene->arena, char, size);
+        if (!name) {
+            return pp_reader_memory(r);
+        }
+        memcpy(name, from->name[k], size);
+        scene->parameter[k] = (perp_scene_value){name, from->value[k]};
+    }
+    scene->parameters = from->count;
+    return PERP_OK;
+}
+
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings)
 {
     uint64_t seen;
@@ -693,6 +715,9 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     const pp_scope scene = {.prefix = "", .rotation = {1.0, 0.0, 0.0, 0.0}};
     r->scope = &scene;
     perp_status status = pp_reader_parameters(r, root, NULL);
+    if (status == PERP_OK) {
+        status = keep_parameters(r);
+    }
     if (status == PERP_OK) {
         status = pp_reader_find_space(r, root);
     }

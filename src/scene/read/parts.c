@@ -161,26 +161,32 @@ perp_status pp_reader_name(pp_reader *r, const json_t *json, const char *word, i
                            const char **name)
 {
     const char *given = own_name(json), *prefix = own ? "" : r->scope->prefix;
-    char *text = pp_reader_text(r, NAME_ROOM);
+    char text[NAME_ROOM] = "";
     bool made = false;
-    perp_status status = text ? PERP_OK : PERP_ERR_MEMORY;
+    perp_status status = PERP_OK;
+    *name = NULL;
     pp_reader_enter(r, "name", 0);
-    if (status == PERP_OK && given) {
+    if (given) {
         status = pp_reader_expand(r, "name", given, &given, &made);
     }
     // A copy whose name has no index gets one, so that names differ.
     if (status == PERP_OK && given) {
-        pp_print(text, NAME_ROOM, "%s%s%s", prefix, given, made ? "" : r->suffix);
+        pp_print(text, sizeof text, "%s%s%s", prefix, given, made ? "" : r->suffix);
     } else if (status == PERP_OK) {
-        pp_print(text, NAME_ROOM, "%s%s%d", prefix, word, number);
+        pp_print(text, sizeof text, "%s%s%d", prefix, word, number);
     }
     if (status == PERP_OK && strlen(text) > NAME_MOST) {
         status = pp_reader_fail(
             r, "'name' must be a name of 1 to 60 bytes on one line, with its prefix and index");
     }
     pp_reader_leave(r);
-    *name = text;
-    return status;
+    char *copy = status < 0 ? NULL : pp_reader_text(r, strlen(text) + 1);
+    if (!copy) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    memcpy(copy, text, strlen(text) + 1);
+    *name = copy;
+    return PERP_OK;
 }
 
 int pp_reader_find(pp_reader *r, const pp_names *names, const char *word)
@@ -473,20 +479,19 @@ static perp_status open_scope(pp_reader *r, const pp_object *object, const json_
 {
     pp_part_input in = {.rotation = {1.0, 0.0, 0.0, 0.0}};
     uint64_t seen;
-    const char *prefix = "";
-    bool made;
     *scope = (pp_scope){.outer = r->scope};
     perp_status status = pp_reader_fields(r, object, 0, json, &in, &seen);
-    if (status == PERP_OK && in.prefix) {
-        pp_reader_enter(r, "prefix", 0);
-        status = pp_reader_expand(r, "prefix", in.prefix, &prefix, &made);
-        pp_reader_leave(r);
+    const char *prefix = in.prefix ? in.prefix : "", *outer = r->scope->prefix;
+    size_t size = strlen(outer) + strlen(prefix) + 1;
+    if (status == PERP_OK && size > NAME_MOST) {
+        status = pp_reader_fail(r, "'prefix': '%.30s%.30s' leaves no room for a name of 60 bytes",
+                                outer, prefix);
     }
-    char *text = status < 0 ? NULL : pp_reader_text(r, NAME_ROOM);
+    char *text = status < 0 ? NULL : pp_reader_text(r, size);
     if (!text) {
         return status < 0 ? status : PERP_ERR_MEMORY;
     }
-    pp_print(text, NAME_ROOM, "%s%s", r->scope->prefix, prefix);
+    pp_print(text, size, "%s%s", outer, prefix);
     scope->prefix = text;
     place_scope(r, &in, scope);
     return PERP_OK;
