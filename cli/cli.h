@@ -53,6 +53,7 @@ typedef enum cli_option_kind {
     CLI_COUNT,     // int >= 1
     CLI_WORD,      // int: index of one of the words
     CLI_SOLVER,    // const char *, the name of a solver
+    CLI_SET,       // perp_scene_load_options: name=value, any number of times
 } cli_option_kind;
 
 typedef struct cli_option {
@@ -92,7 +93,7 @@ void cli_complete_solvers(void);
 
 // The reading options of every verb that takes a scene.
 #define CLI_READING(reading)                                                                       \
-    {"--max-mb", CLI_POSITIVE, &(reading).max_mb, NULL},                                           \
+    {"--max-mb", CLI_POSITIVE, &(reading).max_mb, NULL}, {"--set", CLI_SET, &(reading), NULL},     \
     {                                                                                              \
         "--allow-outside", CLI_FLAG, &(reading).outside, NULL                                      \
     }

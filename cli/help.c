@@ -81,7 +81,9 @@ static const char run[] =
     "\n"
     "Input\n"
     "  --max-mb N          largest scene or mesh file to read [MB]; default 64\n"
-    "  --allow-outside     read mesh files outside the directory of the scene\n"
+    "  --allow-outside     read files outside the directory of the scene\n"
+    "  --set NAME=VALUE    set a parameter of the scene to a number, an expression\n"
+    "                      or a quantity (\"12 mm\"); may be repeated\n"
     "\n"
     "Output\n"
     "  -o DIR              output directory; default: the scene's name plus -run\n"
@@ -119,7 +121,7 @@ static const char explain[] =
     "                       are independent (also with --json)\n"
     "  --coordinates joint  show instead the equations of motion at T,\n"
     "                       H q'' + C = B u + J^T lambda\n"
-    "  --step H, --stepper NAME, --solver NAME, --max-mb N, --allow-outside\n"
+    "  --step H, --stepper NAME, --solver NAME, --max-mb N, --allow-outside, --set NAME=VALUE\n"
     "                       as for 'perp run'\n"
     "\n"
     "Exit code: 0 success; 2 bad input; 3 the step was not solved (its problem is\n"
@@ -160,7 +162,7 @@ static const char view[] =
     "  --run            start running at once\n"
     "  --open           open the page in the default browser\n"
     "  --replay-mb N    size limit of a replay [MB], default 20\n"
-    "  --max-mb N, --allow-outside\n"
+    "  --max-mb N, --allow-outside, --set NAME=VALUE\n"
     "                   as for 'perp run'\n"
     "  -q               print only the address, or nothing\n"
     "\n"
@@ -256,14 +258,14 @@ static const char solve[] =
 
 static const char info[] =
     "perp info\n"
-    "perp info SCENE [--json] [--max-mb N] [--allow-outside]\n"
+    "perp info SCENE [--json] [--set NAME=VALUE] [--max-mb N] [--allow-outside]\n"
     "\n"
     "Without a scene: shows versions, libraries, and for each solver its problem\n"
     "classes, proofs, cost and ways to fail. With a scene: shows its bodies, shapes,\n"
     "joints, degrees of freedom and redundant constraints.\n"
     "\n"
     "  --json           print JSON\n"
-    "  --max-mb N, --allow-outside\n"
+    "  --max-mb N, --allow-outside, --set NAME=VALUE\n"
     "                   as for 'perp run'\n";
 
 static const char doctor[] =

@@ -80,6 +80,15 @@ static void print_joints(const insight *in)
     }
 }
 
+static void print_parameters(const perp_scene *scene)
+{
+    int count;
+    const perp_scene_value *value = perp_scene_parameters(scene, &count);
+    for (int k = 0; k < count; k++) {
+        printf("%-12s%s = %.6g\n", k == 0 ? "parameters" : "", value[k].name, value[k].value);
+    }
+}
+
 static void print_text(const insight *in)
 {
     const perp_step_info *info = perp_sim_info(in->sim);
@@ -93,6 +102,7 @@ static void print_text(const insight *in)
            perp_form_word((int)def.form), def.solver ? def.solver : "auto");
     printf("time        %g s in steps of %g s\n", perp_scene_until(in->scene),
            perp_scene_step(in->scene));
+    print_parameters(in->scene);
     int bodies = perp_model_bodies(in->model) - 1, shapes = perp_model_shapes(in->model);
     int joints = perp_model_joints(in->model);
     printf("model       %d %s, %d shape%s, %d joint%s\n", bodies, bodies == 1 ? "body" : "bodies",
@@ -133,7 +143,14 @@ static void print_json(const insight *in)
             comma = ", ";
         }
     }
-    printf("],\n \"left_out\": {\"not_free\": %lld, \"listed_only\": %lld, \"not_detected\": %lld, "
+    printf("], \"parameters\": {");
+    int count;
+    const perp_scene_value *value = perp_scene_parameters(in->scene, &count);
+    for (int k = 0; k < count; k++) {
+        printf("%s\"%s\": %.17g", k > 0 ? ", " : "", value[k].name, value[k].value);
+    }
+    printf("}");
+    printf(",\n \"left_out\": {\"not_free\": %lld, \"listed_only\": %lld, \"not_detected\": %lld, "
            "\"ignored\": %lld, \"masked\": %lld, \"excluded\": %lld, \"joined\": %lld}}\n",
            (long long)out.not_dynamic, (long long)out.listed_only, (long long)out.not_detected,
            (long long)out.ignored, (long long)out.masked, (long long)out.excluded,
@@ -180,7 +197,8 @@ cli_exit cli_info_scene(int count, char **words)
     perp_scene *scene = NULL;
     perp_scene_load_options reading = perp_scene_load_options_default();
     const cli_option options[] = {CLI_READING(reading), {"--json", CLI_FLAG, &json, NULL}};
-    cli_exit code = cli_options_parse("info", count, words, options, 3, &file, 1);
+    cli_exit code = cli_options_parse("info", count, words, options,
+                                      sizeof options / sizeof options[0], &file, 1);
     if (code == CLI_FINE) {
         code = cli_scene_open(file, &reading, &scene);
     }

@@ -98,6 +98,28 @@ cli_exit cli_solver_check(const char *option, const char *name, const char *also
     return cli_complain("%s: unknown solver '%s': see 'perp info'", option, name);
 }
 
+// Appends to the list of the options. A command reads one scene, so that one list suffices.
+static cli_exit read_set(const cli_option *option, const char *text)
+{
+    enum { SETS = 64, NAME = 61 };
+    static perp_scene_parameter list[SETS];
+    static char names[SETS][NAME];
+    perp_scene_load_options *reading = option->value;
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0;
+    if (length == 0 || length >= NAME || !equals[1]) {
+        return cli_complain("--set: '%s' is not of the form name=value", text);
+    }
+    if (reading->sets == SETS) {
+        return cli_complain("--set: more than %d values", SETS);
+    }
+    memcpy(names[reading->sets], text, length);
+    list[reading->sets] = (perp_scene_parameter){names[reading->sets], equals + 1};
+    reading->set = list;
+    reading->sets++;
+    return CLI_FINE;
+}
+
 static cli_exit read_value(const cli_option *option, const char *text)
 {
     switch (option->kind) {
@@ -111,6 +133,8 @@ static cli_exit read_value(const cli_option *option, const char *text)
     case CLI_SOLVER:
         *(const char **)option->value = text;
         return cli_solver_check(option->name, text, NULL);
+    case CLI_SET:
+        return read_set(option, text);
     default:
         *(const char **)option->value = text;
         return text[0] ? CLI_FINE : cli_complain("%s: missing value", option->name);

@@ -11,12 +11,24 @@
 
 typedef struct perp_scene perp_scene;
 
-// A file that a scene names: the points of a hull, the triangles of a mesh.
+// A file that a scene names: the points of a hull, the triangles of a mesh, a scene that it includes. Files that
+// included files name have names relative to the directory of the scene.
 typedef struct perp_scene_file {
     const char *name;  // as written in the scene
     const void *data;
     size_t size;
 } perp_scene_file;
+
+// A value for a parameter of the scene: a number, an expression or a quantity with a unit, as in the scene.
+typedef struct perp_scene_parameter {
+    const char *name, *value;  // "width", "12 mm"
+} perp_scene_parameter;
+
+// A parameter of a scene that was read.
+typedef struct perp_scene_value {
+    const char *name;
+    double value;  // in SI units
+} perp_scene_value;
 
 typedef struct perp_scene_load_options {
     double max_mb;    // size limit of the scene and of each file it names [10^6 bytes]; 64
@@ -24,6 +36,8 @@ typedef struct perp_scene_load_options {
     bool given_only;  // read no files: all are given here
     const perp_scene_file *file;  // used instead of the files of these names
     int files;
+    const perp_scene_parameter *set;  // values that replace those in `parameters`
+    int sets;
     uint32_t cookie;
 } perp_scene_load_options;
 
@@ -58,9 +72,13 @@ PERP_API double perp_scene_step(const perp_scene *scene);   // h [s]
 PERP_API double perp_scene_until(const perp_scene *scene);  // end time [s]
 PERP_API double
 perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0: every step
-PERP_API const char *perp_scene_text(const perp_scene *scene, size_t *size);  // as read
+// As read, with the values that were set written into it.
+PERP_API const char *perp_scene_text(const perp_scene *scene, size_t *size);
 // The files it names, each once, as read.
 PERP_API const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count);
+
+// Its parameters, in the order of the file; those of included files are not among them.
+PERP_API const perp_scene_value *perp_scene_parameters(const perp_scene *scene, int *count);
 
 // Writes the text of the scene, with its comments. On failure the file at path is unchanged.
 PERP_API PERP_MUST perp_status perp_scene_write(const perp_scene *scene, const char *path,

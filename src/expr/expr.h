@@ -55,6 +55,8 @@ perp_status pp_expr_table(pp_interpolation kind, const double *x, const double *
 bool pp_expr_is_name(const char *name);
 // Whether the language itself uses the name: functions, pi, e, and, or, not, and interpolations.
 bool pp_expr_is_reserved(const char *name);
+// Length of the first token of a text: a name, a number or one character.
+size_t pp_expr_token(const char *text, bool *name);
 // Copies a text that was parsed, with names replaced by texts; returns the length, as snprintf does.
 size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
                        int count, char *out, size_t size);

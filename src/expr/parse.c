@@ -186,24 +186,31 @@ static perp_status reduce_operators(expr_parser *p, level to, bool equal_too)
 
 // ── Numbers and tables ───────────────────────────────────────────────────────────────────────────
 
-// pp_number_parse decides what is a number; this finds where it ends.
-static perp_status read_number(expr_parser *p, double *value)
+// Where a number ends; pp_number_parse decides whether it is one.
+static size_t number_length(const char *start)
 {
-    const char *start = p->at;
-    while (is_digit(*p->at) || *p->at == '.') {
-        p->at++;
+    const char *at = start;
+    while (is_digit(*at) || *at == '.') {
+        at++;
     }
     // An e without digits is no exponent: in 2e the e is a name that lacks an operator.
-    if (*p->at == 'e' || *p->at == 'E') {
-        const char *digits = p->at + 1 + (p->at[1] == '+' || p->at[1] == '-');
+    if (*at == 'e' || *at == 'E') {
+        const char *digits = at + 1 + (at[1] == '+' || at[1] == '-');
         if (is_digit(*digits)) {
-            p->at = digits;
-            while (is_digit(*p->at)) {
-                p->at++;
+            at = digits;
+            while (is_digit(*at)) {
+                at++;
             }
         }
     }
-    size_t length = (size_t)(p->at - start);
+    return (size_t)(at - start);
+}
+
+static perp_status read_number(expr_parser *p, double *value)
+{
+    const char *start = p->at;
+    size_t length = number_length(start);
+    p->at += length;
     switch (pp_number_parse(start, length, value)) {
     case PP_NUMBER_FINITE:
         return PERP_OK;
@@ -222,15 +229,22 @@ static bool is_word(const char *at, size_t length, const char *word)
     return strlen(word) == length && memcmp(at, word, length) == 0;
 }
 
-// Goes past a name and returns its length. q[left hip] is one: the name of an object in brackets.
+// Length of a name. q[left hip] is one: the name of an object in brackets.
+static size_t name_length(const char *at)
+{
+    size_t length = 0;
+    while (is_letter(at[length]) || is_digit(at[length])) {
+        length++;
+    }
+    size_t rest = length > 0 && at[length] == '[' ? strcspn(at + length, "]") : 0;
+    return length + (rest > 0 && at[length + rest] == ']' ? rest + 1 : 0);
+}
+
+// Goes past a name and returns its length.
 static size_t skip_name(expr_parser *p)
 {
     const char *at = p->at;
-    while (is_letter(*p->at) || is_digit(*p->at)) {
-        p->at++;
-    }
-    size_t rest = *p->at == '[' ? strcspn(p->at, "]") : 0;
-    p->at += rest > 0 && p->at[rest] == ']' ? rest + 1 : 0;
+    p->at += name_length(at);
     return (size_t)(p->at - at);
 }
 
@@ -711,10 +725,20 @@ static perp_status read_operator(expr_parser *p, bool *operand)
     return push_operator(p, item);
 }
 
-// Whether a unit begins here: a name after a complete expression.
+// Whether a unit begins here: a name after a complete expression. In 2 t the t is a variable, not a
+// tonne.
 static bool at_unit(const expr_parser *p)
 {
     if (!p->open_end || !is_letter(*p->at) || find_sign(p->at)) {
+        return false;
+    }
+    size_t length = name_length(p->at);
+    for (int k = 0; k < p->names->variables; k++) {
+        if (is_word(p->at, length, p->names->variable[k])) {
+            return false;
+        }
+    }
+    if (find_input(p->names, p->at, length) >= 0) {
         return false;
     }
     for (int k = 0; k < p->depth; k++) {
@@ -832,29 +856,30 @@ static const char *find_text(const char *at, size_t length, const char *const *n
     return NULL;
 }
 
+size_t pp_expr_token(const char *text, bool *name)
+{
+    *name = is_letter(*text);
+    if (*name) {
+        return name_length(text);
+    }
+    return is_digit(*text) || *text == '.' ? number_length(text) : 1;
+}
+
 // Numbers are copied as a whole: the e of 1e5 is no name.
 size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
                        int count, char *out, size_t size)
 {
     size_t used = 0;
     while (*text) {
-        expr_parser p = {.at = text};
+        bool is_name;
         const char *piece = text;
-        size_t length = 1;
-        double value;
-        if (is_letter(*text)) {
-            length = skip_name(&p);
-            const char *other = find_text(text, length, name, with, count);
-            piece = other ? other : text;
-            text += length;
-            length = other ? strlen(other) : length;
-        } else if (is_digit(*text) || *text == '.') {
-            // The text has been parsed before; a number that is none is copied as it is.
-            (void)read_number(&p, &value);
-            length = (size_t)(p.at - text);
-            text = p.at;
-        } else {
-            text++;
+        size_t length = pp_expr_token(text, &is_name);
+        // A name that is replaced gives another piece; all else is copied.
+        const char *other = is_name ? find_text(text, length, name, with, count) : NULL;
+        text += length;
+        if (other) {
+            piece = other;
+            length = strlen(other);
         }
         if (used + length < size) {
             memcpy(out + used, piece, length);

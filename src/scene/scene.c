@@ -3,7 +3,7 @@
 //
 // Scenes: reading, questions about them, writing and freeing.
 //
-// A text becomes a scene in four stages: comments are blanked (here), the text becomes a tree of
+// A text becomes a scene in four stages: comments are blanked (text.c), the text becomes a tree of
 // values (json_tree.c), values become definitions by the tables of the format (objects.c, reader.c,
 // value.c), and definitions go to a builder, which makes the model (build.c). Each stage reports
 // errors with the line and column of the file. Scratch memory of all stages is freed at the end.
@@ -14,31 +14,9 @@
 
 // Marks options that come from perp_scene_load_options_default: a struct filled by hand may be
 // older than the library.
-#define READING_COOKIE 0x70530001u
+#define READING_COOKIE 0x70530002u
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
-
-// Replaces comments, from // to the end of the line, by blanks, so that lines and columns in
-// messages stay those of the file. A // within a string is no comment.
-static void blank_comments(char *text, size_t size)
-{
-    bool string = false, comment = false;
-    for (size_t k = 0; k < size; k++) {
-        if (comment) {
-            comment = text[k] != '\n';
-        } else if (string && text[k] == '\\') {
-            k++;  // an escaped quote does not end the string
-        } else if (string) {
-            string = text[k] != '"';
-        } else {
-            string = text[k] == '"';
-            comment = text[k] == '/' && k + 1 < size && text[k + 1] == '/';
-        }
-        if (comment && k < size) {
-            text[k] = ' ';
-        }
-    }
-}
 
 // The name of a file without its folders and ".json": the name of a scene that gives none.
 static const char *base_name(pp_arena *arena, const char *path)
@@ -116,9 +94,11 @@ static perp_status read_text(perp_scene *scene, const char *name,
                    .reading = reading,
                    .scene = scene,
                    .size = scene->size,
+                   .scene_size = scene->size,
                    .env = &scene->env,
                    .error = error,
                    .arena = scratch};
+    // Comments stay in the text of the scene, which recordings keep.
     char *plain = PP_ARRAY(scratch, char, scene->size + 1);
     r.builder = perp_builder_create(&scene->env);
     if (!plain || !r.builder) {
@@ -126,11 +106,9 @@ static perp_status read_text(perp_scene *scene, const char *name,
         return pp_reader_memory(&r);
     }
     memcpy(plain, scene->text, scene->size + 1);
-    if (strncmp(plain, "\xef\xbb\xbf", 3) == 0) {
-        memset(plain, ' ', 3);  // byte order mark of UTF-8, which some editors write
-    }
-    blank_comments(plain, scene->size);
-    r.text = plain;
+    pp_scene_blank(plain, scene->size);
+    r.text = r.scene_text = plain;
+    r.constants = r.level;
     if (strspn(plain, " \t\r\n") == scene->size) {
         perp_builder_destroy(r.builder);
         return pp_fail(error, PERP_ERR_FORMAT, "the scene is empty; write at least {}");
@@ -188,6 +166,14 @@ static perp_status check_reading(const perp_scene_load_options *reading, perp_er
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "scene: max_mb must be positive, and every file must have name and data");
     }
+    bool named = reading->sets >= 0 && (reading->sets == 0 || reading->set);
+    for (int k = 0; k < (named ? reading->sets : 0); k++) {
+        named = named && reading->set[k].name && reading->set[k].value;
+    }
+    if (!named) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "scene: every parameter that is set must have name and value");
+    }
     return PERP_OK;
 }
 
@@ -217,11 +203,20 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     }
     // Everything that reading needs for a while is in `scratch`; the scene keeps what it needs
     // itself.
-    perp_scene *made = create_scene(env, text, size);
+    perp_scene *made = NULL;
     pp_arena *scratch = pp_arena_create(env);
+    if (scratch) {
+        status = pp_scene_set(scratch, reading, &text, &size, error);
+    }
+    if (scratch && status == PERP_OK) {
+        made = create_scene(env, text, size);
+    }
     // Either may be missing; both are freed below.
-    status = made && scratch ? read_text(made, name, reading, scratch, error)
-                             : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    if (made) {
+        status = read_text(made, name, reading, scratch, error);
+    } else if (status == PERP_OK) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    }
     pp_arena_destroy(scratch);
     if (status < 0) {
         perp_scene_destroy(made);
@@ -333,6 +328,15 @@ const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count)
         *count = scene ? scene->files : 0;
     }
     return scene ? scene->file : NULL;
+}
+
+// In the order of the file.
+const perp_scene_value *perp_scene_parameters(const perp_scene *scene, int *count)
+{
+    if (count) {
+        *count = scene ? scene->parameters : 0;
+    }
+    return scene ? scene->parameter : NULL;
 }
 
 // A callback of pp_file_write, which opens and closes the file.

@@ -21,6 +21,8 @@ struct perp_scene {
     const char *name, *description;
     const char *text;
     size_t size;
+    perp_scene_value *parameter;
+    int parameters;
     perp_scene_file *file;  // files that the text names, each once
     int files, file_room;
 };

@@ -183,8 +183,8 @@ static void run_exit_codes(void **state)
     expect_text("expected one of auto, mcp, lcp, cone");
     expect("run " S("1") " --solver lemk 2>&1", 2);
     expect_text("did you mean 'lemke'?");
-    expect("run " S("1") " --setp 0.1 2>&1", 2);
-    expect_text("run: unknown option '--setp': did you mean '--step'?");
+    expect("run " S("1") " --stpe 0.1 2>&1", 2);
+    expect_text("run: unknown option '--stpe': did you mean '--step'?");
     expect("run " S("1") " -o @/coarse --step 0.5 -q", 4);  // joints open too far
     expect("run " S("1") " -o @/coarse --step 0.5", 4);
     expect_text("VIOLATED");

@@ -39,6 +39,31 @@ static void lists_what_it_makes(void **state)
     says("help scene", 0, "perp scene NAME");
 }
 
+// Values that are set reach the recording, which is checked on its own.
+static void parameters_can_be_set(void **state)
+{
+    (void)state;
+    char command[1024];
+    folder f = folder_create();
+    snprintf(command, sizeof command,
+             "run scenes/dominoes.json --set n=3 --set 'height=60 mm' --until 0.02 -o '%s/d' && "
+             "'%s' check '%s/d'",
+             f.path, PERP_CLI, f.path);
+    says(command, 0, "passed");
+    says("info scenes/dominoes.json --set=n=2", 0, "2 bodies");
+    says("info scenes/dominoes.json --set=n=2", 0,
+         "parameters  n = 2\n            height = 0.048\n");
+    says("info scenes/dominoes.json --json --set=n=2", 0, "\"parameters\": {\"n\": 2, ");
+    says("explain scenes/slope.json --set 'tilt=5 deg'", 0, "block");
+    says("info scenes/dominoes.json --set m=2", 2,
+         "the scene has no parameter 'm'; it has n, height, width, apart, push");
+    says("info scenes/dominoes.json --set n", 2, "--set: 'n' is not of the form name=value");
+    says("info scenes/dominoes.json --set =3", 2, "is not of the form name=value");
+    says("info scenes/dominoes.json --set 'n=2 +'", 2, "dominoes.json:5:");
+    says("complete run --s", 0, "--set");
+    folder_remove(&f);
+}
+
 static void runs_what_it_makes(void **state)
 {
     (void)state;
@@ -74,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_what_it_makes),
         cmocka_unit_test(runs_what_it_makes),
+        cmocka_unit_test(parameters_can_be_set),
         cmocka_unit_test(names_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,11 +234,12 @@ static void expect_no_harm(const char *text, size_t n)
 static void damaged_scenes_do_no_harm(void **state)
 {
     (void)state;
-    static const char *const names[] = {"scenes/berard-4.1.json", "scenes/berard-4.6.json",
-                                        "fuzz/corpus/scene/everything.json"};
+    static const char *const names[] = {
+        "scenes/berard-4.1.json", "scenes/berard-4.6.json", "fuzz/corpus/scene/everything.json",
+        "fuzz/corpus/scene/parts.json", "fuzz/corpus/scene/parts-space.json"};
     static char text[8192];
     rng r = rng_seed(rng_test_seed(3));
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         size_t size = read_file(names[k], text, sizeof text);
         for (size_t n = 0; n <= size; n++) {
             expect_no_harm(text, n);
@@ -321,6 +322,8 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     allocations_may_fail("fuzz/corpus/scene/everything.json");
     allocations_may_fail("fuzz/corpus/scene/space.json");
+    allocations_may_fail("fuzz/corpus/scene/parts.json");
+    allocations_may_fail("fuzz/corpus/scene/parts-space.json");
 }
 
 // ── Generators ───────────────────────────────────────────────────────────────────────────────────

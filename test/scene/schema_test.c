@@ -200,11 +200,13 @@ static void schema_and_reader_know_the_same(void **state)
     static const struct {
         const char *name;
         const pp_object *object;
-    } objects[] = {{"limits", &pp_limits_object},   {"body", &pp_body_object},
-                   {"drive", &pp_drive_object},     {"shape", &pp_shape_object},
-                   {"contact", &pp_contact_object}, {"pair", &pp_pair_object},
-                   {"joint", &pp_joint_object},     {"force", &pp_force_object},
-                   {"input", &pp_input_object},     {"actuator", &pp_actuator_object}};
+    } objects[] = {{"limits", &pp_limits_object},    {"body", &pp_body_object},
+                   {"drive", &pp_drive_object},      {"shape", &pp_shape_object},
+                   {"contact", &pp_contact_object},  {"pair", &pp_pair_object},
+                   {"joint", &pp_joint_object},      {"force", &pp_force_object},
+                   {"input", &pp_input_object},      {"actuator", &pp_actuator_object},
+                   {"copies", &pp_replicate_object}, {"include", &pp_include_object},
+                   {"assembly", &pp_assembly_object}};
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const json_t *definition = json_object_get(defs, objects[k].name);
         expect_same_keys(objects[k].object, json_object_get(definition, "properties"));
@@ -235,7 +237,17 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"bodies\": [{\"kind\": \"particle\", \"spin\": 1}]}",
         "{\"joints\": [{\"kind\": \"weld\", \"b\": \"x\", \"target\": 1}]}",
         "{\"joints\": [{\"kind\": \"gear\", \"joint_a\": \"x\"}]}",
-        "{\"forces\": [{\"kind\": \"spring\", \"b\": \"x\", \"rest\": \"1 rad\"}]}",
+        "{\"forces\": [{\"kind\": \"spring\", \"b\": \"x\", \"rest\": \"1\"}]}",
+        "{\"parameters\": {\"a\": true}}",
+        "{\"parameters\": [1]}",
+        "{\"include\": [{\"prefix\": \"a\"}]}",
+        "{\"include\": [{\"file\": \"a.json\", \"step\": 1}]}",
+        "{\"assemblies\": [{\"step\": 1}]}",
+        "{\"bodies\": [{\"replicate\": 3}]}",
+        "{\"bodies\": [{\"replicate\": []}]}",
+        "{\"bodies\": [{\"replicate\": {\"index\": \"i\"}}]}",
+        "{\"bodies\": [{\"replicate\": {\"count\": -1}}]}",
+        "{\"bodies\": [{\"replicate\": {\"count\": 1, \"index\": \"2\"}}]}",
         "{\"contacts\": [{\"a\": \"x\"}]}",
         "{\"bodies\": [{\"kind\": \"solid\", \"angle\": 1}]}",
         "{\"bodies\": [{\"kind\": \"solid\", \"rotation\": [1, 0, 0]}]}",

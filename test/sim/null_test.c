@@ -340,6 +340,7 @@ static void scenes(void **state)
     IS(perp_scene_interval(NULL), 0.0);
     EMPTY(perp_scene_text(NULL, &size));
     IS(perp_scene_files(NULL, &n), NULL);
+    IS(perp_scene_parameters(NULL, &n), NULL);
     REFUSED(perp_scene_write(NULL, "x", &error));
     HARMLESS(perp_generator_count());
     IS(perp_generator_at(-1), NULL);

@@ -108,15 +108,20 @@ static bool check_required(validator *v, const json_t *rule, const json_t *value
     return true;
 }
 
-static bool check_additional(validator *v, const json_t *schema, const json_t *value)
+static bool check_additional(validator *v, const json_t *rule, const json_t *schema,
+                             const json_t *value)
 {
     const json_t *properties = json_object_get(schema, "properties");
     const char *key;
     json_t *part;
     json_object_foreach((json_t *)(uintptr_t)value, key, part)
     {
-        if (!json_object_get(properties, key)) {
+        bool named = json_object_get(properties, key) != NULL;
+        if (!named && json_is_false(rule)) {
             return wrong(v, "no such property:", key);
+        }
+        if (!named && !part_holds(v, rule, part, key)) {
+            return false;
         }
     }
     return true;
@@ -223,8 +228,8 @@ static bool check_rule(validator *v, const json_t *schema, const char *key, cons
     if (strcmp(key, "const") == 0) {
         return json_equal(rule, value) || wrong(v, "const", "");
     }
-    if (strcmp(key, "additionalProperties") == 0 && json_is_false(rule)) {
-        return check_additional(v, schema, value);
+    if (strcmp(key, "additionalProperties") == 0) {
+        return check_additional(v, rule, schema, value);
     }
     if (strcmp(key, "if") == 0) {
         const json_t *then = json_object_get(schema, "then");

@@ -253,7 +253,13 @@ def strip_comments(text):
 
 class Model:
     def __init__(self, text):
-        self.scene = s = json.loads(strip_comments(text))
+        try:
+            self.scene = s = json.loads(strip_comments(text))
+        except ValueError:
+            raise Unknown('trailing commas')
+        for key in ('parameters', 'include', 'assemblies', 'replicate'):
+            if '"%s"' % key in text:
+                raise Unknown(key)
         kinds = {b.get('kind', 'body') for b in s.get('bodies', [])}
         self.planar = not kinds & {'solid', 'point_mass'}
         self.gravity = vec(s.get('gravity', [0, -9.81] if self.planar else [0, 0, -9.81]))

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scene file, read into a builder in a fixed order: settings, bodies, shapes of the ground,
-// shapes of bodies, contacts, pairs, joints, forces, actuators; inputs first. The builder checks the rules of a model; the
-// reader adds the line and column to its messages.
+// shapes of bodies, contacts, pairs, joints, forces, actuators; inputs first. Each of them is read
+// in the files and assemblies of the scene as well (parts.c). The builder checks the rules of a
+// model; the reader adds the line and column to its messages.
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
@@ -12,31 +13,7 @@
 
 enum { MOST = 1000000 };  // bodies, shapes or joints of a scene
 
-// Objects of a scene, counted before anything is read: arrays and tables of names get their final
-// size.
-typedef struct counts {
-    size_t bodies, shapes, joints, inputs;
-} counts;
-
 // ── Objects ──────────────────────────────────────────────────────────────────────────────────────
-
-// For messages: "body 'block'", or "bodies[3]" without a name.
-// Shown before every message about the object.
-static void name_object(pp_reader *r, const pp_object *object, const char *name, int index)
-{
-    if (name) {
-        pp_print(r->object, sizeof r->object, "%s '%.90s'", object->what, name);
-    } else {
-        pp_print(r->object, sizeof r->object, "%s[%d]", object->list, index);
-    }
-}
-
-// The name an object gives itself; NULL: none, or an empty one.
-static const char *own_name(const json_t *json)
-{
-    const char *name = json_string_value(json_object_get(json, "name"));
-    return name && name[0] ? name : NULL;
-}
 
 // The error of the builder, if it has one, at the place of the object being read. Its message names
 // the object, so that the reader must not.
@@ -54,63 +31,14 @@ static perp_status builder_error(pp_reader *r)
     return pp_reader_fail(r, "%s", error.text);
 }
 
-// Reads one object of a list. index: its number in the list; owner: the body whose shapes are read.
-typedef perp_status read_object(pp_reader *r, const json_t *json, int index, int owner);
-
-// Reads an array of objects, the value of object->list in the object that the path leads to. A
-// scene may leave any list out.
-static perp_status read_list(pp_reader *r, const json_t *parent, const pp_object *object,
-                             read_object *read, int owner)
-{
-    const json_t *list = json_object_get(parent, object->list);
-    if (!list) {
-        return PERP_OK;
-    }
-    // A list in a list (shapes of a body) changes the name for messages, which is restored after.
-    char before[sizeof r->object];
-    memcpy(before, r->object, sizeof before);
-    pp_reader_enter(r, object->list, 0);
-    perp_status status = PERP_OK;
-    if (!json_is_array(list)) {
-        status = pp_reader_refuse(r, object->list, "an array of objects", list);
-    }
-    for (int k = 0; k < (int)json_array_size(list); k++) {
-        const json_t *json = json_array_get(list, (size_t)k);
-        pp_reader_enter(r, NULL, k);
-        name_object(r, object, own_name(json), k);
-        status = json_is_object(json) ? read(r, json, k, owner)
-                                      : pp_reader_refuse(r, NULL, "an object", json);
-        pp_reader_leave(r);
-        if (status != PERP_OK) {
-            break;
-        }
-    }
-    pp_reader_leave(r);
-    memcpy(r->object, before, sizeof before);
-    return status;
-}
-
-// The name of an object, or one made of a word and its number, in scratch memory. NULL: no memory.
-static const char *name_or(pp_reader *r, const char *name, const char *format, int number)
-{
-    enum { NAME = 80 };
-    char *text = pp_reader_text(r, NAME);
-    if (text) {
-        pp_print(text, NAME, "%s", name ? name : format);
-    }
-    if (text && !name) {
-        size_t used = strlen(text);
-        pp_print(text + used, NAME - used, "%d", number);
-    }
-    return text;
-}
-
 // Names are unique among bodies, among shapes of a body and among joints.
 static perp_status taken(pp_reader *r, const char *name)
 {
     pp_reader_enter(r, "name", 0);
+    bool copied = r->scope->outer || r->constants->count > 0;
     perp_status status =
-        pp_reader_fail(r, "the name '%s' is already used by another object; choose another", name);
+        pp_reader_fail(r, "the name '%s' is already used by another object; choose another%s", name,
+                       copied ? ", with a prefix or an index such as {i}" : "");
     pp_reader_leave(r);
     return status;
 }
@@ -121,11 +49,14 @@ static perp_status taken(pp_reader *r, const char *name)
 static const char *full_name(pp_reader *r, int body, const char *own)
 {
     enum { NAME = 160 };
-    if (body == 0) {
+    const char *prefix = r->scope->prefix;
+    if (body == 0 && !prefix[0]) {
         return own;
     }
     char *text = pp_reader_text(r, NAME);
-    if (text) {
+    if (text && body == 0) {
+        pp_print(text, NAME, "%s%s", prefix, own);
+    } else if (text) {
         pp_print(text, NAME, "%s.%s", r->body[body].name, own);
     }
     return text;
@@ -170,13 +101,16 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     uint64_t seen;
     int kind;
     // The name comes first: messages about other fields show it.
-    const char *own = name_or(r, own_name(json), "shape", index);
-    const char *name = own ? full_name(r, owner, own) : NULL;
-    if (!name) {
-        return PERP_ERR_MEMORY;
+    const char *own = NULL, *name = NULL;
+    perp_status status = pp_reader_name(r, json, "shape", index, true, &own);
+    if (status == PERP_OK) {
+        name = full_name(r, owner, own);
     }
-    name_object(r, &pp_shape_object, name, index);
-    perp_status status = pp_reader_kind(r, &pp_shape_object, json, &kind);
+    if (!name) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    pp_print(r->object, sizeof r->object, "shape '%.90s'", name);
+    status = pp_reader_kind(r, &pp_shape_object, json, &kind);
     if (status == PERP_OK) {
         def.kind = (perp_shape_kind)kind;
         status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
@@ -191,6 +125,9 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
         return taken(r, name);
     }
     def.name = name;
+    if (owner == 0) {
+        pp_place_shape(r, &def);
+    }
     pp_names_add(&r->shape_names, name, r->shapes);
     r->shape[r->shapes++] = (pp_known_shape){.name = name, .own = own, .body = owner};
     perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
@@ -276,7 +213,6 @@ static perp_status check_space(pp_reader *r, const json_t *json, int kind)
 // A body without its shapes, which read_body_shapes adds.
 static perp_status read_body(pp_reader *r, const json_t *json, int index, int owner)
 {
-    (void)index;
     (void)owner;
     perp_body_def def = perp_body_default();
     uint64_t seen = 0;
@@ -295,12 +231,15 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     if (status == PERP_OK) {
         status = check_velocity(r, &def, seen);
     }
+    const char *name = NULL;
+    if (status == PERP_OK) {
+        status = pp_reader_name(r, json, "body", index + 1, false, &name);
+    }
+    if (status == PERP_OK) {
+        status = pp_place_body(r, &def);
+    }
     if (status < 0) {
         return status;
-    }
-    const char *name = name_or(r, def.name, "body", r->bodies);
-    if (!name) {
-        return PERP_ERR_MEMORY;
     }
     // The name is noted before the builder sees the body: joints and shapes refer to it.
     if (pp_names_find(&r->body_names, name) >= 0) {
@@ -318,9 +257,10 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
 // Then the mass of the body is known, and checked. Body 0 is the ground.
 static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index, int owner)
 {
+    (void)index;
     (void)owner;
-    int body = index + 1;
-    perp_status status = read_list(r, json, &pp_shape_object, read_shape, body);
+    int body = r->next_body++;
+    perp_status status = pp_reader_list(r, json, &pp_shape_object, read_shape, body);
     if (status < 0) {
         return status;
     }
@@ -335,6 +275,12 @@ static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index,
 
 // ── Contacts and pairs ───────────────────────────────────────────────────────────────────────────
 
+// A direction in the axes of a's body, which may be the ground.
+static perp_vec3 place_tangent(const pp_reader *r, perp_shape a, perp_vec3 tangent)
+{
+    return r->shape[a.i].body == 0 ? pp_place_direction(r, tangent) : tangent;
+}
+
 // A contact that exists whatever the distance of its shapes.
 static perp_status read_contact(pp_reader *r, const json_t *json, int index, int owner)
 {
@@ -343,7 +289,11 @@ static perp_status read_contact(pp_reader *r, const json_t *json, int index, int
     perp_contact_def def = perp_contact_default();
     uint64_t seen;
     perp_status status = pp_reader_fields(r, &pp_contact_object, 0, json, &def, &seen);
+    if (status == PERP_OK && def.name) {
+        status = pp_reader_name(r, json, "contact", 0, false, &def.name);
+    }
     if (status == PERP_OK) {
+        def.tangent_A = place_tangent(r, def.a, def.tangent_A);
         perp_builder_add_contact(r->builder, &def);
         status = builder_error(r);
     }
@@ -379,47 +329,55 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     if (!pp_reader_saw(&pp_pair_object, seen, "facets")) {
         def.facets = own.facets;
     }
+    def.tangent_A = place_tangent(r, def.a, def.tangent_A);
     perp_builder_add_pair(r->builder, &def);
     return builder_error(r);
 }
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
 
-// A world point at t = 0 in the frame of a body.
+// A world point at t = 0 in the frame of a body. A driven body is where its motions start.
 // The rotation at t = 0 is normalised here as in the model.
-static perp_vec3 to_body(const perp_body_def *body, perp_vec3 at)
+static perp_status to_body(pp_reader *r, const perp_body_def *body, perp_vec3 at, perp_vec3 *to)
 {
-    if (body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE) {
-        pp_mat3 R = pp_quat_matrix(pp_quat_unit(body->rotation_WB));
-        return pp_mul_t(&R, pp_sub(at, body->position_W));
+    perp_vec3 p = body->position_W;
+    perp_quat q = body->rotation_WB;
+    double angle = body->angle;
+    if (body->motion == PERP_MOTION_KINEMATIC) {
+        perp_status status = pp_initial_pose(r, body, &p, &angle, &q);
+        if (status < 0) {
+            return status;
+        }
     }
-    double c = cos(body->angle), s = sin(body->angle);
-    double x = at.x - body->position_W.x, y = at.y - body->position_W.y;
-    return (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
+    if (body->kind == PERP_BODY_SPATIAL || body->kind == PERP_BODY_SPATIAL_PARTICLE) {
+        pp_mat3 R = pp_quat_matrix(pp_quat_unit(q));
+        *to = pp_mul_t(&R, pp_sub(at, p));
+        return PERP_OK;
+    }
+    double c = cos(angle), s = sin(angle);
+    double x = at.x - p.x, y = at.y - p.y;
+    *to = (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
+    return PERP_OK;
 }
 
-// 'at', a world point at t = 0, stands for both anchors. Driven bodies have no place until their
-// motions are evaluated.
-// An anchor must not be given twice.
+// 'at', a world point at t = 0, stands for both anchors. An anchor must not be given twice.
 static perp_status place_joint(pp_reader *r, pp_joint_input *joint, uint64_t seen)
 {
-    const char *wrong = NULL;
     const perp_body_def *a = &r->body[joint->def.a.i].def, *b = &r->body[joint->def.b.i].def;
+    perp_status status = PERP_OK;
+    pp_reader_enter(r, "at", 0);
     if (pp_reader_saw(&pp_joint_object, seen, "anchor_a") ||
         pp_reader_saw(&pp_joint_object, seen, "anchor_b")) {
-        wrong = "'at' replaces both anchors; give one or the other";
-    } else if (a->motion == PERP_MOTION_KINEMATIC || b->motion == PERP_MOTION_KINEMATIC) {
-        wrong = "'at' is not available for a driven body; give 'anchor_a' and 'anchor_b'";
+        status = pp_reader_fail(r, "'at' replaces both anchors; give one or the other");
     }
-    if (wrong) {
-        pp_reader_enter(r, "at", 0);
-        perp_status status = pp_reader_fail(r, "%s", wrong);
-        pp_reader_leave(r);
-        return status;
+    if (status == PERP_OK) {
+        status = to_body(r, a, joint->at, &joint->def.anchor_A);
     }
-    joint->def.anchor_A = to_body(a, joint->at);
-    joint->def.anchor_B = to_body(b, joint->at);
-    return PERP_OK;
+    if (status == PERP_OK) {
+        status = to_body(r, b, joint->at, &joint->def.anchor_B);
+    }
+    pp_reader_leave(r);
+    return status;
 }
 
 // A joint or spring between a body and itself is a mistake. The builder would report numbers of
@@ -459,7 +417,6 @@ static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
 // A joint: fields, then the rules that involve several of them, then its name.
 static perp_status read_joint(pp_reader *r, const json_t *json, int index, int owner)
 {
-    (void)index;
     (void)owner;
     pp_joint_input joint = {.def = perp_joint_default()};
     uint64_t seen = 0;
@@ -472,6 +429,9 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK && kind != PERP_JOINT_GEAR) {
         status = check_two(r, joint.def.a, joint.def.b);
     }
+    if (status == PERP_OK) {
+        pp_place_joint(r, &joint);
+    }
     if (status == PERP_OK && pp_reader_saw(&pp_joint_object, seen, "at")) {
         status = place_joint(r, &joint, seen);
     }
@@ -481,12 +441,12 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK) {
         status = limit_joint(r, &joint.def, seen);
     }
+    const char *name = NULL;
+    if (status == PERP_OK) {
+        status = pp_reader_name(r, json, "joint", index, false, &name);
+    }
     if (status < 0) {
         return status;
-    }
-    const char *name = name_or(r, joint.def.name, "joint", r->joints);
-    if (!name) {
-        return PERP_ERR_MEMORY;
     }
     // A gear names two joints that stand before it, so that names are noted in order.
     if (pp_names_find(&r->joint_names, name) >= 0) {
@@ -515,6 +475,12 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK && (kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING)) {
         status = check_two(r, def.a, def.b);
     }
+    if (status == PERP_OK && def.name) {
+        status = pp_reader_name(r, json, "force", 0, false, &def.name);
+    }
+    if (status == PERP_OK) {
+        status = pp_place_force(r, &def);
+    }
     if (status == PERP_OK) {
         perp_builder_add_force(r->builder, &def);
         status = builder_error(r);
@@ -533,6 +499,16 @@ static perp_status read_input(pp_reader *r, const json_t *json, int index, int o
     perp_input_def def = perp_input_default();
     uint64_t seen;
     perp_status status = pp_reader_fields(r, &pp_input_object, 0, json, &def, &seen);
+    // In an expression the name would mean two things.
+    int same = status < 0 ? -1 : pp_constant_find(r->constants, def.name);
+    if (same >= 0) {
+        pp_reader_enter(r, "name", 0);
+        status = pp_reader_fail(r, "'%s' is also a parameter; choose another name", def.name);
+        pp_reader_leave(r);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_name(r, json, "input", 0, false, &def.name);
+    }
     if (status < 0) {
         return status;
     }
@@ -566,9 +542,11 @@ static perp_status name_sources(pp_reader *r)
     return PERP_OK;
 }
 
-static perp_status read_source(pp_reader *r, const json_t *json, int index, int owner)
+static perp_status read_source(pp_reader *r, const json_t *json, int place, int owner)
 {
+    (void)place;
     (void)owner;
+    int index = r->next_input++;
     static const pp_field field = {.key = "value", .kind = PP_FIELD_SOURCE};
     const json_t *value = json_object_get(json, "value");
     const char *source;
@@ -609,6 +587,9 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
         status = pp_reader_fail(r, "'damping_ratio' replaces 'kv'; give one or the other");
         pp_reader_leave(r);
     }
+    if (status == PERP_OK && def.name) {
+        status = pp_reader_name(r, json, "actuator", 0, false, &def.name);
+    }
     if (status == PERP_OK) {
         perp_builder_add_actuator(r->builder, &def);
         status = builder_error(r);
@@ -618,26 +599,71 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
 
 // ── The whole ────────────────────────────────────────────────────────────────────────────────────
 
-// Body 0 is the ground, which the file does not list.
-// Values of other types count as 0 here; read_list reports them later.
-static counts count_objects(const json_t *root)
+static perp_status count_one(pp_reader *r, size_t *count)
 {
-    counts n = {1, json_array_size(json_object_get(root, "shapes")),
-                json_array_size(json_object_get(root, "joints")),
-                json_array_size(json_object_get(root, "inputs"))};
-    const json_t *bodies = json_object_get(root, "bodies");
-    n.bodies += json_array_size(bodies);
-    for (size_t k = 0; k < json_array_size(bodies); k++) {
-        n.shapes += json_array_size(json_object_get(json_array_get(bodies, k), "shapes"));
+    if (++*count > MOST) {
+        return pp_reader_fail(r, "more than %d bodies, shapes, joints or inputs", MOST);
     }
-    return n;
+    return PERP_OK;
+}
+
+static perp_status count_shape(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.shapes);
+}
+
+static perp_status count_joint(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.joints);
+}
+
+static perp_status count_input(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.inputs);
+}
+
+static perp_status count_body(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_status status = count_one(r, &r->room.bodies);
+    return status < 0 ? status : pp_reader_list(r, json, &pp_shape_object, count_shape, 0);
+}
+
+// Body 0 is the ground, which the file does not list. The first pass checks included files as well.
+static perp_status count_objects(pp_reader *r, const json_t *root)
+{
+    r->room.bodies = 1;
+    r->checks = true;
+    perp_status status = pp_reader_pass(r, root, &pp_body_object, count_body);
+    r->checks = false;
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_shape_object, count_shape);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_joint_object, count_joint);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_input_object, count_input);
+    }
+    return status;
 }
 
 static perp_status make_room(pp_reader *r, const json_t *root)
 {
-    counts n = count_objects(root);
-    if (n.bodies > MOST || n.shapes > MOST || n.joints > MOST || n.inputs > MOST) {
-        return pp_reader_fail(r, "more than %d bodies, shapes, joints or inputs", MOST);
+    perp_status status = count_objects(r, root);
+    const pp_counts n = r->room;
+    if (status < 0) {
+        return status;
     }
     r->body = PP_ZEROS(r->arena, pp_known_body, n.bodies);
     r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
@@ -657,17 +683,26 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     return PERP_OK;
 }
 
-// Whether some body is spatial, which decides for the whole scene before any field is read.
-static bool is_spatial(const json_t *root)
+// The scene keeps its parameters, for questions about it.
+static perp_status keep_parameters(pp_reader *r)
 {
-    const json_t *bodies = json_object_get(root, "bodies");
-    for (size_t k = 0; k < json_array_size(bodies); k++) {
-        const char *kind = json_string_value(json_object_get(json_array_get(bodies, k), "kind"));
-        if (kind && (strcmp(kind, "solid") == 0 || strcmp(kind, "point_mass") == 0)) {
-            return true;
-        }
+    perp_scene *scene = r->scene;
+    const pp_constants *from = r->constants;
+    scene->parameter = PP_ZEROS(scene->arena, perp_scene_value, from->count);
+    if (!scene->parameter) {
+        return pp_reader_memory(r);
     }
-    return false;
+    for (int k = 0; k < from->count; k++) {
+        size_t size = strlen(from->name[k]) + 1;
+        char *name = PP_ARRAY(scene->arena, char, size);
+        if (!name) {
+            return pp_reader_memory(r);
+        }
+        memcpy(name, from->name[k], size);
+        scene->parameter[k] = (perp_scene_value){name, from->value[k]};
+    }
+    scene->parameters = from->count;
+    return PERP_OK;
 }
 
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings)
@@ -677,8 +712,18 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     if (!json_is_object(root)) {
         return pp_reader_refuse(r, NULL, "an object {...}", root);
     }
-    r->spatial = is_spatial(root);
-    perp_status status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
+    const pp_scope scene = {.prefix = "", .rotation = {1.0, 0.0, 0.0, 0.0}};
+    r->scope = &scene;
+    perp_status status = pp_reader_parameters(r, root, NULL);
+    if (status == PERP_OK) {
+        status = keep_parameters(r);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_find_space(r, root);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_fields(r, &pp_scene_object, 0, root, settings, &seen);
+    }
     if (status == PERP_OK) {
         status = pp_reader_limits(r, root, &settings->sim.limits);
     }
@@ -699,18 +744,20 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     // this table, not that of the file.
     static const struct {
         const pp_object *object;
-        read_object *read;
+        pp_read_object *read;
     } lists[] = {{&pp_input_object, read_input},       {&pp_body_object, read_body},
                  {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
                  {&pp_contact_object, read_contact},   {&pp_pair_object, read_pair},
                  {&pp_joint_object, read_joint},       {&pp_force_object, read_force},
                  {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source}};
+    r->next_body = 1;
+    r->next_input = 0;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
-        status = read_list(r, root, lists[k].object, lists[k].read, 0);
+        status = pp_reader_pass(r, root, lists[k].object, lists[k].read);
         if (status != PERP_OK) {
             return status;
         }
     }
-    status = pp_reader_exclusions(r, root);
+    status = pp_reader_pass(r, root, NULL, NULL);
     return status == PERP_OK ? pp_reader_tree(r, root, &settings->sim) : status;
 }

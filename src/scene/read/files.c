@@ -167,21 +167,31 @@ static perp_status read_from_disk(pp_reader *r, const char *name, const perp_sce
 
 // Files that the caller gives with the options come first, then the disk. Either way the scene
 // keeps a copy, so that a recording can hold it.
-perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh)
+perp_status pp_reader_keep_file(pp_reader *r, const char *name, const perp_scene_file **file,
+                                bool *foreign)
 {
     const perp_scene_load_options *reading = r->reading;
-    const perp_scene_file *file = among(r->scene->file, r->scene->files, name);
     const perp_scene_file *given = among(reading->file, reading->files, name);
-    perp_status status = PERP_OK;
-    bool foreign = false;
-    if (!file && given) {
-        file = keep_file(r->scene, name, given->data, given->size);
-        status = file ? PERP_OK : pp_reader_memory(r);
-    } else if (!file && reading->given_only) {
-        status = pp_reader_fail(r, "'file': '%.90s' is not among the files given", name);
-    } else if (!file) {
-        status = read_from_disk(r, name, &file, &foreign);
+    *file = among(r->scene->file, r->scene->files, name);
+    *foreign = false;
+    if (*file) {
+        return PERP_OK;
     }
+    if (given) {
+        *file = keep_file(r->scene, name, given->data, given->size);
+        return *file ? PERP_OK : pp_reader_memory(r);
+    }
+    if (reading->given_only) {
+        return pp_reader_fail(r, "'file': '%.90s' is not among the files given", name);
+    }
+    return read_from_disk(r, name, file, foreign);
+}
+
+perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh)
+{
+    const perp_scene_file *file = NULL;
+    bool foreign = false;
+    perp_status status = pp_reader_file(r, name, &file, &foreign);
     if (status < 0 || !file) {
         return status;
     }

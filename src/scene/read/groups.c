@@ -26,6 +26,13 @@ static perp_status read_group(pp_reader *r, const json_t *item)
     if (!name || !name[0]) {
         return pp_reader_refuse(r, NULL, "the name of a group", item);
     }
+    // Files that are included share their groups with the scene.
+    if (group_bit(r, name) >= 0 && r->scope->outer) {
+        return PERP_OK;
+    }
+    if (r->groups == PP_GROUPS_MOST) {
+        return pp_reader_fail(r, "more than 32 groups in the scene and the files it includes");
+    }
     if (group_bit(r, name) >= 0) {
         return pp_reader_fail(r, "'groups' has '%.40s' twice; remove one", name);
     }
@@ -95,7 +102,7 @@ perp_status pp_reader_bits(pp_reader *r, const pp_field *field, const json_t *va
         *to = bits;
         return PERP_OK;
     }
-    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t n = pp_reader_whole(r, field, value);
     if (n < 0 || n > UINT32_MAX) {
         return pp_reader_refuse(r, field->key,
                                 "an integer from 0 to 4294967295, or a list of names of 'groups'",

@@ -105,6 +105,10 @@ static const pp_field scene_fields[] = {
     {.key = "forces", .kind = PP_FIELD_OTHER},
     {.key = "inputs", .kind = PP_FIELD_OTHER},
     {.key = "actuators", .kind = PP_FIELD_OTHER},
+    // Numbers with names, and objects from files and in assemblies (parts.c).
+    {.key = "parameters", .kind = PP_FIELD_OTHER},
+    {.key = "include", .kind = PP_FIELD_OTHER},
+    {.key = "assemblies", .kind = PP_FIELD_OTHER},
     // Budget of a step; 0: no limit.
     {.key = "max_seconds",
      .kind = PP_FIELD_NONNEGATIVE,
@@ -211,6 +215,7 @@ static const pp_field body_fields[] = {
     {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_body_def, colour)},
     {.key = "drive", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_body_object = {"body",           "bodies",    {body_kinds, body_kinds},
                                   PERP_BODY_PLANAR, body_fields, COUNT(body_fields)};
@@ -418,6 +423,7 @@ static const pp_field shape_fields[] = {
     {.key = "group", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, group)},
     {.key = "mask", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, mask)},
     {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_shape_def, colour)},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_shape_object = {"shape", "shapes",     {shape_kinds, solid_kinds},
                                    -1,      shape_fields, COUNT(shape_fields)};
@@ -455,6 +461,7 @@ static const pp_field contact_fields[] = {
      .offset = AT(perp_contact_def, facets),
      .space = PP_SPACE},
     {.key = "restitution", .kind = PP_FIELD_FRACTION, .offset = AT(perp_contact_def, restitution)},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_contact_object = {"contact", "contacts",     {NULL, NULL},
                                      0,         contact_fields, COUNT(contact_fields)};
@@ -488,9 +495,65 @@ static const pp_field pair_fields[] = {
      .space = PP_SPACE},
     {.key = "restitution", .kind = PP_FIELD_FRACTION, .offset = AT(perp_pair_def, restitution)},
     {.key = "ignore", .kind = PP_FIELD_FLAG, .offset = AT(perp_pair_def, ignore)},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_pair_object = {"pair", "pairs",     {NULL, NULL},
                                   0,      pair_fields, COUNT(pair_fields)};
+
+// ── Parts ────────────────────────────────────────────────────────────────────────────────────────
+
+// Copies of an object; their index is a constant in its expressions and names.
+static const pp_field replicate_fields[] = {
+    {.key = "count", .kind = PP_FIELD_COUNT, .offset = AT(pp_replicate_input, count), .needed = 1},
+    {.key = "index", .kind = PP_FIELD_TEXT, .offset = AT(pp_replicate_input, index)},
+};
+const pp_object pp_replicate_object = {"replicate", "replicate",      {NULL, NULL},
+                                       0,           replicate_fields, COUNT(replicate_fields)};
+
+// What files and assemblies have in common: the prefix of their names and the pose of their frame.
+#define PART_FIELDS                                                                                \
+    {.key = "replicate", .kind = PP_FIELD_OTHER},                                                  \
+        {.key = "prefix", .kind = PP_FIELD_TEXT, .offset = AT(pp_part_input, prefix)},             \
+        {.key = "position",                                                                        \
+         .kind = PP_FIELD_VECTOR,                                                                  \
+         .offset = AT(pp_part_input, position),                                                    \
+         .unit = "m"},                                                                             \
+        {.key = "angle",                                                                           \
+         .kind = PP_FIELD_ANGLE,                                                                   \
+         .offset = AT(pp_part_input, angle),                                                       \
+         .space = PP_PLANE,                                                                        \
+         .in_space = "rotation"},                                                                  \
+    {                                                                                              \
+        .key = "rotation", .kind = PP_FIELD_ROTATION, .offset = AT(pp_part_input, rotation),       \
+        .space = PP_SPACE                                                                          \
+    }
+
+// A scene file within a scene. parameters: values for those of the file.
+static const pp_field include_fields[] = {
+    {.key = "file", .kind = PP_FIELD_OTHER, .needed = 1},
+    {.key = "parameters", .kind = PP_FIELD_OTHER},
+    PART_FIELDS,
+};
+const pp_object pp_include_object = {"include", "include",      {NULL, NULL},
+                                     0,         include_fields, COUNT(include_fields)};
+
+// Objects of the file itself, which are named, moved and copied together.
+static const pp_field assembly_fields[] = {
+    PART_FIELDS,
+    {.key = "include", .kind = PP_FIELD_OTHER},
+    {.key = "assemblies", .kind = PP_FIELD_OTHER},
+    {.key = "bodies", .kind = PP_FIELD_OTHER},
+    {.key = "shapes", .kind = PP_FIELD_OTHER},
+    {.key = "contacts", .kind = PP_FIELD_OTHER},
+    {.key = "pairs", .kind = PP_FIELD_OTHER},
+    {.key = "joints", .kind = PP_FIELD_OTHER},
+    {.key = "forces", .kind = PP_FIELD_OTHER},
+    {.key = "inputs", .kind = PP_FIELD_OTHER},
+    {.key = "actuators", .kind = PP_FIELD_OTHER},
+    {.key = "exclude", .kind = PP_FIELD_OTHER},
+};
+const pp_object pp_assembly_object = {"assembly", "assemblies",    {NULL, NULL},
+                                      0,          assembly_fields, COUNT(assembly_fields)};
 
 // ── Values that are objects ──────────────────────────────────────────────────────────────────────
 

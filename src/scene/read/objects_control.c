@@ -13,6 +13,7 @@ static const pp_field input_fields[] = {
     {.key = "value", .kind = PP_FIELD_OTHER},
     {.key = "range", .kind = PP_FIELD_RANGE, .offset = AT(perp_input_def, lower)},
     {.key = "unit", .kind = PP_FIELD_TEXT, .offset = AT(perp_input_def, unit)},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_input_object = {"input", "inputs",     {NULL, NULL},
                                    0,       input_fields, COUNT(input_fields)};
@@ -72,6 +73,7 @@ static const pp_field actuator_fields[] = {
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(perp_actuator_def, time_constant),
      .unit = "s"},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_actuator_object = {"actuator", "actuators",     {actuator_kinds, actuator_kinds},
                                       -1,         actuator_fields, COUNT(actuator_fields)};

@@ -163,11 +163,13 @@ static const pp_field joint_fields[] = {
     {.key = "lower",
      .kind = PP_FIELD_BOUND,
      .offset = AT(pp_joint_input, def.lower),
-     .owners = COORDINATE},
+     .owners = COORDINATE,
+     .unit = "rad or m"},
     {.key = "upper",
      .kind = PP_FIELD_BOUND,
      .offset = AT(pp_joint_input, def.upper),
-     .owners = COORDINATE},
+     .owners = COORDINATE,
+     .unit = "rad or m"},
     {.key = "limit_restitution",
      .kind = PP_FIELD_FRACTION,
      .offset = AT(pp_joint_input, def.limit_restitution),
@@ -186,13 +188,15 @@ static const pp_field joint_fields[] = {
     {.key = "rest",
      .kind = PP_FIELD_ANGLE,
      .offset = AT(pp_joint_input, def.rest),
-     .owners = COORDINATE},
+     .owners = COORDINATE,
+     .unit = "rad or m"},
     // Inertia of a rotor that is geared to the coordinate.
     {.key = "armature",
      .kind = PP_FIELD_NONNEGATIVE,
      .offset = AT(pp_joint_input, def.armature),
      .owners = REVOLUTE | PRISMATIC | SCREW,
      .unit = "kg m^2 or kg"},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_joint_object = {"joint", "joints",     {joint_kinds, spatial_kinds},
                                    -1,      joint_fields, COUNT(joint_fields)};
@@ -323,6 +327,7 @@ static const pp_field force_fields[] = {
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_force_def, implicit),
      .owners = SPRING | TWIST | DRAG},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_force_object = {"force", "forces",     {force_kinds, force_kinds},
                                    -1,      force_fields, COUNT(force_fields)};

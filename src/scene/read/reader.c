@@ -66,13 +66,54 @@ static const char *path_position(const pp_reader *r, bool at_key)
     return pp_json_find(r->text, r->size, NULL, 0, false);
 }
 
-// The message begins with the object, if it has a name for messages.
+// The text of the file that a scope is in.
+static const char *scope_text(const pp_reader *r, const pp_scope *s, size_t *size)
+{
+    while (s && !s->part) {
+        s = s->outer;
+    }
+    *size = s ? s->part->size : r->scene_size;
+    return s ? s->part->text : r->scene_text;
+}
+
+// A message about an included file begins with its name, line and column; those of the error are of
+// the include in the scene.
+static perp_status report(pp_reader *r, const char *at, const char *message)
+{
+    char text[sizeof((perp_error *)NULL)->text], longer[sizeof text + 96];
+    const char *file = r->text;
+    size_t size = r->size;
+    pp_print(text, sizeof text, "%s", message);
+    for (const pp_scope *s = r->scope; s; s = s->outer) {
+        if (s->depth == 0) {
+            continue;
+        }
+        perp_error inner = {0};
+        pp_scan scan = pp_scan_start(file, size, &inner);
+        (void)pp_scan_fail(&scan, at, "%s", text);
+        pp_print(longer, sizeof longer, "%.60s:%d:%d: %s", s->part->name, inner.line, inner.column,
+                 text);
+        pp_print(text, sizeof text, "%s", longer);
+        file = scope_text(r, s->outer, &size);
+        at = pp_json_find(file, size, s->path, s->depth, false);
+        at = at ? at : file;
+    }
+    pp_scan scan = pp_scan_start(file, size, r->error);
+    r->failed = pp_scan_fail(&scan, at, "%s", text);
+    return r->failed;
+}
+
+// The message begins with the object, if it has a name for messages. The first error is the one that
+// counts.
 static perp_status fail_list(pp_reader *r, const char *at, const char *format, va_list list)
 {
-    char text[sizeof((perp_error *)NULL)->text];
+    char text[sizeof((perp_error *)NULL)->text], message[sizeof text + sizeof r->object + 2];
+    if (r->failed < 0) {
+        return r->failed;
+    }
     pp_print_list(text, sizeof text, format, list);
-    pp_scan scan = pp_scan_start(r->text, r->size, r->error);
-    return pp_scan_fail(&scan, at, "%s%s%s", r->object, r->object[0] ? ": " : "", text);
+    pp_print(message, sizeof message, "%s%s%s", r->object, r->object[0] ? ": " : "", text);
+    return report(r, at, message);
 }
 
 // Fails at the value that the path leads to.
@@ -114,7 +155,10 @@ static perp_status fail_at_key(pp_reader *r, const char *format, ...)
 
 perp_status pp_reader_memory(pp_reader *r)
 {
-    return pp_fail(r->error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    if (r->failed == PERP_OK) {
+        r->failed = pp_fail(r->error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    }
+    return r->failed;
 }
 
 // A value as messages show it, cut to the size; bytes that are not printable become '?'.
@@ -156,8 +200,13 @@ static void describe_value(const json_t *value, char *text, size_t size)
 // list.
 perp_status pp_reader_refuse(pp_reader *r, const char *key, const char *due, const json_t *value)
 {
-    char found[64];
-    describe_value(value, found, sizeof found);
+    char found[88] = "";
+    describe_value(value, found, 64);
+    // An expression is shown with its value.
+    if (json_is_string(value) && r->said == json_string_value(value)) {
+        size_t used = strlen(found);
+        pp_print(found + used, sizeof found - used, " = %g", r->meant);
+    }
     if (!key) {
         return pp_reader_fail(r, "must be %s, not %s", due, found);
     }
@@ -356,16 +405,35 @@ static perp_status read_field(pp_reader *r, const pp_object *object, int kind, c
     return unknown_key(r, object, kind, key);
 }
 
+// Which of the units of a field counts: joints with an angle have the first, others the second;
+// springs the first, twist springs the second. Objects within these have the same.
+static int unit_alternative(const pp_object *object, int kind, int before)
+{
+    if (object == &pp_joint_object) {
+        bool angle = kind == PERP_JOINT_REVOLUTE || kind == PERP_JOINT_ANGLE ||
+                     kind == PERP_JOINT_UNIVERSAL || kind == PERP_JOINT_PLANAR ||
+                     kind == PERP_JOINT_SCREW;
+        return angle ? 1 : 2;
+    }
+    if (object == &pp_force_object) {
+        return kind == PERP_FORCE_TORSION_SPRING ? 2 : 1;
+    }
+    return before;
+}
+
 // First what is there, in the order of the file, so that the first error is the uppermost one; then
 // what is missing.
 perp_status pp_reader_fields(pp_reader *r, const pp_object *object, int kind, const json_t *json,
                              void *def, uint64_t *seen)
 {
     *seen = 0;
+    int before = r->alternative;
     for (size_t k = 0; k < json_object_size(json); k++) {
         const json_t *value = &json->as.item[k];
         pp_reader_enter(r, value->key, 0);
+        r->alternative = unit_alternative(object, kind, before);
         perp_status status = read_field(r, object, kind, value->key, value, def, seen);
+        r->alternative = before;
         pp_reader_leave(r);
         if (status != PERP_OK) {
             return status;

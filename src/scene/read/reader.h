@@ -93,7 +93,25 @@ typedef struct pp_object {
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
     pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_input_object, pp_actuator_object, pp_table_object, pp_points_object, pp_rotation_object;
+    pp_input_object, pp_actuator_object, pp_table_object, pp_points_object, pp_rotation_object,
+    pp_replicate_object, pp_include_object, pp_assembly_object;
+
+// ── Units (units.c) ──────────────────────────────────────────────────────────────────────────────
+
+enum { PP_DIMENSIONS = 4, PP_RADIAN = 3 };  // metre, kilogram, second, radian
+
+// A value in this unit times the factor is the value in SI.
+typedef struct pp_measure {
+    double factor;
+    int power[PP_DIMENSIONS];
+} pp_measure;
+
+// Reads a unit such as "N/m"; returns NULL, or the place where it is none, with the nearest one that
+// exists.
+const char *pp_measure_parse(const char *text, size_t length, pp_measure *unit, const char **near);
+double pp_measure_apply(const pp_measure *unit, double value);
+// Whether a unit has the dimension of the units of a field ("N m or N").
+bool pp_measure_fits(const pp_measure *unit, const char *due, int which);
 
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
 
@@ -111,6 +129,19 @@ typedef struct pp_turn_input {  // {"axis": […], "angle": …}
     perp_vec3 axis;
     double angle;
 } pp_turn_input;
+
+typedef struct pp_replicate_input {  // {"count": 20, "index": "i"}
+    int count;
+    const char *index;
+} pp_replicate_input;
+
+// An included file or an assembly: the pose of its frame, and what names in it begin with.
+typedef struct pp_part_input {
+    const char *prefix;
+    perp_vec3 position;
+    double angle;
+    perp_quat rotation;
+} pp_part_input;
 
 // A joint as a scene writes it: `at` in place of two anchors, `collide` as a flag.
 typedef struct pp_joint_input {
@@ -141,32 +172,98 @@ typedef struct pp_names {
 } pp_names;
 
 enum { PP_GROUPS_MOST = 32 };  // bits of a group
-enum { PP_PATH_MAX = 12 };     // no object of the format is nested deeper
+enum {
+    PP_PATH_MAX = 48,     // no object of the format is nested deeper
+    PP_NEST_MAX = 12,     // files and assemblies within each other
+    PP_INDICES_MAX = 12,  // indices of replicate in force at a place
+    PP_SUFFIX_MAX = 80,
+};
 
-// path and depth lead from the root to the value being read; messages find line and column by them.
+// Numbers that a scene knows by name while it is read: parameters, then indices.
+typedef struct pp_constants {
+    const char **name;
+    double *value;
+    int count, room;
+} pp_constants;
+
+// A file that is included, read once.
+typedef struct pp_part {
+    const char *name;  // relative to the folder of the scene
+    const char *text;  // without comments
+    size_t size;
+    const json_t *root;
+    const struct pp_part *next;
+} pp_part;
+
+// Where the objects being read are: the scene, an included file, or an assembly. Scopes are on the C
+// stack.
+typedef struct pp_scope {
+    const struct pp_scope *outer;
+    const char *prefix;   // of all names, with those of outer scopes
+    bool placed;          // the pose is not the identity
+    perp_vec3 position;   // of the frame in the world
+    double angle;         // in the plane
+    perp_quat rotation;   // in space
+    const pp_part *part;  // of the file; NULL: the scene
+    // The place of the include in the outer file; depth 0: an assembly, which is in the same file.
+    pp_json_step path[PP_PATH_MAX];
+    int depth;
+} pp_scope;
+
+// Objects of a scene, counted before anything is read: arrays and tables of names get their final
+// size.
+typedef struct pp_counts {
+    size_t bodies, shapes, joints, inputs;
+} pp_counts;
+
+// Reads one object of a list. index: its number in the list, with copies; owner: the body whose
+// shapes are read.
+struct pp_reader;
+typedef perp_status pp_read_object(struct pp_reader *r, const json_t *json, int index, int owner);
+
+// path and depth lead from the root of the file to the value being read; messages find line and
+// column by them.
 typedef struct pp_reader {
     bool spatial;           // the scene is one of space
     const char *path_name;  // of the scene file: files it names are found beside it
     const perp_scene_load_options *reading;
     perp_scene *scene;  // keeps the files
-    const char *text;   // without comments
+    const char *text;   // of the file being read, without comments
     size_t size;
+    const char *scene_text;  // of the scene itself
+    size_t scene_size;
     const perp_env *env;
     perp_error *error;
-    pp_arena *arena;  // scratch
+    perp_status failed;  // an error was reported; later ones are its consequences
+    pp_arena *arena;     // scratch
     perp_builder *builder;
     pp_json_step path[PP_PATH_MAX];
     int depth;
     char object[120];  // the object being read, for messages: "body 'block'"
+    const char *said;  // the last string that was a number, and its value, for messages
+    double meant;
+    int alternative;  // of the units of a field, from 1 (units.c); 0: all
     pp_known_body *body;
     pp_known_shape *shape;
     const char **joint;
     const char **input;         // names of the inputs that were read
     const char **source_names;  // t, then q[…] and dq[…] of the joints; NULL until these are read
     int bodies, shapes, joints, inputs;
+    pp_counts room;
+    int next_body, next_input;  // whose shapes or source are read
     pp_names body_names, shape_names, joint_names;
     const char *group[PP_GROUPS_MOST];  // names of the bits of groups and masks
     int groups;
+    // Parameters, copies, files and assemblies (parts.c).
+    const pp_scope *scope;
+    pp_constants level[PP_NEST_MAX + 1];  // of the scene, and of files in files
+    pp_constants *constants;              // those in force
+    const pp_part *parts;                 // files that were read
+    const pp_object *pass_object;         // the list that is read in all parts, and how
+    pp_read_object *pass_read;
+    bool checks;                 // the first pass, which checks what no pass reads
+    int copies;                  // made in this pass
+    char suffix[PP_SUFFIX_MAX];  // of the copy being read, for its name
 } pp_reader;
 
 // Room for `most` names; false: no memory.
@@ -198,16 +295,84 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
 // "must be a number > 0 [kg], not -1".
 perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
                                     const json_t *value);
-bool pp_reader_angle(const json_t *value, double *to);
-bool pp_reader_numbers(const json_t *value, int count, double *to);    // exactly so many
-bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to);  // two or three
+// A number, or a string with an expression of constants and a unit (quantity.c). false: it is
+// neither, or r->failed tells that the error was reported.
+bool pp_reader_number(pp_reader *r, const pp_field *field, const json_t *value, double *to);
+// Exactly so many numbers; a vector has two or three.
+bool pp_reader_numbers(pp_reader *r, const pp_field *field, const json_t *value, int count,
+                       double *to);
+bool pp_reader_vector(pp_reader *r, const pp_field *field, const json_t *value, int count,
+                      perp_vec3 *to);
+// A whole number; -1: it is none.
+int64_t pp_reader_whole(pp_reader *r, const pp_field *field, const json_t *value);
+// A text that was parsed, with the constants replaced by numbers, for the model.
+perp_status pp_reader_formula(pp_reader *r, const pp_field *field, const char *text,
+                              const char **to);
+// A text with the names of inputs and joints that the model has, where a scope has a prefix.
+// column, unless NULL: one of that text, which becomes one of the given text.
+perp_status pp_reader_globalize(pp_reader *r, const pp_expr_names *names, const char *text,
+                                int *column, const char **to);
+// The expression before `end`, times the factor of the unit there.
+perp_status pp_reader_scale(pp_reader *r, const pp_field *field, const char *text, const char *end,
+                            const char **to);
+// A name with expressions in braces, "ball{i+1}", as text; *made: it had some. The path leads to it.
+perp_status pp_reader_expand(pp_reader *r, const char *key, const char *text, const char **to,
+                             bool *made);
 perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *value,
                              const char **to);
 // The kinds of space (value_space.c).
 perp_status pp_reader_value_space(pp_reader *r, const pp_field *field, const json_t *value,
                                   void *to);
-// The triangles of a file that the scene names, in scratch; the scene keeps the file (files.c).
+// A file that the scene or a file in it names, which the scene keeps (files.c). *foreign: it is
+// outside the folder of the scene.
+perp_status pp_reader_file(pp_reader *r, const char *name, const perp_scene_file **file,
+                           bool *foreign);
+// The same by its name relative to the folder of the scene.
+perp_status pp_reader_keep_file(pp_reader *r, const char *name, const perp_scene_file **file,
+                                bool *foreign);
+// Writes the values that the options set into a text, in the arena (text.c).
+perp_status pp_scene_set(pp_arena *arena, const perp_scene_load_options *reading, const char **text,
+                         size_t *size, perp_error *error);
+// Replaces comments and trailing commas by blanks, so that lines and columns stay (text.c).
+void pp_scene_blank(char *text, size_t size);
+// The parameters of a scene as a sentence: "it has width, height".
+void pp_parameter_list(const json_t *parameters, char *text, size_t size);
+// The triangles of such a file, in scratch.
 perp_status pp_reader_mesh(pp_reader *r, const char *name, pp_mesh_file *mesh);
+
+// ── Parts (parts.c): parameters, copies, included files and assemblies ───────────────────────────────
+
+int pp_constant_find(const pp_constants *constants, const char *name);  // -1: none
+// Evaluates "parameters" of a file into r->constants. given: values that replace its own.
+perp_status pp_reader_parameters(pp_reader *r, const json_t *root, const pp_constants *given);
+// Whether some body is spatial, which decides for the whole scene before any field is read. Loads
+// the files.
+perp_status pp_reader_find_space(pp_reader *r, const json_t *root);
+// Reads the objects of a list in all parts (object NULL: excluded pairs of bodies): those of included files first, then those of assemblies,
+// then those of the file itself.
+perp_status pp_reader_pass(pp_reader *r, const json_t *root, const pp_object *object,
+                           pp_read_object *read);
+// Reads an array of objects, the value of object->list in the object that the path leads to, with
+// its copies.
+perp_status pp_reader_list(pp_reader *r, const json_t *parent, const pp_object *object,
+                           pp_read_object *read, int owner);
+// The name of an object in its scope: prefix, own name or word and number, and the index of a copy.
+// own: without the prefix.
+perp_status pp_reader_name(pp_reader *r, const json_t *json, const char *word, int number, bool own,
+                           const char **name);
+// Finds a name as the scope sees it: with its prefix, with those of outer scopes, without. -1: none.
+int pp_reader_find(pp_reader *r, const pp_names *names, const char *word);
+
+// ── Poses of files and assemblies (place.c) ──────────────────────────────────────────────────────────
+
+perp_status pp_place_body(pp_reader *r, perp_body_def *def);
+void pp_place_shape(const pp_reader *r, perp_shape_def *def);
+void pp_place_joint(const pp_reader *r, pp_joint_input *joint);
+perp_status pp_place_force(pp_reader *r, perp_force_def *def);
+perp_vec3 pp_place_direction(const pp_reader *r, perp_vec3 d);
+// Position and rotation of a body at t = 0.
+perp_status pp_initial_pose(pp_reader *r, const perp_body_def *def, perp_vec3 *position,
+                            double *angle, perp_quat *rotation);
 // Largest text or file that is read [bytes].
 size_t pp_reading_most(const perp_scene_load_options *reading);
 // The words of a list as "a, b or c".

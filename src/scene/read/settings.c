@@ -64,9 +64,13 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         if (!name) {
             status = pp_reader_refuse(r, "tree", "a list of joint names", item);
         }
+        bool made;
+        if (name) {
+            status = pp_reader_expand(r, "tree", name, &name, &made);
+        }
         // An unknown joint is reported by name; -1 is never used.
         tree[k].i = name ? pp_names_find(&r->joint_names, name) : -1;
-        if (name && tree[k].i < 0) {
+        if (status == PERP_OK && name && tree[k].i < 0) {
             status = no_such_joint(r, name);
         }
         pp_reader_leave(r);

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double PI = 3.141592653589793;
-
 // ── Numbers and angles ───────────────────────────────────────────────────────────────────────────
 
 // The unit follows in brackets: "must be a number > 0 [kg]".
@@ -29,8 +27,10 @@ perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const c
 // Numbers of all kinds. A length is stored as half of it.
 static perp_status read_number(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
-    double x = json_number_value(value);
-    bool good = json_is_number(value);
+    const char *word = json_string_value(value);
+    bool infinite = field->kind == PP_FIELD_EFFORT && word && strcmp(word, "inf") == 0;
+    double x = PP_INF;
+    bool good = infinite || pp_reader_number(r, field, value, &x);
     const char *due = "a number";
     if (field->kind == PP_FIELD_POSITIVE || field->kind == PP_FIELD_LENGTH) {
         due = "a number > 0";
@@ -43,10 +43,7 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
         good = good && x >= 0.0 && x <= 1.0;
     } else if (field->kind == PP_FIELD_EFFORT) {
         due = "a number >= 0 or \"inf\"";
-        const char *word = json_string_value(value);
-        bool infinite = word && strcmp(word, "inf") == 0;
-        x = infinite ? PP_INF : x;
-        good = infinite || (good && x >= 0.0);
+        good = good && x >= 0.0;
     }
     if (!good) {
         return pp_reader_refuse_number(r, field, due, value);
@@ -58,37 +55,12 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
 // PP_THREADS_MOST is the 256 of the message.
 static perp_status read_threads(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
-    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t n = pp_reader_whole(r, field, value);
     if (n < 0 || n > PP_THREADS_MOST) {
         return pp_reader_refuse(r, field->key, "an integer from 0 to 256", value);
     }
     *to = (int)n;
     return PERP_OK;
-}
-
-// An angle: radians, or a string with a number and "deg" or "rad" [rad].
-bool pp_reader_angle(const json_t *value, double *to)
-{
-    if (json_is_number(value)) {
-        *to = json_number_value(value);
-        return true;
-    }
-    const char *text = json_string_value(value);
-    if (!text) {
-        return false;
-    }
-    text += strspn(text, " ");
-    // The number ends at a blank or at the d or r of its unit; neither occurs in a decimal number.
-    size_t length = strcspn(text, " dr");
-    const char *unit = text + length + strspn(text + length, " ");
-    bool degrees = strncmp(unit, "deg", 3) == 0, radians = strncmp(unit, "rad", 3) == 0;
-    double x;
-    if (pp_number_parse(text, length, &x) != PP_NUMBER_FINITE || !(degrees || radians) ||
-        unit[3 + strspn(unit + 3, " ")] != '\0') {
-        return false;
-    }
-    *to = degrees ? x * PI / 180.0 : x;
-    return true;
 }
 
 // Bounds of joint coordinates, which may be angles, lengths or infinite.
@@ -99,7 +71,7 @@ static perp_status read_bound(pp_reader *r, const pp_field *field, const json_t 
         *to = word[0] == '-' ? -PP_INF : PP_INF;
         return PERP_OK;
     }
-    if (pp_reader_angle(value, to)) {
+    if (pp_reader_number(r, field, value, to)) {
         return PERP_OK;
     }
     return pp_reader_refuse(r, field->key,
@@ -107,26 +79,34 @@ static perp_status read_bound(pp_reader *r, const pp_field *field, const json_t 
 }
 
 // An array of exactly `count` numbers.
-bool pp_reader_numbers(const json_t *value, int count, double *to)
+bool pp_reader_numbers(pp_reader *r, const pp_field *field, const json_t *value, int count,
+                       double *to)
 {
     if (json_array_size(value) != (size_t)count) {
         return false;
     }
     for (int k = 0; k < count; k++) {
         const json_t *number = json_array_get(value, (size_t)k);
-        if (!json_is_number(number)) {
+        if (json_is_number(number)) {
+            to[k] = json_number_value(number);
+            continue;
+        }
+        pp_reader_enter(r, NULL, k);
+        bool good = pp_reader_number(r, field, number, &to[k]);
+        pp_reader_leave(r);
+        if (!good) {
             return false;
         }
-        to[k] = json_number_value(number);
     }
     return true;
 }
 
 // Two numbers leave z at 0.
-bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to)
+bool pp_reader_vector(pp_reader *r, const pp_field *field, const json_t *value, int count,
+                      perp_vec3 *to)
 {
     double x[3] = {0.0, 0.0, 0.0};
-    bool good = pp_reader_numbers(value, count, x);
+    bool good = pp_reader_numbers(r, field, value, count, x);
     if (good) {
         *to = (perp_vec3){x[0], x[1], x[2]};
     }
@@ -136,12 +116,13 @@ bool pp_reader_vector(const json_t *value, int count, perp_vec3 *to)
 // An axis in the plane is stored as its angle.
 static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
+    static const pp_field plain = {.key = "axis"};  // components have no unit, the angle has
     perp_vec3 d;
-    if (pp_reader_vector(value, 2, &d) && (d.x != 0.0 || d.y != 0.0)) {
+    if (pp_reader_vector(r, &plain, value, 2, &d) && (d.x != 0.0 || d.y != 0.0)) {
         *to = atan2(d.y, d.x);
         return PERP_OK;
     }
-    if (pp_reader_angle(value, to)) {
+    if (pp_reader_number(r, field, value, to)) {
         return PERP_OK;
     }
     return pp_reader_refuse(r, field->key, "a direction [x, y], or an angle such as \"30 deg\"",
@@ -153,8 +134,8 @@ static perp_status read_size(pp_reader *r, const pp_field *field, const json_t *
                              perp_vec3 *to)
 {
     perp_vec3 d;
-    bool good = pp_reader_vector(value, r->spatial ? 3 : 2, &d) && d.x > 0.0 && d.y > 0.0 &&
-                (d.z > 0.0 || !r->spatial);
+    bool good = pp_reader_vector(r, field, value, r->spatial ? 3 : 2, &d) && d.x > 0.0 &&
+                d.y > 0.0 && (d.z > 0.0 || !r->spatial);
     if (!good) {
         return pp_reader_refuse_number(r, field,
                                        r->spatial ? "three numbers > 0, [x, y, z]"
@@ -181,10 +162,12 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
     // Whether the polygon is convex and counterclockwise is checked by the model.
     for (size_t k = 0; k < n; k++) {
         const json_t *point = json_array_get(value, k);
-        if (!pp_reader_vector(point, 2, &vertices[k])) {
-            pp_reader_enter(r, NULL, (int)k);
-            perp_status status = pp_reader_refuse(r, NULL, "a vertex: two numbers [x, y]", point);
-            pp_reader_leave(r);
+        pp_reader_enter(r, NULL, (int)k);
+        bool good = pp_reader_vector(r, field, point, 2, &vertices[k]);
+        perp_status status =
+            good ? PERP_OK : pp_reader_refuse(r, NULL, "a vertex: two numbers [x, y]", point);
+        pp_reader_leave(r);
+        if (status < 0) {
             return status;
         }
     }
@@ -197,9 +180,10 @@ static perp_status read_vertices(pp_reader *r, const pp_field *field, const json
 
 // Prints a list of numbers in the syntax of expressions, "[1,2,3]". size holds NUMBER_MAX bytes for
 // each.
-static perp_status read_list(pp_reader *r, const char *key, const json_t *list, char *text,
+static perp_status read_list(pp_reader *r, const pp_field *field, const json_t *list, char *text,
                              size_t size)
 {
+    const char *key = field->key;
     perp_status status = PERP_OK;
     size_t used = 0;
     pp_reader_enter(r, key, 0);
@@ -210,15 +194,19 @@ static perp_status read_list(pp_reader *r, const char *key, const json_t *list, 
     }
     for (size_t k = 0; k < json_array_size(list); k++) {
         const json_t *number = json_array_get(list, k);
-        if (!json_is_number(number)) {
-            pp_reader_enter(r, NULL, (int)k);
+        // Printed with all digits: the text is parsed again.
+        double x = 0.0;
+        pp_reader_enter(r, NULL, (int)k);
+        if (!pp_reader_number(r, field, number, &x)) {
             status = pp_reader_refuse(r, NULL, "a number", number);
-            pp_reader_leave(r);
+        }
+        pp_reader_leave(r);
+        if (status < 0) {
             break;
         }
         pp_print(text + used, size - used, "%s", k > 0 ? "," : "[");
         used++;
-        pp_number_print(text + used, size - used, json_number_value(number));
+        pp_number_print(text + used, size - used, x);
         used += strlen(text + used);
     }
     pp_print(text + used, size - used, "]");
@@ -228,7 +216,8 @@ static perp_status read_list(pp_reader *r, const char *key, const json_t *list, 
 
 // {"table": {"t": [...], "value": [...]}} becomes the text table(t, [...], [...], monotone), so that
 // tables and expressions are evaluated and differentiated by the same code.
-static perp_status read_table(pp_reader *r, const json_t *value, const char **to)
+static perp_status read_table(pp_reader *r, const pp_field *field, const json_t *value,
+                              const char **to)
 {
     enum { NUMBER_MAX = 32, HEAD = 64 };
     uint64_t seen;
@@ -252,10 +241,12 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
         if (!text || !times || !values) {
             status = PERP_ERR_MEMORY;
         } else {
-            status = read_list(r, "t", t, times, nt);
+            static const pp_field time = {.key = "t", .unit = "s"};
+            status = read_list(r, &time, t, times, nt);
         }
         if (status == PERP_OK) {
-            status = read_list(r, "value", y, values, ny);
+            const pp_field of = {.key = "value", .unit = field->unit};
+            status = read_list(r, &of, y, values, ny);
         }
         if (status == PERP_OK) {
             static const char *const words[] = {"monotone", "linear", "hold", "spline"};
@@ -270,25 +261,33 @@ static perp_status read_table(pp_reader *r, const json_t *value, const char **to
 // One number e >= 0 stands for both directions, [-e, e].
 static perp_status read_range(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {
-    if (json_is_number(value) && json_number_value(value) >= 0.0) {
-        to[1] = json_number_value(value);
-        to[0] = -to[1];
+    double e = -1.0;
+    bool array = json_is_array(value);
+    if (!array && pp_reader_number(r, field, value, &e) && e >= 0.0) {
+        to[1] = e;
+        to[0] = -e;
         return PERP_OK;
     }
-    if (pp_reader_numbers(value, 2, to) && to[0] <= to[1]) {
+    if (array && pp_reader_numbers(r, field, value, 2, to) && to[0] <= to[1]) {
         return PERP_OK;
     }
     return pp_reader_refuse_number(r, field, "a number >= 0, or [lower, upper]", value);
 }
 
-// Parses an expression for its errors alone, so that a message has line and column. The builder
-// parses it again.
-static perp_status check_expression(pp_reader *r, const pp_field *field, const char *text)
+// Parses an expression for its errors, so that a message has line and column, then replaces
+// parameters and unit. The builder parses the result again.
+static perp_status read_expression(pp_reader *r, const pp_field *field, const char *text,
+                                   const char **to)
 {
     const pp_expr *expr;
     pp_expr_error error;
+    const char *end, *local = text;
+    bool made;
     pp_expr_names scope = {.variable = r->spatial ? pp_spatial_variables : pp_planar_variables,
-                           .variables = 1};  // time alone
+                           .variables = 1,  // time alone
+                           .constant = r->constants->name,
+                           .value = r->constants->value,
+                           .constants = r->constants->count};
     if (field->kind == PP_FIELD_EXPRESSION) {
         scope.variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
     }
@@ -300,14 +299,32 @@ static perp_status check_expression(pp_reader *r, const pp_field *field, const c
         scope.input = r->input;
         scope.inputs = r->inputs;
     }
+    perp_status status = pp_reader_expand(r, field->key, text, &local, &made);
+    if (status == PERP_OK) {
+        status = pp_reader_globalize(r, &scope, local, NULL, &text);
+    }
+    if (status < 0) {
+        return status;
+    }
     pp_mark mark = pp_arena_mark(r->arena);
-    perp_status status = pp_expr_parse_with(text, &scope, r->arena, &expr, NULL, &error);
+    status = pp_expr_parse_with(text, &scope, r->arena, &expr, &end, &error);
     pp_arena_release(r->arena, mark);
     if (status == PERP_ERR_MEMORY) {
         return pp_reader_memory(r);
     }
-    return status < 0 ? pp_reader_fail_inside(r, error.column, "'%s': %s", field->key, error.text)
-                      : PERP_OK;
+    // Columns are those of the file, unless braces have changed them.
+    if (status < 0) {
+        status = pp_reader_globalize(r, &scope, local, &error.column, &text);
+        if (status < 0) {
+            return status;
+        }
+        int column = made ? 1 : error.column;
+        return pp_reader_fail_inside(r, column, "'%s': %s", field->key, error.text);
+    }
+    if (*end) {
+        status = pp_reader_scale(r, field, text, end, &text);
+    }
+    return status < 0 ? status : pp_reader_formula(r, field, text, to);
 }
 
 // A motion is a text, whatever the scene writes: a number is printed with all its digits.
@@ -324,19 +341,18 @@ perp_status pp_reader_motion(pp_reader *r, const pp_field *field, const json_t *
         pp_number_print(text, NUMBER_MAX, json_number_value(value));
         *to = text;
     } else if (json_is_string(value)) {
-        *to = json_string_value(value);
+        return read_expression(r, field, json_string_value(value), to);
     } else if (json_is_object(value)) {
-        status = read_table(r, value, to);
+        const char *table = NULL;
+        status = read_table(r, field, value, &table);
+        return status < 0 ? status : read_expression(r, field, table, to);
     } else {
         return pp_reader_refuse_number(r, field,
                                        "a number, an expression such as \"0.1*sin(2*pi*t)\", or "
                                        "{\"table\": ...}",
                                        value);
     }
-    if (status < 0) {
-        return status;
-    }
-    return check_expression(r, field, *to);
+    return status;
 }
 
 // ── Words ────────────────────────────────────────────────────────────────────────────────────────
@@ -348,7 +364,13 @@ static perp_status read_text(pp_reader *r, const pp_field *field, const json_t *
                              const char **to)
 {
     const char *text = json_string_value(value);
-    bool description = strcmp(field->key, "description") == 0;
+    bool description = strcmp(field->key, "description") == 0, made = false;
+    if (text && !description) {
+        perp_status status = pp_reader_expand(r, field->key, text, &text, &made);
+        if (status < 0) {
+            return status;
+        }
+    }
     size_t length = text ? strlen(text) : 0;
     bool good =
         text && length <= (description ? TEXT_MAX : NAME_MAX_BYTES) && (description || length > 0);
@@ -449,15 +471,23 @@ static const char **name_array(pp_reader *r, int count)
     return names;
 }
 
+// The word of a reference, with its indices; NULL: it is no string, or r->failed.
+static const char *reference(pp_reader *r, const pp_field *field, const json_t *value)
+{
+    const char *word = json_string_value(value);
+    bool made;
+    return word && pp_reader_expand(r, field->key, word, &word, &made) == PERP_OK ? word : NULL;
+}
+
 // Bodies may be named before or after; all of them are read by now.
 static perp_status read_body(pp_reader *r, const pp_field *field, const json_t *value,
                              perp_body *to)
 {
-    const char *word = json_string_value(value);
+    const char *word = reference(r, field, value);
     if (!word) {
         return pp_reader_refuse(r, field->key, "the name of a body, or \"ground\"", value);
     }
-    *to = (perp_body){pp_names_find(&r->body_names, word)};
+    *to = (perp_body){pp_reader_find(r, &r->body_names, word)};
     if (to->i >= 0) {
         return PERP_OK;
     }
@@ -471,36 +501,48 @@ static perp_status read_body(pp_reader *r, const pp_field *field, const json_t *
     return no_such(r, field, "body", word, names, r->bodies);
 }
 
+// A shape by its own name or by that of its body, where only one fits; such names count with the
+// prefix of a scope. -1: none. *more: another one that fits, or -1.
+static int find_loosely(const pp_reader *r, const char *prefix, const char *word, int *more)
+{
+    size_t length = strlen(prefix);
+    int found = -1;
+    *more = -1;
+    for (int i = 0; i < r->shapes; i++) {
+        const pp_known_shape *shape = &r->shape[i];
+        const char *body = r->body[shape->body].name;
+        bool in_scope = strncmp(shape->name, prefix, length) == 0;
+        bool by_body = strncmp(body, prefix, length) == 0 && strcmp(body + length, word) == 0;
+        if ((in_scope && strcmp(shape->own, word) == 0) || by_body) {
+            *more = found >= 0 ? found : *more;
+            found = i;
+        }
+    }
+    return found;
+}
+
 // A shape by its full name, "body.shape"; or by "shape" alone, or by "body" alone, where only one
 // shape fits.
 static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t *value,
                               perp_shape *to)
 {
-    const char *word = json_string_value(value);
+    const char *word = reference(r, field, value);
     if (!word) {
         return pp_reader_refuse(r, field->key,
                                 "the name of a shape: \"body.shape\", or \"shape\" of the ground",
                                 value);
     }
-    *to = (perp_shape){pp_names_find(&r->shape_names, word)};
-    if (to->i >= 0) {
-        return PERP_OK;
-    }
-    // `more` is another one that fits, if there is any.
-    int found = -1, more = -1;
-    for (int i = 0; i < r->shapes; i++) {
-        const pp_known_shape *shape = &r->shape[i];
-        if (strcmp(shape->own, word) == 0 || strcmp(r->body[shape->body].name, word) == 0) {
-            more = found >= 0 ? found : more;
-            found = i;
+    *to = (perp_shape){pp_reader_find(r, &r->shape_names, word)};
+    // Inner scopes hide outer ones, here as in pp_reader_find.
+    for (const pp_scope *s = r->scope; s && to->i < 0; s = s->outer) {
+        int more, found = find_loosely(r, s->prefix, word, &more);
+        if (more >= 0) {
+            return pp_reader_fail(r, "'%s': '%.40s' is ambiguous; write '%s' or '%s'", field->key,
+                                  word, r->shape[more].name, r->shape[found].name);
         }
+        to->i = found;
     }
-    if (more >= 0) {
-        return pp_reader_fail(r, "'%s': '%.40s' is ambiguous; write '%s' or '%s'", field->key, word,
-                              r->shape[more].name, r->shape[found].name);
-    }
-    if (found >= 0) {
-        *to = (perp_shape){found};
+    if (to->i >= 0) {
         return PERP_OK;
     }
     const char **names = name_array(r, r->shapes);
@@ -517,12 +559,12 @@ static perp_status read_shape(pp_reader *r, const pp_field *field, const json_t 
 static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t *value,
                               perp_joint *to)
 {
-    const char *word = json_string_value(value);
+    const char *word = reference(r, field, value);
     if (!word) {
         return pp_reader_refuse(r, field->key, "the name of a joint defined before this one",
                                 value);
     }
-    *to = (perp_joint){pp_names_find(&r->joint_names, word)};
+    *to = (perp_joint){pp_reader_find(r, &r->joint_names, word)};
     if (to->i >= 0) {
         return PERP_OK;
     }
@@ -550,14 +592,14 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_BOUND:
         return read_bound(r, field, value, to);
     case PP_FIELD_ANGLE:
-        return pp_reader_angle(value, to)
+        return pp_reader_number(r, field, value, to)
                    ? PERP_OK
                    : pp_reader_refuse(r, field->key,
                                       "an angle: radians, or a string such as \"30 deg\"", value);
     case PP_FIELD_AXIS:
         return read_axis(r, field, value, to);
     case PP_FIELD_VECTOR:
-        if (pp_reader_vector(value, r->spatial ? 3 : 2, vector)) {
+        if (pp_reader_vector(r, field, value, r->spatial ? 3 : 2, vector)) {
             return PERP_OK;
         }
         return pp_reader_refuse_number(
@@ -574,7 +616,7 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_RANGE:
         return read_range(r, field, value, to);
     case PP_FIELD_TRIPLE:
-        return pp_reader_numbers(value, 3, to)
+        return pp_reader_numbers(r, field, value, 3, to)
                    ? PERP_OK
                    : pp_reader_refuse_number(r, field, "three numbers", value);
     case PP_FIELD_TEXT:

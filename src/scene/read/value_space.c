@@ -39,7 +39,7 @@ static perp_status read_rotation(pp_reader *r, const pp_field *field, const json
         return read_turn(r, value, to);
     }
     double q[4];
-    if (!pp_reader_numbers(value, 4, q)) {
+    if (!pp_reader_numbers(r, field, value, 4, q)) {
         return pp_reader_refuse(r, field->key, rotation_due, value);
     }
     double norm = pp_quat_norm((perp_quat){q[0], q[1], q[2], q[3]});
@@ -56,7 +56,7 @@ static perp_status read_direction(pp_reader *r, const pp_field *field, const jso
                                   perp_vec3 *to)
 {
     perp_vec3 d;
-    if (!pp_reader_vector(value, 3, &d) || (d.x == 0.0 && d.y == 0.0 && d.z == 0.0)) {
+    if (!pp_reader_vector(r, field, value, 3, &d) || (d.x == 0.0 && d.y == 0.0 && d.z == 0.0)) {
         return pp_reader_refuse(r, field->key, "a direction [x, y, z] that is not zero", value);
     }
     *to = d;
@@ -68,7 +68,8 @@ static perp_status read_inertia(pp_reader *r, const pp_field *field, const json_
                                 double *to)
 {
     double I[6] = {0.0};
-    bool good = pp_reader_numbers(value, 3, I) || pp_reader_numbers(value, 6, I);
+    bool good =
+        pp_reader_numbers(r, field, value, 3, I) || pp_reader_numbers(r, field, value, 6, I);
     if (!good || !(I[0] > 0.0) || !(I[1] > 0.0) || !(I[2] > 0.0)) {
         return pp_reader_refuse_number(
             r, field, "three moments [xx, yy, zz] > 0, or six numbers [xx, yy, zz, xy, xz, yz]",
@@ -83,7 +84,7 @@ static perp_status read_radii(pp_reader *r, const pp_field *field, const json_t 
                               perp_vec3 *to)
 {
     perp_vec3 d;
-    if (!pp_reader_vector(value, 3, &d) || !(d.x > 0.0) || !(d.y > 0.0) || !(d.z > 0.0)) {
+    if (!pp_reader_vector(r, field, value, 3, &d) || !(d.x > 0.0) || !(d.y > 0.0) || !(d.z > 0.0)) {
         return pp_reader_refuse_number(r, field, "three numbers > 0, [x, y, z]", value);
     }
     *to = d;
@@ -95,7 +96,7 @@ static perp_status read_area(pp_reader *r, const pp_field *field, const json_t *
                              perp_vec3 *to)
 {
     perp_vec3 d;
-    if (!pp_reader_vector(value, 2, &d) || !(d.x > 0.0) || !(d.y > 0.0)) {
+    if (!pp_reader_vector(r, field, value, 2, &d) || !(d.x > 0.0) || !(d.y > 0.0)) {
         return pp_reader_refuse_number(r, field, "two numbers > 0, [x, y]", value);
     }
     *to = pp_scale(0.5, d);
@@ -105,7 +106,7 @@ static perp_status read_area(pp_reader *r, const pp_field *field, const json_t *
 // Limits of iterations; 0 means none.
 static perp_status read_count(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
-    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t n = pp_reader_whole(r, field, value);
     if (n < 0 || n > INT32_MAX) {
         return pp_reader_refuse(r, field->key, "an integer >= 0", value);
     }
@@ -116,7 +117,7 @@ static perp_status read_count(pp_reader *r, const pp_field *field, const json_t 
 // Directions of the friction pyramid; 0 leaves it to the scene.
 static perp_status read_facets(pp_reader *r, const pp_field *field, const json_t *value, int *to)
 {
-    json_int_t n = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t n = pp_reader_whole(r, field, value);
     if (n != 0 && (n < 3 || n > 256)) {
         return pp_reader_refuse(
             r, field->key,
@@ -188,7 +189,10 @@ static perp_status read_points(pp_reader *r, const pp_field *field, const json_t
     }
     for (size_t k = 0; k < n; k++) {
         const json_t *point = json_array_get(value, k);
-        if (!pp_reader_vector(point, 3, &vertices[k])) {
+        pp_reader_enter(r, NULL, (int)k);
+        bool good = pp_reader_vector(r, field, point, 3, &vertices[k]);
+        pp_reader_leave(r);
+        if (!good) {
             return refuse_item(r, k, "a vertex: three numbers [x, y, z]", point);
         }
     }
@@ -248,8 +252,12 @@ static perp_status read_heights(pp_reader *r, const pp_field *field, const json_
         return pp_reader_memory(r);
     }
     for (size_t k = 0; k < rows; k++) {
+        // The path leads to the row, for errors in expressions.
         const json_t *row = json_array_get(value, k);
-        if (!pp_reader_numbers(row, (int)columns, heights + k * columns)) {
+        pp_reader_enter(r, NULL, (int)k);
+        bool good = pp_reader_numbers(r, field, row, (int)columns, heights + k * columns);
+        pp_reader_leave(r);
+        if (!good) {
             return refuse_item(r, k, "a row of numbers with the same length as the first", row);
         }
     }
