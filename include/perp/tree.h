@@ -27,7 +27,7 @@ typedef struct perp_link {
 } perp_link;
 
 // joints: preferred joints of the tree, in order; the others follow in the order of the model. NULL: joints with the
-// most equations first. PERP_ERR_ARGUMENT if a given joint cannot be in a tree; the error says which, and why. The tree
+// most equations first, among these those with an armature. PERP_ERR_ARGUMENT if a given joint cannot be in a tree; the error says which, and why. The tree
 // starts in the initial state of the model, at t = 0; the model must outlive it.
 PERP_API PERP_MUST perp_status perp_tree_create(const perp_model *model, const perp_joint *joints,
                                                 int count, const perp_env *env, perp_tree **tree,
@@ -64,7 +64,7 @@ PERP_API perp_twist perp_tree_twist(const perp_tree *tree, perp_body body);
 // ── Dynamics ─────────────────────────────────────────────────────────────────────────────────────
 
 PERP_API void perp_tree_mass(perp_tree *tree, double *H);  // nv x nv, symmetric, positive
-                                                           // definite; with armatures
+                                                           // definite; with armatures of the tree
 PERP_API void perp_tree_bias(perp_tree *tree, double *C);  // gravity, Coriolis and gyroscopic terms
 // B u: forces of the model except gravity (force elements, springs, dampers, actuators), and external wrenches:
 // applied has one per body of the model, the ground first; NULL: none.

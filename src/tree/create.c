@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 6 };
+enum { MOST_ROWS = 6, LEVELS = 2 * MOST_ROWS };
 
 typedef struct grower {
     const perp_model *model;
@@ -20,7 +20,7 @@ typedef struct grower {
     bool *chosen;  // joints
     // joints of body i: first[i]..first[i + 1]
     int *first, *joint;
-    int *waiting[MOST_ROWS], begin[MOST_ROWS], end[MOST_ROWS];  // queues of joints, by equations
+    int *waiting[LEVELS], begin[LEVELS], end[LEVELS];  // queues of joints, by their weight
     bool *placed;                                               // bodies
     int *queue;  // bodies in the order in which they are placed
     int queued;
@@ -165,7 +165,8 @@ static void list_joints(grower *g, bool all)
 // ── The tree with most equations ─────────────────────────────────────────────────────────────────
 // Prim's algorithm with the number of equations as weight: of the joints at the border of the tree
 // one with most equations is taken next, so that the loops that remain have as few as possible.
-// Among equal ones the first reached is taken, which keeps trees shallow.
+// Among equal ones those with an armature come first, since H has rotors of the tree only; then the
+// first reached, which keeps trees shallow.
 
 // A body becomes part of the tree; its joints wait in the queue of their weight.
 static void enqueue_body(grower *g, int body)
@@ -173,7 +174,8 @@ static void enqueue_body(grower *g, int body)
     g->placed[body] = true;
     for (int i = g->first[body]; i < g->first[body + 1]; i++) {
         int joint = g->joint[i], rows = carried_rows(g->model, &g->model->joint[joint]);
-        g->waiting[rows - 1][g->end[rows - 1]++] = joint;
+        int level = 2 * (rows - 1) + (g->model->joint[joint].armature > 0.0 ? 1 : 0);
+        g->waiting[level][g->end[level]++] = joint;
     }
 }
 
@@ -181,7 +183,7 @@ static void enqueue_body(grower *g, int body)
 // search starts again at the top.
 static void grow_tree(grower *g)
 {
-    int level = MOST_ROWS - 1;
+    int level = LEVELS - 1;
     while (level >= 0) {
         if (g->begin[level] == g->end[level]) {
             level--;
@@ -193,7 +195,7 @@ static void grow_tree(grower *g)
         if (!g->placed[other]) {
             g->chosen[joint] = true;
             enqueue_body(g, other);
-            level = MOST_ROWS - 1;
+            level = LEVELS - 1;
         }
     }
 }
@@ -342,7 +344,7 @@ static bool start_grower(grower *g, const perp_model *m, pp_arena *arena)
     g->joint = PP_ARRAY(arena, int, 2 * (size_t)m->joints);
     g->placed = PP_ZEROS(arena, bool, bodies);
     g->queue = PP_ARRAY(arena, int, bodies);
-    for (int k = 0; k < MOST_ROWS; k++) {
+    for (int k = 0; k < LEVELS; k++) {
         g->waiting[k] = PP_ARRAY(arena, int, 2 * (size_t)m->joints);
         if (!g->waiting[k]) {
             return false;

@@ -184,28 +184,42 @@ static perp_body add_bar(plane *p, double mass, double length, double x, double 
     return perp_builder_add_body(p->builder, &def);
 }
 
+// A four-bar linkage with a motor at its crank. armature: bits, of the joints with a rotor of 0.2 kg m^2.
+static perp_actuator open_linkage(plane *p, const perp_actuator_def *motor, unsigned armature)
+{
+    const double up = 1.57079632679489662, slope = atan2(0.2, 0.4), l = hypot(0.4, 0.2);
+    plane_open(p);
+    perp_body crank = add_bar(p, 0.8, 0.2, 0.0, 0.0, up);
+    perp_body coupler = add_bar(p, 1.8, l, 0.0, 0.2, slope);
+    perp_body rocker = add_bar(p, 1.6, 0.4, 0.4, 0.0, up);
+    const perp_body a[] = {PLANE_GROUND, crank, coupler, PLANE_GROUND};
+    const perp_body b[] = {crank, coupler, rocker, rocker};
+    const double at_a[] = {0.0, 0.1, 0.5 * l, 0.4}, at_b[] = {-0.1, -0.5 * l, 0.2, -0.2};
+    perp_actuator_def drive = *motor;
+    for (int k = 0; k < 4; k++) {
+        perp_joint_def pin = perp_joint_default();
+        pin.a = a[k];
+        pin.b = b[k];
+        pin.anchor_A.x = at_a[k];
+        pin.anchor_B.x = at_b[k];
+        pin.armature = (armature >> k & 1) != 0 ? 0.2 : 0.0;
+        perp_joint joint = perp_builder_add_joint(p->builder, &pin);
+        drive.joint = k == 0 ? joint : drive.joint;
+    }
+    return perp_builder_add_actuator(p->builder, &drive);
+}
+
 // Work and end of a linkage whose crank a limited motor turns, in steps of h.
 static void drive_linkage(perp_stepper stepper, perp_coordinates coordinates, double h,
                           double out[3])
 {
     plane p = {0};
-    const double up = 1.57079632679489662, slope = atan2(0.2, 0.4), l = hypot(0.4, 0.2);
-    plane_open(&p);
-    perp_body crank = add_bar(&p, 0.8, 0.2, 0.0, 0.0, up);
-    perp_body coupler = add_bar(&p, 1.8, l, 0.0, 0.2, slope);
-    perp_body rocker = add_bar(&p, 1.6, 0.4, 0.4, 0.0, up);
-    perp_joint motor =
-        plane_pin(&p, PLANE_GROUND, (perp_vec3){0.0, 0.0, 0.0}, crank, (perp_vec3){-0.1, 0.0, 0.0});
-    plane_pin(&p, crank, (perp_vec3){0.1, 0.0, 0.0}, coupler, (perp_vec3){-0.5 * l, 0.0, 0.0});
-    plane_pin(&p, coupler, (perp_vec3){0.5 * l, 0.0, 0.0}, rocker, (perp_vec3){0.2, 0.0, 0.0});
-    plane_pin(&p, PLANE_GROUND, (perp_vec3){0.4, 0.0, 0.0}, rocker, (perp_vec3){-0.2, 0.0, 0.0});
     perp_actuator_def drive = servo(0.0, 20.0);
     drive.kind = PERP_ACTUATOR_VELOCITY;
     drive.control = "min(t/0.2, 1)*4*pi";
-    drive.joint = motor;
     drive.lower = -5.0;
     drive.upper = 5.0;
-    perp_actuator a = perp_builder_add_actuator(p.builder, &drive);
+    perp_actuator a = open_linkage(&p, &drive, 0);
     p.def.stepper = stepper;
     p.def.coordinates = coordinates;
     plane_start(&p);
@@ -216,8 +230,8 @@ static void drive_linkage(perp_stepper stepper, perp_coordinates coordinates, do
         out[1] += perp_sim_info(p.sim)->energy.work;
         limited += perp_sim_actuator(p.sim, a).limited;
     }
-    out[0] = perp_sim_joint(p.sim, motor).coordinate;
-    out[2] = perp_sim_joint(p.sim, motor).rate;
+    out[0] = perp_sim_joint(p.sim, (perp_joint){0}).coordinate;
+    out[2] = perp_sim_joint(p.sim, (perp_joint){0}).rate;
     assert_true(limited > 0);
     plane_close(&p);
 }
@@ -244,6 +258,47 @@ static void work_in_a_linkage(void **state)
             }
         }
     }
+}
+
+// A rotor at any joint of a loop: the tree takes it, and the motion is that of the theta method.
+static void rotors_in_a_loop(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        double x[2];
+        for (int i = 0; i < 2; i++) {
+            plane p = {0};
+            perp_actuator_def drive = servo(0.0, 0.0);
+            drive.kind = PERP_ACTUATOR_MOTOR;
+            drive.control = "-3";
+            open_linkage(&p, &drive, 1u << k);
+            p.def.stepper = i == 0 ? PERP_STEPPER_EVENT : PERP_STEPPER_MOREAU_JEAN;
+            plane_start(&p);
+            plane_run(&p, i == 0 ? 0.02 : 1e-3, i == 0 ? 10 : 200);
+            x[i] = perp_sim_joint(p.sim, (perp_joint){0}).coordinate;
+            assert_int_equal(p.inexact, 0);
+            plane_close(&p);
+        }
+        near(x[0], x[1], 2e-5, "crank");
+    }
+}
+
+// Rotors at all joints of a loop: one of them is not in the tree.
+static void rotor_of_a_loop_is_refused(void **state)
+{
+    (void)state;
+    plane p = {0};
+    perp_actuator_def drive = servo(0.0, 1.0);
+    perp_error error = {0};
+    open_linkage(&p, &drive, 15);
+    p.def.stepper = PERP_STEPPER_EVENT;
+    assert_int_equal(perp_model_create(p.builder, &p.model, &error), PERP_OK);
+    assert_int_equal(perp_sim_create(p.model, &p.def, NULL, &p.sim, &error), PERP_ERR_ARGUMENT);
+    assert_string_equal(error.text,
+                        "joint 'joint2': the stepper event has no armature of a joint that closes "
+                        "a loop; name the joint in the tree, or use another stepper");
+    assert_null(p.sim);
+    plane_close(&p);
 }
 
 // A servo presses a box on the floor: rest, and N = m g + kp (x - c).
@@ -283,10 +338,16 @@ static void presses_a_box(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linear_servos),     cmocka_unit_test(general_feedback),
-        cmocka_unit_test(saturated_servo),   cmocka_unit_test(impulse_is_the_change_of_momentum),
-        cmocka_unit_test(filtered_motor),    cmocka_unit_test(rotor_is_inertia),
-        cmocka_unit_test(work_in_a_linkage), cmocka_unit_test(presses_a_box),
+        cmocka_unit_test(linear_servos),
+        cmocka_unit_test(general_feedback),
+        cmocka_unit_test(saturated_servo),
+        cmocka_unit_test(impulse_is_the_change_of_momentum),
+        cmocka_unit_test(filtered_motor),
+        cmocka_unit_test(rotor_is_inertia),
+        cmocka_unit_test(work_in_a_linkage),
+        cmocka_unit_test(rotors_in_a_loop),
+        cmocka_unit_test(rotor_of_a_loop_is_refused),
+        cmocka_unit_test(presses_a_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

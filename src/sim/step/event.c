@@ -9,9 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-// Evaluations of the equations of motion take and release memory many times a step: an arena of their own.
+// Evaluations of the equations of motion take and release memory many times a step: an arena of their own. H has the
+// rotors of tree joints on its diagonal; one in a loop would couple branches.              theory (A3)
 perp_status pp_sim_event_create(perp_sim *sim, perp_error *error)
 {
+    for (int i = 0; i < sim->tree->loops; i++) {
+        const pp_joint *j = &sim->model->joint[sim->tree->loop[i]];
+        if (j->armature > 0.0) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "joint '%s': the stepper event has no armature of a joint that closes a "
+                           "loop; name the joint in the tree, or use another stepper",
+                           j->name);
+        }
+    }
     sim->scratch = pp_arena_create(&sim->env);
     return sim->scratch ? PERP_OK : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }
