@@ -86,6 +86,27 @@ static void right_runs_pass(void **state)
     }
 }
 
+// A bead with a rotor and a servo on a spoke that turns: the theta method has its direction in the middle of the step.
+static void beads_on_what_turns_pass(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"step\": 0.005, \"gravity\": [0, 0],\n"
+        " \"bodies\": [{\"name\": \"wheel\", \"mass\": 1, \"inertia\": 0.5, \"spin\": 3},\n"
+        "  {\"name\": \"bead\", \"position\": [0.3, 0], \"velocity\": [0.2, 0.9], \"spin\": 3,\n"
+        "   \"mass\": 0.2, \"inertia\": 0.01}],\n"
+        " \"joints\": [{\"name\": \"axle\", \"kind\": \"revolute\", \"b\": \"wheel\"},\n"
+        "  {\"name\": \"spoke\", \"kind\": \"prismatic\", \"a\": \"wheel\", \"b\": \"bead\",\n"
+        "   \"at\": [0.3, 0], \"axis\": [1, 0], \"armature\": 0.1, \"damping\": 0.2}],\n"
+        " \"actuators\": [{\"kind\": \"position\", \"joint\": \"spoke\", \"control\": \"0.1\",\n"
+        "   \"kp\": 20, \"kv\": 1}]}";
+    for (int k = 0; k < STEPPERS; k++) {
+        recorded_run run = {.stepper = steppers[k], .steps = STEPS};
+        assert_int_equal(recorded_scene(text, place.path, run).violated, 0);
+        assert_true(recorded_check(place.path).passed);
+    }
+}
+
 // What a frame holds is what the sim had.
 static void frames_hold_the_sim(void **state)
 {
@@ -214,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_runs_pass),
+        cmocka_unit_test(beads_on_what_turns_pass),
         cmocka_unit_test(frames_hold_the_sim),
         cmocka_unit_test(changed_numbers_are_seen),
     };

@@ -258,8 +258,16 @@ static perp_status add_springs(pp_recheck *c, double *left)
                         .impact = c->info->impact,
                         .facets = 8,
                         .theta = c->info->theta};
+    // Directions are those where joints act: in the middle of a step of the theta method.
+    pp_poses middle = c->kin.poses;
+    const pp_poses *joints = &c->kin.poses;
+    if (c->acting != c->before) {
+        middle.t += 0.5 * c->h;
+        middle.body = c->acting;
+        joints = &middle;
+    }
     perp_status status =
-        pp_rows_run(&rows, c->model, &c->kin, &c->kin.poses, &none, scheme, NULL, c->arena);
+        pp_rows_run(&rows, c->model, &c->kin, joints, &none, scheme, NULL, c->arena);
     if (status < 0) {
         return status;
     }
