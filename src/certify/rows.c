@@ -281,18 +281,57 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
     }
 }
 
-// A rotor along the coordinate: its momentum I x' changes by -p; nothing has momentum without inertia.  theory (A3)
-static void put_armature(row_writer *w, int joint, pp_row row, const pp_row *first)
+// How a given motion changes the velocity of a point of a body over the step, per unit of time; 0 of a free body.
+static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool turn)
 {
-    double inertia = w->m->joint[joint].armature;
-    if (inertia > 0.0 && w->e->stepper != PERP_STEPPER_QUASISTATIC) {
-        row.value = 0.0;
-        row.v_pre = first->v_pre;
-        row.bias = -first->v_pre;
-        row.gamma = 1.0 / inertia;
-        row.spring = true;
-        next_equation(w, &row);
+    const pp_body *b = &w->m->body[body];
+    double t = w->e->kin->poses.t, h = w->e->kin->h;
+    if (b->nv > 0) {
+        return pp_vec(0.0, 0.0, 0.0);
     }
+    pp_frame from = pp_driven_frame(b, t), to = pp_driven_frame(b, t + h);
+    perp_vec3 w_dot = pp_scale(1.0 / h, pp_sub(to.w, from.w));
+    perp_vec3 v_dot = pp_scale(1.0 / h, pp_sub(to.v, from.v));
+    return turn ? w_dot : pp_add(v_dot, pp_cross(w_dot, r));
+}
+
+// What changes the rate of a coordinate without any force: given motions, and of a slide what its body b flees from the
+// centre of a that turns, (w.w) s.d - (w.d)(w.s) with s = p_b - p_a.
+static double rate_change(const row_writer *w, const pp_joint *j)
+{
+    const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
+    perp_vec3 d = pp_rotate(a, j->axis_A), r_b = pp_rotate(b, j->r_B), s = pp_sub(b->p, a->p);
+    bool turns = j->kind != PERP_JOINT_PRISMATIC;
+    perp_vec3 given = pp_sub(given_change(w, j->b, r_b, turns),
+                             given_change(w, j->a, pp_add(s, r_b), turns));
+    if (turns) {
+        return pp_dot3(w->m->spatial ? d : pp_vec(0.0, 0.0, 1.0), given);
+    }
+    double flees = pp_dot3(a->w, a->w) * pp_dot3(s, d) - pp_dot3(a->w, d) * pp_dot3(a->w, s);
+    return pp_dot3(d, given) + flees;
+}
+
+// A rotor along the coordinate: its momentum I x' changes by -p, x' being that of the end of the step; nothing has
+// momentum without inertia. In joint coordinates w is that of the rates where the step starts, or where the one before
+// did: the change may differ by h w^3 s.                                                theory (A3)
+static void put_armature(row_writer *w, int joint, pp_row row)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    const pp_rows *given = w->e->rows;
+    if (!(j->armature > 0.0) || w->e->stepper == PERP_STEPPER_QUASISTATIC) {
+        return;
+    }
+    const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
+    double h = w->e->kin->h, spin = pp_length(a->w), apart = pp_length(pp_sub(b->p, a->p));
+    row.value = 0.0;
+    row.bias = h * rate_change(w, j) - row.v_pre;
+    row.gamma = 1.0 / j->armature;
+    row.spring = true;
+    double posed = w->b < given->nb ? given->b[w->b].bias : row.bias;
+    if (w->m->spatial && fabs(posed - row.bias) <= h * h * spin * spin * spin * apart) {
+        row.bias = posed;
+    }
+    next_equation(w, &row);
 }
 
 static void put_spring(row_writer *w, int joint, pp_row row, const pp_row *first)
@@ -386,7 +425,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
         put_friction(w, joint, row);
     }
     put_actuators(w, joint, &row, &first);
-    put_armature(w, joint, row, &first);
+    put_armature(w, joint, row);
     put_spring(w, joint, row, &first);
     put_limits(w, joint, &row, &first);
 }

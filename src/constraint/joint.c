@@ -245,17 +245,48 @@ static void actuator_rows(const perp_model *m, const pp_kinematics *kin, pp_sche
     }
 }
 
-// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), a row that gives way by 1/I. Without inertia
-// there is no rotor either.                                                              theory (A3)
-static void armature_row(const pp_joint *j, pp_scheme scheme, pp_row row, pp_row_list *b)
+// Mean acceleration of a body by its given motion over the step; zero of one that is free.
+static perp_twist given_acceleration(const perp_model *m, const pp_kinematics *kin, int body)
 {
-    if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
-        row.bias = -row.v_pre;
-        row.gamma = 1.0 / j->armature;
-        row.spring = true;
-        row.value = 0.0;
-        append_row(b, &row);
+    if (m->body[body].nv > 0) {
+        return (perp_twist){0};
     }
+    pp_frame from = pp_driven_frame(&m->body[body], kin->poses.t);
+    pp_frame to = pp_driven_frame(&m->body[body], kin->poses.t + kin->h);
+    return (perp_twist){.v_W = pp_scale(1.0 / kin->h, pp_sub(to.v, from.v)),
+                        .w_W = pp_scale(1.0 / kin->h, pp_sub(to.w, from.w))};
+}
+
+// x'' of a coordinate whose free bodies keep their velocities: given accelerations and, since both bodies of a slide turn
+// with w and its axis d with them, -d . w x (w x (p_b - p_a)). An axis of rotation adds nothing to the rate about it.
+static double coordinate_drift(const perp_model *m, const pp_kinematics *kin, const pp_poses *at,
+                               const pp_joint *j)
+{
+    const pp_frame *a = &at->body[j->a], *b = &at->body[j->b];
+    perp_twist by_a = given_acceleration(m, kin, j->a), by_b = given_acceleration(m, kin, j->b);
+    pp_anchors w;
+    pp_joint_anchors(j, at->body, &w);
+    if (j->kind != PERP_JOINT_PRISMATIC) {
+        perp_vec3 axis = m->spatial ? w.u : pp_vec(0.0, 0.0, 1.0);
+        return pp_dot3(axis, pp_sub(by_b.w_W, by_a.w_W));
+    }
+    perp_vec3 on_b = pp_add(by_b.v_W, pp_cross(by_b.w_W, pp_sub(w.b, b->p)));
+    perp_vec3 on_a = pp_add(by_a.v_W, pp_cross(by_a.w_W, pp_sub(w.b, a->p)));
+    perp_vec3 inward = pp_cross(a->w, pp_cross(a->w, pp_sub(b->p, a->p)));
+    return pp_dot3(w.u, pp_sub(pp_sub(on_b, on_a), inward));
+}
+
+// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), with x' where the step ends, a row that gives way by
+// 1/I. Without inertia there is no rotor either. row: where joints are taken, v_pre with the old velocities there.
+//                                                                                       theory (A3)
+static void armature_row(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
+                         const pp_joint *j, pp_row row, pp_row_list *b)
+{
+    row.bias = kin->h * coordinate_drift(m, kin, joints, j) - row.v_pre;
+    row.gamma = 1.0 / j->armature;
+    row.spring = true;
+    row.value = 0.0;
+    append_row(b, &row);
 }
 
 // Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
@@ -285,10 +316,13 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         dry.upper = kin->h * j->friction;
         append_row(boxed, &dry);
     }
+    pp_row rotor = row;
     row.value = first.value;
     row.v_pre = first.v_pre;
     actuator_rows(m, kin, scheme, j, &row, b, boxed);
-    armature_row(j, scheme, row, b);
+    if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
+        armature_row(m, kin, joints, j, rotor, b);
+    }
     pp_row soft = row;
     soft.value -= j->rest;
     if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
