@@ -273,6 +273,7 @@ static const double NEWTON_STEP_MAX = 0.3;  // turn of one Newton step
 typedef struct normal_search {
     double most, cosine;
     int rounds;
+    bool smooth;  // given up at kinks
 } normal_search;
 
 // Steps that no longer get shorter are roundoff.
@@ -288,13 +289,16 @@ static perp_vec3 pair_gradient(const guess *a, const guess *b, perp_vec3 n)
 }
 
 // A line search: a step in the tangent plane, shortened until it does not raise n.G. Short ones are near the end, where n.G
-// is flat to roundoff and Newton's step is good.
-static perp_vec3 newton_step_on_sphere(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way)
+// is flat to roundoff and Newton's step is good. descends: false where a longer step had to be cut down to a short one.
+static perp_vec3 newton_step_on_sphere(const guess *a, const guess *b, perp_vec3 n, perp_vec3 way,
+                                       bool *descends)
 {
     double before = pp_dot3(n, pair_gradient(a, b, n));
     perp_vec3 next = pp_unit(pp_add(n, way), n);
+    *descends = true;
     for (int k = 0; k < 16; k++) {
         if (!(pp_dot3(way, way) > 1e-9)) {
+            *descends = k == 0;
             break;
         }
         if (pp_dot3(next, pair_gradient(a, b, next)) <= before) {
@@ -337,7 +341,12 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, norm
         if (length < 0.1 && inner - 2.0 * fabs(p * ge + q * gf) > to.most) {
             return n;
         }
-        n = newton_step_on_sphere(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f));
+        bool descends;
+        n = newton_step_on_sphere(a, b, n, pp_along(pp_scale(cut * p, e), cut * q, f), &descends);
+        // no descent along Newton's direction: the minimum is at a kink, which is a guess of its own
+        if (to.smooth && !descends) {
+            return n;
+        }
         if (newton_has_converged(length, last)) {
             break;
         }
@@ -433,12 +442,14 @@ typedef struct best_normal {
     perp_vec3 n;
     double cosine;  // of the turn beyond which a search is given up
     int rounds;
+    bool
+        smooth;  // searches end at kinks: the normal is nearly right, and if not, a wider search follows
 } best_normal;
 
 // A start that cannot beat the best s(n) so far is not followed to its end.
 static normal_search search_limits(const best_normal *w)
 {
-    return (normal_search){-w->s, w->cosine, w->rounds};
+    return (normal_search){-w->s, w->cosine, w->rounds, w->smooth};
 }
 
 // Evaluates the true s(n), of the whole solids and not of the guessed features, and keeps the best.
@@ -546,7 +557,8 @@ double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool o
 
 double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
 {
-    best_normal w = {.a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12};
+    best_normal w = {
+        .a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12, .smooth = true};
     return refine_repeatedly(&w, 1e-3, n);
 }
 
