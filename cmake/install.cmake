@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 
 # ── Headers and libraries ────────────────────────────────────────────────────────────────────────
 set(comp_headers base types comp)
-set(perp_headers model sim tree perp)
+set(perp_headers model sim tree query perp)
 set(io_headers scene record compare plot replay problem io)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/perp)
 foreach(name ${perp_libraries})

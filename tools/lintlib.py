@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARIES = {
     "libperp_comp": (["base", "math", "comp"], ["base", "types", "comp"]),
     "libperp": (["expr", "solid", "model", "kinematics", "gap", "constraint", "tree", "assemble", "solve",
-                 "integrate", "certify", "hybrid", "sim"], ["model", "sim", "tree", "perp"]),
+                 "integrate", "certify", "hybrid", "sim"], ["model", "sim", "tree", "query", "perp"]),
     "libperp_io": (["format", "scene", "record", "plot", "replay"],
                    ["scene", "record", "compare", "plot", "replay", "problem", "io"]),
 }

@@ -8,6 +8,7 @@
 #include <perp/base.h>
 #include <perp/comp.h>
 #include <perp/model.h>
+#include <perp/query.h>
 #include <perp/sim.h>
 #include <perp/tree.h>
 #include <perp/types.h>

@@ -151,7 +151,7 @@ typedef struct perp_sim_def {
                   // several, the allocator of perp_env is called concurrently
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     // Called at the start of every step of length h, before inputs are read: a controller. It may set inputs and apply
-    // wrenches; a step that fails takes its inputs back.
+    // wrenches; a step that fails takes both back.
     void (*on_control)(void *user, perp_sim *sim, double h);
     void *user;
     uint32_t cookie;

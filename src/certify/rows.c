@@ -281,11 +281,11 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
     }
 }
 
-// A rotor along the coordinate: its momentum I x' changes by -p.                        theory (A3)
+// A rotor along the coordinate: its momentum I x' changes by -p; nothing has momentum without inertia.  theory (A3)
 static void put_armature(row_writer *w, int joint, pp_row row, const pp_row *first)
 {
     double inertia = w->m->joint[joint].armature;
-    if (inertia > 0.0) {
+    if (inertia > 0.0 && w->e->stepper != PERP_STEPPER_QUASISTATIC) {
         row.value = 0.0;
         row.v_pre = first->v_pre;
         row.bias = -first->v_pre;

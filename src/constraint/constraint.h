@@ -51,11 +51,12 @@ typedef struct pp_friction {
 } pp_friction;
 
 typedef struct pp_rows {
-    int nb, nm, nn, nt, nc, ng, nf;
+    int nb, nm, nn, nt, nc, ng, nf, nfar;
     pp_row *b;  // nb bilateral: joints, targets, rates, implicit springs
     pp_row *m;  // nm boxed: drives and actuators with limited effort, dry friction of joints
     pp_row *n;  // nn unilateral: nc contacts that are in the problem, then joint limits
     pp_row *t;  // nt friction rows: of a contact t, o, then moments about n, and about t and o
+    pp_row *far;         // nfar limits of joints that the step is not expected to reach
     pp_friction *group;  // ng, in the order of their rows; nf: all their directions
     int *contact;        // nc: index in pp_gaps
     int *friction;       // nn: first group of the contact, -1: frictionless
@@ -77,7 +78,12 @@ typedef struct pp_scheme {
     double theta;  // PERP_STEPPER_MOREAU_JEAN
     double whole;  // the step that this is a part of [s]; 0: it is whole
     bool rates;    // errors of position are worked off elsewhere: rows ask for rates alone
+    bool limits;   // all limits of joints are in the problem, however far
 } pp_scheme;
+
+// Whether velocities nu carry a coordinate past a limit that is not in the problem.    theory (P19)
+bool pp_rows_cross_far_limit(const perp_model *model, const pp_rows *rows, const double *nu,
+                             double h);
 
 // phi_i(q) of every bilateral row at the poses [m, rad]; 0 for rates and springs.
 void pp_bilateral_phi(const perp_model *model, const pp_poses *at, const pp_rows *rows,

@@ -239,20 +239,21 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     out->b = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_B * most_j + PP_FORCE_ROWS * forces + actuators);
     out->m = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_M * most_j + actuators);
     out->n = PP_ARRAY(arena, pp_row, most_n);
+    out->far = PP_ARRAY(arena, pp_row, PP_JOINT_ROWS_N * most_j);
     out->t = PP_ARRAY(arena, pp_row, (model->spatial ? CONTACT_ROWS_T : 1) * contacts);
     out->group = PP_ARRAY(arena, pp_friction, (model->spatial ? PP_FRICTION_GROUPS : 1) * contacts);
     out->contact = PP_ARRAY(arena, int, contacts);
     out->friction = PP_ARRAY(arena, int, most_n);
     out->grouped = PP_ARRAY(arena, int, most_n);
-    if (!out->b || !out->m || !out->n || !out->t || !out->group || !out->contact ||
+    if (!out->b || !out->m || !out->n || !out->far || !out->t || !out->group || !out->contact ||
         !out->friction || !out->grouped) {
         return PERP_ERR_MEMORY;
     }
     if (contact_rows(model, kin, gaps, scheme, out, team, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
-    pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn};
-    pp_joint_rows(model, kin, joints, scheme, &b, &boxed, &n);
+    pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn}, far = {out->far, 0};
+    pp_joint_rows(model, kin, joints, scheme, &b, &boxed, &n, &far);
     pp_spring_rows(model, kin, pp_scheme_theta(scheme), &b);
     // Normal rows are those of the contacts, then those of joint limits, which have no friction.
     for (int i = out->nn; i < n.count; i++) {
@@ -261,6 +262,7 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     }
     out->nb = b.count;
     out->nm = boxed.count;
+    out->nfar = far.count;
     out->nn = n.count;
     return PERP_OK;
 }

@@ -206,7 +206,8 @@ static double rest_speed(const perp_model *m, double h, const pp_row *row)
 
 // sign = +1: coordinate >= bound, -1: coordinate <= bound.
 static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_joint *j,
-                      pp_scheme scheme, pp_row row, double bound, double sign, pp_row_list *n)
+                      pp_scheme scheme, pp_row row, double bound, double sign, pp_row_list *n,
+                      pp_row_list *far)
 {
     row.value = sign * (row.value - bound);
     row.rate *= sign;
@@ -219,6 +220,11 @@ static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_jo
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
     row.bounce_threshold = rest_speed(m, pp_scheme_whole(scheme, kin->h), &row);
+    // Twice the way of the step at the rate it starts with, and with what gravity adds in two steps.
+    if (!scheme.limits && row.value > 2.0 * kin->h * (fabs(row.v_pre) + row.bounce_threshold)) {
+        append_row(far, &row);
+        return;
+    }
     double push = row.restitution > 0.0 ? pp_row_force_rate(m, kin, &row) : 0.0;
     if (pp_row_unilateral(&row, kin->h, push, scheme)) {
         append_row(n, &row);
@@ -239,10 +245,11 @@ static void actuator_rows(const perp_model *m, const pp_kinematics *kin, pp_sche
     }
 }
 
-// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), a row that gives way by 1/I.  theory (A3)
-static void armature_row(const pp_joint *j, pp_row row, pp_row_list *b)
+// A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), a row that gives way by 1/I. Without inertia
+// there is no rotor either.                                                              theory (A3)
+static void armature_row(const pp_joint *j, pp_scheme scheme, pp_row row, pp_row_list *b)
 {
-    if (j->armature > 0.0) {
+    if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
         row.bias = -row.v_pre;
         row.gamma = 1.0 / j->armature;
         row.spring = true;
@@ -255,7 +262,7 @@ static void armature_row(const pp_joint *j, pp_row row, pp_row_list *b)
 // friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_bilateral_phi relies on the order.
 static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
                             pp_scheme scheme, int index, pp_row_list *b, pp_row_list *boxed,
-                            pp_row_list *n)
+                            pp_row_list *n, pp_row_list *far)
 {
     const pp_joint *j = &m->joint[index];
     pp_row row, first;
@@ -281,7 +288,7 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
     row.value = first.value;
     row.v_pre = first.v_pre;
     actuator_rows(m, kin, scheme, j, &row, b, boxed);
-    armature_row(j, row, b);
+    armature_row(j, scheme, row, b);
     pp_row soft = row;
     soft.value -= j->rest;
     if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
@@ -289,10 +296,10 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
     }
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
-            limit_row(m, kin, j, scheme, row, j->lower, 1.0, n);
+            limit_row(m, kin, j, scheme, row, j->lower, 1.0, n, far);
         }
         if (isfinite(j->upper)) {
-            limit_row(m, kin, j, scheme, row, j->upper, -1.0, n);
+            limit_row(m, kin, j, scheme, row, j->upper, -1.0, n, far);
         }
     }
 }
@@ -300,7 +307,8 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
 // Equations of all joints, then of each what acts along its coordinate. J is taken at `joints`, values and rates before at
 // the start of the step; the two differ under the theta method only, which takes J in the middle of the step.
 void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                   pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n)
+                   pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n,
+                   pp_row_list *far)
 {
     for (int i = 0; i < m->joints; i++) {
         pp_row *own = b->row + b->count, first[PP_JOINT_EQUATIONS];
@@ -317,9 +325,21 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
         }
         b->count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {
-            coordinate_rows(m, kin, joints, scheme, i, b, boxed, n);
+            coordinate_rows(m, kin, joints, scheme, i, b, boxed, n, far);
         }
     }
+}
+
+bool pp_rows_cross_far_limit(const perp_model *model, const pp_rows *rows, const double *nu,
+                             double h)
+{
+    for (int i = 0; i < rows->nfar; i++) {
+        const pp_row *row = &rows->far[i];
+        if (!(row->value + h * pp_row_rate(model, row, nu) >= 0.0)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // phi of every bilateral row at the poses [m, rad], in the order in which pp_joint_rows wrote them; 0 for soft

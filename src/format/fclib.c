@@ -29,7 +29,8 @@ typedef struct fclib_reader {
 // Messages name the dataset: binary files have no lines.
 static perp_status fail_read(fclib_reader *in, const char *where, const char *name, const char *why)
 {
-    return pp_draft_fail(in->draft, NULL, NULL, "'%s/%s': %s", where, name, why);
+    return pp_draft_fail(in->draft, NULL, NULL, "'%s%s%s': %s", where, where[0] ? "/" : "", name,
+                         why);
 }
 
 // Whether the group has the name. Soft and external links do not count: the data must be in this

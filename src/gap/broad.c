@@ -156,6 +156,14 @@ static void box_inflate(pp_box3 *b, double margin)
     *b = (pp_box3){pp_sub(b->low, all), pp_add(b->high, all)};
 }
 
+pp_box3 pp_shape_box(const perp_model *model, const pp_shape *shape, const pp_frame *frame,
+                     double margin)
+{
+    pp_box3 box = model->spatial ? spatial_box(shape, frame) : planar_box(shape, frame);
+    box_inflate(&box, margin);
+    return box;
+}
+
 // Which of `cells` cells of a grid along one axis.
 static uint32_t cell_index(double x, double low, double width, double cells)
 {

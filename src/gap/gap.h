@@ -106,6 +106,54 @@ bool pp_gap_rim(const perp_model *model, const pp_frame *body, int a, int b, per
 // False for two points and for two half-planes, which never touch.
 bool pp_gap_possible(const pp_shape *a, const pp_shape *b);
 
+// ── Rays (query/) ────────────────────────────────────────────────────────────────────────────────
+
+// In the world; the direction has length 1.
+typedef struct pp_ray {
+    perp_vec3 origin, direction;
+    double most;  // [m]
+} pp_ray;
+
+typedef struct pp_ray_hit {
+    double distance;  // [m]
+    perp_vec3 n;      // outward, unit
+    bool inside;      // the origin is in the solid, or a triangle was hit from behind
+} pp_ray_hit;
+
+// Which shapes are asked: those with a bit of mask in their group, of bodies other than skip.
+typedef struct pp_ray_filter {
+    uint32_t mask;
+    int skip;
+} pp_ray_filter;
+
+typedef struct pp_ray_answer {
+    int shape;  // -1: none
+    pp_ray_hit hit;
+} pp_ray_answer;
+
+// Boxes of all shapes in an arena, for many rays at one state.
+typedef struct pp_shape_tree {
+    const perp_model *model;
+    const pp_frame *body;
+    int count, leaves;
+    int *shape;     // of the leaves
+    pp_box3 *node;  // 1 is the root
+} pp_shape_tree;
+
+// One shape; false: not hit up to ray->most.
+bool pp_gap_ray(const perp_model *model, const pp_frame *body, int shape, const pp_ray *ray,
+                pp_ray_hit *hit);
+// The nearest of all shapes, box by box; needs no memory.
+pp_ray_answer pp_gap_ray_all(const perp_model *model, const pp_frame *body, const pp_ray *ray,
+                             pp_ray_filter filter);
+// The same by a tree. False: no memory.
+bool pp_shape_tree_build(pp_shape_tree *tree, const perp_model *model, const pp_frame *body,
+                         pp_arena *arena);
+pp_ray_answer pp_shape_tree_ray(const pp_shape_tree *tree, const pp_ray *ray, pp_ray_filter filter);
+// Bounding box of a shape that has one, in the world, grown by half the margin and by what rounding may cost.
+pp_box3 pp_shape_box(const perp_model *model, const pp_shape *shape, const pp_frame *frame,
+                     double margin);
+
 // A gap up to this is closed [m].
 static inline double pp_closed_gap(const perp_model *model)
 {

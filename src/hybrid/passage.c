@@ -235,6 +235,21 @@ static void describe_impact_sums(pp_flight *flight, const pp_instant *instant,
     }
 }
 
+// Contacts of the smooth motion before an impact end where they are now. One that approaches faster
+// than `rest` has not been closed: the point of that feature is another one, as where the base of a
+// cylinder that tips becomes level and its lowest point gives way to a fixed point of the rim. The
+// contact then ends where it was last seen.
+static void see_closed_contacts(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
+                                double rest)
+{
+    for (int i = 0; i < holds->count; i++) {
+        pp_contact_sum *s = instant->size[i] > 0 ? last_sum(flight, &holds->hold[i]) : NULL;
+        if (s && instant->rate[instant->at[i]] >= -rest) {
+            s->last = instant->contact[i];
+        }
+    }
+}
+
 perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce)
 {
@@ -245,8 +260,7 @@ perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const p
     // Impacts that follow each other at one instant need no passage of smooth motion between them.
     bool since = !flight->empty || flight->result->passages == 0 ||
                  flight->result->passage[flight->result->passages - 1].t < flight->t;
-    // Contacts of the smooth motion before end where they are now.
-    pp_flight_see_contacts(flight, instant, holds);
+    see_closed_contacts(flight, instant, holds, bounce.of.rest);
     if (since) {
         perp_status status = pp_flight_close(flight, PP_JUMP_NONE);
         if (status < 0) {

@@ -232,15 +232,12 @@ perp_actuator perp_builder_add_actuator(perp_builder *builder, const perp_actuat
 
 // ── Damping ratios ───────────────────────────────────────────────────────────────────────────────
 
-// Marks the bodies that hang on the b side of a joint: those that joints connect with b, without this one. False
-// where that leads back to a or to a body that is not free: the joint is part of a loop.
-static bool mark_subtree(const perp_model *m, int joint, bool *marked)
+// Marks the bodies that hang on one side of a joint: those that joints connect with body `from`, without this one. False
+// where that leads to the body on the other side or to one that is not free: the joint is part of a loop.
+static bool mark_side(const perp_model *m, int joint, int from, int other, bool *marked)
 {
     memset(marked, 0, (size_t)m->bodies * sizeof *marked);
-    if (m->body[m->joint[joint].b].nv == 0) {
-        return false;
-    }
-    marked[m->joint[joint].b] = true;
+    marked[from] = true;
     bool grew = true;
     while (grew) {
         grew = false;
@@ -254,11 +251,18 @@ static bool mark_subtree(const perp_model *m, int joint, bool *marked)
         }
     }
     for (int i = 0; i < m->bodies; i++) {
-        if (marked[i] && (m->body[i].nv == 0 || i == m->joint[joint].a)) {
+        if (marked[i] && (m->body[i].nv == 0 || i == other)) {
             return false;
         }
     }
     return true;
+}
+
+// The bodies that a joint moves: those on the side of b, or of a where b hangs on what is not free.
+static bool mark_subtree(const perp_model *m, int joint, bool *marked)
+{
+    int a = m->joint[joint].a, b = m->joint[joint].b;
+    return mark_side(m, joint, b, a, marked) || mark_side(m, joint, a, b, marked);
 }
 
 // Orientation of a body at t = 0.
@@ -274,6 +278,7 @@ static double moved_inertia(const perp_model *m, const pp_joint *j, const bool *
     const pp_body *a = &m->body[j->a];
     bool slides = j->kind == PERP_JOINT_PRISMATIC || j->kind == PERP_JOINT_CYLINDRICAL ||
                   j->kind == PERP_JOINT_POINT_ON_LINE || j->kind == PERP_JOINT_DISTANCE;
+    double pitch = j->kind == PERP_JOINT_SCREW ? j->pitch : 0.0;  // along the axis in a radian
     pp_mat3 R = rotation_at_start(m, a);
     perp_vec3 anchor = pp_add(a->p0, pp_mul(&R, j->r_A));
     perp_vec3 axis = m->spatial ? pp_mul(&R, j->axis_A) : pp_vec(0.0, 0.0, 1.0);
@@ -287,7 +292,7 @@ static double moved_inertia(const perp_model *m, const pp_joint *j, const bool *
         pp_mat3 Rb = rotation_at_start(m, body);
         perp_vec3 axis_B = pp_mul_t(&Rb, axis);
         double turns = pp_dot3(axis_B, pp_mul(&body->I_B, axis_B));
-        sum += slides ? body->mass : turns + body->mass * pp_dot3(arm, arm);
+        sum += slides ? body->mass : turns + body->mass * (pp_dot3(arm, arm) + pitch * pitch);
     }
     return sum;
 }

@@ -547,6 +547,7 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
         status = pp_load_fail(r, error, "nv", "is not a size");
     }
     r->info.nv = r->sizes.nv = status == PERP_OK ? (int)nv : 0;
+    // bodies first: shapes, joints and all that follows refer to them
     if (status == PERP_OK) {
         status = load_bodies(r, error);
     }

@@ -14,6 +14,12 @@ bool pp_sim_controls_create(perp_sim *sim)
     pp_controls *c = &sim->controls;
     size_t inputs = (size_t)m->inputs, actuators = (size_t)m->actuators;
     c->any = inputs + actuators > 0;
+    if (sim->def.on_control) {
+        c->applied = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
+        if (!c->applied) {
+            return false;
+        }
+    }
     if (!c->any) {
         return true;
     }
@@ -104,6 +110,7 @@ perp_status pp_sim_controls_begin(perp_sim *sim, double h)
         memset(c->impulse, 0, (size_t)sim->model->actuators * sizeof *c->impulse);
     }
     if (sim->def.on_control) {
+        memcpy(c->applied, sim->applied, (size_t)sim->model->bodies * sizeof *c->applied);
         sim->def.on_control(sim->def.user, sim, h);
     }
     return c->any ? begin(sim, h) : PERP_OK;
@@ -140,6 +147,10 @@ void pp_sim_controls_end(perp_sim *sim, bool done)
         memcpy(c->filter, c->end, actuators * sizeof *c->filter);
     } else if (c->any) {
         memcpy(c->input, c->before, 2 * inputs * sizeof *c->input);
+    }
+    if (sim->def.on_control && !done) {  // what it applied, or tried to
+        memcpy(sim->applied, c->applied, (size_t)sim->model->bodies * sizeof *c->applied);
+        sim->refused.i = -1;
     }
 }
 

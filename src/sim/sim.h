@@ -21,6 +21,7 @@ typedef struct pp_step {
     pp_inertia *mass_l;  // theta method in space: masses and impulses of forces at the start, while
     double *push_l;      // kin has those of (S9)
     pp_contact *acted;   // theta method in space: gap's contacts where they act; NULL: as found
+    bool limits;         // all limits of joints are in the problem, since one was crossed
     bool stay;           // contacts are taken as found, since the middle was not found otherwise
     double middle_size;  // of those velocities
     double middle_off;   // theta method: how far its middle is from that of the step found [m/s]
@@ -81,17 +82,18 @@ typedef struct pp_step_clock {
 
 // Inputs and the controls of actuators. Over a step they are constant.
 typedef struct pp_controls {
-    double *input;     // inputs: as they are held
-    double *taken;     // inputs: 1 where the caller set it, which takes the place of its source
-    double *filter;    // actuators: filtered control at the end of the last step
-    double *end;       // actuators: the same at the end of the step under way
-    double *mean;      // actuators: control over the step
-    double *before;    // copies of input and taken at the start of a step, for one that fails
-    double *impulse;   // actuators: of the last step, along their joints [N s, N m s]
-    double *variable;  // t, and q and dq of joints: of sources
-    bool *watched;     // joints: a source uses its coordinate or rate
-    pp_drive drive;    // the same as the stages see it
-    bool any;          // there are inputs or actuators
+    double *input;         // inputs: as they are held
+    double *taken;         // inputs: 1 where the caller set it, which takes the place of its source
+    double *filter;        // actuators: filtered control at the end of the last step
+    double *end;           // actuators: the same at the end of the step under way
+    double *mean;          // actuators: control over the step
+    double *before;        // copies of input and taken at the start of a step, for one that fails
+    double *impulse;       // actuators: of the last step, along their joints [N s, N m s]
+    double *variable;      // t, and q and dq of joints: of sources
+    bool *watched;         // joints: a source uses its coordinate or rate
+    perp_wrench *applied;  // bodies: copies of what was applied before on_control; NULL: without it
+    pp_drive drive;        // the same as the stages see it
+    bool any;              // there are inputs or actuators
 } pp_controls;
 
 // Which stage runs, and since when, by pp_seconds().

@@ -190,6 +190,10 @@ static perp_status accept_best_iterate(pp_run *r, perp_status status)
 
 // ── MCP and LCP ──────────────────────────────────────────────────────────────────────────────────
 
+// Speeds [m/s] and impulses [N s] this small are what underflow leaves of a motion that has died out. Solvers measure
+// in units of the largest of them, which has no digits left.
+static const double NOTHING = 1e-150;
+
 // Solves a posed MCP or LCP. A ray that the solver offers as a proof of infeasibility is checked on
 // the rows themselves, (U9): scaling and elimination can make a contradiction of rounding.
 perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool warm, double *z)
@@ -203,11 +207,15 @@ perp_status pp_run_mcp(pp_run *r, const pp_posed *posed, double tolerance, bool 
     options.comparable = true;  // rows of one scene: gaps and joints are known to its rounding
     options.ray = PP_ZEROS(r->arena, double, posed->mcp.n);
     set_budget(r, &options);
-    if (!options.ray) {
+    perp_mcp mcp = posed->mcp;
+    if (pp_norm_inf(mcp.n, mcp.b) < NOTHING) {
+        mcp.b = PP_ZEROS(r->arena, double, mcp.n);
+    }
+    if (!options.ray || !mcp.b) {
         return PERP_ERR_MEMORY;
     }
     perp_status status =
-        perp_mcp_solve(r->options->solver, &posed->mcp, &options, r->cache->env, z, &info);
+        perp_mcp_solve(r->options->solver, &mcp, &options, r->cache->env, z, &info);
     note_solve(r, posed->form, posed->mcp.n, &info);
     const double *yn = options.ray + posed->nv + posed->nb + posed->nm;
     if (status == PERP_ERR_INFEASIBLE && pp_run_jam_stands(r, yn)) {

@@ -236,6 +236,128 @@ static void links_are_not_followed(void **state)
     expect_refusal("'W/x': is missing");
 }
 
+// Replaces an object of the file, given by its group and name; NULL data: only removes it.
+static void replace(const char *group, const char *name, hid_t type, int count, const void *data)
+{
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t where = H5Gopen2(file, group, H5P_DEFAULT);
+    assert_true(file >= 0 && where >= 0);
+    if (H5Lexists(where, name, H5P_DEFAULT) > 0) {
+        H5Ldelete(where, name, H5P_DEFAULT);
+    }
+    if (data) {
+        put(where, name, type, count, data);
+    }
+    H5Gclose(where);
+    H5Fclose(file);
+}
+
+// Objects of another kind, type or shape than FCLIB's.
+static void other_objects_are_refused(void **state)
+{
+    (void)state;
+    static const double real[4] = {1.5, 2.5, 3.5, 4.5};
+    static const int two[2] = {3, 3}, pointers[4] = {1, 2, 4, 5};
+    recipe r = csc_recipe();
+    make(&r);
+    replace("fclib_local/W", "i", H5T_NATIVE_DOUBLE, 4, real);
+    expect_refusal("'W/i': must contain integers");
+    make(&r);
+    hid_t word = H5Tcopy(H5T_C_S1);
+    H5Tset_size(word, 4);
+    replace("fclib_local/vectors", "q", word, 1, "abc");
+    H5Tclose(word);
+    expect_refusal("'vectors/q': must contain numbers");
+    make(&r);
+    replace("fclib_local", "spacedim", H5T_NATIVE_INT, 2, two);
+    expect_refusal("'spacedim': must be a single integer");
+    make(&r);
+    replace("fclib_local/W", "p", H5T_NATIVE_INT, 4, pointers);
+    expect_refusal("'W/p': must have one pointer per row or column plus one, starting at 0");
+    make(&r);
+    replace("fclib_local", "W", 0, 0, NULL);
+    expect_refusal("'W': is missing");
+    make(&r);
+    replace("fclib_local", "vectors", 0, 0, NULL);
+    expect_refusal("'vectors': is missing");
+}
+
+// A matrix where a vector should be, a group where a dataset should be, data in another file.
+static void odd_datasets_are_refused(void **state)
+{
+    (void)state;
+    recipe r = csc_recipe();
+    for (int k = 0; k < 3; k++) {
+        make(&r);
+        replace("fclib_local/vectors", "q", 0, 0, NULL);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        hid_t vectors = H5Gopen2(file, "fclib_local/vectors", H5P_DEFAULT);
+        hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+        const hsize_t size[2] = {3, 1};
+        hid_t space = H5Screate_simple(k == 0 ? 2 : 1, size, NULL), made;
+        if (k == 2) {
+            H5Pset_external(list, "other.bin", 0, 3 * sizeof(double));
+        }
+        if (k == 1) {
+            made = H5Gcreate2(vectors, "q", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+            H5Gclose(made);
+        } else {
+            made =
+                H5Dcreate2(vectors, "q", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+            H5Dclose(made);
+        }
+        assert_true(made >= 0);
+        H5Sclose(space);
+        H5Pclose(list);
+        H5Gclose(vectors);
+        H5Fclose(file);
+        static const char *const texts[] = {
+            "'vectors/q': must be a vector", "'vectors/q': is not a dataset",
+            "'vectors/q': is stored in a way that is not supported"};
+        expect_refusal(texts[k]);
+    }
+}
+
+// Compressed by HDF5's own filter: read as any other.
+static void compressed_data_is_read(void **state)
+{
+    (void)state;
+    static const double q[3] = {-1, 0.25, 0};
+    recipe r = csc_recipe();
+    make(&r);
+    replace("fclib_local/vectors", "q", 0, 0, NULL);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t vectors = H5Gopen2(file, "fclib_local/vectors", H5P_DEFAULT);
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t size = 3;
+    hid_t space = H5Screate_simple(1, &size, NULL);
+    H5Pset_chunk(list, 1, &size);
+    H5Pset_shuffle(list);
+    hid_t set = H5Dcreate2(vectors, "q", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, q) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(list);
+    H5Gclose(vectors);
+    H5Fclose(file);
+    expect_problem();
+}
+
+// A global problem with bilateral constraints.
+static void bilateral_constraints_are_refused(void **state)
+{
+    (void)state;
+    static const double f[3] = {0, 0, -1};
+    recipe r = csc_recipe();
+    r.group = "fclib_global";
+    make(&r);
+    replace("fclib_global/vectors", "f", H5T_NATIVE_DOUBLE, 3, f);
+    replace("fclib_global/vectors", "w", H5T_NATIVE_DOUBLE, 3, f);
+    expect_refusal("'M': is missing");
+    replace("fclib_global", "G", H5T_NATIVE_DOUBLE, 3, f);
+    expect_refusal("'G': bilateral constraints are not supported: condense them into M");
+}
+
 // HDF5's own error printing is as before, and no handle is left open.
 static void hdf5_is_left_as_found(void **state)
 {
@@ -283,9 +405,16 @@ static int remove_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_storages_one_matrix), cmocka_unit_test(triplets_add),
-        cmocka_unit_test(lies_are_refused),          cmocka_unit_test(unstored_data_is_refused),
-        cmocka_unit_test(links_are_not_followed),    cmocka_unit_test(hdf5_is_left_as_found),
+        cmocka_unit_test(three_storages_one_matrix),
+        cmocka_unit_test(triplets_add),
+        cmocka_unit_test(lies_are_refused),
+        cmocka_unit_test(unstored_data_is_refused),
+        cmocka_unit_test(links_are_not_followed),
+        cmocka_unit_test(other_objects_are_refused),
+        cmocka_unit_test(odd_datasets_are_refused),
+        cmocka_unit_test(compressed_data_is_read),
+        cmocka_unit_test(bilateral_constraints_are_refused),
+        cmocka_unit_test(hdf5_is_left_as_found),
         cmocka_unit_test(every_allocation_may_fail),
     };
     const char *base = getenv("TMPDIR");

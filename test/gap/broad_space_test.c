@@ -24,7 +24,8 @@ static scene scene_create(int bodies)
     s.frame = PP_ZEROS(s.arena, pp_frame, bodies);
     for (int k = 0; k < bodies; k++) {
         s.model.body[k].nv = 6;
-        s.model.shape[k] = (pp_shape){.body = k, .kind = PERP_SHAPE_SPHERE, .detect = true};
+        s.model.shape[k] =
+            (pp_shape){.body = k, .kind = PERP_SHAPE_SPHERE, .detect = true, .group = 1, .mask = 1};
         s.model.shape[k].X_BS.R = s.frame[k].R = pp_identity3();
     }
     return s;

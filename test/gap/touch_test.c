@@ -3,6 +3,7 @@
 //
 // Contact points of solids: closed forms, manifolds, and the cases where features coincide.
 #include "support/cmocka.h"
+#include "support/random.h"
 #include "support/touch_check.h"
 
 static const pp_solid PLANE = {.kind = PP_SOLID_HALFSPACE};
@@ -333,6 +334,49 @@ static void far_from_the_origin(void **state)
     }
 }
 
+// ── From the normal of a moment ago ──────────────────────────────────────────────────────────────
+
+static const pp_touch_point *lowest_of(const pp_touch_point *t, int count)
+{
+    const pp_touch_point *low = t;
+    for (int k = 1; k < count; k++) {
+        low = t[k].gap < low->gap ? &t[k] : low;
+    }
+    return low;
+}
+
+// Cylinders, on their rims, against boxes, capsules and each other, apart by 1 um: a normal that is nearly right leads
+// to the same one as the whole search, and to the same gap.
+static void normals_of_a_moment_ago(void **state)
+{
+    (void)state;
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        pp_solid other[3] = {box_of(0.3, 0.2, 0.4), round_of(PP_SOLID_CAPSULE, 0.1, 0.3),
+                             round_of(PP_SOLID_CYLINDER, 0.3, 0.2)};
+        touch_pair p = {.a = round_of(PP_SOLID_CYLINDER, 0.25, 0.3), .b = other[seed % 3]};
+        pp_touch_point t[PP_TOUCH_MAX], u[PP_TOUCH_MAX];
+        p.X_WA = at(0.0, 0.0, 0.0, rng_normal(&r), rng_normal(&r), rng_normal(&r));
+        p.X_WB = at(2.0, 0.3, 0.1, rng_normal(&r), rng_normal(&r), rng_normal(&r));
+        for (int k = 0; k < 3; k++) {
+            // the normal turns on the way: a few times
+            int count = touch(&p, HUGE_VAL, t);
+            const pp_touch_point *low = lowest_of(t, count);
+            p.X_WB.p = pp_along(p.X_WB.p, 1e-6 - low->gap, low->n);
+        }
+        const pp_touch_point *low = lowest_of(t, touch(&p, 1e-3, t));
+        perp_vec3 n = pp_unit(pp_along(low->n, 1e-4, pp_across(low->n)), low->n);
+        int count =
+            pp_solid_touch_near(&p.a, &p.X_WA, &p.b, &p.X_WB, 1e-3, (pp_touch_hint){&n, NULL}, u);
+        CHECK(count > 0, seed);
+        const pp_touch_point *found = lowest_of(u, count);
+        CHECK(fabs(found->gap - low->gap) < 1e-12, seed);
+        // between two corners s(n) = gap cos(angle), which rounding hides below 1e-5
+        CHECK(pp_length(pp_sub(found->n, low->n)) < 1e-5, seed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +390,7 @@ int main(void)
         cmocka_unit_test(coincident),
         cmocka_unit_test(sizes),
         cmocka_unit_test(far_from_the_origin),
+        cmocka_unit_test(normals_of_a_moment_ago),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

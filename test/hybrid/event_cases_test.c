@@ -88,6 +88,38 @@ static void test_thin_walls(void **state)
     }
 }
 
+// The same in space, with the tip of a solid foremost: 1 cm from its centre.
+static void test_thin_walls_in_space(void **state)
+{
+    (void)state;
+    static const char *const solids[] = {
+        "\"kind\": \"cone\", \"radius\": 0.008, \"length\": 0.02",
+        "\"kind\": \"hull\", \"vertices\": [[0.01, 0, 0], [-0.01, 0, 0], [0, 0.01, 0], [0, -0.01, "
+        "0], "
+        "[0, 0, 0.01], [0, 0, -0.01]]",
+        "\"kind\": \"ellipsoid\", \"radii\": [0.006, 0.008, 0.01]",
+        "\"kind\": \"cylinder\", \"radius\": 0.005, \"length\": 0.02",
+    };
+    for (int k = 0; k < 4; k++) {
+        const double speed = 30.0, wall = 1e-3;
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            "{\"name\": \"wall\", \"gravity\": [0, 0, 0], \"shapes\": [{\"kind\": \"box\", "
+            "\"size\": [4, 4, %g], \"position\": [0, 0, 0.5], \"mu\": 0, \"restitution\": 0.5}], "
+            "\"bodies\": [{\"name\": \"b\", \"kind\": \"solid\", \"velocity\": [0, 0, %g], "
+            "\"mass\": 1, \"inertia\": [0.01, 0.01, 0.01], \"shapes\": [{%s, \"mu\": 0, "
+            "\"restitution\": 0.5}]}]}",
+            wall, speed, solids[k]);
+        run r = start(text);
+        double way = 0.5 - 0.5 * wall - 0.01, t = way / speed, end = 3.0 * t;
+        go_on(&r, end / 2.0, end);
+        near(perp_sim_body_position(r.sim, (perp_body){1}).z, way - 0.5 * speed * 2.0 * t, 1e-9);
+        assert_true(r.events >= 1);
+        stop(&r);
+    }
+}
+
 // A ball that rolls and slides over flush tiles: as over one floor.
 static void test_tiles(void **state)
 {
@@ -220,9 +252,10 @@ static void test_grasp(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thin_walls), cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_box_rests),  cmocka_unit_test(test_newton_says),
-        cmocka_unit_test(test_grasp),      cmocka_unit_test(test_flat_bounces),
+        cmocka_unit_test(test_thin_walls),   cmocka_unit_test(test_thin_walls_in_space),
+        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_box_rests),
+        cmocka_unit_test(test_newton_says),  cmocka_unit_test(test_grasp),
+        cmocka_unit_test(test_flat_bounces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,7 +227,7 @@ static void test_one_body(void **state)
 
 static void test_several_bodies(void **state)
 {
-    static const int few[] = {1, 2, 9, 14, 24, 36, 53, 58, 68, 108, 311, 395, -1};
+    static const int few[] = {1, 2, 9, 14, 24, 36, 53, 58, 68, 108, 137, 150, 171, 311, 395, -1};
     (void)state;
     run_all(true, few);
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH = 4 };
+enum { DEPTH = 3 };
 
 typedef struct life {
     const perp_model *model;
@@ -60,6 +60,7 @@ static void mechanisms(void **state)
     walk_file("bricard", 0.01, 1);
     walk_file("tedrake-two-limits", 0.05, 3);
     walk_file("joint-limit", 0.1, 5);
+    walk_file("../fuzz/corpus/scene/control", 0.01, 2);
 }
 
 // Contacts that slide, stick, roll, part and strike.
@@ -68,9 +69,7 @@ static void contacts(void **state)
     (void)state;
     walk_file("box-tips", 0.01, 2);
     walk_file("block-stops", 0.2, 3);
-    walk_file("box-heading", 0.01, 2);
     walk_file("ball-rolls", 0.01, 2);
-    walk_file("leg-lands", 0.05, 4);
     walk_file("bouncing-ball", 0.2, 3);
     walk_file("painleve-rod", 0.01, 2);
 }

@@ -4,6 +4,7 @@
 // Solvers and judges whose allocations fail, one place of the code after another: PERP_ERR_MEMORY with a
 // message, or an answer that did without; no block is lost. comp/fault does the same by the number of the
 // allocation, KLU's own among them.
+#include "comp/comp.h"
 #include "support/cmocka.h"
 #include "support/families.h"
 #include "support/heap.h"
@@ -76,6 +77,7 @@ static void mcp_solvers(void **state)
 typedef struct fcp_case {
     const char *solver;
     const perp_fcp *fcp;
+    int max_iterations;  // 0: chosen
 } fcp_case;
 
 static perp_status solve_fcp(const perp_env *env, void *user)
@@ -86,7 +88,7 @@ static perp_status solve_fcp(const perp_env *env, void *user)
     assert_non_null(r);
     perp_comp_info info;
     perp_comp_options options = perp_comp_options_default();
-    options.max_iterations = 50;  // enough to reach every allocation
+    options.max_iterations = c->max_iterations;
     perp_status status = perp_fcp_solve(c->solver, c->fcp, &options, env, r, r + n, &info);
     assert_int_equal(info.error.status, status);
     free(r);
@@ -106,7 +108,7 @@ static void contact_solvers(void **state)
             heap *h = heap_create(4, 2, dims[d], nd, 5);
             const perp_fcp *const problems[] = {&h->global, &h->local};
             for (int k = 0; k < 10; k++) {
-                fcp_case c = {solvers[k / 2], problems[k % 2]};
+                fcp_case c = {solvers[k / 2], problems[k % 2], 50};
                 if (nd == 0 && k / 2 == 4) {
                     continue;  // lemke needs polygons
                 }
@@ -119,20 +121,42 @@ static void contact_solvers(void **state)
     }
 }
 
-// Several islands, which `auto` solves one after another.
+// Two heaps side by side in one problem, which `auto` solves one after the other: W is block diagonal.
 static void islands(void **state)
 {
     (void)state;
-    pile *p = family_pile(2, 4, 10.0, 0.4, (const double[]){1.0, 0.5, 0});
-    const int nd[8] = {4, 4, 4, 4, 6, 6, 6, 6};
-    perp_fcp polygonal = p->local, global_polygonal = p->global;
-    polygonal.nd = global_polygonal.nd = nd;
-    const perp_fcp *const problems[] = {&p->local, &p->global, &polygonal, &global_polygonal};
-    for (int k = 0; k < 4; k++) {
-        fcp_case c = {"auto", problems[k]};
-        sites_walk("auto on a pile", solve_fcp, &c, DEPTH);
+    for (int nd = 0; nd <= 4; nd += 4) {
+        heap *one = heap_create(12, 2, 3, nd, 5), *two = heap_create(12, 2, 3, nd, 6);
+        const perp_fcp *part[2] = {&one->local, &two->local};
+        int nc = part[0]->nc + part[1]->nc, n = 3 * nc, of[64], used = 0;
+        double mu[64], q[192];
+        int *p = calloc((size_t)n + 1, sizeof *p), *i = calloc((size_t)n * (size_t)n, sizeof *i);
+        double *x = calloc((size_t)n * (size_t)n, sizeof *x);
+        assert_true(nc <= 64 && p && i && x);
+        for (int k = 0, at = 0; k < 2; at += 3 * part[k++]->nc) {
+            for (int c = 0; c < part[k]->nc; c++) {
+                mu[at / 3 + c] = part[k]->mu[c];
+                of[at / 3 + c] = nd;
+            }
+            for (int j = 0; j < 3 * part[k]->nc; j++) {
+                q[at + j] = part[k]->q[j];
+                for (int row = 0; row < 3 * part[k]->nc; row++) {
+                    double value = pp_matrix_at(&part[k]->W, row, j);
+                    if (value != 0.0) {
+                        i[used] = at + row;
+                        x[used++] = value;
+                    }
+                }
+                p[at + j + 1] = used;
+            }
+        }
+        perp_fcp both = {.nc = nc, .dim = 3, .mu = mu, .q = q, .nd = nd ? of : NULL};
+        both.W = perp_matrix_csc(n, n, p, i, x);
+        fcp_case c = {"auto", &both, 0};  // with a limit the whole is solved
+        assert_true(sites_walk("auto on two heaps", solve_fcp, &c, DEPTH) > 20);
+        free(p), free(i), free(x);
+        heap_destroy(one), heap_destroy(two);
     }
-    pile_destroy(p);
 }
 
 // ── Judges, enumeration, conversion ──────────────────────────────────────────────────────────────

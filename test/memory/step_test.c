@@ -188,13 +188,25 @@ static void joints(void **state)
     walk_files(use_both, 2, NAMES("windows-2", "leg-lands"));
 }
 
+// Inputs with sources, actuators of every kind, rotors.
+static void controls(void **state)
+{
+    (void)state;
+    const char *const *robot = NAMES("../fuzz/corpus/scene/control");
+    walk_files(NULL, 3, robot);
+    walk_files(use_moreau_jean, 2, robot);
+    walk_files(use_mcp, 2, robot);
+    walk_files(use_lcp, 2, robot);
+    walk_files(use_cone, 2, robot);
+    walk_files(use_joint_coordinates, 2, robot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_scenes_say),
-        cmocka_unit_test(every_stepper),
-        cmocka_unit_test(every_form),
-        cmocka_unit_test(joints),
+        cmocka_unit_test(as_the_scenes_say), cmocka_unit_test(every_stepper),
+        cmocka_unit_test(every_form),        cmocka_unit_test(joints),
+        cmocka_unit_test(controls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

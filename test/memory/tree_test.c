@@ -74,8 +74,13 @@ static perp_status use_tree(const perp_env *env, void *user)
 static void trees(void **state)
 {
     (void)state;
-    static const char *const names[] = {"andrews-squeezer", "four-bar",    "tedrake-arm",
-                                        "tedrake-driven",   "joint-limit", "pendulum-5"};
+    static const char *const names[] = {"andrews-squeezer",
+                                        "four-bar",
+                                        "tedrake-arm",
+                                        "tedrake-driven",
+                                        "joint-limit",
+                                        "pendulum-5",
+                                        "../fuzz/corpus/scene/control"};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         char path[100];
         perp_scene *scene = NULL;

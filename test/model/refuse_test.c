@@ -165,6 +165,8 @@ static void bodies(void **state)
          "expected",
          def.motion = PERP_MOTION_KINEMATIC, def.motion_y = "1+");
     BODY(false, "body 'bar': the name is already used; choose another", def.name = "bar");
+    BODY(false, "body 'x': gravity_scale is not finite", def.gravity_scale = ENDLESS);
+    BODY(true, "body 'x': colour must be 0xRRGGBB, or -1 for none", def.colour = 0x1000000);
 }
 
 static void shapes(void **state)
@@ -181,6 +183,8 @@ static void shapes(void **state)
     SHAPE(true, "shape 'x': mu_spin and mu_roll must be >= 0, facets 0 or 3 to 256",
           def.mu_roll = -0.1);
     SHAPE(false, "shape 'x': density must be >= 0", def.density = -1.0);
+    SHAPE(false, "shape 'x': unknown rule 4 of combine", def.combine = (perp_combine)4);
+    SHAPE(true, "shape 'x': colour must be 0xRRGGBB, or -1 for that of the body", def.colour = -2);
     SHAPE(false, "shape 'x': radius must be positive, got 0", def.radius = 0.0);
     SHAPE(true, "shape 'x': radius must be positive, got -1", def.radius = -1.0);
     SHAPE(false, "shape 'x': half extent y must be positive, got 0", def.kind = PERP_SHAPE_BOX,

@@ -7,6 +7,7 @@
 
 #include <perp/io.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,82 @@ static void springs(void **state)
     discard(dir);
 }
 
+// Strokes of the hatching path that starts at text: at 45 degrees, with both ends on the outline of a rectangle
+// of the given ratio of width to height. Returns their number.
+static int hatched_box(const char *text, double ratio)
+{
+    double x[400][2], y[400][2], low[2] = {1e9, 1e9}, high[2] = {-1e9, -1e9};
+    int count = 0, used = 0;
+    for (; count < 400 && sscanf(text, "M%lf %lfL%lf %lf%n", &x[count][0], &y[count][0],
+                                 &x[count][1], &y[count][1], &used) == 4;
+         count++, text += used) {
+        for (int k = 0; k < 2; k++) {
+            low[0] = fmin(low[0], x[count][k]), high[0] = fmax(high[0], x[count][k]);
+            low[1] = fmin(low[1], y[count][k]), high[1] = fmax(high[1], y[count][k]);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        assert_true(fabs(x[i][1] - x[i][0] + y[i][1] - y[i][0]) < 0.03);
+        for (int k = 0; k < 2; k++) {
+            double off = fmin(fmin(x[i][k] - low[0], high[0] - x[i][k]),
+                              fmin(y[i][k] - low[1], high[1] - y[i][k]));
+            assert_true(fabs(off) < 0.03);
+        }
+    }
+    assert_true(fabs((high[0] - low[0]) / (high[1] - low[1]) / ratio - 1.0) < 0.01);
+    return count;
+}
+
+// Shapes that stand still are hatched: inside a block, under a shelf and a slope; of a long floor only the part
+// that is seen. The view shows what is near the ball, and its paths do not leave the page.
+static void still_shapes(void **state)
+{
+    (void)state;
+    static const char yard[] =
+        "{\"name\": \"yard\", \"step\": 0.01, \"shapes\": [\n"
+        "  {\"name\": \"block\", \"kind\": \"box\", \"size\": [0.6, 0.4], \"position\": [1, "
+        "0.2]},\n"
+        "  {\"name\": \"shelf\", \"kind\": \"segment\", \"length\": 0.3, \"position\": [-0.5, "
+        "0.5]},\n"
+        "  {\"name\": \"floor\", \"kind\": \"box\", \"size\": [40, 1], \"position\": [0, -0.5]},\n"
+        "  {\"name\": \"slope\", \"kind\": \"halfplane\", \"position\": [0, -0.1], \"angle\": "
+        "0.2}],\n"
+        " \"bodies\": [{\"name\": \"ball\", \"position\": [0, 0.6], \"velocity\": [1, 1],\n"
+        "  \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1, \"density\": 1}]}]}";
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[160];
+    static char text[400000];
+    perp_recording *recording = NULL;
+    xml x;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s.json", dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(yard, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    record(path, dir, 20);
+    remove(path);
+    assert_int_equal(perp_recording_open(dir, NULL, &recording, NULL), PERP_OK);
+    assert_int_equal(perp_plot_write(recording, dir, "paths", NULL, NULL), PERP_OK);
+    snprintf(path, sizeof path, "%s/paths.svg", dir);
+    assert_true(xml_read_file(&x, path));
+    file = fopen(path, "r");
+    assert_non_null(file);
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    static const char pen[] = "<path stroke=\"#9a9a9a\" stroke-width=\"0.5\" d=\"";
+    const char *at = strstr(text, pen);
+    assert_non_null(at);
+    assert_true(hatched_box(at + strlen(pen), 1.5) > 5);
+    int hatched = 0;
+    for (; at; at = strstr(at + 1, pen)) {
+        hatched++;
+    }
+    assert_int_equal(hatched, 4);
+    perp_recording_close(recording);
+    discard(dir);
+}
+
 static void arguments(void **state)
 {
     (void)state;
@@ -122,6 +199,6 @@ static void arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(recipe), cmocka_unit_test(springs),
-                                       cmocka_unit_test(arguments)};
+                                       cmocka_unit_test(still_shapes), cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

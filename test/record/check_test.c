@@ -539,6 +539,89 @@ static void slides_on_what_turns_pass(void **state)
     assert_true(judge(folder_at(&place, "c"), PERP_CHECK_MOTION).check.passed);
 }
 
+// With the theta method contacts of space act in the middle of the step, theory (S12): a ball that rolls and a box
+// that slides pass, and a rate or slip that is changed is found.
+static void contacts_in_the_middle_are_judged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *column;
+        hsize_t row, index;
+    } changes[] = {
+        {"contacts/rate_n", 20, 0}, {"contacts/slip", 20, 0}, {"contacts/slip_vector", 20, 0}};
+    for (int k = -1; k < 3; k++) {
+        record_scene(k % 2 == 0 ? "scenes/box-heading.json" : "scenes/ball-rolls.json", place.path,
+                     PERP_STEPPER_MOREAU_JEAN, 40, 1);
+        verdict v = judge(place.path, PERP_CHECK_CONTACT);
+        assert_true(v.check.item[PERP_CHECK_CONTACT].done);
+        assert_true(v.check.passed);
+        if (k >= 0) {
+            change(changes[k].column, changes[k].row, changes[k].index, 0.05);
+            v = judge(place.path, PERP_CHECK_CONTACT);
+            assert_false(v.check.passed);
+            assert_true(v.check.item[PERP_CHECK_CONTACT].over > 1.0);
+        }
+    }
+}
+
+// Velocities that restitution reverses, in joint coordinates: those of the coordinates before the step.
+static void bounces_in_joint_coordinates_pass(void **state)
+{
+    (void)state;
+    write_text(
+        "bounce.json",
+        "{\"step\": 0.005, \"coordinates\": \"joint\", \"shapes\": [\n"
+        "  {\"name\": \"floor\", \"kind\": \"halfplane\", \"position\": [0, -0.6]}],\n"
+        " \"bodies\": [{\"name\": \"rod\", \"position\": [0.5, 0], \"mass\": 1, \"inertia\": "
+        "0.1, \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1, \"position\": [0.4, 0], "
+        "\"restitution\": 0.6}]}],\n"
+        " \"joints\": [{\"kind\": \"revolute\", \"b\": \"rod\", \"anchor_b\": [-0.5, 0]}]}\n");
+    record_scene(folder_at(&place, "bounce.json"), folder_at(&place, "b"),
+                 PERP_STEPPER_STEWART_TRINKLE, 200, 1);
+    verdict v = judge(folder_at(&place, "b"), PERP_CHECK_CONTACT);
+    assert_true(v.check.item[PERP_CHECK_CONTACT].done && v.check.item[PERP_CHECK_CLOSE].done);
+    assert_true(v.check.passed);
+}
+
+// Without inertia there is no kinetic energy to judge; without the scene no mass. Both are stated.
+static void what_cannot_be_judged_is_stated(void **state)
+{
+    (void)state;
+    record_scene("scenes/pusher.json", place.path, PERP_STEPPER_QUASISTATIC, 10, 1);
+    verdict v = judge(place.path, PERP_CHECK_ENERGY);
+    assert_true(v.check.passed && v.check.partly);
+    assert_false(v.check.item[PERP_CHECK_ENERGY].done);
+    assert_string_equal(v.check.item[PERP_CHECK_ENERGY].why,
+                        "without inertia there is no kinetic energy");
+    for (int k = 0; k < 2; k++) {
+        perp_scene *scene = NULL;
+        perp_sim *sim = NULL;
+        perp_record *record = NULL;
+        perp_record_def def = perp_record_default();
+        assert_int_equal(perp_scene_load(k ? "scenes/ball-rolls.json" : "scenes/box-slides.json",
+                                         NULL, &scene, NULL),
+                         PERP_OK);
+        def.h = perp_scene_step(scene);
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), NULL, NULL, &sim, NULL), PERP_OK);
+        assert_int_equal(perp_record_create(place.path, sim, &def, NULL, &record, NULL), PERP_OK);
+        for (int i = 0; i < 5; i++) {
+            assert_true(perp_sim_step(sim, def.h) >= 0);
+            assert_int_equal(perp_record_step(record, sim), PERP_OK);
+        }
+        assert_int_equal(perp_record_finish(record, sim), PERP_OK);
+        perp_record_destroy(record);
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+        v = judge(place.path, PERP_CHECK_MOMENTUM);
+        assert_true(v.check.partly);
+        assert_false(v.check.item[PERP_CHECK_MOMENTUM].done);
+        assert_string_equal(v.check.item[PERP_CHECK_MOMENTUM].why,
+                            "the recording contains no scene");
+        assert_true(v.check.item[PERP_CHECK_PULL].done);
+        assert_true(v.check.item[PERP_CHECK_CONE].done == (k == 0));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +636,9 @@ int main(void)
         cmocka_unit_test(a_machine_is_judged_whole),
         cmocka_unit_test(every_number_is_judged),
         cmocka_unit_test(slides_on_what_turns_pass),
+        cmocka_unit_test(contacts_in_the_middle_are_judged),
+        cmocka_unit_test(bounces_in_joint_coordinates_pass),
+        cmocka_unit_test(what_cannot_be_judged_is_stated),
     };
     place = folder_create();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,19 @@ static void definitions_are_checked(void **state)
         assert_non_null(strstr(error.text, "h must be"));
         assert_null(record);
     }
+    perp_record_def odd = perp_record_default();
+    odd.every = 0;
+    assert_int_equal(
+        perp_record_create(folder_at(&place, "bad"), w.sim, &odd, NULL, &record, &error),
+        PERP_ERR_ARGUMENT);
+    assert_string_equal(error.text,
+                        "record: every must be at least 1, flush_seconds must not be negative");
+    odd = perp_record_default();
+    odd.files = 1;
+    assert_int_equal(
+        perp_record_create(folder_at(&place, "bad"), w.sim, &odd, NULL, &record, &error),
+        PERP_ERR_ARGUMENT);
+    assert_string_equal(error.text, "record: a file of the scene is missing");
     perp_record_def def = {0};
     assert_int_equal(perp_record_create("x", w.sim, &def, NULL, &record, &error), PERP_ERR_DEF);
     assert_int_equal(perp_record_create(NULL, w.sim, NULL, NULL, &record, NULL), PERP_ERR_ARGUMENT);

@@ -118,6 +118,74 @@ static void definitions_are_checked(void **state)
     close_world(w);
 }
 
+static void refuse_with(const perp_model *model, perp_sim_def def, const char *text)
+{
+    perp_sim *sim = NULL;
+    perp_error error = {0};
+    assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_ERR_ARGUMENT);
+    assert_null(sim);
+    assert_string_equal(error.text, text);
+}
+
+// Messages name the member and its range.
+static void definitions_are_explained(void **state)
+{
+    (void)state;
+    world w = open_world(ball, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
+    const perp_model *m = perp_scene_model(w.scene);
+    perp_sim_def def = perp_sim_default();
+    def.facets = 2;
+    refuse_with(m, def, "sim: facets must be between 3 and 256, got 2");
+    def = perp_sim_default();
+    def.threads = 1000;
+    refuse_with(m, def, "sim: threads must be between 0 and 256, got 1000");
+    def = perp_sim_default();
+    def.event.eps = 0.0;
+    refuse_with(m, def, "sim: eps, tolerances and the event limit must be positive");
+    def = perp_sim_default();
+    def.event.max_events_per_second = (double)NAN;
+    refuse_with(m, def, "sim: eps, tolerances and the event limit must be positive");
+    def = perp_sim_default();
+    def.coordinates = PERP_COORDINATES_JOINT;
+    def.tree_count = 3;
+    refuse_with(m, def, "sim: tree_count is 3, but tree is NULL");
+    def.tree_count = 0;
+    def.stepper = PERP_STEPPER_MOREAU_JEAN;
+    refuse_with(m, def, "sim: moreau-jean does not support joint coordinates; use stewart-trinkle");
+    close_world(w);
+}
+
+// A state whose quaternion is no rotation is refused and changes nothing. Opened joints of the tree are closed where
+// the state is set, and the sim reports by how much.
+static void states_are_checked(void **state)
+{
+    (void)state;
+    static const char top[] = "{\"bodies\": [{\"name\": \"top\", \"kind\": \"solid\", \"mass\": 1, "
+                              "\"inertia\": [1, 1, 1]}]}";
+    static const char rod[] =
+        "{\"coordinates\": \"joint\", \"bodies\": [{\"name\": \"rod\", \"position\": [0.5, 0], "
+        "\"mass\": 1, \"inertia\": 0.1}], \"joints\": [{\"kind\": \"revolute\", \"b\": \"rod\", "
+        "\"anchor_b\": [-0.5, 0]}]}";
+    world w = open_world(top, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
+    double q[7] = {1, 2, 3, 0.5, 0.5, 0.5, 0.5}, nu[6] = {0}, t;
+    assert_int_equal(perp_sim_state_set(w.sim, 0.0, q, nu), PERP_OK);
+    uint64_t hash = perp_sim_state_hash(w.sim);
+    q[3] = 0.9;
+    assert_int_equal(perp_sim_state_set(w.sim, 0.0, q, nu), PERP_ERR_ARGUMENT);
+    assert_string_equal(perp_sim_error(w.sim)->text,
+                        "state: the quaternion of a body does not have length 1");
+    assert_true(perp_sim_state_hash(w.sim) == hash);
+    close_world(w);
+    w = open_world(rod, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
+    const double open[3] = {0.8, 0.0, 0.0};
+    assert_int_equal(perp_sim_state_set(w.sim, 0.0, open, nu), PERP_OK);
+    assert_int_equal(perp_sim_state_get(w.sim, &t, q, nu), PERP_OK);
+    assert_true(fabs(q[0] - 0.5) < 1e-12 && fabs(q[1]) < 1e-12 && fabs(q[2]) < 1e-12);
+    assert_string_equal(perp_sim_info(w.sim)->remark,
+                        "bodies were moved by up to 0.3 m or rad to close the joints of the tree");
+    close_world(w);
+}
+
 static perp_status build(const perp_body_def *body, const perp_joint_def *joint)
 {
     perp_builder *builder = perp_builder_create(NULL);
@@ -410,6 +478,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(definitions_are_checked),
+        cmocka_unit_test(definitions_are_explained),
+        cmocka_unit_test(states_are_checked),
         cmocka_unit_test(models_are_checked),
         cmocka_unit_test(steps_are_checked),
         cmocka_unit_test(wrenches_are_checked),

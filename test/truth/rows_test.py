@@ -47,7 +47,19 @@ SHOT = {'name': 'shot', 'step': 0.016, 'until': 0.2,   # several impacts in a st
         'shapes': [{'name': 'w', 'kind': 'box', 'size': [0.4, 3], 'position': [-1.2, 0]}, {'name': 'e', 'kind': 'box', 'size': [0.4, 3], 'position': [1.2, 0]}],
         'bodies': [{'name': 'b', 'position': [0, 0], 'velocity': [90, 3], 'spin': 20, 'mass': 2, 'inertia': 0.01,
                     'shapes': [{'kind': 'disc', 'radius': 0.1, 'mu': 0.3, 'restitution': 0.8}]}]}
-RIGHT = [SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT]
+MIXED = {'name': 'mixed', 'step': 0.005, 'until': 0.6, 'groups': ['scene', 'robot'], 'exclude': [['c', 'd']],
+         'shapes': [{'name': 'floor', 'kind': 'halfplane', 'mu': 0.8, 'group': ['scene'], 'mask': ['scene', 'robot']},
+                    {'name': 'ice', 'kind': 'box', 'size': [4, 0.1], 'position': [2, 0], 'mu': 0.02, 'priority': 1, 'mask': 3}],
+         'bodies': [{'name': 'b', 'position': [1, 0.3], 'velocity': [1, 0], 'mass': 3, 'inertia': 1,
+                     'shapes': [{'kind': 'box', 'size': [0.6, 0.5], 'combine': 'max', 'mu': 0.9}]},
+                    {'name': 'light', 'position': [-3, 1], 'gravity_scale': 0.25, 'mass': 1, 'inertia': 0.1},
+                    {'name': 'ghost', 'position': [-6, 0.4], 'mass': 1, 'inertia': 0.1,
+                     'shapes': [{'kind': 'disc', 'radius': 0.3, 'group': 4, 'mask': 4}]},
+                    {'name': 'c', 'position': [8, 2], 'gravity_scale': 0, 'velocity': [1, 0], 'mass': 1, 'inertia': 0.1,
+                     'shapes': [{'kind': 'disc', 'radius': 0.3}]},
+                    {'name': 'd', 'position': [8.9, 2], 'gravity_scale': 0, 'velocity': [-1, 0], 'mass': 1, 'inertia': 0.1,
+                     'shapes': [{'kind': 'disc', 'radius': 0.3}]}]}
+RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT]
 
 
 class Recording:
@@ -142,6 +154,15 @@ FORGERIES = [
 ]
 
 
+# The recording of MIXED, judged by a scene that differs: (row, place of the key, key).
+DIFFERENT = [
+    ('momentum', lambda s: s['bodies'][1], 'gravity_scale'),
+    ('penetration', lambda s: s['bodies'][2]['shapes'][0], 'group'),
+    ('penetration', lambda s: s, 'exclude'),
+    ('slip', lambda s: s['shapes'][1], 'priority'),
+]
+
+
 def event_lines(folder):
     """An impact of the event stepper that gives back half of what the law asks for."""
     path = os.path.join(folder, 'events.jsonl')
@@ -186,12 +207,17 @@ def main():
             rec.write(out)
             verdict, beyond, rows, _ = judging.judge(json.dumps(scene), out)
             expect(verdict == 'wrong' and row in beyond, '%s of %s is not found: %s %s' % (row, scene['name'], verdict, rows.get(row)))
+        for row, place, key in DIFFERENT:
+            other = json.loads(json.dumps(MIXED))
+            del place(other)[key]
+            verdict, beyond, rows, _ = judging.judge(json.dumps(other), runs['mixed'])
+            expect(verdict == 'wrong' and row in beyond, 'without %s, %s is not found: %s %s' % (key, row, verdict, rows.get(row)))
         if 'event' in runs:
             out = os.path.join(work, 'halved')
             shutil.copytree(runs['event'], out)
             event_lines(out)
             expect('restitution' in judging.judge(json.dumps(EVENT), out)[1], 'half an impact is not found')
-    print('%d forgeries, %d failures' % (len(FORGERIES) + 1, failures))
+    print('%d forgeries, %d failures' % (len(FORGERIES) + len(DIFFERENT) + 1, failures))
     return 1 if failures else 0
 
 

@@ -141,5 +141,5 @@ bool pp_pair_is_judged(const pp_judged_pairs *pairs, int a, int b)
     }
     uint32_t wanted = (sa->group & sb->mask) | (sb->group & sa->mask);
     return wanted != 0 && !is_excluded(pairs, sa->body, sb->body) &&
-           pp_model_pair_filter(m, a, b) != PP_PAIR_JOINED;
+           (m->joints == 0 || pp_model_pair_filter(m, a, b) != PP_PAIR_JOINED);
 }

@@ -865,8 +865,12 @@ void pp_manifold3_add_closest(pp_manifold3 *m, const pp_placed_solid *a, const p
 
 enum { DIRECTIONS = 8 };
 
+static const double TIE = 1e-10;  // of the size: spots that are equally far out
+
 // The extremes along eight directions fixed to the normal, none of them along a likely edge; the closest
 // takes the place of its nearest neighbour among them. Mirrored with the normal when the pair is swapped.
+// Edges of the octagon of an aligned rim are across these directions: of equal spots the first one is taken, so that
+// rounding does not choose another one in each evaluation.
 static int keep_extremes(const pp_manifold3 *m, int first, int *keep)
 {
     static const double C = 0.9238795325112867, S = 0.3826834323650898;
@@ -879,7 +883,7 @@ static int keep_extremes(const pp_manifold3 *m, int first, int *keep)
         perp_vec3 d = pp_along(pp_scale(way[w][0], m->e), way[w][1], m->f);
         int best = 0;
         for (int k = 1; k < m->count; k++) {
-            if (pp_dot3(d, pp_sub(m->spot[k].x, m->spot[best].x)) > 0.0) {
+            if (pp_dot3(d, pp_sub(m->spot[k].x, m->spot[best].x)) > TIE * m->size) {
                 best = k;
             }
         }

@@ -266,7 +266,9 @@ static bool touch_as_before(pp_manifold3 *m, const pp_placed_solid *a, const pp_
     if (!(s > -SHALLOW * fmin(a->size, b->size)) || s > margin + a->radius + b->radius) {
         return false;
     }
+    // where a rim meets a face or an edge, outlines have no corner at the closest points: these are the support points
     pp_manifold3_build(m, a, b, n, s, margin);
+    pp_manifold3_add_closest(m, a, b, NULL);
     return pp_manifold3_is_certified(m) &&
            pp_manifold3_stray(m, a, b) <= pp_manifold3_stray_tolerance(m);
 }

@@ -386,14 +386,6 @@ void pp_chart_end(pp_chart *chart)
 
 // ── What is drawn into panels ────────────────────────────────────────────────────────────────────
 
-// One point more above and below: lines on the edge keep their width.
-void pp_chart_clip(pp_chart *chart, int panel)
-{
-    const pp_panel *p = &chart->panel[panel];
-    pp_svg_clip(chart->svg, panel, chart->from, p->top - 1.0, chart->to - chart->from,
-                p->height + 2.0);
-}
-
 // A line in the making. A point that a straight line from the last corner passes within `slack` is
 // held back until one comes that needs it (the swinging door): the curve keeps its shape and its
 // peaks, and smooth ones take a tenth of the room.

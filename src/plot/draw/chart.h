@@ -87,8 +87,6 @@ void pp_chart_key(pp_chart *chart, const char *name, bool ours, pp_key_kind kind
 double pp_chart_legend(pp_chart *chart, bool draw);
 void pp_chart_begin(pp_chart *chart);
 void pp_chart_end(pp_chart *chart);
-// Clips to a panel until pp_svg_end_group.
-void pp_chart_clip(pp_chart *chart, int panel);
 void pp_chart_curve(pp_chart *chart, int panel, const pp_trace *trace, pp_pen pen);
 // The area between a curve and zero, or between it and its mirror image below zero.
 void pp_chart_area(pp_chart *chart, int panel, const pp_trace *trace, bool mirror, pp_pen pen);

@@ -521,6 +521,9 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         }
         c->now = frame;
         take_step(c, k + 1 == r->info.frames);
+        if (c->check->item[PERP_CHECK_RECORD].done) {
+            pp_check_recorded_actuators(c);
+        }
         // With steps left out between frames, the parts are those of the last step only.
         bool by_parts = frame->kept > 0 && c->info->every == 1;
         status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);

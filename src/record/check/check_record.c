@@ -436,6 +436,27 @@ static void judge_time(pp_recheck *c)
     pp_check_record_worst(c, PERP_CHECK_RECORD, good ? error : PP_INF, SAME, "the time", "");
 }
 
+// Controls and filters of a step against its inputs, efforts and their flags against its impulses. Frames that are
+// several steps apart do not show where the last of these began.                           theory (A2)
+void pp_check_recorded_actuators(pp_recheck *c)
+{
+    int count = c->info->every == 1 && c->h > 0.0 ? c->model->actuators : 0;
+    for (int i = 0; i < count; i++) {
+        const pp_actuator *a = &c->model->actuator[i];
+        const perp_actuator_state *state = &c->now->actuator[i];
+        double end, mean = pp_actuator_mean_control(c->model, &c->drive, i, c->h, &end);
+        double effort = state->impulse / c->h, f = effort / a->gear;
+        double size = fmax(fabs(a->lower), fabs(a->upper));
+        double error = relative_difference(state->control, mean);
+        error = pp_check_worse(error, relative_difference(c->now->filter[i], end));
+        error = pp_check_worse(error, relative_difference(state->effort, effort));
+        // The flag is judged where rounding does not decide it: 1e-9 of the limits is its rule.
+        double left = isfinite(size) ? fmin(f - a->lower, a->upper - f) / size : 1.0;
+        bool wrong = state->limited ? left > 1e-8 : left < 1e-10;
+        pp_check_record_worst(c, PERP_CHECK_RECORD, wrong ? PP_INF : error, SAME, a->name, "");
+    }
+}
+
 // Everything in a frame that follows from its state, and is recorded for the convenience of
 // readers.
 void pp_check_recorded(pp_recheck *c)

@@ -8,8 +8,14 @@
 // the whole step, also in its parts.
 static pp_scheme scheme_of(const perp_sim *sim)
 {
-    return (pp_scheme){sim->def.stepper, sim->def.friction, sim->def.impact, sim->def.facets,
-                       sim->def.theta,   sim->whole,        sim->unfit};
+    return (pp_scheme){.stepper = sim->def.stepper,
+                       .friction = sim->def.friction,
+                       .impact = sim->def.impact,
+                       .facets = sim->def.facets,
+                       .theta = sim->def.theta,
+                       .whole = sim->whole,
+                       .rates = sim->unfit,
+                       .limits = sim->step.limits};
 }
 
 // The theta method takes joints, and contacts in space, in the middle of the step that ends with

@@ -67,6 +67,22 @@ static double given_speed(const perp_sim *sim)
     return most;
 }
 
+// Largest impulse on a body of springs and actuators as the step begins: what a compliant row gives without motion,
+// p = -bias / gamma, or the one number of its bounds.
+static double row_push(const perp_model *m, const pp_row *row, int count)
+{
+    double most = 0.0;
+    for (int i = 0; i < count; i++) {
+        const pp_row *r = &row[i];
+        bool given = r->lower == r->upper;
+        double p = r->gamma > 0.0 ? pp_clamp(-r->bias / r->gamma, r->lower, r->upper) : r->lower;
+        for (int k = 0; k < r->count && (given || r->gamma > 0.0); k++) {
+            most = fmax(most, fabs(p) * as_impulse(&m->body[r->body[k]], r->J[k]));
+        }
+    }
+    return most;
+}
+
 // Without inertia a body that nothing holds has no velocity of its own: only the small mass stops
 // it, and M nu is the part of the forces that is not balanced. What is held moves with what drives
 // it, or by a lever a hundred times as fast, hence `given`. A motion that proves that there is no
@@ -79,6 +95,8 @@ static perp_status check_held(perp_sim *sim)
     for (int i = 0; i < m->bodies; i++) {
         push = fmax(push, as_impulse(&m->body[i], s->kin.loads.p_ext + m->body[i].at));
     }
+    push = fmax(push, row_push(m, s->row.b, s->row.nb));
+    push = fmax(push, row_push(m, s->row.m, s->row.nm));
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
@@ -196,6 +214,11 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
         return PERP_OK;
     }
     perp_status status = pp_sim_solve_middle(sim, nu, h);
+    if (status >= 0 &&
+        pp_rows_cross_far_limit(sim->model, &sim->step.row, sim->step.answer.nu, h)) {
+        sim->step.limits = true;  // the guess of which limits are out of reach was wrong
+        status = pp_sim_solve_again(sim, nu, h);
+    }
     *part = pp_sim_divide_after(sim, h, status);
     if (*part < h) {
         return PERP_OK;

@@ -131,7 +131,8 @@ static perp_status find_position_rows(start_fit *f)
                                      .friction = PERP_FRICTION_NONE,
                                      .impact = PERP_IMPACT_NEWTON,
                                      .facets = 8,
-                                     .theta = 1.0};
+                                     .theta = 1.0,
+                                     .limits = true};
     pp_rows *row = &f->row;
     perp_status status = pp_rows_run(row, f->sim->model, &f->kin, &f->kin.poses, &f->gap, scheme,
                                      &f->sim->team, f->sim->arena);

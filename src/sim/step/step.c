@@ -160,12 +160,21 @@ static perp_status step_with_inputs(perp_sim *sim, double h)
     return status;
 }
 
+// A wrench that is not finite was not added to the others.
+static perp_status refuse_wrench(perp_sim *sim)
+{
+    const char *name = sim->model->body[sim->refused.i].name;
+    sim->refused.i = -1;
+    return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                   "step: body '%s': the applied force or torque is not finite and was ignored",
+                   name);
+}
+
 perp_status perp_sim_step(perp_sim *sim, double h)
 {
     if (!sim) {
         return PERP_ERR_ARGUMENT;
     }
-    const perp_model *m = sim->model;
     if (sim->stepping) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "step: a step is under way; a callback may not begin another");
@@ -174,11 +183,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "step: h must be positive, got %g", h);
     }
     if (sim->refused.i >= 0) {
-        const char *name = m->body[sim->refused.i].name;
-        sim->refused.i = -1;
-        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
-                       "step: body '%s': the applied force or torque is not finite and was ignored",
-                       name);
+        return refuse_wrench(sim);
     }
     // what the last step left, and the budgets of this one, which all of its parts share
     sim->projected = sim->parts.done = false;
@@ -192,6 +197,9 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     sim->error.text[0] = '\0';
     sim->stepping = true;
     perp_status status = pp_sim_controls_begin(sim, h);
+    if (status >= 0 && sim->refused.i >= 0) {  // by the callback
+        status = refuse_wrench(sim);
+    }
     if (status < 0) {
         sim->info = (perp_step_info){.status = status};
     } else {

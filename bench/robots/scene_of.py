@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: the perp authors
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled robot (JSON, from the folder of reference robots) as a scene of perp.
+
+    scene_of.py ROBOT.json [--hold] >scene.json
+
+The robot starts where its first keyframe is. --hold: position servos hold every joint there. What a scene cannot
+express is listed in its description; a body with several joints ends the conversion with exit code 2."""
+import json
+import math
+import sys
+
+
+def rotate(q, v):
+    w, x, y, z = q
+    t = [2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])]
+    return [
+        v[0] + w * t[0] + y * t[2] - z * t[1],
+        v[1] + w * t[1] + z * t[0] - x * t[2],
+        v[2] + w * t[2] + x * t[1] - y * t[0],
+    ]
+
+
+def times(a, b):
+    return [
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    ]
+
+
+def inverse(q):
+    return [q[0], -q[1], -q[2], -q[3]]
+
+
+def unit(q):
+    n = math.sqrt(sum(x * x for x in q))
+    return [x / n for x in q]
+
+
+def add(a, b, s=1.0):
+    return [x + s * y for x, y in zip(a, b)]
+
+
+def matrix(q):
+    columns = [rotate(q, e) for e in ([1, 0, 0], [0, 1, 0], [0, 0, 1])]
+    return [[columns[j][i] for j in range(3)] for i in range(3)]
+
+
+def tensor(body):
+    xx, yy, zz, xy, xz, yz = body["inertia"]
+    return [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+
+
+def turned(R, I):
+    return [
+        [sum(R[i][k] * I[k][l] * R[j][l] for k in range(3) for l in range(3)) for j in range(3)]
+        for i in range(3)
+    ]
+
+
+def weigh(parts):
+    """Mass, centre and inertia of (mass, centre, inertia about it) in common axes."""
+    mass = sum(p[0] for p in parts)
+    centre = [sum(p[0] * p[1][k] for p in parts) / mass for k in range(3)]
+    I = [[0.0] * 3 for _ in range(3)]
+    for m, c, own in parts:
+        r = add(c, centre, -1.0)
+        square = sum(x * x for x in r)
+        for i in range(3):
+            for j in range(3):
+                I[i][j] += own[i][j] + m * ((square if i == j else 0.0) - r[i] * r[j])
+    return mass, centre, I
+
+
+class Unfit(Exception):
+    pass
+
+
+def name_of(thing, kind):
+    return thing.get("name", f"{kind} {thing['id']}")[:60]
+
+
+def shape_of(geom, left_out):
+    size = geom.get("size", [])
+    kind = geom["type"]
+    if kind == "sphere":
+        return {"kind": "sphere", "radius": size[0]}
+    if kind == "capsule":
+        return {"kind": "capsule", "radius": size[0], "length": 2 * size[1]}
+    if kind == "cylinder":
+        return {"kind": "cylinder", "radius": size[0], "length": 2 * size[1]}
+    if kind == "box":
+        return {"kind": "box", "size": [2 * x for x in size[:3]]}
+    if kind == "ellipsoid":
+        return {"kind": "ellipsoid", "radii": size[:3]}
+    if kind == "plane":
+        return {"kind": "halfspace"}
+    if kind == "mesh" and "box" in geom:
+        low, high = geom["box"]
+        left_out.add("meshes collide as their boxes")
+        return {
+            "kind": "box",
+            "size": [max(h - l, 1e-4) for l, h in zip(low, high)],
+            "centre": [0.5 * (l + h) for l, h in zip(low, high)],
+        }
+    left_out.add(f"shapes of kind {kind}")
+    return None
+
+
+def scene_of(robot, hold):
+    state = robot["states"][0]
+    bodies = robot["bodies"]
+    left_out = set()
+    root = {}  # body: the one that carries it rigidly, or itself
+    for body in bodies:
+        at = body["id"]
+        fixed = body.get("fixed_to")
+        root[at] = root[fixed] if fixed is not None else at
+    count = {}
+    for joint in robot["joints"]:
+        count[joint["body"]] = count.get(joint["body"], 0) + 1
+    if any(n > 1 for n in count.values()):
+        raise Unfit("a body with several joints")
+    pose = {
+        b["id"]: (state["xpos"][b["id"]], unit(state["xquat"][b["id"]])) for b in bodies
+    }
+    # Frames of the scene: at the centre of mass of each rigid group, with the axes of its root.
+    frame, name = {0: ([0, 0, 0], [1, 0, 0, 0])}, {0: "ground"}
+    out = {"bodies": [], "shapes": [], "joints": [], "actuators": []}
+    for body in bodies:
+        at = body["id"]
+        if root[at] != at or at == 0:
+            continue
+        p, q = pose[at]
+        parts = []
+        for other in bodies:
+            if root[other["id"]] == at and other.get("mass", 0) > 0:
+                po, qo = pose[other["id"]]
+                relative = times(inverse(q), qo)
+                c = add(rotate(inverse(q), add(po, p, -1.0)), rotate(relative, other["com"]))
+                parts.append((other["mass"], c, turned(matrix(relative), tensor(other))))
+        if not parts:
+            raise Unfit(f"body '{name_of(body, 'body')}' has no mass")
+        mass, centre, I = weigh(parts)
+        frame[at] = (add(p, rotate(q, centre)), q)
+        name[at] = name_of(body, "body")
+        out["bodies"].append(
+            {
+                "name": name[at],
+                "kind": "solid",
+                "position": frame[at][0],
+                "rotation": q,
+                "mass": mass,
+                "inertia": [I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]],
+                "shapes": [],
+            }
+        )
+    by_name = {b["name"]: b for b in out["bodies"]}
+    floor = False
+    for geom in robot["geoms"]:
+        made = shape_of(geom, left_out)
+        if not made:
+            continue
+        at = root[geom["body"]]
+        p, q = pose[geom["body"]]
+        gq = unit(geom.get("quat", [1, 0, 0, 0]))
+        centre = made.pop("centre", [0, 0, 0])
+        world = add(p, rotate(q, add(geom["pos"], rotate(gq, centre))))
+        fp, fq = frame[at]
+        made["name"] = f"g{geom['id']}"
+        made["position"] = rotate(inverse(fq), add(world, fp, -1.0))
+        made["rotation"] = unit(times(inverse(fq), times(q, gq)))
+        made["mu"] = geom["friction"][0]
+        made["combine"] = "max"
+        made["group"], made["mask"] = geom.get("contype", 1), geom.get("conaffinity", 1)
+        floor = floor or made["kind"] == "halfspace"
+        (out["shapes"] if at == 0 else by_name[name[at]]["shapes"]).append(made)
+    if not floor and any(j["type"] == "free" for j in robot["joints"]):
+        out["shapes"].append({"name": "floor", "kind": "halfspace", "mu": 1, "combine": "max"})
+    made_joint = {}
+    for joint in robot["joints"]:
+        if joint["type"] == "free":
+            continue
+        at = joint["body"]
+        parent = root[bodies[at]["parent"]]
+        p, q = pose[at]
+        point = add(p, rotate(q, joint.get("pos", [0, 0, 0])))
+        a, b = frame[parent], frame[at]
+        value = state["qpos"][joint["qpos"]]
+        label = name_of(joint, "joint")
+        to = {"name": label, "a": name[parent], "b": name[at], "collide": False if parent else True}
+        if joint["type"] == "ball":
+            to.update(kind="spherical", at=point)
+        else:
+            axis = rotate(q, joint["axis"])
+            to["axis"] = rotate(inverse(a[1]), axis)
+            slide = joint["type"] == "slide"
+            start = add(point, axis, -value) if slide else point
+            to["anchor_a"] = rotate(inverse(a[1]), add(start, a[0], -1.0))
+            to["anchor_b"] = rotate(inverse(b[1]), add(point, b[0], -1.0))
+            to["kind"] = "prismatic" if slide else "revolute"
+            if not slide:
+                to["angle"] = -value
+            for key, mine in (("damping", "damping"), ("stiffness", "stiffness"),
+                              ("frictionloss", "friction"), ("armature", "armature")):
+                if joint.get(key, 0) > 0:
+                    to[mine] = joint[key]
+            if joint.get("stiffness", 0) > 0:
+                to["rest"] = joint.get("springref", 0)
+            if "range" in joint:
+                to["lower"], to["upper"] = joint["range"]
+            made_joint[joint["id"]] = (label, value, joint)
+        out["joints"].append(to)
+    for equality in robot["equalities"]:
+        if equality.get("type") != "connect" or "anchor_a" not in equality:
+            left_out.add(f"equalities of kind {equality.get('type')}")
+            continue
+        ia, ib = equality["a"], equality["b"]
+        ends = []
+        for i, anchor in ((ia, equality["anchor_a"]), (ib, equality["anchor_b"])):
+            p, q = pose[i]
+            fp, fq = frame[root[i]]
+            ends.append(rotate(inverse(fq), add(add(p, rotate(q, anchor)), fp, -1.0)))
+        out["joints"].append(
+            {"kind": "spherical", "name": f"loop {equality['id']}", "a": name[root[ia]],
+             "b": name[root[ib]], "anchor_a": ends[0], "anchor_b": ends[1], "collide": True})
+    if hold:
+        for actuator in robot["actuators"]:
+            target = made_joint.get(actuator.get("target"))
+            if actuator.get("transmission") != "joint" or not target:
+                left_out.add("actuators that do not act on a joint")
+                continue
+            label, value, joint = target
+            servo = actuator["kind"] == "position"
+            to = {"name": name_of(actuator, "actuator"), "kind": "position", "joint": label, "control": value}
+            if servo:
+                gear = actuator["gear"][0]
+                to["kp"] = actuator["gain_prm"][0] * gear * gear
+                bias = actuator.get("bias_prm", [0, 0, 0])
+                to["kv"] = -bias[2] * gear * gear if len(bias) > 2 else 0
+            else:
+                to.update(kp=100.0, damping_ratio=1.0)
+            if "force_range" in actuator:
+                to["effort"] = actuator["force_range"]
+            out["actuators"].append(to)
+    scene = {
+        "name": robot["model"].replace("/", " ")[:60],
+        "description": "; ".join(["A robot"] + sorted(f"left out: {x}" for x in left_out)),
+        "step": 0.002,
+        "until": 0.5,
+        "gravity": robot["option"]["gravity"],
+    }
+    ids = {b.get("name"): b["id"] for b in bodies}
+    exclude = []
+    for pair in robot["excludes"]:
+        a, b = (root[ids[x]] for x in (pair if isinstance(pair, list) else (pair["a"], pair["b"])))
+        if a != b:
+            exclude.append([name[a], name[b]])
+    if exclude:
+        scene["exclude"] = exclude
+    scene.update(out)
+    return scene
+
+
+def main():
+    args = [a for a in sys.argv[1:] if a != "--hold"]
+    with open(args[0]) as file:
+        robot = json.load(file)
+    try:
+        json.dump(scene_of(robot, "--hold" in sys.argv), sys.stdout, indent=1)
+    except Unfit as why:
+        print(f"{args[0]}: {why}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inputs and actuators in recordings: read back bit for bit, judged in every stepper, and seen when one number is
+// changed.
+#include "support/cmocka.h"
+#include "support/folder.h"
+#include "support/recorded.h"
+
+#include <hdf5.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static folder place;
+
+// An arm of two links over a floor that it touches, and a cart with a fan: every kind of actuator, limits that are
+// reached, a filter, a gear, rotors, sources, and a force that depends on an input.
+static const char robot[] =
+    "{\"name\": \"robot\", \"step\": 0.005, \"until\": 0.3%s,\n"
+    " \"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\", \"mu\": 0.4}],\n"
+    " \"inputs\": [{\"name\": \"goal\", \"value\": \"0.5*sin(20*t)\", \"range\": [-0.4, 0.4]},\n"
+    "  {\"name\": \"feedback\", \"value\": \"goal - 2*q[elbow] - 0.1*dq[elbow]\"},\n"
+    "  {\"name\": \"wind\", \"value\": 0.3, \"unit\": \"N\"}],\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"upper\", \"position\": [0.5, 1], \"mass\": 1, \"inertia\": 0.1},\n"
+    "  {\"name\": \"fore\", \"position\": [1.5, 1], \"mass\": 1, \"inertia\": 0.1,\n"
+    "   \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1, \"position\": [0.5, 0]}]},\n"
+    "  {\"name\": \"cart\", \"position\": [-2, 0.1], \"velocity\": [0.2, 0], \"mass\": 2, "
+    "\"inertia\": 0.1,\n"
+    "   \"shapes\": [{\"kind\": \"box\", \"size\": [0.4, 0.2]}]},\n"
+    "  {\"name\": \"mast\", \"position\": [-2, 0.3], \"mass\": 0.3, \"inertia\": 0.01}],\n"
+    " \"joints\": [\n"
+    "  {\"name\": \"shoulder\", \"kind\": \"revolute\", \"b\": \"upper\", \"at\": [0, 1], "
+    "\"armature\": 0.05},\n"
+    "  {\"name\": \"elbow\", \"kind\": \"revolute\", \"a\": \"upper\", \"b\": \"fore\", \"at\": "
+    "[1, 1],\n"
+    "   \"damping\": 0.1},\n"
+    "  {\"name\": \"mount\", \"kind\": \"prismatic\", \"a\": \"cart\", \"b\": \"mast\", \"at\": "
+    "[-2, 0.3],\n"
+    "   \"axis\": [0, 1], \"armature\": 0.1}],\n"
+    " \"forces\": [{\"kind\": \"force\", \"body\": \"cart\", \"fx\": \"5*wind\"}],\n"
+    " \"actuators\": [\n"
+    "  {\"name\": \"lift\", \"kind\": \"position\", \"joint\": \"shoulder\", \"control\": "
+    "\"goal\", \"kp\": 200,\n"
+    "   \"damping_ratio\": 0.5, \"effort\": 12},\n"
+    "  {\"name\": \"bend\", \"kind\": \"motor\", \"joint\": \"elbow\", \"control\": "
+    "\"3*feedback\",\n"
+    "   \"time_constant\": 0.03, \"gear\": -2},\n"
+    "  {\"name\": \"brake\", \"kind\": \"velocity\", \"joint\": \"elbow\", \"control\": \"0\", "
+    "\"kv\": 0.5,\n"
+    "   \"effort\": [-0.2, 0.3]},\n"
+    "  {\"name\": \"hoist\", \"kind\": \"general\", \"joint\": \"mount\", \"control\": \"wind\", "
+    "\"gain\": 2,\n"
+    "   \"bias\": [2.943, 5, -1]}]}\n";
+
+enum { STEPS = 45, ROW = 12 };
+
+static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA,
+                                        PERP_STEPPER_MOREAU_JEAN, PERP_STEPPER_EVENT};
+enum { STEPPERS = 4, JOINT = 4 };  // JOINT: the first of them in joint coordinates
+
+static void record_robot(int k)
+{
+    char text[4000];
+    snprintf(text, sizeof text, robot, k == JOINT ? ", \"coordinates\": \"joint\"" : "");
+    recorded_run run = {.stepper = steppers[k % JOINT], .steps = STEPS};
+    recorded_counts counts = recorded_scene(text, place.path, run);
+    assert_int_equal(counts.violated, 0);
+}
+
+static void right_runs_pass(void **state)
+{
+    (void)state;
+    for (int k = 0; k <= STEPPERS; k++) {
+        record_robot(k);
+        perp_check check = recorded_check(place.path);
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            if (check.item[i].done && !(check.item[i].over <= 1.0)) {
+                fail_msg("%s%s: %s is %g, the limit %g",
+                         perp_stepper_word((int)steppers[k % JOINT]), k == JOINT ? ", joint" : "",
+                         check.item[i].name, check.item[i].worst, check.item[i].limit);
+            }
+        }
+        assert_true(check.passed);
+    }
+}
+
+// What a frame holds is what the sim had.
+static void frames_hold_the_sim(void **state)
+{
+    (void)state;
+    char text[4000];
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_record *out = NULL;
+    perp_error error = {0};
+    snprintf(text, sizeof text, robot, "");
+    assert_int_equal(perp_scene_parse("x", text, strlen(text), NULL, &scene, &error), PERP_OK);
+    const perp_model *model = perp_scene_model(scene);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_record_def rec = perp_record_default();
+    rec.scene = perp_scene_text(scene, NULL);
+    rec.h = perp_scene_step(scene);
+    assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_OK);
+    assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
+    double input[STEPS + 1][3];
+    perp_actuator_state actuator[STEPS + 1][4];
+    int limited = 0;
+    for (int k = 1; k <= STEPS; k++) {
+        assert_true(perp_sim_step(sim, rec.h) >= 0);
+        assert_int_equal(perp_record_step(out, sim), PERP_OK);
+        for (int i = 0; i < 3; i++) {
+            input[k][i] = perp_sim_input(sim, (perp_input){i});
+        }
+        for (int i = 0; i < 4; i++) {
+            actuator[k][i] = perp_sim_actuator(sim, (perp_actuator){i});
+            limited += actuator[k][i].limited;
+        }
+    }
+    assert_true(limited > 5 && limited < 4 * STEPS - 5);
+    assert_int_equal(perp_record_finish(out, sim), PERP_OK);
+    perp_record_destroy(out);
+    perp_recording *recording = recorded_open(place.path);
+    const perp_recording_info *info = perp_recording_about(recording);
+    assert_true(info->inputs == 3 && info->actuators == 4);
+    assert_string_equal(perp_recording_input_name(recording, (perp_input){1}), "feedback");
+    assert_string_equal(perp_recording_actuator(recording, (perp_actuator){3}).name, "hoist");
+    assert_int_equal(perp_recording_actuator(recording, (perp_actuator){3}).joint.i, 2);
+    double filter = 0.0, T = 0.03;
+    for (int k = 1; k <= STEPS; k++) {
+        perp_snapshot frame = recorded_frame(recording, k);
+        assert_memory_equal(frame.input, input[k], sizeof input[k]);
+        double c = 3.0 * input[k][1], left = exp(-0.005 / T);
+        double mean = c + (filter - c) * (1.0 - left) * T / 0.005;
+        filter = c + (filter - c) * left;
+        assert_true(fabs(frame.filter[1] - filter) < 1e-12);
+        assert_true(fabs(frame.actuator[1].control - mean) < 1e-12);
+        for (int i = 0; i < 4; i++) {
+            assert_true(frame.actuator[i].control == actuator[k][i].control);
+            assert_true(frame.actuator[i].impulse == actuator[k][i].impulse);
+            assert_true(frame.actuator[i].effort == actuator[k][i].effort);
+            assert_true(frame.actuator[i].limited == actuator[k][i].limited);
+        }
+    }
+    perp_recording_close(recording);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+// Adds to a number of a column in row ROW; what it was.
+static double change(const char *column, int index, double by)
+{
+    hid_t file = H5Fopen(folder_at(&place, "run.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, column, H5P_DEFAULT), space = H5Dget_space(dataset);
+    const hsize_t at[2] = {ROW, (hsize_t)index}, one[2] = {1, 1};
+    hid_t memory = H5Screate_simple(2, one, NULL);
+    double value, old;
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, one, NULL) >= 0);
+    assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &old) >= 0);
+    value = old + by;
+    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &value) >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    return old;
+}
+
+static void changed_numbers_are_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *column;
+        int count;
+    } columns[] = {{"inputs/value", 3},     {"actuators/control", 4}, {"actuators/impulse", 4},
+                   {"actuators/effort", 4}, {"actuators/filter", 4},  {"actuators/limited", 4}};
+    int missed = 0;
+    for (int k = 0; k <= STEPPERS; k++) {
+        record_robot(k);
+        for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+            for (int i = 0; i < columns[c].count; i++) {
+                bool flag = strcmp(columns[c].column, "actuators/limited") == 0;
+                double old = change(columns[c].column, i, 0.0), by = flag ? 1.0 - 2.0 * old : 1e-3;
+                change(columns[c].column, i, by);
+                if (recorded_check(place.path).passed) {
+                    print_error("%s%s: %s [%d] is not seen\n",
+                                perp_stepper_word((int)steppers[k % JOINT]),
+                                k == JOINT ? ", joint" : "", columns[c].column, i);
+                    missed++;
+                }
+                change(columns[c].column, i, old - change(columns[c].column, i, 0.0));
+            }
+        }
+    }
+    assert_int_equal(missed, 0);
+}
+
+static int create(void **state)
+{
+    (void)state;
+    place = folder_create();
+    return 0;
+}
+
+static int destroy(void **state)
+{
+    (void)state;
+    folder_remove(&place);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_runs_pass),
+        cmocka_unit_test(frames_hold_the_sim),
+        cmocka_unit_test(changed_numbers_are_seen),
+    };
+    return cmocka_run_group_tests(tests, create, destroy);
+}
