@@ -77,10 +77,13 @@ static bool reserve(pp_reader *r, pp_constants *constants, size_t parameters)
     return constants->room > 0;
 }
 
+// There is room: reserve and read_replicate have seen to it.
 static void push_constant(pp_constants *constants, const char *name, double value)
 {
-    constants->name[constants->count] = name;
-    constants->value[constants->count++] = value;
+    if (constants->name && constants->value) {
+        constants->name[constants->count] = name;
+        constants->value[constants->count++] = value;
+    }
 }
 
 // The value of one parameter, in SI. Only those before it are known.
@@ -89,7 +92,7 @@ static perp_status read_parameter(pp_reader *r, const json_t *json, const pp_con
     const pp_field field = {.key = json->key, .kind = PP_FIELD_NUMBER, .unit = "*"};
     double value = 0.0;
     perp_status status = check_constant(r, "parameter", json->key);
-    int set = given ? pp_constant_find(given, json->key) : -1;
+    int set = given && given->value ? pp_constant_find(given, json->key) : -1;
     if (status == PERP_OK && set >= 0) {
         value = given->value[set];
     } else if (status == PERP_OK && !pp_reader_number(r, &field, json, &value)) {
@@ -418,7 +421,7 @@ static perp_status open_part(pp_reader *r, const json_t *json, const pp_part **t
         bool foreign = false;
         pp_part *made = PP_ZEROS(r->arena, pp_part, 1);
         status = made ? pp_reader_keep_file(r, whole, &file, &foreign) : pp_reader_memory(r);
-        if (status == PERP_OK) {
+        if (status == PERP_OK && file) {
             status = parse_part(r, file, foreign, made);
         }
         if (status == PERP_OK) {
@@ -576,7 +579,7 @@ static perp_status read_include(pp_reader *r, const json_t *json, int index, int
     (void)index;
     (void)owner;
     pp_scope scope;
-    pp_constants given;
+    pp_constants given = {.count = 0};
     const pp_part *part = NULL;
     perp_status status = open_scope(r, &pp_include_object, json, &scope);
     if (status == PERP_OK) {
@@ -585,7 +588,7 @@ static perp_status read_include(pp_reader *r, const json_t *json, int index, int
     if (status == PERP_OK) {
         status = read_given(r, json, part, &given);
     }
-    if (status < 0) {
+    if (status < 0 || !part) {
         return status;
     }
     // Text, path, constants and the object of messages are those of the file until it is left.
