@@ -298,7 +298,8 @@ static perp_status mass_matrix(perp_matrix *out, const perp_model *model, const 
         pp_writer_column(&w);
         pp_writer_put(&w, model->nv + i, 1.0 / limit_scale(model, kin, &rows->m[i]));
     }
-    for (int i = 0; soft && i < rows->nm; i++) {
+    int compliant = soft ? rows->nm : 0;
+    for (int i = 0; i < compliant; i++) {
         double gamma = rows->m[i].gamma;
         pp_writer_column(&w);
         pp_writer_put(&w, model->nv + rows->nm + i, gamma > 0.0 ? 1.0 / gamma : 1.0);

@@ -285,13 +285,13 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
 static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool turn)
 {
     const pp_body *b = &w->m->body[body];
-    double t = w->e->kin->poses.t, h = w->e->kin->h;
+    double h = w->e->kin->h;
     if (b->nv > 0) {
         return pp_vec(0.0, 0.0, 0.0);
     }
-    pp_frame from = pp_driven_frame(b, t), to = pp_driven_frame(b, t + h);
-    perp_vec3 w_dot = pp_scale(1.0 / h, pp_sub(to.w, from.w));
-    perp_vec3 v_dot = pp_scale(1.0 / h, pp_sub(to.v, from.v));
+    const pp_frame *from = &w->start[body], *to = &w->e->end->body[body];
+    perp_vec3 w_dot = pp_scale(1.0 / h, pp_sub(to->w, from->w));
+    perp_vec3 v_dot = pp_scale(1.0 / h, pp_sub(to->v, from->v));
     return turn ? w_dot : pp_add(v_dot, pp_cross(w_dot, r));
 }
 
@@ -300,10 +300,10 @@ static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool t
 static double rate_change(const row_writer *w, const pp_joint *j)
 {
     const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
-    perp_vec3 d = pp_rotate(a, j->axis_A), r_b = pp_rotate(b, j->r_B), s = pp_sub(b->p, a->p);
+    perp_vec3 d = pp_mul(&a->R, j->axis_A), r_b = pp_mul(&b->R, j->r_B), s = pp_sub(b->p, a->p);
     bool turns = j->kind != PERP_JOINT_PRISMATIC;
-    perp_vec3 given = pp_sub(given_change(w, j->b, r_b, turns),
-                             given_change(w, j->a, pp_add(s, r_b), turns));
+    perp_vec3 given =
+        pp_sub(given_change(w, j->b, r_b, turns), given_change(w, j->a, pp_add(s, r_b), turns));
     if (turns) {
         return pp_dot3(w->m->spatial ? d : pp_vec(0.0, 0.0, 1.0), given);
     }

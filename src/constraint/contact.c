@@ -252,17 +252,17 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     if (contact_rows(model, kin, gaps, scheme, out, team, arena) < 0) {
         return PERP_ERR_MEMORY;
     }
-    pp_row_list b = {out->b, 0}, boxed = {out->m, 0}, n = {out->n, out->nn}, far = {out->far, 0};
-    pp_joint_rows(model, kin, joints, scheme, &b, &boxed, &n, &far);
-    pp_spring_rows(model, kin, pp_scheme_theta(scheme), &b);
+    pp_row_lists of = {{out->b, 0}, {out->m, 0}, {out->n, out->nn}, {out->far, 0}};
+    pp_joint_rows(model, kin, joints, scheme, &of);
+    pp_spring_rows(model, kin, pp_scheme_theta(scheme), &of.b);
     // Normal rows are those of the contacts, then those of joint limits, which have no friction.
-    for (int i = out->nn; i < n.count; i++) {
+    for (int i = out->nn; i < of.n.count; i++) {
         out->friction[i] = -1;
         out->grouped[i] = 0;
     }
-    out->nb = b.count;
-    out->nm = boxed.count;
-    out->nfar = far.count;
-    out->nn = n.count;
+    out->nb = of.b.count;
+    out->nm = of.boxed.count;
+    out->nfar = of.far.count;
+    out->nn = of.n.count;
     return PERP_OK;
 }

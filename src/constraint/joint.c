@@ -206,8 +206,7 @@ static double rest_speed(const perp_model *m, double h, const pp_row *row)
 
 // sign = +1: coordinate >= bound, -1: coordinate <= bound.
 static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_joint *j,
-                      pp_scheme scheme, pp_row row, double bound, double sign, pp_row_list *n,
-                      pp_row_list *far)
+                      pp_scheme scheme, pp_row row, double bound, double sign, pp_row_lists *out)
 {
     row.value = sign * (row.value - bound);
     row.rate *= sign;
@@ -222,12 +221,12 @@ static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_jo
     row.bounce_threshold = rest_speed(m, pp_scheme_whole(scheme, kin->h), &row);
     // Twice the way of the step at the rate it starts with, and with what gravity adds in two steps.
     if (!scheme.limits && row.value > 2.0 * kin->h * (fabs(row.v_pre) + row.bounce_threshold)) {
-        append_row(far, &row);
+        append_row(&out->far, &row);
         return;
     }
     double push = row.restitution > 0.0 ? pp_row_force_rate(m, kin, &row) : 0.0;
     if (pp_row_unilateral(&row, kin->h, push, scheme)) {
-        append_row(n, &row);
+        append_row(&out->n, &row);
     }
 }
 
@@ -292,8 +291,7 @@ static void armature_row(const perp_model *m, const pp_kinematics *kin, const pp
 // Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
 // friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_bilateral_phi relies on the order.
 static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                            pp_scheme scheme, int index, pp_row_list *b, pp_row_list *boxed,
-                            pp_row_list *n, pp_row_list *far)
+                            pp_scheme scheme, int index, pp_row_lists *out)
 {
     const pp_joint *j = &m->joint[index];
     pp_row row, first;
@@ -303,10 +301,10 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         pp_joint_coordinate(m, &kin->poses, index, &first);
     }
     if (j->target) {
-        target_row(joints->t, kin, j, &first, scheme, row, b);
+        target_row(joints->t, kin, j, &first, scheme, row, &out->b);
     }
     if (j->rate) {
-        rate_row(joints, kin->h, j, row, b, boxed);
+        rate_row(joints, kin->h, j, row, &out->b, &out->boxed);
     }
     if (j->friction > 0.0) {
         pp_row dry = row;
@@ -314,26 +312,26 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         dry.drives = true;
         dry.lower = -kin->h * j->friction;
         dry.upper = kin->h * j->friction;
-        append_row(boxed, &dry);
+        append_row(&out->boxed, &dry);
     }
     pp_row rotor = row;
     row.value = first.value;
     row.v_pre = first.v_pre;
-    actuator_rows(m, kin, scheme, j, &row, b, boxed);
+    actuator_rows(m, kin, scheme, j, &row, &out->b, &out->boxed);
     if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
-        armature_row(m, kin, joints, j, rotor, b);
+        armature_row(m, kin, joints, j, rotor, &out->b);
     }
     pp_row soft = row;
     soft.value -= j->rest;
     if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
-        append_row(b, &soft);
+        append_row(&out->b, &soft);
     }
     if (j->lower <= j->upper) {
         if (isfinite(j->lower)) {
-            limit_row(m, kin, j, scheme, row, j->lower, 1.0, n, far);
+            limit_row(m, kin, j, scheme, row, j->lower, 1.0, out);
         }
         if (isfinite(j->upper)) {
-            limit_row(m, kin, j, scheme, row, j->upper, -1.0, n, far);
+            limit_row(m, kin, j, scheme, row, j->upper, -1.0, out);
         }
     }
 }
@@ -341,11 +339,10 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
 // Equations of all joints, then of each what acts along its coordinate. J is taken at `joints`, values and rates before at
 // the start of the step; the two differ under the theta method only, which takes J in the middle of the step.
 void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                   pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n,
-                   pp_row_list *far)
+                   pp_scheme scheme, pp_row_lists *out)
 {
     for (int i = 0; i < m->joints; i++) {
-        pp_row *own = b->row + b->count, first[PP_JOINT_EQUATIONS];
+        pp_row *own = out->b.row + out->b.count, first[PP_JOINT_EQUATIONS];
         int count = pp_joint_equations(m, joints, i, own);
         bool elsewhere = joints != &kin->poses;
         if (elsewhere) {
@@ -357,9 +354,9 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
             own[c].value = at->value;
             set_equation(kin->h, at->value, at->v_pre, scheme, &own[c]);
         }
-        b->count += count;
+        out->b.count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {
-            coordinate_rows(m, kin, joints, scheme, i, b, boxed, n, far);
+            coordinate_rows(m, kin, joints, scheme, i, out);
         }
     }
 }

@@ -37,12 +37,14 @@ typedef struct pp_row_list {
     int count;
 } pp_row_list;
 
-// Rows of all joints: bilateral into b, boxed into m, limits into n.
-// joints: where J and rates are taken; kin: the start of the step, where values are.
-// far: limits that are left out.
+// Rows of joints by what they are: bilateral, boxed, limits, and limits that are left out.
+typedef struct pp_row_lists {
+    pp_row_list b, boxed, n, far;
+} pp_row_lists;
+
+// Rows of all joints. joints: where J and rates are taken; kin: the start of the step, where values are.
 void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                   pp_scheme scheme, pp_row_list *b, pp_row_list *boxed, pp_row_list *n,
-                   pp_row_list *far);
+                   pp_scheme scheme, pp_row_lists *out);
 // At most this many rows of each kind from one joint, and one more for each of its actuators.
 enum { PP_JOINT_ROWS_B = 10, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 

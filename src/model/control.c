@@ -358,11 +358,11 @@ perp_actuator perp_model_actuator(const perp_model *model, const char *name)
 
 const char *perp_model_input_name(const perp_model *model, perp_input input)
 {
-    return model && input.i >= 0 && input.i < model->inputs ? model->input[input.i].name : NULL;
+    return model && input.i >= 0 && input.i < model->inputs ? model->input[input.i].name : "";
 }
 
 const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator)
 {
     bool exists = model && actuator.i >= 0 && actuator.i < model->actuators;
-    return exists ? model->actuator[actuator.i].name : NULL;
+    return exists ? model->actuator[actuator.i].name : "";
 }

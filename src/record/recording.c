@@ -528,7 +528,7 @@ perp_recorded_spring perp_recording_spring(const perp_recording *recording, int 
 const char *perp_recording_input_name(const perp_recording *recording, perp_input input)
 {
     bool known = recording && input.i >= 0 && input.i < recording->info.inputs;
-    return known ? recording->input_name[input.i] : NULL;
+    return known ? recording->input_name[input.i] : "";
 }
 
 perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,

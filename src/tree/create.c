@@ -21,7 +21,7 @@ typedef struct grower {
     // joints of body i: first[i]..first[i + 1]
     int *first, *joint;
     int *waiting[LEVELS], begin[LEVELS], end[LEVELS];  // queues of joints, by their weight
-    bool *placed;                                               // bodies
+    bool *placed;                                      // bodies
     int *queue;  // bodies in the order in which they are placed
     int queued;
 } grower;

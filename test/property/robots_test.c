@@ -117,9 +117,9 @@ static void open_robot(robot *m, uint64_t seed, perp_coordinates coordinates, bo
         perp_vec3 root = up(m, 1.0), start = from < 0 ? root : at[from];
         at[i] = space_add(start, space_scale(2.0, arm));
         body[i] = add_link(m, &r, at[i]);
-        m->joint[i] = add_joint(m, &r, from < 0 ? PLANE_GROUND : body[from],
-                                from < 0 ? space_add(root, arm) : arm, body[i],
-                                space_scale(-1.0, arm));
+        m->joint[i] =
+            add_joint(m, &r, from < 0 ? PLANE_GROUND : body[from],
+                      from < 0 ? space_add(root, arm) : arm, body[i], space_scale(-1.0, arm));
     }
     for (int i = 0; i < m->links; i++) {
         for (int k = rng_below(&r, 3); k > 0; k--) {
@@ -200,10 +200,13 @@ static void every_step_is_certified_or_says_why(void **state)
             print_error("PERP_SEED=%llu: %s\n", (unsigned long long)seed, out.why);
             failed++;
         }
-        if (out.certified < out.steps) print_error("PERP_SEED=%llu: %d of %d certified\n", (unsigned long long)seed, out.certified, out.steps);
+        if (out.certified < out.steps)
+            print_error("PERP_SEED=%llu: %d of %d certified\n", (unsigned long long)seed,
+                        out.certified, out.steps);
         plane_close(&m.p);
     }
-    print_message("%d robots, %d steps, %d certified, %d robots failed\n", robots, steps, certified, failed);
+    print_message("%d robots, %d steps, %d certified, %d robots failed\n", robots, steps, certified,
+                  failed);
     assert_int_equal(failed, 0);
     assert_true(certified >= 0.98 * steps);
 }

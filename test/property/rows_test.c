@@ -11,9 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-static const pp_scheme SCHEME = {
-    PERP_STEPPER_STEWART_TRINKLE, PERP_FRICTION_COULOMB, PERP_IMPACT_NEWTON, 8, 0.5, 0.0, false,
-    false};
+static const pp_scheme SCHEME = {PERP_STEPPER_STEWART_TRINKLE,
+                                 PERP_FRICTION_COULOMB,
+                                 PERP_IMPACT_NEWTON,
+                                 8,
+                                 0.5,
+                                 0.0,
+                                 false,
+                                 false};
 
 // What differs between the plane and space.
 typedef struct world {

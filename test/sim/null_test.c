@@ -152,6 +152,8 @@ static void models(void **state)
     HARMLESS(perp_contact_default());
     HARMLESS(perp_joint_default());
     HARMLESS(perp_force_default());
+    HARMLESS(perp_input_default());
+    HARMLESS(perp_actuator_default());
     HARMLESS(perp_builder_create(NULL));
     HARMLESS(perp_builder_destroy(NULL));
     HARMLESS(perp_builder_set_gravity(NULL, (perp_vec3){0}));
@@ -161,6 +163,13 @@ static void models(void **state)
     HARMLESS(perp_builder_add_exclusion(NULL, BODY, BODY));
     HARMLESS(perp_builder_add_contact(NULL, NULL));
     IS(perp_builder_add_joint(NULL, NULL).i, -1);
+    IS(perp_builder_add_input(NULL, NULL).i, -1);
+    IS(perp_builder_add_actuator(NULL, NULL).i, -1);
+    HARMLESS(perp_builder_set_input_source(NULL, (perp_input){0}, NULL));
+    IS(perp_model_inputs(NULL), 0);
+    IS(perp_model_actuators(NULL), 0);
+    IS(perp_model_input(NULL, NULL).i, -1);
+    IS(perp_model_actuator(NULL, NULL).i, -1);
     IS(perp_builder_add_force(NULL, NULL).i, -1);
     HARMLESS(perp_builder_set_listed_only(NULL, true));
     IS(perp_builder_status(NULL, &error), PERP_ERR_MEMORY);  // it could not be made
@@ -176,6 +185,8 @@ static void models(void **state)
     EMPTY(perp_model_body_name(NULL, BODY));
     EMPTY(perp_model_shape_name(NULL, SHAPE));
     EMPTY(perp_model_joint_name(NULL, JOINT));
+    EMPTY(perp_model_input_name(NULL, (perp_input){0}));
+    EMPTY(perp_model_actuator_name(NULL, (perp_actuator){0}));
     IS(perp_model_mass(NULL, BODY), 0.0);
     IS(perp_model_inertia(NULL, BODY), 0.0);
     HARMLESS(perp_model_inertia_tensor(NULL, BODY, inertia));
@@ -232,6 +243,11 @@ static void sims(void **state)
     HARMLESS(perp_sim_body_drive_impulse(NULL, BODY));
     IS(perp_sim_contacts(NULL, &n), NULL);
     HARMLESS(perp_sim_joint(NULL, JOINT));
+    IS(perp_sim_input(NULL, (perp_input){0}), 0.0);
+    REFUSED(perp_sim_input_set(NULL, (perp_input){0}, 1.0));
+    REFUSED(perp_sim_inputs_set(NULL, NULL, 0));
+    HARMLESS(perp_sim_input_release(NULL, (perp_input){0}));
+    HARMLESS(perp_sim_actuator(NULL, (perp_actuator){0}));
     REFUSED(perp_sim_active_set(NULL, &n, &n));
     REFUSED(perp_sim_load_range(NULL, 0, x, x));
     perp_ray ray = perp_ray_default();
@@ -308,6 +324,8 @@ static void trees(void **state)
     IS(perp_tree_potential(NULL), 0.0);
     HARMLESS(perp_tree_momentum(NULL));
     REFUSED(perp_tree_joint(NULL, JOINT, rate, x));
+    REFUSED(perp_tree_inputs_set(NULL, NULL, 0));
+    HARMLESS(perp_tree_filter_set(NULL, (perp_actuator){0}, 0.0));
     REFUSED(perp_tree_equations(NULL, JOINT, &n, rate, x));
     REFUSED(perp_tree_point(NULL, BODY, (perp_vec3){0}, &twist, &twist, x));
     REFUSED(perp_tree_constraints(NULL, &held));
@@ -376,6 +394,8 @@ static void recordings(void **state)
     EMPTY(perp_recording_body(NULL, BODY).name);
     EMPTY(perp_recording_shape(NULL, SHAPE).name);
     EMPTY(perp_recording_joint(NULL, JOINT).name);
+    EMPTY(perp_recording_input_name(NULL, (perp_input){0}));
+    EMPTY(perp_recording_actuator(NULL, (perp_actuator){0}).name);
     EMPTY(perp_recording_spring(NULL, 0).name);
     HARMLESS(perp_recording_exclusion(NULL, 0, NULL, NULL));
     REFUSED(perp_recording_read(NULL, 0, &frame, &error));
