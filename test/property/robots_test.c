@@ -144,7 +144,7 @@ static void open_robot(robot *m, uint64_t seed, perp_coordinates coordinates, bo
 
 // ── What holds ───────────────────────────────────────────────────────────────────────────────────
 
-// f = effort / gear is within its limits, and at one of them where the flag says so.
+// Numbers are finite, and the input is within its range.
 static void judge_efforts(const robot *m, uint64_t seed)
 {
     for (int i = 0; i < m->actuators; i++) {
@@ -182,31 +182,25 @@ static outcome run(robot *m, double h, uint64_t seed)
     return out;
 }
 
-// Of 200 robots of 50 steps each, nearly all steps are certified; none fails.
+// Of 200 robots of 50 steps each, none fails; nearly all steps are certified (all of them when this was written).
 static void every_step_is_certified_or_says_why(void **state)
 {
     (void)state;
-    int robots = 0, failed = 0, steps = 0, certified = 0;
+    int failed = 0, steps = 0, certified = 0;
     FOR_SEEDS(seed, 200)
     {
         robot m;
         open_robot(&m, seed, seed % 3 == 0 ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY, true);
         plane_start(&m.p);
         outcome out = run(&m, 0.002, seed);
-        robots++;
         steps += out.steps;
         certified += out.certified;
         if (out.why[0]) {
             print_error("PERP_SEED=%llu: %s\n", (unsigned long long)seed, out.why);
             failed++;
         }
-        if (out.certified < out.steps)
-            print_error("PERP_SEED=%llu: %d of %d certified\n", (unsigned long long)seed,
-                        out.certified, out.steps);
         plane_close(&m.p);
     }
-    print_message("%d robots, %d steps, %d certified, %d robots failed\n", robots, steps, certified,
-                  failed);
     assert_int_equal(failed, 0);
     assert_true(certified >= 0.98 * steps);
 }
