@@ -285,7 +285,19 @@ static void add_joint_springs(book *b)
     }
 }
 
-// Rotors that are geared to joint coordinates, I x'^2 / 2 [J].                             theory (A3)
+// The row of a joint's rotor, which comes before that of its spring; -1: none.
+static int rotor_row(const pp_rows *rows, int joint)
+{
+    for (int i = 0; i < rows->nb; i++) {
+        if (rows->b[i].joint == joint && rows->b[i].spring && rows->b[i].actuator < 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Rotors that are geared to joint coordinates, I x'^2 / 2 [J]. A given motion works on one along the mean of its rates at
+// both ends; the work of its row, added with the others, is along the rate where the row is taken.  theory (A3)
 static void add_rotors(book *b)
 {
     const pp_step_evidence *e = b->e;
@@ -305,6 +317,11 @@ static void add_rotors(book *b)
         b->moved[at] += after + T;
         b->ledger.kinetic += after;
         b->before += T;
+        int row = from.rate != to.rate ? rotor_row(e->rows, i) : -1;
+        if (row >= 0) {
+            double mean = 0.5 * (from.rate + to.rate);
+            spend(b, at, -e->pb[row] * (mean - e->rows->b[row].rate));
+        }
     }
 }
 

@@ -87,10 +87,11 @@ static void right_runs_pass(void **state)
 }
 
 // A bead with a rotor and a servo on a spoke that turns: the theta method has its direction in the middle of the step.
-static void beads_on_what_turns_pass(void **state)
+// And an arm with a rotor on a base that a given motion accelerates.
+static void rotors_on_what_moves_pass(void **state)
 {
     (void)state;
-    static const char text[] =
+    static const char spoke[] =
         "{\"step\": 0.005, \"gravity\": [0, 0],\n"
         " \"bodies\": [{\"name\": \"wheel\", \"mass\": 1, \"inertia\": 0.5, \"spin\": 3},\n"
         "  {\"name\": \"bead\", \"position\": [0.3, 0], \"velocity\": [0.2, 0.9], \"spin\": 3,\n"
@@ -100,10 +101,26 @@ static void beads_on_what_turns_pass(void **state)
         "   \"at\": [0.3, 0], \"axis\": [1, 0], \"armature\": 0.1, \"damping\": 0.2}],\n"
         " \"actuators\": [{\"kind\": \"position\", \"joint\": \"spoke\", \"control\": \"0.1\",\n"
         "   \"kp\": 20, \"kv\": 1}]}";
-    for (int k = 0; k < STEPPERS; k++) {
-        recorded_run run = {.stepper = steppers[k], .steps = STEPS};
-        assert_int_equal(recorded_scene(text, place.path, run).violated, 0);
-        assert_true(recorded_check(place.path).passed);
+    static const char base[] =
+        "{\"step\": 0.002, \"gravity\": [0, 0],\n"
+        " \"bodies\": [{\"name\": \"base\", \"drive\": {\"x\": \"0.3*sin(5*t)\", \"angle\": "
+        "\"sin(5*t)\"}},\n"
+        "  {\"name\": \"arm\", \"velocity\": [1.5, 0], \"mass\": 1, \"inertia\": 0.1}],\n"
+        " \"joints\": [{\"name\": \"pin\", \"kind\": \"revolute\", \"a\": \"base\", \"b\": "
+        "\"arm\",\n"
+        "   \"armature\": 0.2, \"stiffness\": 1}]}";
+    for (int k = 0; k < 2 * STEPPERS; k++) {
+        recorded_run run = {.stepper = steppers[k / 2], .steps = STEPS};
+        assert_int_equal(recorded_scene(k % 2 ? base : spoke, place.path, run).violated, 0);
+        perp_check check = recorded_check(place.path);
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            if (check.item[i].done && !(check.item[i].over <= 1.0)) {
+                fail_msg("%s, %s: %s is %g times its limit", k % 2 ? "base" : "spoke",
+                         perp_stepper_word((int)steppers[k / 2]), check.item[i].name,
+                         check.item[i].over);
+            }
+        }
+        assert_true(check.passed);
     }
 }
 
@@ -235,7 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_runs_pass),
-        cmocka_unit_test(beads_on_what_turns_pass),
+        cmocka_unit_test(rotors_on_what_moves_pass),
         cmocka_unit_test(frames_hold_the_sim),
         cmocka_unit_test(changed_numbers_are_seen),
     };

@@ -226,6 +226,7 @@ static double end_of_rotor(int scene, perp_stepper stepper, perp_coordinates coo
     plane_start(&p);
     plane_run(&p, h, (int)lround(0.2 / h));
     double x = perp_sim_joint(p.sim, joint).coordinate;
+    assert_int_equal(p.inexact, 0);
     plane_close(&p);
     return x;
 }
