@@ -412,6 +412,50 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stor
     }
 }
 
+// Joints with their coordinates and rates, and their impulses in the last step over its length h [N, N m].
+static void put_joint_lines(perp_record *r, const pp_stored_part *at)
+{
+    const perp_model *m = r->model;
+    pp_text *text = &r->lines[PP_CSV_JOINTS];
+    double per = at->h > 0.0 ? 1.0 / at->h : 0.0;
+    if (m->joints > 0 && r->sum.frames == 0) {
+        pp_text_add(text, "t,joint,coordinate,rate,drive,limit,fx,fy,fz,tx,ty,tz\n");
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const perp_joint_state *j = &at->joint[i];
+        perp_vec3 f = pp_scale(per, j->impulse_b.f_W), tau = pp_scale(per, j->impulse_b.tau_W);
+        const double cells[10] = {j->coordinate, j->rate, per * j->drive, per * j->limit, f.x,
+                                  f.y,           f.z,     tau.x,          tau.y,          tau.z};
+        put_part(text, r, at, -1);
+        pp_text_add(text, ",");
+        pp_text_field(text, m->joint[i].name);
+        put_cells(text, 10, cells);
+        pp_text_add(text, "\n");
+    }
+}
+
+// Actuators: control, effort along the coordinate [N, N m], the power it gives [W], and whether it is at a limit.
+static void put_actuator_lines(perp_record *r, const pp_stored_part *at)
+{
+    const perp_model *m = r->model;
+    pp_text *text = &r->lines[PP_CSV_ACTUATORS];
+    if (m->actuators > 0 && r->sum.frames == 0) {
+        pp_text_add(text, "t,actuator,joint,control,effort,power,limited\n");
+    }
+    for (int i = 0; i < m->actuators; i++) {
+        const perp_actuator_state *a = &at->actuator[i];
+        int joint = m->actuator[i].joint;
+        const double cells[3] = {a->control, a->effort, a->effort * at->joint[joint].rate};
+        put_part(text, r, at, -1);
+        pp_text_add(text, ",");
+        pp_text_field(text, m->actuator[i].name);
+        pp_text_add(text, ",");
+        pp_text_field(text, m->joint[joint].name);
+        put_cells(text, 3, cells);
+        pp_text_add(text, a->limited ? ",1\n" : ",0\n");
+    }
+}
+
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
 // The state of the sim, with the sums of the steps since the last frame: the worst certificate,
@@ -438,6 +482,7 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
         r->actuator[i] = perp_sim_actuator(sim, (perp_actuator){i});
     }
     now->actuator = r->actuator;
+    now->h = start ? 0.0 : sim->whole;
     now->input = sim->controls.input;
     now->filter = sim->controls.filter;
     now->info.certificate = r->since;
@@ -475,6 +520,8 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     }
     put_body_lines(&r->lines[PP_CSV_BODIES], r, &now, -1);
     put_contact_lines(&r->lines[PP_CSV_CONTACTS], r, &now, -1);
+    put_joint_lines(r, &now);
+    put_actuator_lines(r, &now);
     // Certificates and energies of a frame are those of all steps since the frame before.
     r->framed = r->sum.steps;
     r->sum.frames++;

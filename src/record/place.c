@@ -22,7 +22,7 @@
 // Files of a recording, all that is ever removed.
 static const char *const files[] = {"run.h5",          "bodies.csv",        "contacts.csv",
                                     "part_bodies.csv", "part_contacts.csv", "events.jsonl",
-                                    "summary.json"};
+                                    "joints.csv",      "actuators.csv",     "summary.json"};
 enum { FILE_COUNT = sizeof files / sizeof files[0], ATTEMPTS = 100 };
 
 // With the reason that errno holds.

@@ -37,6 +37,8 @@ static const char *const csv_name[PP_CSV_COUNT] = {
     [PP_CSV_EVENTS] = "events.jsonl",
     [PP_CSV_PART_BODIES] = "part_bodies.csv",
     [PP_CSV_PART_CONTACTS] = "part_contacts.csv",
+    [PP_CSV_JOINTS] = "joints.csv",
+    [PP_CSV_ACTUATORS] = "actuators.csv",
 };
 
 // Lines that have gathered go to their files; all: however few there are.
@@ -47,7 +49,7 @@ static perp_status flush_text(perp_record *r, bool all)
         if (r->lines[k].size <= keep && !r->lines[k].failed) {
             continue;
         }
-        // The files of parts are opened with their first line: most runs have no parts.
+        // Other files are opened with their first line: most runs have no parts.
         if (!r->file[k].file) {
             perp_status status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], &r->error);
             if (status != PERP_OK) {

@@ -29,13 +29,15 @@ typedef struct pp_event_memory {
     bool violated, many_answers;
 } pp_event_memory;
 
-// The text files; those of parts appear when there is one.
+// The text files; those of parts, joints and actuators appear when there is one.
 typedef enum pp_csv {
     PP_CSV_BODIES,
     PP_CSV_CONTACTS,
     PP_CSV_EVENTS,
     PP_CSV_PART_BODIES,
     PP_CSV_PART_CONTACTS,
+    PP_CSV_JOINTS,
+    PP_CSV_ACTUATORS,
     PP_CSV_COUNT,
 } pp_csv;
 

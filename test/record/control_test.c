@@ -10,6 +10,7 @@
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static folder place;
@@ -186,6 +187,51 @@ static void frames_hold_the_sim(void **state)
     perp_scene_destroy(scene);
 }
 
+// Line `number` of a text, without its end, in place.
+static char *line_of(char *text, int number)
+{
+    for (; number > 0; number--) {
+        text = strchr(text, '\n');
+        assert_non_null(text);
+        text++;
+    }
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+// Forces in the text files are the impulses of the frames over the length of the step.
+static void text_files_hold_forces(void **state)
+{
+    (void)state;
+    enum { FRAME = 20, JOINTS = 3, ACTUATORS = 4 };
+    record_robot(0);
+    perp_recording *recording = recorded_open(place.path);
+    perp_snapshot frame = recorded_frame(recording, FRAME);
+    double t, x, rate, drive, limit, fx, fy, control, effort, power;
+    int limited;
+    char *joints = text_of(folder_at(&place, "joints.csv"));
+    assert_memory_equal(joints, "t,joint,coordinate,rate,drive,limit,fx,fy,fz,tx,ty,tz\n", 53);
+    char *line = line_of(joints, 1 + JOINTS * FRAME + 1);
+    assert_int_equal(
+        sscanf(line, "%lf,elbow,%lf,%lf,%lf,%lf,%lf,%lf", &t, &x, &rate, &drive, &limit, &fx, &fy),
+        7);
+    const perp_joint_state *elbow = &frame.joint[1];
+    assert_true(t == frame.t && x == elbow->coordinate && rate == elbow->rate);
+    assert_true(fabs(0.005 * drive - elbow->drive) < 1e-15 && limit == 0.0);
+    assert_true(fabs(0.005 * fx - elbow->impulse_b.f_W.x) < 1e-14);
+    assert_true(fabs(0.005 * fy - elbow->impulse_b.f_W.y) < 1e-14);
+    char *actuators = text_of(folder_at(&place, "actuators.csv"));
+    line = line_of(actuators, 1 + ACTUATORS * FRAME);
+    assert_int_equal(
+        sscanf(line, "%lf,lift,shoulder,%lf,%lf,%lf,%d", &t, &control, &effort, &power, &limited),
+        5);
+    assert_true(control == frame.actuator[0].control && effort == frame.actuator[0].effort);
+    assert_true(power == effort * frame.joint[0].rate && limited == frame.actuator[0].limited);
+    perp_recording_close(recording);
+    free(joints);
+    free(actuators);
+}
+
 // Adds to a number of a column in row ROW; what it was.
 static double change(const char *column, int index, double by)
 {
@@ -251,9 +297,8 @@ static int destroy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_runs_pass),
-        cmocka_unit_test(rotors_on_what_moves_pass),
-        cmocka_unit_test(frames_hold_the_sim),
+        cmocka_unit_test(right_runs_pass),          cmocka_unit_test(rotors_on_what_moves_pass),
+        cmocka_unit_test(frames_hold_the_sim),      cmocka_unit_test(text_files_hold_forces),
         cmocka_unit_test(changed_numbers_are_seen),
     };
     return cmocka_run_group_tests(tests, create, destroy);
