@@ -38,8 +38,9 @@ static void record(const char *scene_path, const char *dir, int steps)
 
 static void discard(const char *dir)
 {
-    static const char *const files[] = {"run.h5",       "bodies.csv",   "contacts.csv",
-                                        "events.jsonl", "summary.json", "index.html"};
+    static const char *const files[] = {"run.h5",     "bodies.csv",   "contacts.csv",
+                                        "joints.csv", "events.jsonl", "summary.json",
+                                        "index.html"};
     char path[160];
     for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
         snprintf(path, sizeof path, "%s/%s", dir, files[k]);
