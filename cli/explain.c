@@ -122,6 +122,9 @@ static cli_exit read_options(int count, char **words, explain_options *o)
         return cli_complain("explain: %s and --latex cannot be combined",
                             o->json ? "--json" : "--loads");
     }
+    if (code == CLI_FINE && o->coordinates == (int)PERP_COORDINATES_AUTO) {
+        return cli_complain("explain: --coordinates takes body or joint");
+    }
     if (code == CLI_FINE && of_motion(o) && (o->latex || o->loads)) {
         return cli_complain("explain: --coordinates joint and %s cannot be combined",
                             o->latex ? "--latex" : "--loads");

@@ -68,7 +68,7 @@ static const char run[] =
     "  --start NAME        initial overlaps and open joints: mended (removed before\n"
     "                      the first step), as given\n"
     "  --positions NAME    joint constraints at the end of a step: linear, exact\n"
-    "  --coordinates NAME  velocity coordinates: body, joint\n"
+    "  --coordinates NAME  velocity coordinates: body, joint, auto\n"
     "\n"
     "Accuracy and limits\n"
     "  --tol R             solver tolerance\n"

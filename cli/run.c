@@ -349,6 +349,11 @@ static void print_summary(const run *r, const perp_summary *sum)
     printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
            perp_form_word((int)(sum->steps > 0 ? info->form : def.form)),
            def.solver ? def.solver : "auto");
+    const char *why = "";
+    perp_coordinates coordinates = perp_sim_coordinates(r->sim, &why);
+    if (why[0]) {
+        printf("coordinates %s: %s\n", perp_coordinates_word((int)coordinates), why);
+    }
     char last[48] = "";
     if (sum->steps == r->steps && r->last != r->h) {
         snprintf(last, sizeof last, " (last step %g s)", r->last);

@@ -62,6 +62,7 @@ typedef enum perp_positions {
 typedef enum perp_coordinates {
     PERP_COORDINATES_BODY,   // velocities of all bodies; joints are equations
     PERP_COORDINATES_JOINT,  // velocities of a tree of joints; joints that close loops are equations
+    PERP_COORDINATES_AUTO,   // joint if that makes the problem at most half as large, else body
 } perp_coordinates;
 
 // The gyroscopic torque of spatial bodies.
@@ -285,6 +286,9 @@ PERP_API PERP_MUST perp_status perp_sim_step(perp_sim *sim, double h);
 PERP_API const perp_model *perp_sim_model(const perp_sim *sim);
 PERP_API const perp_step_info *perp_sim_info(const perp_sim *sim);
 PERP_API const perp_error *perp_sim_error(const perp_sim *sim);
+// The coordinates of its steps, body or joint, and why PERP_COORDINATES_AUTO chose them; *why (which may be NULL) is ""
+// if they were given.
+PERP_API perp_coordinates perp_sim_coordinates(const perp_sim *sim, const char **why);
 PERP_API perp_limits perp_sim_limits(const perp_sim *sim);  // limits of its certificates
 PERP_API double perp_sim_time(const perp_sim *sim);
 PERP_API perp_vec3 perp_sim_body_position(const perp_sim *sim, perp_body body);
@@ -314,7 +318,8 @@ PERP_API PERP_MUST perp_status perp_sim_load_range(const perp_sim *sim, int cont
 
 // State: q (positions and angles of the dynamic bodies in order; for a spatial body, position and unit quaternion, 7
 // numbers) and nu (their velocities). perp_sim_state_set resets the number of turns of spatial joints, whose angles
-// restart between -pi and pi, and the history of contacts; perp_sim_state_restore keeps both.
+// restart between -pi and pi, and the history of contacts; perp_sim_state_restore keeps both. Inputs and filters of
+// actuators stay as they are when a state is set.
 PERP_API void perp_sim_state_size(const perp_sim *sim, int *nq, int *nv);
 PERP_API PERP_MUST perp_status perp_sim_state_get(const perp_sim *sim, double *t, double *q,
                                                   double *nu);

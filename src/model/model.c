@@ -322,6 +322,7 @@ static uint64_t fingerprint_of(const perp_model *m)
         hash = pp_hash(hash_text(hash, joint->name), number, sizeof number);
         hash = pp_hash(hash, &joint->r_A, sizeof joint->r_A);
         hash = pp_hash(hash, &joint->r_B, sizeof joint->r_B);
+        hash = pp_hash(hash, &joint->axis_A, sizeof joint->axis_A);
     }
     for (int i = 0; i < m->inputs; i++) {
         hash = hash_text(hash, m->input[i].name);
@@ -329,6 +330,7 @@ static uint64_t fingerprint_of(const perp_model *m)
     for (int i = 0; i < m->actuators; i++) {
         hash = hash_text(hash, m->actuator[i].name);
         hash = pp_hash(hash, &m->actuator[i].joint, sizeof m->actuator[i].joint);
+        hash = pp_hash(hash, m->actuator[i].bias, sizeof m->actuator[i].bias);
     }
     return hash;
 }

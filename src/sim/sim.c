@@ -251,6 +251,14 @@ perp_limits perp_sim_limits(const perp_sim *sim)
     return sim ? sim->def.limits : perp_sim_default().limits;
 }
 
+perp_coordinates perp_sim_coordinates(const perp_sim *sim, const char **why)
+{
+    if (why) {
+        *why = sim ? sim->why : "";
+    }
+    return sim ? sim->def.coordinates : PERP_COORDINATES_BODY;
+}
+
 double perp_sim_time(const perp_sim *sim)
 {
     return sim ? sim->now.t : 0.0;

@@ -117,6 +117,7 @@ struct perp_sim {
     pp_islands *islands;
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
+    char why[120];  // PERP_COORDINATES_AUTO: the reason of its choice; otherwise ""
     // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
     pp_step_clock clock;  // now.t is its time

@@ -73,8 +73,9 @@ const char *perp_start_word(int how)
 
 const char *perp_coordinates_word(int which)
 {
-    static const char *const words[] = {
-        [PERP_COORDINATES_BODY] = "body", [PERP_COORDINATES_JOINT] = "joint"};
+    static const char *const words[] = {[PERP_COORDINATES_BODY] = "body",
+                                        [PERP_COORDINATES_JOINT] = "joint",
+                                        [PERP_COORDINATES_AUTO] = "auto"};
     return PICK(words, which);
 }
 

@@ -371,6 +371,50 @@ static void allocations_fail(void **state)
     fail_msg("the walk over allocations does not end");
 }
 
+// A chain of hinged bodies has three velocities a body, and one rate a joint; discs that lie apart have no joint.
+static void chosen_by_size(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scene;
+        perp_stepper stepper;
+        perp_coordinates coordinates;
+    } known[] = {
+        {"scenes/pendulum-10.json", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_JOINT},
+        {"scenes/pendulum-10.json", PERP_STEPPER_MOREAU_JEAN, PERP_COORDINATES_BODY},
+        {"scenes/four-bar.json", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_BODY},
+        {"scenes/box-slides.json", PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_BODY},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        perp_scene *scene = NULL;
+        perp_sim *sim = NULL, *given = NULL;
+        perp_error error = {0};
+        const char *why = NULL;
+        assert_int_equal(perp_scene_load(known[k].scene, NULL, &scene, &error), PERP_OK);
+        perp_sim_def def = perp_scene_sim_def(scene);
+        def.stepper = known[k].stepper;
+        def.coordinates = PERP_COORDINATES_AUTO;
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                         PERP_OK);
+        assert_int_equal(perp_sim_coordinates(sim, &why), known[k].coordinates);
+        assert_true(why[0] != '\0');
+        // The run is that of the coordinates chosen, bit for bit.
+        def.coordinates = known[k].coordinates;
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &given, &error),
+                         PERP_OK);
+        assert_int_equal(perp_sim_coordinates(given, &why), known[k].coordinates);
+        assert_string_equal(why, "");
+        for (int i = 0; i < 20; i++) {
+            assert_true(perp_sim_step(sim, 1e-3) >= 0);
+            assert_true(perp_sim_step(given, 1e-3) >= 0);
+        }
+        assert_true(perp_sim_state_hash(sim) == perp_sim_state_hash(given));
+        perp_sim_destroy(sim);
+        perp_sim_destroy(given);
+        perp_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,7 +423,7 @@ int main(void)
         cmocka_unit_test(named_trees),      cmocka_unit_test(restored_runs_continue),
         cmocka_unit_test(exact_runs_agree), cmocka_unit_test(bounce_makes_nothing),
         cmocka_unit_test(allocations_fail), cmocka_unit_test(refused),
-        cmocka_unit_test(projected),
+        cmocka_unit_test(projected),        cmocka_unit_test(chosen_by_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

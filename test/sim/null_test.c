@@ -244,6 +244,7 @@ static void sims(void **state)
     IS(perp_sim_contacts(NULL, &n), NULL);
     HARMLESS(perp_sim_joint(NULL, JOINT));
     IS(perp_sim_input(NULL, (perp_input){0}), 0.0);
+    IS(perp_sim_coordinates(NULL, NULL), PERP_COORDINATES_BODY);
     REFUSED(perp_sim_input_set(NULL, (perp_input){0}, 1.0));
     REFUSED(perp_sim_inputs_set(NULL, NULL, 0));
     HARMLESS(perp_sim_input_release(NULL, (perp_input){0}));

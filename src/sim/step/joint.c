@@ -10,11 +10,39 @@
 #include <math.h>
 #include <string.h>
 
+// Rates of a tree up to which its Newton system, which is dense, is the smaller one (modes.c).
+enum { TREE_MOST = 120 };
+
+// Unknown rates of the tree and equations of its loops against the velocities of the bodies. A dense system of half the
+// size costs an eighth.
+static void choose_coordinates(perp_sim *sim, const pp_tree *tree)
+{
+    const perp_model *m = sim->model;
+    pp_row row[PP_JOINT_EQUATIONS];
+    pp_poses at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    int size = tree->nv;
+    for (int i = 0; i < tree->loops; i++) {
+        size += pp_joint_equations(m, &at, tree->loop[i], row);
+    }
+    bool joint = tree->nv <= TREE_MOST && 2 * size <= m->nv;
+    sim->def.coordinates = joint ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY;
+    pp_print(sim->why, sizeof sim->why,
+             "%d rates of a tree and %d equations of its loops, for %d velocities of bodies%s",
+             tree->nv, size - tree->nv, m->nv,
+             tree->nv > TREE_MOST ? "; a large tree is dense" : "");
+}
+
 // The tree of the named joints, or of those that hold most equations; it lives as long as the sim.
 perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
 {
     const perp_sim_def *def = &sim->def;
-    if (def->coordinates != PERP_COORDINATES_JOINT && def->stepper != PERP_STEPPER_EVENT) {
+    bool automatic = def->coordinates == PERP_COORDINATES_AUTO;
+    if (automatic && def->stepper == PERP_STEPPER_MOREAU_JEAN) {
+        sim->def.coordinates = PERP_COORDINATES_BODY;
+        pp_print(sim->why, sizeof sim->why, "moreau-jean has no joint coordinates");
+        return PERP_OK;
+    }
+    if (def->coordinates == PERP_COORDINATES_BODY && def->stepper != PERP_STEPPER_EVENT) {
         return PERP_OK;
     }
     if (def->tree_count < 0 || (def->tree_count > 0 && !def->tree)) {
@@ -39,8 +67,14 @@ perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
     if (status < 0) {
         return status;
     }
-    sim->tree = tree;
     sim->def.tree = NULL;  // the caller's
+    if (automatic) {
+        choose_coordinates(sim, tree);
+    }
+    if (def->coordinates == PERP_COORDINATES_BODY && def->stepper != PERP_STEPPER_EVENT) {
+        return PERP_OK;
+    }
+    sim->tree = tree;
     status = pp_sim_project(sim);
     return status < 0 ? pp_fail(error, status, "allocation failed") : status;
 }
