@@ -6,7 +6,9 @@
     scene_of.py ROBOT.json [--hold] >scene.json
 
 The robot starts where its first keyframe is. --hold: position servos hold every joint there. What a scene cannot
-express is listed in its description; a body with several joints ends the conversion with exit code 2."""
+express is listed in its description; a body with several joints ends the conversion with exit code 2.
+
+test/truth/robots_test.py takes the dynamics of a robot from here: any state, with its own actuators."""
 import json
 import math
 import sys
@@ -76,7 +78,11 @@ def weigh(parts):
 
 
 class Unfit(Exception):
-    pass
+    """The robot has something that no scene can say."""
+
+
+class Beyond(Exception):
+    """A state has."""
 
 
 def name_of(thing, kind):
@@ -110,8 +116,62 @@ def shape_of(geom, left_out):
     return None
 
 
-def scene_of(robot, hold):
-    state = robot["states"][0]
+def cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def motion_of(robot, state, pose):
+    """Velocity of the origin and angular velocity of every body, in world axes."""
+    joint_of = {joint["body"]: joint for joint in robot["joints"]}
+    motion = {0: ([0.0] * 3, [0.0] * 3)}
+    for body in robot["bodies"][1:]:
+        at, parent = body["id"], body["parent"]
+        p, q = pose[at]
+        v, w = motion[parent]
+        v = add(v, cross(w, add(p, pose[parent][0], -1.0)))  # as if rigid with the parent
+        joint = joint_of.get(at)
+        if joint:
+            qd = state["qvel"][joint["dof"]:]
+            point = add(p, rotate(q, joint.get("pos", [0, 0, 0])))
+            if joint["type"] == "free":
+                v, w = qd[:3], rotate(q, qd[3:6])
+            elif joint["type"] == "slide":
+                v = add(v, rotate(q, joint["axis"]), qd[0])
+            else:
+                spin = rotate(q, qd[:3] if joint["type"] == "ball" else [qd[0] * x for x in joint["axis"]])
+                v = add(v, cross(spin, add(p, point, -1.0)))
+                w = add(w, spin)
+        motion[at] = (v, w)
+    return motion
+
+
+def actuator_of(actuator, target, control):
+    """The actuator as it is, with a number as its control; None where perp has no such actuator."""
+    label, _, joint = target
+    if actuator["dynamics"] != "none" or actuator["gain"] != "fixed" or actuator["bias"] not in ("none", "affine"):
+        return None
+    low, high = actuator.get("control_range", [-math.inf, math.inf])
+    bias = (actuator.get("bias_prm", []) + [0, 0, 0])[:3] if actuator["bias"] == "affine" else [0, 0, 0]
+    to = {"name": name_of(actuator, "actuator"), "kind": "general", "joint": label, "gear": actuator["gear"][0],
+          "gain": actuator["gain_prm"][0], "bias": bias, "control": min(max(control, low), high)}
+    effort = actuator.get("force_range", [-math.inf, math.inf])
+    if "actuator_force_range" in joint:  # of the sum of all actuators of the joint: right where there is one
+        sides = sorted(x / to["gear"] for x in joint["actuator_force_range"])
+        effort = [max(effort[0], sides[0]), min(effort[1], sides[1])]
+    if math.isfinite(effort[0]):
+        to["effort"] = effort
+    return to
+
+
+def scene_of(robot, hold=False, state=None):
+    """state: one of the robot's states, for its smooth dynamics: no contacts, limits, loops or dry friction."""
+    dynamics = state is not None
+    state = state if dynamics else robot["states"][0]
+    for joint in robot["joints"] if dynamics else []:
+        if joint["type"] == "ball" and (joint.get("damping") or joint.get("stiffness") or joint.get("armature")):
+            raise Unfit("a ball joint with damping, stiffness or armature")
+        if joint["type"] == "hinge" and abs(state["qpos"][joint["qpos"]]) > math.pi:
+            raise Beyond("a start beyond half a turn")
     bodies = robot["bodies"]
     left_out = set()
     root = {}  # body: the one that carries it rigidly, or itself
@@ -159,8 +219,18 @@ def scene_of(robot, hold):
             }
         )
     by_name = {b["name"]: b for b in out["bodies"]}
+    if dynamics:
+        motion = motion_of(robot, state, pose)
+        for at, label in name.items():
+            if at:
+                v, w = motion[at]
+                by_name[label]["velocity"] = add(v, cross(w, add(frame[at][0], pose[at][0], -1.0)))
+                by_name[label]["spin"] = w
+                weight = 1.0 - bodies[at].get("gravcomp", 0)
+                if weight != 1.0:
+                    by_name[label]["gravity_scale"] = weight
     floor = False
-    for geom in robot["geoms"]:
+    for geom in [] if dynamics else robot["geoms"]:
         made = shape_of(geom, left_out)
         if not made:
             continue
@@ -178,7 +248,7 @@ def scene_of(robot, hold):
         made["group"], made["mask"] = geom.get("contype", 1), geom.get("conaffinity", 1)
         floor = floor or made["kind"] == "halfspace"
         (out["shapes"] if at == 0 else by_name[name[at]]["shapes"]).append(made)
-    if not floor and any(j["type"] == "free" for j in robot["joints"]):
+    if not dynamics and not floor and any(j["type"] == "free" for j in robot["joints"]):
         out["shapes"].append({"name": "floor", "kind": "halfspace", "mu": 1, "combine": "max"})
     made_joint = {}
     for joint in robot["joints"]:
@@ -210,11 +280,13 @@ def scene_of(robot, hold):
                     to[mine] = joint[key]
             if joint.get("stiffness", 0) > 0:
                 to["rest"] = joint.get("springref", 0)
-            if "range" in joint:
+            if dynamics:
+                to.pop("friction", None)
+            elif "range" in joint:
                 to["lower"], to["upper"] = joint["range"]
             made_joint[joint["id"]] = (label, value, joint)
         out["joints"].append(to)
-    for equality in robot["equalities"]:
+    for equality in [] if dynamics else robot["equalities"]:
         if equality.get("type") != "connect" or "anchor_a" not in equality:
             left_out.add(f"equalities of kind {equality.get('type')}")
             continue
@@ -227,6 +299,15 @@ def scene_of(robot, hold):
         out["joints"].append(
             {"kind": "spherical", "name": f"loop {equality['id']}", "a": name[root[ia]],
              "b": name[root[ib]], "anchor_a": ends[0], "anchor_b": ends[1], "collide": True})
+    if dynamics:
+        for actuator in robot["actuators"]:
+            target = made_joint.get(actuator.get("target"))
+            made = None
+            if actuator.get("transmission") == "joint" and target:
+                made = actuator_of(actuator, target, state["ctrl"][actuator["id"]])
+            if made is None:
+                raise Unfit(f"actuator '{name_of(actuator, 'actuator')}'")
+            out["actuators"].append(made)
     if hold:
         for actuator in robot["actuators"]:
             target = made_joint.get(actuator.get("target"))
@@ -253,9 +334,11 @@ def scene_of(robot, hold):
         "until": 0.5,
         "gravity": robot["option"]["gravity"],
     }
+    if dynamics:
+        scene.update(listed_only=True, start="as given")
     ids = {b.get("name"): b["id"] for b in bodies}
     exclude = []
-    for pair in robot["excludes"]:
+    for pair in [] if dynamics else robot["excludes"]:
         a, b = (root[ids[x]] for x in (pair if isinstance(pair, list) else (pair["a"], pair["b"])))
         if a != b:
             exclude.append([name[a], name[b]])
@@ -270,7 +353,7 @@ def main():
     with open(args[0]) as file:
         robot = json.load(file)
     try:
-        json.dump(scene_of(robot, "--hold" in sys.argv), sys.stdout, indent=1)
+        json.dump(scene_of(robot, hold="--hold" in sys.argv), sys.stdout, indent=1)
     except Unfit as why:
         print(f"{args[0]}: {why}", file=sys.stderr)
         return 2

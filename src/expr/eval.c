@@ -143,8 +143,8 @@ static dual run_dual(const pp_expr *expr, const double *variables, const double 
         case PP_OP_VARIABLE:
             stack[++top] = (dual){variables[node->index], rates ? rates[node->index] : 0.0};
             break;
-        case PP_OP_INPUT:  // held over the step
-            stack[++top] = (dual){inputs[node->index], 0.0};
+        case PP_OP_INPUT:  // held over the step; without inputs no text has this node
+            stack[++top] = (dual){inputs ? inputs[node->index] : 0.0, 0.0};
             break;
         case PP_OP_TABLE: {
             double slope, value = pp_table_value(&expr->table[node->index], a->v, &slope);

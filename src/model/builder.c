@@ -234,22 +234,6 @@ void perp_builder_set_listed_only(perp_builder *builder, bool listed_only)
     }
 }
 
-// Whether an object may be added. A builder that has failed ignores what follows; the cookie shows
-// that the definition was initialised by its _default().
-bool pp_builder_usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
-                       const char *what)
-{
-    if (!b || b->error.status < 0) {
-        return false;
-    }
-    if (!def || cookie != expected) {
-        pp_builder_bad(b, PERP_ERR_DEF, "%s: initialise the definition with perp_%s_default()",
-                       what, what);
-        return false;
-    }
-    return true;
-}
-
 // Removes the last item where its conversion failed; returns its index or -1.
 int pp_builder_keep(pp_list *list, bool ok)
 {

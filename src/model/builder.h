@@ -58,10 +58,21 @@ bool pp_builder_expr_in(perp_builder *b, const char *object, const char *field, 
 // The same of an expression that may also use the inputs added so far.
 bool pp_builder_expr_of_inputs(perp_builder *b, const char *object, const char *field,
                                const char *text, int count, const pp_expr **expr);
-// An object may be added; otherwise the error is set. The cookie shows that the definition was
-// initialised.
-bool pp_builder_usable(perp_builder *b, const void *def, uint32_t cookie, uint32_t expected,
-                       const char *what);
+// Whether an object may be added. A builder that has failed ignores what follows; the cookie shows
+// that the definition was initialised by its _default(). Here, so that the analyser sees that a
+// definition is not NULL.
+static inline bool pp_builder_usable(perp_builder *b, const void *def, uint32_t cookie,
+                                     uint32_t expected, const char *what)
+{
+    if (!b || b->error.status < 0) {
+        return false;
+    }
+    if (!def || cookie != expected) {
+        return pp_builder_bad(b, PERP_ERR_DEF,
+                              "%s: initialise the definition with perp_%s_default()", what, what);
+    }
+    return true;
+}
 // Removes the last item where its conversion failed; returns its index or -1.
 int pp_builder_keep(pp_list *list, bool ok);
 // Replaces *name by a copy, or by a generated one, and enters it; false where it is taken.
