@@ -116,10 +116,17 @@ static void springs(void **state)
 static int hatched_box(const char *text, double ratio)
 {
     double x[400][2], y[400][2], low[2] = {1e9, 1e9}, high[2] = {-1e9, -1e9};
-    int count = 0, used = 0;
-    for (; count < 400 && sscanf(text, "M%lf %lfL%lf %lf%n", &x[count][0], &y[count][0],
-                                 &x[count][1], &y[count][1], &used) == 4;
-         count++, text += used) {
+    int count = 0;
+    for (; count < 400 && *text == 'M'; count++) {
+        for (int k = 0; k < 2; k++) {  // "M1 2L3 4"
+            char *end;
+            x[count][k] = strtod(text + 1, &end);
+            assert_true(end > text + 1);
+            text = end;
+            y[count][k] = strtod(text, &end);
+            assert_true(end > text);
+            text = end;
+        }
         for (int k = 0; k < 2; k++) {
             low[0] = fmin(low[0], x[count][k]), high[0] = fmax(high[0], x[count][k]);
             low[1] = fmin(low[1], y[count][k]), high[1] = fmax(high[1], y[count][k]);

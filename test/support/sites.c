@@ -27,10 +27,13 @@ static struct {
     int list_size, slots;
 } walk;
 
+// Names that the linker gives to functions with --wrap.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 void *__real_pp_arena_array(pp_arena *arena, size_t n, size_t size);
 void *__real_pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 void *__wrap_pp_arena_array(pp_arena *arena, size_t n, size_t size);
 void *__wrap_pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 // FNV-1a over the addresses.
 static site find_site(void)
