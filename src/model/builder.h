@@ -68,8 +68,9 @@ static inline bool pp_builder_usable(perp_builder *b, const void *def, uint32_t 
         return false;
     }
     if (!def || cookie != expected) {
-        return pp_builder_bad(b, PERP_ERR_DEF,
-                              "%s: initialise the definition with perp_%s_default()", what, what);
+        pp_builder_bad(b, PERP_ERR_DEF, "%s: initialise the definition with perp_%s_default()",
+                       what, what);
+        return false;
     }
     return true;
 }
