@@ -107,6 +107,11 @@ static void print_text(const insight *in)
     int joints = perp_model_joints(in->model);
     printf("model       %d %s, %d shape%s, %d joint%s\n", bodies, bodies == 1 ? "body" : "bodies",
            shapes, shapes == 1 ? "" : "s", joints, joints == 1 ? "" : "s");
+    int inputs = perp_model_inputs(in->model), actuators = perp_model_actuators(in->model);
+    if (inputs + actuators > 0) {
+        printf("control     %d input%s, %d actuator%s\n", inputs, inputs == 1 ? "" : "s", actuators,
+               actuators == 1 ? "" : "s");
+    }
     cli_left_out(in->model);
     printf("freedom     %d velocities - %d joint equations", in->nv, info->joint_rows);
     if (info->redundant_rows > 0) {

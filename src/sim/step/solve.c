@@ -9,12 +9,22 @@
 #include <math.h>
 #include <string.h>
 
+// Rows that take a degree of freedom: springs, servos and rotors give way.
+static int count_equations(const pp_rows *rows)
+{
+    int count = 0;
+    for (int i = 0; i < rows->nb; i++) {
+        count += rows->b[i].gamma == 0.0;
+    }
+    return count;
+}
+
 // Copies what the user reads of the solve into sim->info.
 static void copy_solve_info(perp_sim *sim)
 {
     const pp_answer *a = &sim->step.answer;
     sim->info.contacts = sim->step.row.nc;
-    sim->info.joint_rows = sim->step.row.nb;
+    sim->info.joint_rows = count_equations(&sim->step.row);
     sim->info.problem_size = a->size;
     sim->info.redundant_rows = a->redundant;
     sim->info.motion = a->motion;
