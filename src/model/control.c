@@ -9,6 +9,7 @@
 
 // ── Inputs ───────────────────────────────────────────────────────────────────────────────────────
 
+// A range may be open on either side. The value at the start must lie in it: clamping it would hide a mistake.
 static bool convert_input(perp_builder *b, const perp_input_def *def, pp_input *input)
 {
     if (!(def->lower <= def->upper)) {
@@ -20,6 +21,7 @@ static bool convert_input(perp_builder *b, const perp_input_def *def, pp_input *
                               "input '%s': the value must be finite and within the range",
                               input->name);
     }
+    // u[name] ends at the first ']'.
     if (strchr(input->name, ']')) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "input '%s': a name with ']' cannot be used in expressions",
@@ -32,6 +34,7 @@ static bool convert_input(perp_builder *b, const perp_input_def *def, pp_input *
     return b->error.status == PERP_OK;
 }
 
+// Handles are numbers in the order of addition, as of all objects.
 perp_input perp_builder_add_input(perp_builder *builder, const perp_input_def *def)
 {
     if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_INPUT_COOKIE, "input")) {
@@ -64,6 +67,7 @@ static const char **source_names(perp_builder *b)
         return NULL;
     }
     names[0] = "t";
+    // Variable 1 + 2 i is the coordinate of joint i, 2 + 2 i its rate (find_variables in sim/control.c).
     for (int i = 0; i < 2 * count; i++) {
         const char *name = joint[i / 2].name;
         size_t size = strlen(name) + 5;
@@ -78,6 +82,8 @@ static const char **source_names(perp_builder *b)
     return names;
 }
 
+// Apart from perp_builder_add_input, since rates of joints may use inputs, and sources coordinates of joints: names of
+// inputs come first, then joints, then sources.
 void perp_builder_set_input_source(perp_builder *builder, perp_input input, const char *source)
 {
     if (!builder || builder->error.status < 0) {
@@ -141,6 +147,7 @@ static bool control_by_name(perp_builder *b, const pp_actuator *a, char *text, s
     return perp_builder_add_input(b, &def).i >= 0;
 }
 
+// Everything that a caller can get wrong, with the name of the actuator. NaN fails every comparison, and so is refused.
 static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
 {
     const pp_joint *joint = b->joints.items;
@@ -182,6 +189,7 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
     return true;
 }
 
+// The definition as the one law (A1); kinds differ in their gains only.
 static bool convert_actuator(perp_builder *b, const perp_actuator_def *def, pp_actuator *a)
 {
     enum { TEXT = 200 };
@@ -238,11 +246,13 @@ static bool mark_side(const perp_model *m, int joint, int from, int other, bool 
 {
     memset(marked, 0, (size_t)m->bodies * sizeof *marked);
     marked[from] = true;
+    // Passes over all joints until none adds a body: models have few damping ratios, and this runs once.
     bool grew = true;
     while (grew) {
         grew = false;
         for (int i = 0; i < m->joints; i++) {
             const pp_joint *j = &m->joint[i];
+            // Joints that hold no point together do not carry a body.
             bool ties = i != joint && j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_ANGLE &&
                         j->kind != PERP_JOINT_DISTANCE;
             if (ties && marked[j->a] != marked[j->b]) {
@@ -297,6 +307,7 @@ static double moved_inertia(const perp_model *m, const pp_joint *j, const bool *
     return sum;
 }
 
+// kv = 2 zeta sqrt(kp m), as for a single mass on a spring: critical damping at zeta = 1.
 perp_status pp_model_set_damping(perp_model *m, perp_error *error)
 {
     bool *marked = PP_ARRAY(m->arena, bool, m->bodies);

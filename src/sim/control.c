@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+// Models without inputs and actuators have none of this, and states without them keep their size.
 bool pp_sim_controls_create(perp_sim *sim)
 {
     const perp_model *m = sim->model;
@@ -72,6 +73,7 @@ static void find_variables(perp_sim *sim)
     }
 }
 
+// Inputs and controls of the step. A source that is not finite fails the step before anything is computed with it.
 static perp_status begin(perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
@@ -91,6 +93,7 @@ static perp_status begin(perp_sim *sim, double h)
                            input->name);
         }
     }
+    // Filters are advanced in `end`; they become those of the sim when the step is done.
     for (int i = 0; i < m->actuators; i++) {
         c->mean[i] = pp_actuator_mean_control(m, &c->drive, i, h, &c->end[i]);
         if (!isfinite(c->mean[i])) {
@@ -156,6 +159,7 @@ void pp_sim_controls_end(perp_sim *sim, bool done)
 
 // ── Looking and setting ──────────────────────────────────────────────────────────────────────────
 
+// Handles of another model, or of none, are out of range.
 static bool has_input(const perp_sim *sim, perp_input input)
 {
     return sim && input.i >= 0 && input.i < sim->model->inputs;
@@ -166,6 +170,7 @@ double perp_sim_input(const perp_sim *sim, perp_input input)
     return has_input(sim, input) ? sim->controls.input[input.i] : 0.0;
 }
 
+// A value outside the range is clamped, as those of sources are; one that is not finite is refused.
 perp_status perp_sim_input_set(perp_sim *sim, perp_input input, double value)
 {
     if (!sim) {
@@ -185,6 +190,7 @@ perp_status perp_sim_input_set(perp_sim *sim, perp_input input, double value)
     return PERP_OK;
 }
 
+// All of them or none: values are checked before the first is taken.
 perp_status perp_sim_inputs_set(perp_sim *sim, const double *values, int count)
 {
     if (!sim || (count > 0 && !values)) {
@@ -205,6 +211,7 @@ perp_status perp_sim_inputs_set(perp_sim *sim, const double *values, int count)
     return PERP_OK;
 }
 
+// The value stays until the source is evaluated at the next step; an input without a source keeps it.
 void perp_sim_input_release(perp_sim *sim, perp_input input)
 {
     if (has_input(sim, input)) {
@@ -212,6 +219,7 @@ void perp_sim_input_release(perp_sim *sim, perp_input input)
     }
 }
 
+// `limited` is read off the effort: the solvers place a saturated one at its bound to rounding.
 perp_actuator_state perp_sim_actuator(const perp_sim *sim, perp_actuator actuator)
 {
     perp_actuator_state out = {0};

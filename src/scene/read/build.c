@@ -472,6 +472,7 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
         def.kind = (perp_force_kind)kind;
         status = pp_reader_fields(r, &pp_force_object, kind, json, &def, &seen);
     }
+    // A wrench and a drag act on one body; their 'a' stays the ground.
     if (status == PERP_OK && (kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING)) {
         status = check_two(r, def.a, def.b);
     }
@@ -569,6 +570,7 @@ static perp_status read_source(pp_reader *r, const json_t *json, int place, int 
     return status;
 }
 
+// An actuator. Its joint was read before; an input that it names by its own name may come into being here.
 static perp_status read_actuator(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -581,6 +583,7 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
         def.kind = (perp_actuator_kind)kind;
         status = pp_reader_fields(r, &pp_actuator_object, kind, json, &def, &seen);
     }
+    // Two ways to say the same gain contradict each other.
     if (status == PERP_OK && pp_reader_saw(&pp_actuator_object, seen, "kv") &&
         pp_reader_saw(&pp_actuator_object, seen, "damping_ratio")) {
         pp_reader_enter(r, "damping_ratio", 0);

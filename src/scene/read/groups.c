@@ -50,6 +50,7 @@ perp_status pp_reader_groups(pp_reader *r, const json_t *root)
     pp_reader_enter(r, "groups", 0);
     size_t count = json_array_size(json);
     perp_status status = PERP_OK;
+    // A group is a bit of a 32-bit mask, so that 32 names are all there can be.
     if (!json_is_array(json) || count < 1 || count > PP_GROUPS_MOST) {
         status = pp_reader_refuse(r, "groups", "a list of 1 to 32 names", json);
         count = 0;
@@ -87,8 +88,10 @@ static perp_status read_bit(pp_reader *r, const pp_field *field, const json_t *i
     return PERP_OK;
 }
 
+// A set of groups: names in a list, or the bits as one number. An empty list is no group at all.
 perp_status pp_reader_bits(pp_reader *r, const pp_field *field, const json_t *value, uint32_t *to)
 {
+    // An error names the item, to which the path leads while it is read.
     if (json_is_array(value)) {
         uint32_t bits = 0;
         for (size_t k = 0; k < json_array_size(value); k++) {
@@ -130,6 +133,7 @@ static perp_status read_exclusion(pp_reader *r, const json_t *item)
             return status;
         }
     }
+    // The ground may be one of the two; the order does not matter.
     if (body[0].i == body[1].i) {
         return pp_reader_fail(r, "'exclude' names '%s' twice; a pair is two different bodies",
                               r->body[body[0].i].name);
@@ -138,12 +142,14 @@ static perp_status read_exclusion(pp_reader *r, const json_t *item)
     return perp_builder_status(r->builder, NULL) == PERP_OK ? PERP_OK : pp_reader_memory(r);
 }
 
+// Pairs of bodies whose shapes do not collide. Read after all bodies, whose names they use.
 perp_status pp_reader_exclusions(pp_reader *r, const json_t *root)
 {
     const json_t *json = json_object_get(root, "exclude");
     if (!json) {
         return PERP_OK;
     }
+    // The object read last was another one: messages name the scene.
     pp_print(r->object, sizeof r->object, "scene");
     pp_reader_enter(r, "exclude", 0);
     perp_status status = PERP_OK;

@@ -272,6 +272,7 @@ static perp_status read_copies(pp_reader *r, const element *e, size_t level)
         return status;
     }
     r->copies += in.count;
+    // The index is a constant of the element, and a suffix of names that do not use it themselves.
     size_t used = strlen(r->suffix);
     push_constant(r->constants, in.index, 0.0);
     for (int k = 0; k < in.count; k++) {
@@ -502,12 +503,14 @@ static perp_status open_scope(pp_reader *r, const pp_object *object, const json_
 
 static perp_status walk(pp_reader *r, const json_t *json);
 
+// A part written in the scene itself. Its prefix, pose and parameters hold for everything in it.
 static perp_status read_assembly(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
     (void)owner;
     pp_scope scope;
     int depth = 0;
+    // Scopes are on the C stack, one inside the other: their number is bounded.
     for (const pp_scope *s = r->scope; s; s = s->outer) {
         depth++;
     }

@@ -39,6 +39,7 @@ static const char *combine(pp_reader *r, double offset, perp_vec3 a, const char 
                            perp_vec3 number)
 {
     const double factor[3] = {a.x, a.y, a.z}, value[3] = {number.x, number.y, number.z};
+    // Numbers are summed here, so that the text has one constant term.
     size_t size = PIECE;
     for (int k = 0; k < 3; k++) {
         size += PIECE + (text[k] ? strlen(text[k]) : 0);
@@ -172,6 +173,7 @@ void pp_place_joint(const pp_reader *r, pp_joint_input *joint)
     if (def->kind == PERP_JOINT_GEAR) {
         return;
     }
+    // Anchors and axes of bodies of the part are in their own frames, and move with them.
     if (def->a.i == 0) {
         def->anchor_A = place_point(s, def->anchor_A);
         def->axis_A = pp_place_direction(r, def->axis_A);
@@ -229,6 +231,7 @@ static bool add_variables(pp_reader *r, local_variables *all)
     if (r->spatial) {
         return !is_turned(s) || add_vector(r, w, zero, all);
     }
+    // In the plane the part is turned by its angle; in space angles are no variables.
     char *angle = pp_reader_text(r, PIECE), number[PIECE - 16];
     if (!angle) {
         return false;
@@ -318,6 +321,7 @@ static perp_status start_value(pp_reader *r, const char *text, double *value)
     if (!text) {
         return PERP_OK;
     }
+    // The text has been checked where it stands; what can fail here is memory, or a value that is not finite.
     pp_mark mark = pp_arena_mark(r->arena);
     perp_status status = pp_expr_parse(text, names, 1, r->arena, &expr, &error);
     if (status == PERP_OK) {
@@ -352,6 +356,7 @@ perp_status pp_initial_pose(pp_reader *r, const perp_body_def *def, perp_vec3 *p
             return status;
         }
     }
+    // Rotations about the axes of the world, x first.
     perp_quat x = pp_quat_exp(pp_vec(at[3], 0.0, 0.0)), y = pp_quat_exp(pp_vec(0.0, at[4], 0.0));
     perp_quat z = pp_quat_exp(pp_vec(0.0, 0.0, at[5]));
     *position = pp_vec(at[0], at[1], at[2]);

@@ -41,6 +41,7 @@ static perp_status read_unit(pp_reader *r, const pp_field *field, const char *te
 {
     const char *near = NULL, *due = field_units(field);
     const char *wrong = pp_measure_parse(at, strlen(at), unit, &near);
+    // The column is that of the first piece of the unit that is none, not of the whole text.
     if (wrong) {
         int column = (int)(wrong - text) + 1, length = (int)strcspn(wrong, " */^");
         length = length > 20 ? 20 : length;
@@ -168,6 +169,7 @@ static bool find_used(const pp_reader *r, const char *text, used_constants *used
     size_t length = strlen(text);
     used->count = 0;
     for (int k = 0; k < known->count; k++) {
+        // A text that keeps its length when the name is removed does not use it.
         if (pp_expr_replace(text, &known->name[k], &nothing, 1, NULL, 0) == length) {
             continue;
         }

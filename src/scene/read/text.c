@@ -96,12 +96,14 @@ static const char *json_value(pp_arena *arena, const char *value)
     if (!text) {
         return NULL;
     }
+    // In brackets, since a JSON text is an array or an object.
     pp_print(text, length + 3, "[%s]", value);
     if (pp_json_parse(text, length + 2, arena, &root, &ignored) == PERP_OK &&
         json_array_size(root) == 1 && json_is_number(json_array_get(root, 0))) {
         pp_print(text, length + 1, "%s", value);
         return text;
     }
+    // Each byte may need an escape, for which the text has room; control characters become blanks.
     char *to = text;
     *to++ = '"';
     for (const char *c = value; *c; c++) {
