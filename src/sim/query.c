@@ -33,6 +33,7 @@ static bool set_ray(const perp_model *m, const perp_ray *ray, pp_ray *out)
     return true;
 }
 
+// The answer in the terms of the interface: no shape is {-1}, with everything else zero.
 static perp_hit hit_of(const pp_ray *ray, const pp_ray_answer *answer)
 {
     if (answer->shape < 0) {
@@ -45,6 +46,7 @@ static perp_hit hit_of(const pp_ray *ray, const pp_ray_answer *answer)
                       .inside = answer->hit.inside};
 }
 
+// One ray tries the boxes of all shapes: to build a tree would cost more.
 perp_status perp_sim_ray(const perp_sim *sim, const perp_ray *ray, perp_hit *hit)
 {
     pp_ray line;
@@ -69,6 +71,7 @@ perp_status perp_sim_rays(const perp_sim *sim, const perp_ray *rays, int count, 
             return PERP_ERR_ARGUMENT;
         }
     }
+    // A sim is not changed by a question, so that the tree has an arena of its own.
     pp_arena *arena = pp_arena_create(&sim->env);
     pp_shape_tree tree;
     if (!arena || !pp_shape_tree_build(&tree, sim->model, sim->frames, arena)) {
@@ -91,6 +94,7 @@ perp_status perp_sim_rays(const perp_sim *sim, const perp_ray *rays, int count, 
 // The witness points of the closest point of a pair. That of a half-space or mesh is the one on the other shape.
 static perp_distance distance_of(const perp_model *m, const pp_contact *c)
 {
+    // A shape that cannot meet its own kind, other than a point, is a half-space, half-plane or mesh.
     bool wall_a = !pp_gap_possible(&m->shape[c->a], &m->shape[c->a]) &&
                   m->shape[c->a].kind != PERP_SHAPE_POINT;
     bool wall_b = !pp_gap_possible(&m->shape[c->b], &m->shape[c->b]) &&
@@ -127,6 +131,7 @@ static perp_vec3 place_of(const perp_model *m, const pp_frame *frame, int shape)
     return pp_point(&frame[s->body], x);
 }
 
+// The gap of the narrow phase without a margin, also between shapes that do not collide by the rules of the model.
 perp_status perp_sim_distance(const perp_sim *sim, perp_shape a, perp_shape b, perp_distance *out)
 {
     if (!sim || !out) {
@@ -157,6 +162,7 @@ perp_status perp_sim_distance(const perp_sim *sim, perp_shape a, perp_shape b, p
 
 // ── Overlaps ─────────────────────────────────────────────────────────────────────────────────────
 
+// At the origin, against all groups, without a margin.
 perp_probe perp_probe_default(void)
 {
     return (perp_probe){.X_WB = {.rot = {1.0, 0.0, 0.0, 0.0}}, .mask = UINT32_MAX, .skip = {-1}};
@@ -179,12 +185,14 @@ static perp_status model_of(const perp_sim *sim, const perp_shape_def *shape, pe
     return status;
 }
 
+// Closed boxes: touching counts.
 static bool boxes_meet(const pp_box3 *a, const pp_box3 *b)
 {
     return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
+// Half-planes and half-spaces are not bounded.
 static bool has_box(const pp_shape *s)
 {
     return s->kind != PERP_SHAPE_HALFPLANE && s->kind != PERP_SHAPE_HALFSPACE;
@@ -230,6 +238,7 @@ static bool is_touched(const perp_sim *sim, const pp_shape *probe, const pp_fram
     return closest(&both, frames, 0, 1, margin, &best);
 }
 
+// The probe is a shape like those of the model, and is checked as they are; the message of a bad one is the builder's.
 perp_status perp_sim_overlap(const perp_sim *sim, const perp_probe *probe, perp_shape *list,
                              int capacity, int *count, perp_error *error)
 {
@@ -273,6 +282,7 @@ static double per_second(const perp_sim *sim)
     return sim->whole > 0.0 ? 1.0 / sim->whole : 0.0;
 }
 
+// Mean force over the last step. Where it was divided, impulses are sums over its parts, and so is this.
 perp_contact_force perp_sim_contact_force(const perp_sim *sim, int contact)
 {
     int count = 0;

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+// Clips the span to the half-space n . x <= c: the slab method, one plane at a time. A ray along the plane is inside or
+// outside as a whole. span->in moves where the ray enters through the plane, whose normal is then that of the hit.
 bool pp_span_plane(pp_ray_span *span, const pp_ray *ray, perp_vec3 n, double c)
 {
     double speed = pp_dot3(n, ray->direction), over = pp_dot3(n, ray->origin) - c;
@@ -40,11 +42,13 @@ static bool roots_of(double a, double b, double c, double t[2])
     return true;
 }
 
+// The point of the ray at the distance t [m]: its direction is a unit vector.
 static perp_vec3 at(const pp_ray *ray, double t)
 {
     return pp_along(ray->origin, t, ray->direction);
 }
 
+// |o + t d - centre|^2 = r^2, a quadratic equation with a = 1. At the centre the normal is not defined, and z serves.
 bool pp_span_ball(pp_ray_span *span, const pp_ray *ray, perp_vec3 centre, double radius)
 {
     perp_vec3 from = pp_sub(ray->origin, centre);
@@ -83,6 +87,7 @@ static bool span_cylinder(pp_ray_span *span, const pp_ray *ray, double radius)
     return span->in <= span->out;
 }
 
+// The union of two spans that overlap, as those of the pieces of a convex solid do: first entry, last exit.
 void pp_span_join(pp_ray_span *span, bool *any, const pp_ray_span *other)
 {
     if (!*any) {
@@ -126,6 +131,7 @@ static perp_vec3 cone_normal(perp_vec3 x, double k, double h)
 static bool span_cone(pp_ray_span *span, const pp_ray *ray, double radius, double half)
 {
     perp_vec3 o = ray->origin, d = ray->direction;
+    // Apex at z = half, base at z = -half; a t^2 + 2 b t + c <= 0 on the line is the inside of both nappes.
     double k = radius / (2.0 * half), w = half - o.z;
     double across = d.x * d.x + d.y * d.y, steep = k * k * d.z * d.z;
     double a = across - steep, b = o.x * d.x + o.y * d.y + k * k * w * d.z;
@@ -167,12 +173,14 @@ static bool span_ellipsoid(pp_ray_span *span, const pp_ray *ray, perp_vec3 half)
     if (!roots_of(pp_dot3(d, d), pp_dot3(o, d), (length - 1.0) * (length + 1.0), t)) {
         return false;
     }
+    // The gradient of sum (x_k / h_k)^2 in the space that is not stretched.
     perp_vec3 x = pp_along(o, t[0], d);
     perp_vec3 n = {x.x / half.x, x.y / half.y, x.z / half.z};
     *span = (pp_ray_span){t[0], t[1], pp_unit(n, pp_vec(0.0, 0.0, 1.0))};
     return true;
 }
 
+// Three slabs. A hit on an edge has the normal of the face that was tried first.
 static bool span_box(pp_ray_span *span, const pp_ray *ray, perp_vec3 half)
 {
     const double h[3] = {half.x, half.y, half.z};
@@ -186,6 +194,7 @@ static bool span_box(pp_ray_span *span, const pp_ray *ray, perp_vec3 half)
     return true;
 }
 
+// The planes of all faces (Cyrus and Beck), O(faces).
 static bool span_hull(pp_ray_span *span, const pp_ray *ray, const pp_hull *hull)
 {
     for (int k = 0; k < hull->faces; k++) {
@@ -198,6 +207,8 @@ static bool span_hull(pp_ray_span *span, const pp_ray *ray, const pp_hull *hull)
     return true;
 }
 
+// In the frame of the solid. Clipping begins with the whole line, also behind the origin: a ray that starts inside is
+// recognised by span->in < 0 < span->out.
 bool pp_span_solid(const pp_solid *solid, const pp_ray *ray, pp_ray_span *span)
 {
     const perp_vec3 up = {0.0, 0.0, 1.0};

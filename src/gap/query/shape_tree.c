@@ -67,6 +67,7 @@ pp_ray_answer pp_gap_ray_all(const perp_model *model, const pp_frame *body, cons
 
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
 
+// Halved before the sum, which cannot overflow.
 static double middle(double low, double high)
 {
     return 0.5 * low + 0.5 * high;
@@ -77,6 +78,7 @@ static void set_keys(const pp_shape_tree *tree, const pp_box3 *box, const pp_box
                      uint64_t *key)
 {
     int dim = tree->model->spatial ? 3 : 2, cells = (63 - bits) / dim < 20 ? (63 - bits) / dim : 20;
+    // The same width for all axes: cells are cubes, as the Hilbert curve has them.
     const double low[3] = {all->low.x, all->low.y, all->low.z};
     const double high[3] = {all->high.x, all->high.y, all->high.z};
     double width = 0.0;
@@ -97,6 +99,7 @@ static void set_keys(const pp_shape_tree *tree, const pp_box3 *box, const pp_box
     }
 }
 
+// The smallest box around both; around nothing (low > high) and a box it is that box.
 static pp_box3 around(const pp_box3 *a, const pp_box3 *b)
 {
     return (pp_box3){
@@ -137,6 +140,7 @@ bool pp_shape_tree_build(pp_shape_tree *tree, const perp_model *model, const pp_
     if (!tree->node) {
         return false;
     }
+    // Neighbours on the curve are neighbours in space, so that nodes are small. Leaves beyond the last shape are empty.
     set_keys(tree, box, &all, bits, key);
     pp_sort_keys(tree->count, key, scratch);
     for (int k = 0; k < tree->leaves; k++) {
@@ -152,6 +156,8 @@ bool pp_shape_tree_build(pp_shape_tree *tree, const perp_model *model, const pp_
     return true;
 }
 
+// Depth first, nearest child first; nodes beyond the best hit so far are passed over. Half-spaces and half-planes have no
+// box and are tried before.
 pp_ray_answer pp_shape_tree_ray(const pp_shape_tree *tree, const pp_ray *ray, pp_ray_filter filter)
 {
     const perp_model *m = tree->model;
