@@ -206,6 +206,7 @@ static size_t number_length(const char *start)
     return (size_t)(at - start);
 }
 
+// The number ends where no digit, point or exponent follows; a unit or a name may.
 static perp_status read_number(expr_parser *p, double *value)
 {
     const char *start = p->at;
@@ -811,6 +812,7 @@ perp_status pp_expr_parse(const char *text, const char *const *names, int count,
 
 // ── Names ────────────────────────────────────────────────────────────────────────────────────────
 
+// ASCII letters only, whatever the locale.
 bool pp_expr_is_name(const char *name)
 {
     if (!is_letter(name[0])) {
@@ -824,6 +826,7 @@ bool pp_expr_is_name(const char *name)
     return true;
 }
 
+// A parameter with such a name could never be used.
 bool pp_expr_is_reserved(const char *name)
 {
     for (int k = 0; k < FUNCTIONS; k++) {

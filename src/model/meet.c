@@ -23,6 +23,7 @@ static uint64_t key_of(int high, int low)
     return ((uint64_t)high << 32) | (uint64_t)low;
 }
 
+// Both orders of a pair have the same key: the smaller number in the high half.
 static uint64_t pair_key(int a, int b)
 {
     return a < b ? key_of(a, b) : key_of(b, a);
@@ -43,6 +44,7 @@ static int key_at(const uint64_t *key, int n, uint64_t wanted)
     return low;
 }
 
+// Bisection in a sorted list.
 static bool has_key(const uint64_t *key, int n, uint64_t wanted)
 {
     int at = key_at(key, n, wanted);
@@ -531,6 +533,7 @@ static bool count_left_out(perp_model *m)
     return count_masked(m, &out->masked);
 }
 
+// Counted when the model was made.
 perp_excluded_pairs perp_model_excluded_pairs(const perp_model *model)
 {
     return model ? model->meet.left_out : (perp_excluded_pairs){0};

@@ -292,6 +292,7 @@ static void set_scales(perp_model *m)
     }
 }
 
+// With its terminator, so that "ab", "c" and "a", "bc" differ.
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     return pp_hash(hash, text, strlen(text) + 1);

@@ -149,6 +149,7 @@ perp_scene_load_options perp_scene_load_options_default(void)
     return (perp_scene_load_options){.max_mb = 64.0, .cookie = READING_COOKIE};
 }
 
+// Options come from callers: sizes of arrays are checked before they are used.
 static perp_status check_reading(const perp_scene_load_options *reading, perp_error *error)
 {
     if (reading->cookie != READING_COOKIE) {
@@ -251,12 +252,14 @@ perp_status perp_scene_load_with(const char *path, const perp_scene_load_options
     return status;
 }
 
+// With the default options.
 perp_status perp_scene_parse(const char *name, const char *text, size_t size, const perp_env *env,
                              perp_scene **scene, perp_error *error)
 {
     return perp_scene_parse_with(name, text, size, NULL, env, scene, error);
 }
 
+// The same of a file.
 perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **scene,
                             perp_error *error)
 {

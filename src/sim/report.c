@@ -131,6 +131,8 @@ static void report_some(void *arg, int from, int to)
     }
 }
 
+// Contacts and warm starts, in the order of their rows. The lists grow first: a step without memory fails before it has
+// changed anything.
 perp_status pp_sim_report(perp_sim *sim)
 {
     enum { GRAIN = 128 };
@@ -234,6 +236,7 @@ static const pp_poses *acting(const pp_step *s)
     return s->middle.body ? &s->middle : &s->kin.poses;
 }
 
+// Coordinates are those of now; impulses those of the last step, summed over its parts where it was divided.
 perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
 {
     if (!sim) {

@@ -82,6 +82,7 @@ static bool unit_quaternions(const perp_model *m, const double *q)
     return true;
 }
 
+// Everything is checked before the first number is copied: a refused state leaves the sim as it was.
 perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
     if (!sim) {
@@ -163,6 +164,7 @@ static size_t block_bytes(const perp_model *m, int warm)
            (size_t)warm * sizeof(pp_warm);
 }
 
+// It depends on the number of warm starts, which changes from step to step: ask before each save.
 size_t perp_sim_state_save_size(const perp_sim *sim)
 {
     return sim ? block_bytes(sim->model, sim->warm_count) : 0;
@@ -175,6 +177,7 @@ static uint64_t hash_block(const char *block, size_t size)
     return pp_hash(0, block + from, size - from);
 }
 
+// Plain bytes of the host, for the same program on the same machine; recordings are the format that lasts.
 perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
 {
     if (!sim) {

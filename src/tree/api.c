@@ -245,6 +245,7 @@ static perp_status commit_state(perp_tree *t, double time)
     return status;
 }
 
+// The new state is written beside the current one, and takes its place only when all of it could be computed.
 perp_status perp_tree_set(perp_tree *tree, double t, const double *q, const double *qd)
 {
     if (!tree) {
@@ -395,6 +396,7 @@ void perp_tree_bias(perp_tree *tree, double *C)
     pp_tree_bias(&tree->pass, C);
 }
 
+// Filters that were not given have settled: their value is the control itself.
 perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double *tau)
 {
     if (!tree || !tau) {
@@ -410,6 +412,7 @@ perp_status perp_tree_forces(perp_tree *tree, const perp_wrench *applied, double
     return pp_tree_forces(&tree->pass, tree->turn, &drive, applied, tau, tree->room[tree->now]);
 }
 
+// A count that is not the model's is a mistake, and nothing is changed.
 perp_status perp_tree_inputs_set(perp_tree *tree, const double *values, int count)
 {
     if (!tree || count != tree->tree.model->inputs || (count > 0 && !values) ||
@@ -472,6 +475,7 @@ double perp_tree_potential(const perp_tree *tree)
     return tree ? pp_tree_potential(&tree->pass, tree->turn) : 0.0;
 }
 
+// Rotors have no linear momentum here, and their spin is not counted: the armature is an inertia along the joint.
 perp_twist perp_tree_momentum(const perp_tree *tree)
 {
     if (!tree) {

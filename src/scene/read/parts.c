@@ -33,6 +33,7 @@ static bool is_taken(const char *name)
     return pp_expr_is_reserved(name);
 }
 
+// Linear: there are few constants at a time. -1: no such name.
 int pp_constant_find(const pp_constants *constants, const char *name)
 {
     for (int k = 0; k < constants->count; k++) {
@@ -105,6 +106,8 @@ static perp_status read_parameter(pp_reader *r, const json_t *json, const pp_con
     return status;
 }
 
+// In the order of the file: a value may use the parameters before it. Values given from outside (--set, or by the file
+// that includes this one) take the place of those written here, and are checked against the same names.
 perp_status pp_reader_parameters(pp_reader *r, const json_t *root, const pp_constants *given)
 {
     const json_t *json = json_object_get(root, "parameters");
@@ -160,6 +163,8 @@ static void name_object(pp_reader *r, const pp_object *object, const char *name,
     }
 }
 
+// The name that an object has in the model: prefixes of the parts around it, its own with braces evaluated, and the
+// indices of copies where the name does not contain them.
 perp_status pp_reader_name(pp_reader *r, const json_t *json, const char *word, int number, bool own,
                            const char **name)
 {
@@ -192,6 +197,7 @@ perp_status pp_reader_name(pp_reader *r, const json_t *json, const char *word, i
     return PERP_OK;
 }
 
+// From the innermost scope outwards: an object of the part itself hides one outside.
 int pp_reader_find(pp_reader *r, const pp_names *names, const char *word)
 {
     char text[2 * NAME_ROOM];
@@ -217,6 +223,7 @@ typedef struct element {
     int *ordinal;  // the next number in the list, with copies
 } element;
 
+// One element, or one copy of it, with the constants that hold now.
 static perp_status read_one(pp_reader *r, const element *e)
 {
     name_object(r, e->object, own_name(e->json), e->place);
@@ -447,6 +454,7 @@ static void enter_file(pp_reader *r, pp_scope *scope, const pp_part *part)
     r->constants++;
 }
 
+// Messages are about the including file again.
 static void leave_file(pp_reader *r, const pp_scope *scope)
 {
     r->scope = scope->outer;
@@ -629,6 +637,8 @@ static perp_status walk(pp_reader *r, const json_t *json)
     return status < 0 ? status : pp_reader_list(r, json, r->pass_object, r->pass_read, 0);
 }
 
+// Visits the objects of one list in all parts of the scene. The order of the parts is the documented one, so that numbers of
+// objects do not depend on how often a scene is read.
 perp_status pp_reader_pass(pp_reader *r, const json_t *root, const pp_object *object,
                            pp_read_object *read)
 {
@@ -702,6 +712,7 @@ static perp_status find_space(pp_reader *r, const json_t *json, int depth)
     return status < 0 ? status : find_space_in(r, json, &pp_assembly_object, depth);
 }
 
+// Plane or space is decided by the bodies of all parts, before any field is read: vectors differ in length.
 perp_status pp_reader_find_space(pp_reader *r, const json_t *root)
 {
     char before[sizeof r->object];

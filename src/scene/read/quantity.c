@@ -138,6 +138,7 @@ bool pp_reader_number(pp_reader *r, const pp_field *field, const json_t *value, 
     return evaluate(r, field, text, to) == PERP_OK;
 }
 
+// A whole number, also as an expression of parameters; -1: the value is none. Doubles hold whole numbers up to 2^53 exactly.
 int64_t pp_reader_whole(pp_reader *r, const pp_field *field, const json_t *value)
 {
     double x = -1.0;
