@@ -226,8 +226,9 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
     r->actuator = PP_ZEROS(r->arena, perp_actuator_state, (size_t)sim->model->actuators + 1);
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
-    status = r->joint ? begin_recording(r, sim, dir)
-                      : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    status = r->joint && r->actuator
+                 ? begin_recording(r, sim, dir)
+                 : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
     pp_hdf5_silence_end(&quiet);
     if (status < 0) {
         if (error) {
