@@ -15,9 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-// Rates of a tree up to which its system is dense.
-enum { TREE_MOST = 120 };
-
 static bool has_wide_rows(const pp_row *row, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -39,7 +36,7 @@ static bool is_for_modes(const pp_run *r)
         return false;
     }
     if (r->in.tree) {
-        if (r->in.tree->tree->nv > TREE_MOST) {
+        if (r->in.tree->tree->nv > PP_TREE_MOST) {
             return false;
         }
     } else if (has_wide_rows(rows->b, rows->nb) || has_wide_rows(rows->m, rows->nm) ||

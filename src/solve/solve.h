@@ -33,6 +33,9 @@ static inline perp_uniqueness pp_uniqueness_of_both(perp_uniqueness a, perp_uniq
     return a == PERP_UNIQUENESS_PROVED ? b : a;
 }
 
+// Most rates of a tree for Newton on modes: its system is dense.
+enum { PP_TREE_MOST = 120 };
+
 // Factors and memory for each thread, which islands keep from step to step.
 typedef struct pp_islands pp_islands;
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads);  // NULL: no memory

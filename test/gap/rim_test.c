@@ -129,8 +129,8 @@ static void outline(const face *f, int k, int count, double *x, double *y)
     }
     int side = (int)(4.0 * s);
     double t = 2.0 * (4.0 * s - side) - 1.0;
-    double along = side % 2 ? (side == 1 ? f->u : -f->u) : (side == 0 ? t : -t) * f->u;
-    double across = side % 2 ? (side == 1 ? t : -t) * f->v : (side == 0 ? -f->v : f->v);
+    const double square[4][2] = {{t, -1.0}, {1.0, t}, {-t, 1.0}, {-1.0, -t}};  // counter-clockwise
+    double along = square[side][0] * f->u, across = square[side][1] * f->v;
     *x = f->x + cos(f->turn) * along - sin(f->turn) * across;
     *y = f->y + sin(f->turn) * along + cos(f->turn) * across;
 }

@@ -296,7 +296,7 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
 perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const char *due,
                                     const json_t *value);
 // A number, or a string with an expression of constants and a unit (quantity.c). false: it is
-// neither, or r->failed tells that the error was reported.
+// neither, or r->failed shows that the error was reported.
 bool pp_reader_number(pp_reader *r, const pp_field *field, const json_t *value, double *to);
 // Exactly so many numbers; a vector has two or three.
 bool pp_reader_numbers(pp_reader *r, const pp_field *field, const json_t *value, int count,

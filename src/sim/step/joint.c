@@ -10,9 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-// Rates of a tree up to which its Newton system, which is dense, is the smaller one (modes.c).
-enum { TREE_MOST = 120 };
-
 // Unknown rates of the tree and equations of its loops against the velocities of the bodies. A dense system of half the
 // size costs an eighth.
 static void choose_coordinates(perp_sim *sim, const pp_tree *tree)
@@ -24,12 +21,12 @@ static void choose_coordinates(perp_sim *sim, const pp_tree *tree)
     for (int i = 0; i < tree->loops; i++) {
         size += pp_joint_equations(m, &at, tree->loop[i], row);
     }
-    bool joint = tree->nv <= TREE_MOST && 2 * size <= m->nv;
+    bool joint = tree->nv <= PP_TREE_MOST && 2 * size <= m->nv;
     sim->def.coordinates = joint ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY;
     pp_print(sim->why, sizeof sim->why,
              "%d rates of a tree and %d equations of its loops, for %d velocities of bodies%s",
              tree->nv, size - tree->nv, m->nv,
-             tree->nv > TREE_MOST ? "; a large tree is dense" : "");
+             tree->nv > PP_TREE_MOST ? "; a large tree is dense" : "");
 }
 
 // The tree of the named joints, or of those that hold most equations; it lives as long as the sim.
