@@ -316,6 +316,7 @@ static perp_status set_divisors(perp_model *m, perp_error *error)
         for (int k = 0; k < m->joints; k++) {
             pp_body *a = &m->body[m->joint[k].a], *b = &m->body[m->joint[k].b];
             pp_body *to = a->massless && a->divisor_mass == 0.0 ? a : b, *from = to == a ? b : a;
+            // fixed and driven bodies have no mass to borrow
             if (!to->massless || to->divisor_mass > 0.0 || from->nv == 0 ||
                 from->divisor_mass == 0.0) {
                 continue;
