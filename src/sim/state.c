@@ -105,6 +105,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
     }
     // nothing is known of contacts at another state
     sim->warm_count = 0;
+    sim->sensing.h = 0.0;
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
@@ -272,6 +273,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     }
     next += control_bytes(m);
     sim->warm_count = head.warm;
+    sim->sensing.h = 0.0;
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
