@@ -174,8 +174,8 @@ static bool find_frame(perp_builder *b, const perp_sensor_def *def, pp_sensor *s
     bool region = by_site && (site[s->site].radius > 0.0 || site[s->site].half.x > 0.0);
     if (def->kind == PERP_SENSOR_TOUCH && by_site && !region) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "sensor '%s': site '%s' has no region; give it a radius or half "
-                              "extents, or name a body",
+                              "sensor '%s': site '%s' has no region; give it a radius or a "
+                              "size, or name a body",
                               s->name, site[s->site].name);
     }
     return true;

@@ -778,7 +778,7 @@ static void refused(void **state)
         {weld_angle, "joint 'weld' has no coordinate; use force and torque"},
         {gear_force, "joint 'gear' is a gear"},
         {far_force, "its site must be on one of the bodies of joint 'second'"},
-        {no_region, "site 's' has no region; give it a radius or half extents, or name a body"},
+        {no_region, "site 's' has no region; give it a radius or a size, or name a body"},
         {no_range, "the range positive"},
         {no_cookie, "initialise the definition with perp_sensor_default()"},
     };
