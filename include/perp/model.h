@@ -408,8 +408,8 @@ PERP_API const char *perp_model_sensor_name(const perp_model *model, perp_sensor
 PERP_API perp_sensor_kind perp_model_sensor_kind(const perp_model *model, perp_sensor sensor);
 PERP_API int perp_model_sensor_size(const perp_model *model, perp_sensor sensor);  // its values
 PERP_API const char *perp_model_sensor_unit(const perp_model *model, perp_sensor sensor);
-// Label of value k: x, y, z, or w of a quaternion; "" if the sensor has one value.
-PERP_API const char *perp_model_sensor_label(const perp_model *model, perp_sensor sensor, int k);
+// Label of value k of a sensor with this many values: x, y, z, or w of a quaternion; "" if it has one value.
+PERP_API const char *perp_sensor_label(int size, int k);
 PERP_API double perp_model_mass(const perp_model *model, perp_body body);
 PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  // about z
 // In body axes, about the centre of mass: xx yy zz xy xz yz.

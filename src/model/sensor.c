@@ -350,11 +350,10 @@ const char *perp_model_sensor_unit(const perp_model *model, perp_sensor sensor)
 }
 
 // Quaternions begin with their scalar part.
-const char *perp_model_sensor_label(const perp_model *model, perp_sensor sensor, int k)
+const char *perp_sensor_label(int size, int k)
 {
     static const char *const label[] = {"w", "x", "y", "z"};
-    int size = perp_model_sensor_size(model, sensor);
-    if (size < 2 || k < 0 || k >= size) {
+    if (size < 2 || size > 4 || k < 0 || k >= size) {
         return "";
     }
     return label[size == 4 ? k : k + 1];

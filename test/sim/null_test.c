@@ -201,7 +201,7 @@ static void models(void **state)
     EMPTY(perp_model_site_name(NULL, (perp_site){0}));
     EMPTY(perp_model_sensor_name(NULL, (perp_sensor){0}));
     EMPTY(perp_model_sensor_unit(NULL, (perp_sensor){0}));
-    EMPTY(perp_model_sensor_label(NULL, (perp_sensor){0}, 0));
+    EMPTY(perp_sensor_label(5, 0));
     IS(perp_model_mass(NULL, BODY), 0.0);
     IS(perp_model_inertia(NULL, BODY), 0.0);
     HARMLESS(perp_model_inertia_tensor(NULL, BODY, inertia));
@@ -415,6 +415,8 @@ static void recordings(void **state)
     EMPTY(perp_recording_joint(NULL, JOINT).name);
     EMPTY(perp_recording_input_name(NULL, (perp_input){0}));
     EMPTY(perp_recording_actuator(NULL, (perp_actuator){0}).name);
+    EMPTY(perp_recording_site(NULL, (perp_site){0}).name);
+    EMPTY(perp_recording_sensor(NULL, (perp_sensor){0}).name);
     EMPTY(perp_recording_spring(NULL, 0).name);
     HARMLESS(perp_recording_exclusion(NULL, 0, NULL, NULL));
     REFUSED(perp_recording_read(NULL, 0, &frame, &error));

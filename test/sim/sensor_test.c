@@ -172,8 +172,8 @@ static void spinning(void **state)
         double same = fabs(q[0] * X.rot.w + q[1] * X.rot.x + q[2] * X.rot.y + q[3] * X.rot.z);
         space_near(same, 1.0, 1e-12, "orientation");
         assert_true(q[0] >= 0.0);
-        assert_string_equal(perp_model_sensor_label(p.model, turned, 0), "w");
-        assert_string_equal(perp_model_sensor_label(p.model, gyro, 0), "x");
+        assert_string_equal(perp_sensor_label(perp_model_sensor_size(p.model, turned), 0), "w");
+        assert_string_equal(perp_sensor_label(perp_model_sensor_size(p.model, gyro), 0), "x");
         plane_close(&p);
     }
 }
@@ -473,8 +473,10 @@ static void in_the_plane(void **state)
     reads(&p, sensor[PERP_SENSOR_RANGE], (perp_vec3){3.0, 0.0, 0.0}, 1e-12,
           "x of the site is down");
     assert_string_equal(perp_model_sensor_unit(p.model, sensor[PERP_SENSOR_ORIENTATION]), "rad");
-    assert_string_equal(perp_model_sensor_label(p.model, sensor[PERP_SENSOR_POSITION], 1), "y");
-    assert_string_equal(perp_model_sensor_label(p.model, sensor[PERP_SENSOR_TORQUE], 0), "");
+    assert_string_equal(
+        perp_sensor_label(perp_model_sensor_size(p.model, sensor[PERP_SENSOR_POSITION]), 1), "y");
+    assert_string_equal(
+        perp_sensor_label(perp_model_sensor_size(p.model, sensor[PERP_SENSOR_TORQUE]), 0), "");
     plane_step(&p, 1e-3);
     double alpha = -1.5 * 9.81 / 2.0;  // of a rod of length 2 released level
     reads(&p, sensor[PERP_SENSOR_ANGULAR_ACCELERATION], (perp_vec3){alpha, 0.0, 0.0}, 1e-9,
