@@ -189,6 +189,7 @@ static const char plot[] =
     "  residual    residual and certificate relative to their limits\n"
     "  joints      joint errors and reactions\n"
     "  velocities  linear and angular velocities of the bodies\n"
+    "  sensors     values of the first eight sensors\n"
     "  events      impacts, separations, changes between stick and slip\n"
     "\n"
     "  --only NAME,...  the same as listing names\n"
