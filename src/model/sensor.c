@@ -13,31 +13,33 @@
 typedef enum attachment { AT_JOINT, AT_ACTUATOR, AT_FRAME, AT_FRAME_AND_JOINT } attachment;
 
 // A kind of sensor: values in space and in the plane, units. `turning` is the unit where the joint has an angle, or
-// where an orientation is one; NULL: the same.
+// where an orientation is one; `coupled` that of a coupling, whose coordinate has the unit of its function; NULL: the
+// same.
 typedef struct sensor_card {
     const char *word;
     attachment at;
     int space, plane;
-    const char *unit, *turning;
+    const char *unit, *turning, *coupled;
 } sensor_card;
 
 static const sensor_card cards[] = {
-    [PERP_SENSOR_JOINT_POSITION] = {"joint-position", AT_JOINT, 1, 1, "m", "rad"},
-    [PERP_SENSOR_JOINT_RATE] = {"joint-rate", AT_JOINT, 1, 1, "m/s", "rad/s"},
-    [PERP_SENSOR_POSITION] = {"position", AT_FRAME, 3, 2, "m", NULL},
-    [PERP_SENSOR_ORIENTATION] = {"orientation", AT_FRAME, 4, 1, "1", "rad"},
-    [PERP_SENSOR_VELOCITY] = {"velocity", AT_FRAME, 3, 2, "m/s", NULL},
-    [PERP_SENSOR_ANGULAR_VELOCITY] = {"angular-velocity", AT_FRAME, 3, 1, "rad/s", NULL},
-    [PERP_SENSOR_GYRO] = {"gyro", AT_FRAME, 3, 1, "rad/s", NULL},
-    [PERP_SENSOR_RANGE] = {"range", AT_FRAME, 1, 1, "m", NULL},
-    [PERP_SENSOR_ACCELERATION] = {"acceleration", AT_FRAME, 3, 2, "m/s^2", NULL},
-    [PERP_SENSOR_ANGULAR_ACCELERATION] = {"angular-acceleration", AT_FRAME, 3, 1, "rad/s^2", NULL},
-    [PERP_SENSOR_ACCELEROMETER] = {"accelerometer", AT_FRAME, 3, 2, "m/s^2", NULL},
-    [PERP_SENSOR_JOINT_EFFORT] = {"joint-effort", AT_JOINT, 1, 1, "N", "N m"},
-    [PERP_SENSOR_ACTUATOR_EFFORT] = {"actuator-effort", AT_ACTUATOR, 1, 1, "N", "N m"},
-    [PERP_SENSOR_FORCE] = {"force", AT_FRAME_AND_JOINT, 3, 2, "N", NULL},
-    [PERP_SENSOR_TORQUE] = {"torque", AT_FRAME_AND_JOINT, 3, 1, "N m", NULL},
-    [PERP_SENSOR_TOUCH] = {"touch", AT_FRAME, 1, 1, "N", NULL},
+    [PERP_SENSOR_JOINT_POSITION] = {"joint-position", AT_JOINT, 1, 1, "m", "rad", "1"},
+    [PERP_SENSOR_JOINT_RATE] = {"joint-rate", AT_JOINT, 1, 1, "m/s", "rad/s", "1/s"},
+    [PERP_SENSOR_POSITION] = {"position", AT_FRAME, 3, 2, "m", NULL, NULL},
+    [PERP_SENSOR_ORIENTATION] = {"orientation", AT_FRAME, 4, 1, "1", "rad", NULL},
+    [PERP_SENSOR_VELOCITY] = {"velocity", AT_FRAME, 3, 2, "m/s", NULL, NULL},
+    [PERP_SENSOR_ANGULAR_VELOCITY] = {"angular-velocity", AT_FRAME, 3, 1, "rad/s", NULL, NULL},
+    [PERP_SENSOR_GYRO] = {"gyro", AT_FRAME, 3, 1, "rad/s", NULL, NULL},
+    [PERP_SENSOR_RANGE] = {"range", AT_FRAME, 1, 1, "m", NULL, NULL},
+    [PERP_SENSOR_ACCELERATION] = {"acceleration", AT_FRAME, 3, 2, "m/s^2", NULL, NULL},
+    [PERP_SENSOR_ANGULAR_ACCELERATION] = {"angular-acceleration", AT_FRAME, 3, 1, "rad/s^2", NULL,
+                                          NULL},
+    [PERP_SENSOR_ACCELEROMETER] = {"accelerometer", AT_FRAME, 3, 2, "m/s^2", NULL, NULL},
+    [PERP_SENSOR_JOINT_EFFORT] = {"joint-effort", AT_JOINT, 1, 1, "N", "N m", "J"},
+    [PERP_SENSOR_ACTUATOR_EFFORT] = {"actuator-effort", AT_ACTUATOR, 1, 1, "N", "N m", "J"},
+    [PERP_SENSOR_FORCE] = {"force", AT_FRAME_AND_JOINT, 3, 2, "N", NULL, NULL},
+    [PERP_SENSOR_TORQUE] = {"torque", AT_FRAME_AND_JOINT, 3, 1, "N m", NULL, NULL},
+    [PERP_SENSOR_TOUCH] = {"touch", AT_FRAME, 1, 1, "N", NULL, NULL},
 };
 
 enum { KINDS = sizeof cards / sizeof *cards };
@@ -138,11 +140,12 @@ static bool check_joint(perp_builder *b, const perp_sensor_def *def, const pp_se
         return true;
     }
     // what follows is of forces and torques, which have a frame as well
-    if (j->kind == PERP_JOINT_GEAR) {
-        return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "sensor '%s': joint '%s' is a gear, which acts on four bodies; use "
-                              "one of the joints that it couples",
-                              s->name, j->name);
+    if (pp_joint_couples(j)) {
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "sensor '%s': joint '%s' couples others and has no bodies of its own; "
+            "use one of the joints that it couples",
+            s->name, j->name);
     }
     if (s->body != j->a && s->body != j->b) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -232,16 +235,24 @@ perp_sensor perp_builder_add_sensor(perp_builder *builder, const perp_sensor_def
 
 // ── In a model ───────────────────────────────────────────────────────────────────────────────────
 
-// Whether the coordinate that a sensor refers to is an angle; an orientation is one in the plane.
-static bool is_angle(const perp_model *m, const pp_sensor *s)
+// Unit of a kind, by the joint that the sensor refers to; an orientation is an angle in the plane.
+static const char *unit_of(const perp_model *m, const pp_sensor *s)
 {
+    const sensor_card *card = &cards[s->kind];
     int joint = s->actuator >= 0 ? m->actuator[s->actuator].joint : s->joint;
+    if (!card->turning || (joint < 0 && m->spatial)) {
+        return card->unit;
+    }
     if (joint < 0) {
-        return !m->spatial;
+        return card->turning;
     }
     perp_joint_kind kind = m->joint[joint].kind;
-    return kind != PERP_JOINT_PRISMATIC && kind != PERP_JOINT_DISTANCE &&
-           kind != PERP_JOINT_POINT_ON_LINE && kind != PERP_JOINT_CYLINDRICAL;
+    if (kind == PERP_JOINT_COUPLING) {
+        return card->coupled;
+    }
+    bool slides = kind == PERP_JOINT_PRISMATIC || kind == PERP_JOINT_DISTANCE ||
+                  kind == PERP_JOINT_POINT_ON_LINE || kind == PERP_JOINT_CYLINDRICAL;
+    return slides ? card->unit : card->turning;
 }
 
 // The part of a direction that exists in the model, with length 1; `otherwise` where nothing is left.
@@ -269,7 +280,7 @@ void pp_model_set_sensors(perp_model *m)
         s->at = m->sensor_values;
         s->size = m->spatial ? card->space : card->plane;
         m->sensor_values += s->size;
-        s->unit = card->turning && is_angle(m, s) ? card->turning : card->unit;
+        s->unit = unit_of(m, s);
         s->axis_S = direction(m, s->axis_S, pp_vec(!m->spatial, 0.0, m->spatial));
     }
 }

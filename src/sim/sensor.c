@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sensors of a sim. Those of the state are read off the frames of now. Means over a step come from its impulses, which
-// are summed where its parts are committed, and from the velocities at both ends.       theory (A4)
+// are summed where its parts are committed, and from the velocities at both ends.       theory (A5)
 #include "sim/step/stages.h"
 
 #include <perp/query.h>
@@ -117,7 +117,7 @@ static pp_frame joint_frame(const perp_sim *sim, int body)
     return (s->middle.body ? s->middle.body : s->kin.poses.body)[body];
 }
 
-// Impulse of a joint on its body b, moved from the centre of mass of b to the origin of S.  theory (A6)
+// Impulse of a joint on its body b, moved from the centre of mass of b to the origin of S.  theory (A7)
 static void add_wrench(perp_sim *sim, const pp_sensor *s, double *sum)
 {
     const perp_model *m = sim->model;
@@ -140,8 +140,8 @@ static void add_wrench(perp_sim *sim, const pp_sensor *s, double *sum)
 static double limit_sign(const pp_row *limit, const pp_row *coordinate)
 {
     double along = 0.0;
-    for (int c = 0; c < PP_BODY_NV; c++) {
-        along += limit->count > 0 ? limit->J[0][c] * coordinate->J[0][c] : 0.0;
+    for (int k = 0; k < limit->count; k++) {  // the same bodies in the same order
+        along += pp_dot(PP_BODY_NV, limit->J[k], coordinate->J[k]);
     }
     return along < 0.0 ? -1.0 : 1.0;
 }
@@ -188,7 +188,7 @@ static bool in_region(const pp_site *site, const pp_pose *X_WS, const perp_conta
            fabs(p.z) <= site->half.z + slack;
 }
 
-// Normal impulses on the body of the sensor.                                             theory (A7)
+// Normal impulses on the body of the sensor.                                             theory (A8)
 static double touch(const perp_sim *sim, const pp_sensor *s)
 {
     const perp_model *m = sim->model;
@@ -270,7 +270,7 @@ static void read_range(const perp_sim *sim, const pp_sensor *s, double *out)
     *out = found ? hit.distance : -1.0;
 }
 
-// Change of velocity over the step, divided by its length.                               theory (A5)
+// Change of velocity over the step, divided by its length.                               theory (A6)
 static void read_acceleration(const perp_sim *sim, const pp_sensor *s, double *out)
 {
     const perp_model *m = sim->model;

@@ -778,7 +778,7 @@ static void refused(void **state)
         {missing_joint, "joint -1 does not exist"},
         {missing_actuator, "actuator -1 does not exist"},
         {weld_angle, "joint 'weld' has no coordinate; use force and torque"},
-        {gear_force, "joint 'gear' is a gear"},
+        {gear_force, "joint 'gear' couples others"},
         {far_force, "its site must be on one of the bodies of joint 'second'"},
         {no_region, "site 's' has no region; give it a radius or a size, or name a body"},
         {no_range, "the range positive"},
