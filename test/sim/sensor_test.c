@@ -602,6 +602,91 @@ static void same_in_joint_coordinates(void **state)
     }
 }
 
+// ── Forms, steps without inertia, couplings ──────────────────────────────────────────────────────
+
+// A box on a floor and a mass under a weld, in every form and without inertia.
+static void weights(void **state)
+{
+    (void)state;
+    static const struct {
+        perp_form form;
+        perp_stepper stepper;
+    } cases[] = {{PERP_FORM_MCP, PERP_STEPPER_STEWART_TRINKLE},
+                 {PERP_FORM_LCP, PERP_STEPPER_STEWART_TRINKLE},
+                 {PERP_FORM_CONE, PERP_STEPPER_STEWART_TRINKLE},
+                 {PERP_FORM_AUTO, PERP_STEPPER_QUASISTATIC}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        plane p = {0};
+        plane_open(&p);
+        perp_body_def box = plane_body(3.0, 0.1, 0.0, 0.2, 0.0), load = box;
+        perp_body b = perp_builder_add_body(p.builder, &box);
+        plane_box(&p, b, 0.2, 0.2, 0.5);
+        plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.0, 0.5);
+        load.position_W = (perp_vec3){5.0, 3.0, 0.0};
+        perp_body hung = perp_builder_add_body(p.builder, &load);
+        perp_joint_def weld = perp_joint_default();
+        weld.kind = PERP_JOINT_WELD;
+        weld.b = hung;
+        weld.anchor_A = (perp_vec3){4.0, 3.0, 0.0};
+        weld.anchor_B = (perp_vec3){-1.0, 0.0, 0.0};
+        perp_joint j = perp_builder_add_joint(p.builder, &weld);
+        perp_sensor_def def = perp_sensor_default();
+        def.kind = PERP_SENSOR_TORQUE;
+        def.joint = j;
+        def.body = hung;
+        perp_sensor torque = perp_builder_add_sensor(p.builder, &def);
+        def.kind = PERP_SENSOR_FORCE;
+        perp_sensor force = perp_builder_add_sensor(p.builder, &def);
+        perp_sensor touch = sense_body(&p, PERP_SENSOR_TOUCH, b);
+        p.def.form = cases[k].form;
+        p.def.stepper = cases[k].stepper;
+        plane_start(&p);
+        plane_run(&p, 0.01, 5);
+        reads(&p, touch, (perp_vec3){3.0 * 9.81, 0.0, 0.0}, 1e-6, "touch");
+        reads(&p, force, (perp_vec3){0.0, 3.0 * 9.81, 0.0}, 1e-6, "force");
+        reads(&p, torque, (perp_vec3){0}, 1e-6, "torque about the centre of mass");
+        plane_close(&p);
+    }
+}
+
+// The coordinate of a coupling is a function of others, and has its unit.
+static void couplings(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"a\", \"position\": [0.5, 0], \"spin\": 1, \"velocity\": [0, "
+        "0.5], \"mass\": 1, \"inertia\": 0.1}, {\"name\": \"b\", \"position\": [3, 0], \"mass\": "
+        "1, \"inertia\": 1}],\n"
+        " \"joints\": [{\"name\": \"pin\", \"kind\": \"revolute\", \"b\": \"a\", \"at\": [0, "
+        "0]},\n"
+        "  {\"name\": \"rail\", \"kind\": \"prismatic\", \"b\": \"b\", \"at\": [3, 0], \"axis\": "
+        "[1, 0]},\n"
+        "  {\"name\": \"both\", \"kind\": \"coupling\", \"coordinate\": \"2*q[pin] + "
+        "q[rail]\"}],\n"
+        " \"sensors\": [{\"name\": \"x\", \"kind\": \"joint-position\", \"joint\": \"both\"},\n"
+        "  {\"name\": \"v\", \"kind\": \"joint-rate\", \"joint\": \"both\"},\n"
+        "  {\"name\": \"turn\", \"kind\": \"joint-position\", \"joint\": \"pin\"}]}";
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error = {0};
+    if (perp_scene_parse("x", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.text);
+    }
+    const perp_model *model = perp_scene_model(scene);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(model, &def, NULL, &sim, &error), PERP_OK);
+    assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
+    double x, v, turn;
+    assert_int_equal(perp_sim_sensor(sim, perp_model_sensor(model, "x"), &x, 1), PERP_OK);
+    assert_int_equal(perp_sim_sensor(sim, perp_model_sensor(model, "v"), &v, 1), PERP_OK);
+    assert_int_equal(perp_sim_sensor(sim, perp_model_sensor(model, "turn"), &turn, 1), PERP_OK);
+    assert_true(fabs(x - 2.0 * turn) < 1e-12 && v > 1.0);
+    assert_string_equal(perp_model_sensor_unit(model, perp_model_sensor(model, "x")), "1");
+    assert_string_equal(perp_model_sensor_unit(model, perp_model_sensor(model, "v")), "1/s");
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // ── States and failures ──────────────────────────────────────────────────────────────────────────
 
 // Means belong to a step: a state that is set or restored has none, and a step that fails leaves them.
@@ -843,6 +928,8 @@ int main(void)
         cmocka_unit_test(no_step),
         cmocka_unit_test(refused),
         cmocka_unit_test(same_in_joint_coordinates),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(couplings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
