@@ -84,8 +84,7 @@ export class Run {
     this.joints = about.joints;
     this.springs = about.springs;
     this.sites = about.sites ?? [];
-    // The live view has no values of sensors.
-    this.sensors = about.live ? [] : (about.sensors ?? []);
+    this.sensors = about.sensors ?? [];
     this.moving = about.bodies.filter((b) => b.row >= 0).length;
     this.bodyOfRow = [];
     about.bodies.forEach((b, k) => {
@@ -334,7 +333,7 @@ export class Run {
     const { first, size, mean } = this.sensors[k];
     const { sensor } = this.poses;
     const at = frame * sensor.width + first;
-    return mean && frame === 0 ? Array(size).fill(null) : Array.from(sensor.data.subarray(at, at + size));
+    return mean && frame === 0 && !this.about.live ? Array(size).fill(null) : Array.from(sensor.data.subarray(at, at + size));
   }
 }
 

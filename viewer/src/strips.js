@@ -86,11 +86,18 @@ export class Strips {
     this.sensor?.destroy();
     plot.textContent = "";
     this.sensor = new Chart(plot, theme, series, { height: 104, seek: this.seek });
-    const n = run.poses.t.rows;
-    const values = Array.from({ length: n }, (_, frame) => run.sensor(k, frame));
-    this.sensor.set(Array.from(run.poses.t.data.subarray(0, n)), series.map((_, i) => values.map((v) => v[i])), run.t0, run.t1);
+    this.setSensor();
     const line = (s) => (size > 1 ? `<i style="border-color:${s.color(theme.color)}"></i>${s.label}` : "");
     this.sensorBox.querySelector("span").innerHTML = `[${escape(unit)}] ` + series.map(line).join(" ");
+  }
+
+  setSensor() {
+    const { run } = this;
+    const k = this.sensorList.selectedIndex;
+    const n = run.poses.t.rows;
+    const values = Array.from({ length: n }, (_, frame) => run.sensor(k, frame));
+    const columns = Array.from({ length: run.sensors[k].size }, (_, i) => values.map((v) => v[i]));
+    this.sensor.set(Array.from(run.poses.t.data.subarray(0, n)), columns, run.t0, run.t1);
   }
 
   heads() {
@@ -124,6 +131,7 @@ export class Strips {
       run.t1,
     );
     const floor = 1e-17;
+    if (this.sensor) this.setSensor();
     this.residual.set(ts, [Array.from({ length: n }, (_, k) => (k === 0 && n > 1 ? null : Math.max(floor, s.certificate.data[7 * k + 6])))], run.t0, run.t1);
     this.painted = false;
   }
