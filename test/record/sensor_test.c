@@ -17,7 +17,7 @@ static folder place;
 enum { STEPS = 12, MOST = 80 };
 
 // Records a scene with all its sensors, and keeps their values.
-static int record_scene(const char *path, double kept[STEPS + 1][MOST])
+static int record_as(const char *path, perp_stepper stepper, double kept[STEPS + 1][MOST])
 {
     perp_scene *scene = NULL;
     perp_sim *sim = NULL;
@@ -26,6 +26,7 @@ static int record_scene(const char *path, double kept[STEPS + 1][MOST])
     assert_int_equal(perp_scene_load(path, NULL, &scene, &error), PERP_OK);
     const perp_model *model = perp_scene_model(scene);
     perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = stepper;
     perp_record_def rec = perp_record_default();
     rec.scene = perp_scene_text(scene, NULL);
     rec.h = perp_scene_step(scene);
@@ -49,6 +50,11 @@ static int record_scene(const char *path, double kept[STEPS + 1][MOST])
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
     return count;
+}
+
+static int record_scene(const char *path, double kept[STEPS + 1][MOST])
+{
+    return record_as(path, PERP_STEPPER_STEWART_TRINKLE, kept);
 }
 
 static void frames_hold_the_sensors(void **state)
@@ -170,6 +176,51 @@ static void damage_is_refused(void **state)
     }
 }
 
+// Adds to a value in the frame ROW; perp check sees it, in every stepper and for every sensor.
+static void change(int value, double by)
+{
+    enum { ROW = 7 };
+    hid_t file = H5Fopen(folder_at(&place, "run.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(file, "sensors/value", H5P_DEFAULT), space = H5Dget_space(dataset);
+    const hsize_t at[2] = {ROW, (hsize_t)value}, one[2] = {1, 1};
+    hid_t memory = H5Screate_simple(2, one, NULL);
+    double number;
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, one, NULL) >= 0);
+    assert_true(H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &number) >= 0);
+    number += by;
+    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &number) >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+static void changed_numbers_are_seen(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_EVENT};
+    static double kept[STEPS + 1][MOST];
+    for (int k = 0; k < 4; k++) {
+        const char *word = perp_stepper_word((int)steppers[k]);
+        int count = record_as("fuzz/corpus/scene/sensors.json", steppers[k], kept);
+        perp_check check = recorded_check(place.path);
+        if (!(check.item[PERP_CHECK_RECORD].over <= 1.0)) {
+            fail_msg("%s: a right recording is refused: %g", word,
+                     check.item[PERP_CHECK_RECORD].over);
+        }
+        for (int i = 0; i < count; i++) {
+            change(i, 1e-3);
+            check = recorded_check(place.path);
+            if (check.item[PERP_CHECK_RECORD].over <= 1.0) {
+                fail_msg("%s: value %d is not seen", word, i);
+            }
+            change(i, -1e-3);
+        }
+    }
+}
+
 static int create(void **state)
 {
     (void)state;
@@ -187,10 +238,9 @@ static int destroy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_hold_the_sensors),
-        cmocka_unit_test(nothing_without_sensors),
-        cmocka_unit_test(text_has_units),
-        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(frames_hold_the_sensors),  cmocka_unit_test(nothing_without_sensors),
+        cmocka_unit_test(text_has_units),           cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(changed_numbers_are_seen),
     };
     return cmocka_run_group_tests(tests, create, destroy);
 }
