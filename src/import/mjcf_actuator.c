@@ -156,6 +156,9 @@ static void find_target(const pp_mjcf_view *v, pp_robot_actuator *to)
     if (pp_mjcf_own(v, "tendon")) {
         to->drive = PP_ROBOT_ON_TENDON;
         to->target = pp_mjcf_refer(v, "tendon", PP_ROBOT_LIST_tendon);
+        if (to->target >= 0) {
+            v->m->robot->tendon[to->target].used = true;
+        }
         return;
     }
     if (pp_mjcf_own(v, "site")) {

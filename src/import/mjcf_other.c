@@ -49,6 +49,29 @@ static void read_terms(pp_mjcf *m, pp_xml *at, pp_robot_tendon *tendon)
     }
 }
 
+// Without a length, the spring is relaxed where the springs of the joints are.
+static void read_spring(const pp_mjcf_view *v, pp_robot_tendon *tendon)
+{
+    double x[2] = {-1.0, -1.0};
+    tendon->range = pp_mjcf_range(v, "range", "limited", 1.0);
+    tendon->stiffness = pp_mjcf_real(v, "stiffness", 0.0);
+    tendon->damping = pp_mjcf_real(v, "damping", 0.0);
+    tendon->friction = pp_mjcf_real(v, "frictionloss", 0.0);
+    int count = pp_mjcf_reals(v, "springlength", 1, 2, x);
+    if (count == 0 || x[0] < 0.0) {
+        x[0] = 0.0;
+        for (int k = 0; k < tendon->terms; k++) {
+            const pp_robot_term *term = &tendon->term[k];
+            x[0] += term->coefficient * v->m->robot->joint[term->joint].springref;
+        }
+    }
+    tendon->spring[0] = x[0];
+    tendon->spring[1] = count == 2 ? x[1] : x[0];
+    if (tendon->stiffness < 0.0 || tendon->damping < 0.0 || tendon->friction < 0.0) {
+        pp_mjcf_fail(v->m, v->at, "stiffness, damping and frictionloss must be >= 0");
+    }
+}
+
 static void read_tendon(pp_mjcf *m, pp_xml *at)
 {
     bool fixed = pp_xml_is(at, "fixed");
@@ -65,6 +88,7 @@ static void read_tendon(pp_mjcf *m, pp_xml *at)
     tendon->name = pp_mjcf_name(&v, PP_ROBOT_LIST_tendon, m->robot->tendons - 1, "tendon");
     if (fixed) {
         read_terms(m, at, tendon);
+        read_spring(&v, tendon);
     } else {
         pp_xml_see_all(at);
     }
@@ -145,6 +169,12 @@ static void read_coupling(const pp_mjcf_view *v, pp_robot_equality *to)
     pp_mjcf_reals(v, "polycoef", 1, 5, to->polynomial);
     if (to->a < 0) {
         pp_mjcf_fail(v->m, v->at, "needs %s", joint ? "joint1" : "tendon1");
+    }
+    if (!joint && to->a >= 0) {
+        v->m->robot->tendon[to->a].used = true;
+    }
+    if (!joint && to->b >= 0) {
+        v->m->robot->tendon[to->b].used = true;
     }
 }
 

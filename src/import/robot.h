@@ -120,7 +120,10 @@ typedef struct pp_robot_tendon {
     const char *name;
     pp_robot_term *term;
     int terms;
-    bool spatial;
+    bool spatial, used;  // used: an actuator or an equality refers to it
+    pp_robot_range range;
+    double stiffness, damping, friction;
+    double spring[2];  // the spring pulls outside of these lengths
     pp_xml *at;
 } pp_robot_tendon;
 

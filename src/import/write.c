@@ -27,6 +27,7 @@ typedef struct writer {
     pp_pose *frame;              // of the scene's bodies, by root body
     const char **body_name;      // in the scene, by root body
     const char **joint_name;     // in the scene
+    const char **tendon_name;    // in the scene; NULL: the tendon is not in it
     const char **stage_name;     // of the massless body after a joint
     bool *alone;                 // body: the only one with shapes in its group
     bool *moves_mass;            // root body: it, or a body that it carries, has mass
@@ -180,12 +181,13 @@ static bool prepare(writer *w, int key)
     w->body_name = PP_ZEROS(robot->arena, const char *, n);
     w->joint_name = PP_ZEROS(robot->arena, const char *, m);
     w->stage_name = PP_ZEROS(robot->arena, const char *, m);
+    w->tendon_name = PP_ZEROS(robot->arena, const char *, robot->tendons + 1);
     w->alone = PP_ZEROS(robot->arena, bool, n);
     w->moves_mass = PP_ZEROS(robot->arena, bool, n);
     w->names.arena = robot->arena;
     bool full = false;
     if (!q || !w->pose || !w->after || !w->twist || !w->group || !w->frame || !w->body_name ||
-        !w->joint_name || !w->stage_name || !w->alone || !w->moves_mass ||
+        !w->joint_name || !w->stage_name || !w->tendon_name || !w->alone || !w->moves_mass ||
         !pp_robot_enter(&w->names, PP_ROBOT_LIST_body, "ground", 0, &full)) {
         no_memory(w);
         return false;
@@ -585,61 +587,237 @@ static void put_link(writer *w, const pp_robot_equality *equality)
     }
 }
 
-// Linear couplings of two joints: a gear.
+// ── Couplings ────────────────────────────────────────────────────────────────────────────────────
+
+enum { TERMS_MOST = 16, BODIES_MOST = 8 };  // of a coupling
+
+// A number in an expression, in parentheses if it is negative.
+static void put_factor(pp_json_text *t, double x)
+{
+    pp_json_raw(t, x < 0.0 ? "(" : "");
+    pp_json_number(t, x);
+    pp_json_raw(t, x < 0.0 ? ")" : "");
+}
+
+// The sum of the terms, as an expression.
+static void put_sum(writer *w, pp_json_text *t, const pp_robot_term *term, int terms)
+{
+    for (int k = 0; k < terms; k++) {
+        pp_json_raw(t, k > 0 ? " + " : "");
+        if (term[k].coefficient != 1.0) {
+            put_factor(t, term[k].coefficient);
+            pp_json_raw(t, "*");
+        }
+        pp_json_raw(t, "q[");
+        pp_json_raw(t, w->joint_name[term[k].joint]);
+        pp_json_raw(t, "]");
+    }
+    if (terms == 0) {
+        pp_json_raw(t, "0");
+    }
+}
+
+// Adds the free bodies of the scene that joint j connects to a list; massless ones have negative numbers.
+static void add_ends(const writer *w, int j, int *list, int *count)
+{
+    const pp_robot_joint *joint = &w->robot->joint[j];
+    const pp_robot_body *body = &w->robot->body[joint->body];
+    bool first = j == body->joint, last = j + 1 == body->joint + body->joints;
+    const int end[2] = {first ? w->robot->body[body->parent].carrier : -j,
+                        last ? joint->body : -(j + 1)};
+    for (int e = 0; e < 2; e++) {
+        bool known = end[e] == 0;  // the ground is not free
+        for (int k = 0; k < *count; k++) {
+            known = known || list[k] == end[e];
+        }
+        if (!known) {
+            list[(*count)++] = end[e];
+        }
+    }
+}
+
+// Whether a coupling of these terms is small enough for a scene.
+static bool coupling_fits(const writer *w, const pp_robot_term *a, int na, const pp_robot_term *b,
+                          int nb)
+{
+    int list[2 * TERMS_MOST], count = 0;
+    if (na > TERMS_MOST || nb > TERMS_MOST || na + nb > TERMS_MOST) {
+        return false;
+    }
+    for (int k = 0; k < na + nb; k++) {
+        add_ends(w, k < na ? a[k].joint : b[k - na].joint, list, &count);
+    }
+    return count <= BODIES_MOST;
+}
+
+static double sum_at_reference(const writer *w, const pp_robot_term *term, int terms)
+{
+    double sum = 0.0;
+    for (int k = 0; k < terms; k++) {
+        sum += term[k].coefficient * w->robot->joint[term[k].joint].ref;
+    }
+    return sum;
+}
+
+// (x - x0) - (c0 + c1 y + c2 y^2 + ...) = 0 with y the difference of the other sum from its reference.
+static void put_polynomial(writer *w, const pp_robot_equality *equality, const pp_robot_term *a,
+                           int na, const pp_robot_term *b, int nb)
+{
+    pp_json_text t = {.arena = w->robot->arena}, y = {.arena = w->robot->arena};
+    const double *c = equality->polynomial;
+    pp_json_raw(&y, "(");
+    put_sum(w, &y, b, nb);
+    pp_json_raw(&y, " - ");
+    put_factor(&y, sum_at_reference(w, b, nb));
+    pp_json_raw(&y, ")");
+    put_sum(w, &t, a, na);
+    pp_json_raw(&t, " - ");
+    put_factor(&t, sum_at_reference(w, a, na) + c[0]);
+    // A missing second object leaves the constant.
+    for (int k = 1; k < 5; k++) {
+        if (equality->b >= 0 && c[k] != 0.0 && y.text) {
+            char power[8] = "";
+            pp_print(power, sizeof power, "^%d", k);
+            pp_json_raw(&t, " - ");
+            put_factor(&t, c[k]);
+            pp_json_raw(&t, "*");
+            pp_json_raw(&t, y.text);
+            pp_json_raw(&t, k > 1 ? power : "");
+        }
+    }
+    if (t.full || y.full) {
+        no_memory(w);
+        return;
+    }
+    next_object(w, scene_name(w, PP_ROBOT_LIST_joint, equality->name));
+    pp_json_key_string(&w->t, "kind", "coupling");
+    pp_json_key_string(&w->t, "coordinate", t.text);
+    pp_json_key_number(&w->t, "target", 0.0);
+    pp_json_raw(&w->t, "}");
+}
+
+// Equalities of joints and tendons.
 static void put_coupling(writer *w, const pp_robot_equality *equality)
 {
     const pp_robot *robot = w->robot;
-    const double *c = equality->polynomial;
-    if (equality->kind == PP_ROBOT_TENDON || equality->b < 0 || c[2] != 0.0 || c[3] != 0.0 ||
-        c[4] != 0.0 || c[1] == 0.0 || robot->joint[equality->a].kind < PP_ROBOT_SLIDE ||
-        robot->joint[equality->b].kind < PP_ROBOT_SLIDE) {
-        unused(w, equality->at,
-               equality->kind == PP_ROBOT_TENDON ? "equalities of tendons"
-                                                 : "equalities of joints that are not linear",
-               "scenes couple two joints linearly");
+    const pp_robot_term one_a = {equality->a, 1.0}, one_b = {equality->b, 1.0};
+    const pp_robot_term *a = &one_a, *b = &one_b;
+    int na = 1, nb = equality->b >= 0 ? 1 : 0;
+    bool sound = true;
+    if (equality->kind == PP_ROBOT_TENDON) {
+        const pp_robot_tendon *first = &robot->tendon[equality->a];
+        const pp_robot_tendon *second = equality->b >= 0 ? &robot->tendon[equality->b] : first;
+        a = first->term;
+        na = first->terms;
+        b = second->term;
+        nb = equality->b >= 0 ? second->terms : 0;
+        sound = !first->spatial && !second->spatial;
+    } else {
+        // Ball joints have no coordinate.
+        sound = robot->joint[equality->a].kind >= PP_ROBOT_SLIDE &&
+                (equality->b < 0 || robot->joint[equality->b].kind >= PP_ROBOT_SLIDE);
+    }
+    if (!sound || na == 0 || !coupling_fits(w, a, na, b, nb)) {
+        unused(w, equality->at, "equalities of spatial tendons, ball joints or very many joints",
+               "couplings of scenes have at most 16 joints with one coordinate and 8 bodies");
         return;
     }
-    const pp_robot_joint *x = &robot->joint[equality->a], *y = &robot->joint[equality->b];
-    double off = w->q[x->qpos] - x->ref - c[0] - c[1] * (w->q[y->qpos] - y->ref);
-    if (fabs(off) > 1e-9) {
-        pp_report_say(w->report, PERP_IMPORT_ASSUMED, equality->at,
-                      "the coupling of '%.60s' and '%.60s' keeps its error of %.3g at the start",
-                      x->name, y->name, off);
+    put_polynomial(w, equality, a, na, b, nb);
+}
+
+// Limits, spring, damper and friction of a tendon.
+static void put_tendon_forces(writer *w, const pp_robot_tendon *tendon)
+{
+    if (tendon->range.set) {
+        pp_json_key_number(&w->t, "lower", tendon->range.low);
+        pp_json_key_number(&w->t, "upper", tendon->range.high);
     }
-    next_object(w, scene_name(w, PP_ROBOT_LIST_joint, equality->name));
-    pp_json_key_string(&w->t, "kind", "gear");
-    pp_json_key_string(&w->t, "joint_a", w->joint_name[equality->b]);
-    pp_json_key_string(&w->t, "joint_b", w->joint_name[equality->a]);
-    pp_json_key_number(&w->t, "ratio", -c[1]);
+    if (tendon->damping > 0.0) {
+        pp_json_key_number(&w->t, "damping", tendon->damping);
+    }
+    if (tendon->stiffness > 0.0 && tendon->spring[0] == tendon->spring[1]) {
+        pp_json_key_number(&w->t, "stiffness", tendon->stiffness);
+        pp_json_key_number(&w->t, "rest", tendon->spring[0]);
+    } else if (tendon->stiffness > 0.0) {
+        unused(w, tendon->at, "springs of tendons with slack",
+               "springs of scenes have one rest length");
+    }
+    if (tendon->friction > 0.0) {
+        pp_json_key_number(&w->t, "friction", tendon->friction);
+    }
+}
+
+// A fixed tendon that does something.
+static void put_tendon(writer *w, int k)
+{
+    const pp_robot_tendon *tendon = &w->robot->tendon[k];
+    bool acts = tendon->used || tendon->range.set || tendon->stiffness > 0.0 ||
+                tendon->damping > 0.0 || tendon->friction > 0.0;
+    if (tendon->spatial || tendon->terms == 0 ||
+        !coupling_fits(w, tendon->term, tendon->terms, NULL, 0)) {
+        unused(w, tendon->at, "spatial tendons, and those over very many joints",
+               "couplings of scenes have at most 16 joints with one coordinate and 8 bodies");
+        return;
+    }
+    if (!acts) {
+        unused(w, tendon->at, "tendons without effect", "nothing refers to them");
+        return;
+    }
+    // The expression is written apart, since it becomes a string.
+    pp_json_text sum = {.arena = w->robot->arena};
+    put_sum(w, &sum, tendon->term, tendon->terms);
+    if (sum.full) {
+        no_memory(w);
+        return;
+    }
+    w->tendon_name[k] = scene_name(w, PP_ROBOT_LIST_joint, tendon->name);
+    next_object(w, w->tendon_name[k]);
+    pp_json_key_string(&w->t, "kind", "coupling");
+    pp_json_key_string(&w->t, "coordinate", sum.text);
+    put_tendon_forces(w, tendon);
     pp_json_raw(&w->t, "}");
 }
 
 // ── Actuators ────────────────────────────────────────────────────────────────────────────────────
 
-// The joint that an actuator drives, and its gear; a tendon of one joint is a gear. False: it drives another thing.
-static bool driven_joint(const pp_robot *robot, const pp_robot_actuator *actuator, int *joint,
-                         double *gear)
+// The joint or coupling of the scene that an actuator drives; NULL: none.
+static const char *driven_name(const writer *w, const pp_robot_actuator *actuator)
 {
-    *gear = actuator->gear[0];
-    *joint = actuator->target;
-    if (actuator->drive == PP_ROBOT_ON_TENDON) {
-        const pp_robot_tendon *tendon = &robot->tendon[actuator->target];
-        if (tendon->terms != 1) {
-            return false;
-        }
-        *joint = tendon->term[0].joint;
-        *gear *= tendon->term[0].coefficient;
-    } else if (actuator->drive != PP_ROBOT_ON_JOINT) {
-        return false;
+    if (actuator->gear[0] == 0.0 || actuator->target < 0) {
+        return NULL;
     }
-    return robot->joint[*joint].kind >= PP_ROBOT_SLIDE && *gear != 0.0;
+    if (actuator->drive == PP_ROBOT_ON_TENDON) {
+        return w->tendon_name[actuator->target];
+    }
+    bool joint = actuator->drive == PP_ROBOT_ON_JOINT &&
+                 w->robot->joint[actuator->target].kind >= PP_ROBOT_SLIDE;
+    return joint ? w->joint_name[actuator->target] : NULL;
+}
+
+// Inertia that the actuator moves, as MuJoCo's damping ratio has it: the sum of M_jj / moment_j^2.
+static double driven_inertia(const writer *w, const pp_robot_actuator *actuator,
+                             const pp_pose *pose)
+{
+    pp_robot_term one = {actuator->target, 1.0};
+    const pp_robot_term *term = &one;
+    int terms = 1;
+    if (actuator->drive == PP_ROBOT_ON_TENDON) {
+        term = w->robot->tendon[actuator->target].term;
+        terms = w->robot->tendon[actuator->target].terms;
+    }
+    double sum = 0.0;
+    for (int k = 0; k < terms; k++) {
+        double moment = actuator->gear[0] * term[k].coefficient;
+        if (moment != 0.0) {
+            sum += pp_robot_joint_inertia(w->robot, pose, term[k].joint) / (moment * moment);
+        }
+    }
+    return sum;
 }
 
 // Whether the scene has this actuator; what it does not have is reported.
 static bool actuator_exists(writer *w, const pp_robot_actuator *actuator)
 {
-    int joint;
-    double gear;
     if (actuator->other || actuator->affine_gain) {
         unused(w, actuator->at, "actuators that are not linear", "scenes have linear ones");
         return false;
@@ -652,9 +830,9 @@ static bool actuator_exists(writer *w, const pp_robot_actuator *actuator)
         }
         return plain;
     }
-    if (!driven_joint(w->robot, actuator, &joint, &gear)) {
-        unused(w, actuator->at, "actuators on tendons, ball joints, free joints and bodies",
-               "actuators of scenes act on one joint");
+    if (!driven_name(w, actuator)) {
+        unused(w, actuator->at, "actuators on spatial tendons, ball joints, free joints and bodies",
+               "actuators of scenes act on joints with one coordinate and couplings of these");
         return false;
     }
     return true;
@@ -709,27 +887,29 @@ static pp_robot_range effort_of(const pp_robot_actuator *actuator, const pp_robo
 
 static void put_actuator(writer *w, const pp_robot_actuator *actuator, const pp_pose *reference)
 {
-    int j;
-    double gear, bias[3];
-    if (!actuator->name || actuator->drive == PP_ROBOT_ON_SITE ||
-        !driven_joint(w->robot, actuator, &j, &gear)) {
+    const char *target = actuator->name ? driven_name(w, actuator) : NULL;
+    double gear = actuator->gear[0], bias[3];
+    if (!target || actuator->drive == PP_ROBOT_ON_SITE) {
         return;
     }
     memcpy(bias, actuator->bias, sizeof bias);
     if (actuator->damping_ratio > 0.0) {
-        // Of the inertia that the joint moves at qpos = ref, as in MuJoCo.
-        double inertia = pp_robot_joint_inertia(w->robot, reference, j) / (gear * gear);
+        // Of the inertia at qpos = ref.
+        double inertia = driven_inertia(w, actuator, reference);
         bias[2] = -2.0 * actuator->damping_ratio * sqrt(actuator->gain * inertia);
     }
     next_object(w, actuator->name);
     pp_json_key_string(&w->t, "kind", "general");
-    pp_json_key_string(&w->t, "joint", w->joint_name[j]);
+    pp_json_key_string(&w->t, "joint", target);
     if (gear != 1.0) {
         pp_json_key_number(&w->t, "gear", gear);
     }
     pp_json_key_number(&w->t, "gain", actuator->gain);
     pp_json_key_vec3(&w->t, "bias", pp_vec(bias[0], bias[1], bias[2]));
-    pp_robot_range effort = effort_of(actuator, &w->robot->joint[j], gear);
+    pp_robot_range effort = actuator->force;
+    if (actuator->drive == PP_ROBOT_ON_JOINT) {
+        effort = effort_of(actuator, &w->robot->joint[actuator->target], gear);
+    }
     if (effort.set) {
         pp_json_key(&w->t, "effort");
         pp_json_raw(&w->t, "[");
@@ -933,6 +1113,9 @@ static void put_joints(writer *w)
                    "scenes have these for joints with one coordinate");
         }
     }
+    for (int k = 0; k < robot->tendons; k++) {
+        put_tendon(w, k);
+    }
     for (int k = 0; k < robot->equalities; k++) {
         if (robot->equality[k].kind <= PP_ROBOT_WELD) {
             put_link(w, &robot->equality[k]);
@@ -990,11 +1173,6 @@ static void note_rest(writer *w, int key)
         if (k != key) {
             unused(w, robot->key[k].at, "other keyframes", "a scene has one start");
         }
-    }
-    for (int k = 0; k < robot->tendons; k++) {
-        unused(w, robot->tendon[k].at,
-               robot->tendon[k].spatial ? "spatial tendons" : "fixed tendons",
-               "scenes have no tendons; a motor on a tendon of one joint acts on the joint");
     }
     for (int k = 0; k < robot->sites; k++) {
         unused(w, robot->site[k].at, "sites", "scenes have none, except as places of forces");

@@ -204,10 +204,11 @@ class Case:
             mine = joint_of.get(label(joint, 'joint'), {})
             if joint['type'] == 'hinge':
                 mine['angle'] = -state['qpos'][joint['qpos']]
+        known = {label(x, kind) for kind in ('joint', 'tendon') for x in self.robot[kind + 's']}
+        scene['joints'] = [j for j in scene['joints'] if j['name'] in known]  # no loops
+        for mine in scene['joints']:
             for key in ('lower', 'upper', 'friction'):
                 mine.pop(key, None)
-        known = {label(j, 'joint') for j in self.robot['joints']}
-        scene['joints'] = [j for j in scene['joints'] if j['name'] in known]
         for value, name in zip(state.get('ctrl', []), self.actuators()):
             for entry in scene['inputs']:
                 if entry['name'] == name:
@@ -291,8 +292,8 @@ def unlike(case):
         if joint['type'] == 'ball' and joint.get('armature'):
             return 'armature of ball joints'
     for tendon in case.robot['tendons']:
-        if tendon.get('stiffness') or tendon.get('damping'):
-            return 'springs and dampers of tendons'
+        if tendon['type'] != 'fixed' and (tendon.get('stiffness') or tendon.get('damping')):
+            return 'springs and dampers of spatial tendons'
     if None in case.actuators():
         return 'some actuators'
     if any(a['transmission'] == 'site' for a in case.robot['actuators']):
