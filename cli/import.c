@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct import_options {
-    const char *file, *output, *report;
+    const char *file, *output, *report, *package;
     bool quiet, no_key;
     int missing;
     perp_import_options import;
@@ -159,6 +159,8 @@ cli_exit cli_import(int count, char **words)
                                   {"--missing", CLI_WORD, &o.missing, missing_word},
                                   {"--max-mb", CLI_POSITIVE, &o.import.max_mb, NULL},
                                   {"--allow-outside", CLI_FLAG, &o.import.outside, NULL},
+                                  {"--package", CLI_TEXT, (void *)&o.package, NULL},
+                                  {"--free-base", CLI_FLAG, &o.import.free_base, NULL},
                                   {"--report", CLI_TEXT, (void *)&o.report, NULL},
                                   {"-q", CLI_FLAG, &o.quiet, NULL}};
     if (cli_wants_help("import", count, words)) {
@@ -170,6 +172,10 @@ cli_exit cli_import(int count, char **words)
         return code;
     }
     o.import.missing = (perp_import_missing)o.missing;
+    if (o.package) {
+        o.import.package = &o.package;
+        o.import.packages = 1;
+    }
     o.import.key = o.no_key ? "" : o.import.key;
     return run_import(&o);
 }

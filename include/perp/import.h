@@ -42,6 +42,7 @@ typedef struct perp_import_options {
     bool outside;                 // allow files outside the directory of the model
     bool no_files;                // read no other files: they count as missing
     perp_import_missing missing;  // skip
+    bool free_base;               // URDF: the first link is free, not fixed to the ground
     const char *key;              // keyframe to start from; NULL: the first; "": none
     const char *const *package;   // directories with the packages of package://NAME/...
     int packages;

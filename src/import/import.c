@@ -7,6 +7,7 @@
 
 #include "format/format.h"
 #include "import/mjcf.h"
+#include "import/urdf.h"
 
 #include <string.h>
 
@@ -105,8 +106,11 @@ static perp_status read_model(perp_import *import, const char *name, const pp_xm
     perp_status status = pp_xml_parse(source, import->arena, &root, error);
     if (status == PERP_OK && pp_xml_is(root, "mujoco")) {
         status = pp_mjcf_read(root, &files, &report, &robot, error);
+    } else if (status == PERP_OK && pp_xml_is(root, "robot")) {
+        status = pp_urdf_read(root, &files, &report, &robot, error);
     } else if (status == PERP_OK) {
-        status = pp_xml_fail(root, error, "is no model; MJCF files begin with <mujoco>");
+        status = pp_xml_fail(
+            root, error, "is no model; MJCF files begin with <mujoco>, URDF files with <robot>");
     }
     if (status == PERP_OK) {
         status = choose_key(&robot, options->key, &key, error);

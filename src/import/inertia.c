@@ -11,6 +11,9 @@
 #include "solid/solid.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { INERTIA_SWEEPS = 50 };
 
 // Adds m (r^2 1 - r r').
 static void add_point(pp_mat3 *I, double m, perp_vec3 r)
@@ -41,6 +44,55 @@ void pp_robot_mass_add(pp_robot_mass *sum, const pp_robot_mass *part, const pp_p
     add_point(&I, sum->mass, pp_sub(sum->com, centre));
     add_point(&I, part->mass, pp_sub(com, centre));
     *sum = (pp_robot_mass){mass, centre, I};
+}
+
+// Eigenvalues of a symmetric tensor, by Jacobi's rotations.
+static void eigenvalues(const pp_mat3 *A, double out[3])
+{
+    double m[3][3];
+    memcpy(m, A->m, sizeof m);
+    for (int sweep = 0; sweep < INERTIA_SWEEPS; sweep++) {
+        for (int e = 0; e < 3; e++) {
+            int p = e == 2 ? 1 : 0, q = e == 0 ? 1 : 2, r = 3 - p - q;
+            if (m[p][q] == 0.0) {
+                continue;
+            }
+            double theta = 0.5 * (m[q][q] - m[p][p]) / m[p][q];
+            double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
+            double c = 1.0 / sqrt(t * t + 1.0), s = t * c, shift = t * m[p][q];
+            m[p][p] -= shift;
+            m[q][q] += shift;
+            m[p][q] = m[q][p] = 0.0;
+            double rp = m[r][p], rq = m[r][q];
+            m[r][p] = m[p][r] = c * rp - s * rq;
+            m[r][q] = m[q][r] = s * rp + c * rq;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        out[k] = m[k][k];
+    }
+}
+
+// The least isotropic inertia is added that makes the tensor positive, with moments that obey the triangle
+// inequality; its axes stay.
+bool pp_robot_mass_mend(pp_robot_mass *mass)
+{
+    double e[3], floor = 0.4 * mass->mass * 1e-4;  // of a sphere of 1 cm
+    eigenvalues(&mass->inertia, e);
+    double largest = fmax(e[0], fmax(e[1], e[2])), smallest = fmin(e[0], fmin(e[1], e[2]));
+    double middle = e[0] + e[1] + e[2] - largest - smallest;
+    bool positive = smallest > 1e-9 * largest && largest > 0.0;
+    if (positive && largest <= (smallest + middle) * (1.0 + 1e-9)) {
+        return false;
+    }
+    double shift = fmax(largest - middle - smallest, 0.0);
+    if (!(smallest + shift > 1e-6 * (largest + shift)) || !(largest > 0.0)) {
+        shift += floor + fmax(-smallest, 0.0);
+    }
+    for (int k = 0; k < 9; k += 4) {
+        mass->inertia.m[k] += shift;
+    }
+    return true;
 }
 
 // ── Primitives ───────────────────────────────────────────────────────────────────────────────────
@@ -170,6 +222,21 @@ static double single(double x)
     return (double)(float)x;
 }
 
+bool pp_robot_mesh_place(pp_robot_mesh *mesh)
+{
+    pp_mat3 R = pp_quat_matrix(mesh->ref_quat);
+    bool finite = true;
+    for (int k = 0; k < mesh->vertices; k++) {
+        perp_vec3 x = mesh->vertex[k];
+        x = pp_vec(single(x.x), single(x.y), single(x.z));
+        x = pp_mul_t(&R, pp_sub(x, mesh->ref_pos));
+        x = pp_vec(mesh->scale.x * x.x, mesh->scale.y * x.y, mesh->scale.z * x.z);
+        mesh->vertex[k] = x;
+        finite = finite && pp_finite3(x);
+    }
+    return finite;
+}
+
 perp_status pp_robot_mesh_parse(pp_robot_mesh *mesh, const char *text, size_t size, pp_arena *arena,
                                 perp_error *error)
 {
@@ -182,18 +249,13 @@ perp_status pp_robot_mesh_parse(pp_robot_mesh *mesh, const char *text, size_t si
     if (!vertex || !file.vertex) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the triangles of the file");
     }
-    pp_mat3 R = pp_quat_matrix(mesh->ref_quat);
-    for (int k = 0; k < file.vertices; k++) {
-        perp_vec3 x = file.vertex[k];
-        x = pp_vec(single(x.x), single(x.y), single(x.z));
-        x = pp_mul_t(&R, pp_sub(x, mesh->ref_pos));
-        vertex[k] = pp_vec(mesh->scale.x * x.x, mesh->scale.y * x.y, mesh->scale.z * x.z);
-    }
+    memcpy(vertex, file.vertex, (size_t)file.vertices * sizeof *vertex);
     mesh->vertex = vertex;
     mesh->vertices = file.vertices;
     mesh->triangle = file.triangle;
     mesh->triangles = file.triangles;
-    return PERP_OK;
+    return pp_robot_mesh_place(mesh) ? PERP_OK
+                                     : pp_fail(error, PERP_ERR_NUMERIC, "a vertex is not finite");
 }
 
 perp_status pp_robot_mesh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error)

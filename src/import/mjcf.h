@@ -27,6 +27,7 @@ typedef struct pp_mjcf {
     perp_error *error;
     perp_status status;  // of the first error
     pp_mjcf_class *classes, *main;
+    int class_count, default_count;
     // <compiler>
     bool degree, autolimits, balance;
     char eulerseq[4];

@@ -27,6 +27,9 @@ void pp_mjcf_memory(pp_mjcf *m)
     }
 }
 
+// Every attribute is looked for in all of them.
+enum { CLASSES_MOST = 2000, DEFAULTS_MOST = 5000 };
+
 // ── Classes ──────────────────────────────────────────────────────────────────────────────────────
 
 static pp_mjcf_class *find_class(const pp_mjcf *m, const char *name)
@@ -51,6 +54,11 @@ pp_mjcf_class *pp_mjcf_class_named(pp_mjcf *m, const pp_xml *at, const char *nam
 
 static pp_mjcf_class *add_class(pp_mjcf *m, const char *name, pp_mjcf_class *parent)
 {
+    if (++m->class_count > CLASSES_MOST && m->status == PERP_OK) {
+        m->status =
+            pp_fail(m->error, PERP_ERR_FORMAT, "more than %d default classes", CLASSES_MOST);
+        return NULL;
+    }
     pp_mjcf_class *class = PP_ZEROS(m->arena, pp_mjcf_class, 1);
     if (!class) {
         pp_mjcf_memory(m);
@@ -65,6 +73,10 @@ static pp_mjcf_class *add_class(pp_mjcf *m, const char *name, pp_mjcf_class *par
 
 static void add_element(pp_mjcf *m, pp_mjcf_class *class, pp_xml *element)
 {
+    if (++m->default_count > DEFAULTS_MOST) {
+        pp_mjcf_fail(m, element, "more than %d elements with defaults", DEFAULTS_MOST);
+        return;
+    }
     if (class->elements == class->room) {
         pp_xml **list = PP_ARRAY(m->arena, pp_xml *, 2 * class->room + 8);
         if (!list) {
@@ -99,7 +111,7 @@ static void read_class(pp_mjcf *m, pp_xml *at, pp_mjcf_class *parent)
         class = add_class(m, name, parent ? parent : m->main);
     }
     for (pp_xml *child = at->child; child; child = child->next) {
-        if (m->status < 0) {
+        if (m->status < 0 || !class) {
             return;
         }
         if (pp_xml_is(child, "default")) {

@@ -224,7 +224,8 @@ typedef struct pp_robot {
     const char *name;
     perp_vec3 gravity;
     double timestep;
-    bool no_contact;  // the model switches contact off
+    bool no_contact;         // the model switches contact off
+    bool apart_from_ground;  // bodies do not collide with the part of the ground that carries them
     int nq, nv;
     PP_ROBOT_LISTS(PP_ROBOT_MEMBERS)
 } pp_robot;
@@ -262,6 +263,8 @@ typedef struct pp_robot_mass {
 
 // Adds mass properties given in a frame whose pose is X.
 void pp_robot_mass_add(pp_robot_mass *sum, const pp_robot_mass *part, const pp_pose *X);
+// Repairs an inertia that no body can have; false: there is nothing to repair.
+bool pp_robot_mass_mend(pp_robot_mass *mass);
 // Volume, centroid and inertia of a geom for density 1 in its own frame; false: it has none.
 bool pp_robot_geom_volume(const pp_robot *robot, const pp_robot_geom *geom, pp_robot_mass *out);
 
@@ -271,6 +274,8 @@ perp_status pp_robot_mesh_weigh(pp_robot_mesh *mesh, pp_arena *arena, perp_error
 // does, then scaled and placed.
 perp_status pp_robot_mesh_parse(pp_robot_mesh *mesh, const char *text, size_t size, pp_arena *arena,
                                 perp_error *error);
+// Rounds, scales and places the vertices; false: one is not finite.
+bool pp_robot_mesh_place(pp_robot_mesh *mesh);
 // Computes its convex hull, once.
 perp_status pp_robot_mesh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error);
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_MOST = 60 };
+enum { NAME_MOST = 60, IGNORED_MOST = 20 * 1000 * 1000 };
 
 typedef struct writer {
     pp_robot *robot;
@@ -32,6 +32,8 @@ typedef struct writer {
     bool *alone;                 // body: the only one with shapes in its group
     bool *moves_mass;            // root body: it, or a body that it carries, has mass
     pp_robot names;              // tables of the names in the scene
+    bool weightless;             // some body has gravity compensation
+    int ignored;                 // pairs of shapes that were tried
     const char *separator;       // before the next object of a list
 } writer;
 
@@ -92,6 +94,7 @@ static void weigh_groups(writer *w)
     for (int i = 1; i < robot->bodies; i++) {
         const pp_robot_body *body = &robot->body[i];
         int root = body->carrier;
+        w->weightless = w->weightless || body->gravcomp != 0.0;
         if (root == 0) {
             continue;
         }
@@ -108,6 +111,14 @@ static void weigh_groups(writer *w)
         const pp_robot_body *body = &robot->body[i];
         w->moves_mass[i] = w->moves_mass[i] || w->group[i].mass > 0.0;
         w->moves_mass[body->parent] = w->moves_mass[body->parent] || w->moves_mass[i];
+    }
+    for (int i = 1; i < robot->bodies; i++) {
+        if (robot->body[i].carrier == i && w->group[i].mass > 0.0 &&
+            pp_robot_mass_mend(&w->group[i])) {
+            pp_report_add(w->report, PERP_IMPORT_REPAIRED, robot->body[i].at,
+                          "inertias that are not positive or break the triangle inequality",
+                          "the least inertia is added that makes them possible");
+        }
     }
     w->body_name[0] = "ground";
     w->frame[0] = (pp_pose){{0.0, 0.0, 0.0}, pp_identity3()};
@@ -257,7 +268,7 @@ static bool shape_exists(writer *w, const pp_robot_geom *geom)
     if (mesh->missing) {
         char what[200];
         pp_print(what, sizeof what, "shapes of mesh '%.80s'", mesh->name);
-        unused(w, geom->at, what, "its file does not exist");
+        unused(w, geom->at, what, "its file was not found");
         return false;
     }
     perp_error error = {0};
@@ -407,6 +418,9 @@ static double weight_of(writer *w, int root)
     const pp_robot *robot = w->robot;
     double sum = 0.0;
     bool differ = false;
+    if (!w->weightless) {
+        return 1.0;
+    }
     for (int i = root; i < robot->bodies; i++) {
         const pp_robot_body *body = &robot->body[i];
         if (body->carrier == root) {
@@ -557,7 +571,7 @@ static void put_joint(writer *w, int j)
     }
     // A body does not collide with the one that carries it, except the world.
     pp_json_key(&w->t, "collide");
-    pp_json_raw(&w->t, parent > 0 || stage > 0 ? "false}" : "true}");
+    pp_json_raw(&w->t, parent > 0 || stage > 0 || robot->apart_from_ground ? "false}" : "true}");
 }
 
 // ── Equalities ───────────────────────────────────────────────────────────────────────────────────
@@ -1068,6 +1082,11 @@ static void put_ignored(writer *w, const pp_robot_exclude *exclude, const int *f
     }
     for (int i = first[a]; i >= 0; i = next[i]) {
         for (int j = first[b]; j >= 0; j = next[j]) {
+            if (++w->ignored > IGNORED_MOST) {
+                w->status = pp_fail(w->error, PERP_ERR_FORMAT,
+                                    "the bodies that are excluded have too many shapes");
+                return;
+            }
             const pp_robot_geom *ga = &robot->geom[i], *gb = &robot->geom[j];
             if (ga->body == exclude->a && gb->body == exclude->b && is_written(robot, ga) &&
                 is_written(robot, gb)) {
@@ -1202,7 +1221,10 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
         still = still && robot->body[i].carrier != i;
     }
     if (still) {
-        return pp_fail(error, PERP_ERR_FORMAT, "the model has no body that moves");
+        return pp_fail(
+            error, PERP_ERR_FORMAT,
+            "the model has no body that moves; the first link of a URDF file can be freed "
+            "(--free-base)");
     }
     put_head(&w);
     open_list(&w, "shapes");

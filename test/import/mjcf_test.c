@@ -233,7 +233,7 @@ static void unknown_is_reported(void **state)
 static void broken(void **state)
 {
     (void)state;
-    refused("<robot/>", 1, "is no model");
+    refused("<robotics/>", 1, "is no model");
     refused("<mujoco/>", 0, "no body that moves");
     refused("<mujoco>\n<worldbody><body><freejoint/>\n<geom size='x'/></body></worldbody></mujoco>",
             3, "size=\"x\"");

@@ -70,6 +70,7 @@ static void scenes(void **state)
     }
     snprintf(path, sizeof path, "fuzz/corpus/import/everything.xml");
     assert_true(sites_walk(path, load_import, path, DEPTH) > 5);
+    snprintf(path, sizeof path, "fuzz/corpus/import/arm.urdf");
     assert_true(sites_walk(path, load_scene, path, DEPTH) > 5);
     static const char *const families[] = {"cradle", "arch3"};
     for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
