@@ -1207,6 +1207,52 @@ static void note_rest(writer *w, int key)
     }
 }
 
+// Without friction of its own, a shape of condim 1 takes that of the other: MuJoCo takes the larger of both.
+static void note_friction(writer *w)
+{
+    const pp_robot *robot = w->robot;
+    double least = PP_INF;
+    for (int k = 0; k < robot->geoms; k++) {
+        const pp_robot_geom *geom = &robot->geom[k];
+        if (collides(geom) && geom->condim >= 3 && geom->friction[0] < least) {
+            least = geom->friction[0];
+        }
+    }
+    for (int k = 0; k < robot->geoms; k++) {
+        const pp_robot_geom *geom = &robot->geom[k];
+        if (collides(geom) && geom->condim == 1 && geom->friction[0] > least) {
+            pp_report_add(w->report, PERP_IMPORT_ASSUMED, geom->at,
+                          "shapes of condim 1 have no friction of their own",
+                          "in MuJoCo theirs would count against shapes with less");
+        }
+    }
+}
+
+// What became of the model, for people who have the scene alone.
+static void put_description(writer *w)
+{
+    static const char *const heads[] = {"", "Not used: ", "Repaired: ", "Assumed: "};
+    char text[1500];
+    pp_print(text, sizeof text, "Imported from %.100s.", w->report->main_file);
+    for (int kind = PERP_IMPORT_NOT_USED; kind <= PERP_IMPORT_ASSUMED; kind++) {
+        const char *before = NULL;
+        for (const pp_note *note = w->report->first; note; note = note->next) {
+            size_t used = strlen(text);
+            if ((int)note->note.kind != kind || used + 200 > sizeof text) {
+                continue;
+            }
+            pp_print(text + used, sizeof text - used, "%s%s%.150s", before ? before : " ",
+                     before ? "" : heads[kind], note->note.what);
+            before = "; ";
+        }
+        if (before && strlen(text) + 2 < sizeof text) {
+            pp_print(text + strlen(text), sizeof text - strlen(text), ".");
+        }
+    }
+    pp_json_raw(&w->t, ",\n \"description\": ");
+    pp_json_string(&w->t, text);
+}
+
 perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, char **text,
                            size_t *size, perp_error *error)
 {
@@ -1251,8 +1297,10 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
         put_ignored(&w, &robot->exclude[k], first, next);
     }
     close_list(&w);
-    pp_json_raw(&w.t, "\n}\n");
+    note_friction(&w);
     note_rest(&w, key);
+    put_description(&w);
+    pp_json_raw(&w.t, "\n}\n");
     if (w.status == PERP_OK && (w.t.full || report->full)) {
         no_memory(&w);
     }
