@@ -25,7 +25,7 @@ typedef struct drive {
 static const char kinds[] =
     "general motor position velocity intvelocity damper cylinder muscle adhesion "
     "plugin dcmotor";
-enum { GENERAL, MOTOR, POSITION, VELOCITY };
+enum { GENERAL, MOTOR, POSITION, VELOCITY, ACTUATORS_MOST = 5000 };
 
 // Its number among the kinds; -1: no actuator.
 static int kind_of(const pp_xml *at)
@@ -237,6 +237,10 @@ void pp_mjcf_actuators(pp_mjcf *m, pp_xml *root)
          list = pp_xml_child(root, "actuator", list)) {
         for (pp_xml *at = list->child; at; at = at->next) {
             if (m->status < 0) {
+                return;
+            }
+            if (m->robot->actuators >= ACTUATORS_MOST) {
+                pp_mjcf_fail(m, at, "the model has more than %d actuators", ACTUATORS_MOST);
                 return;
             }
             if (kind_of(at) >= 0) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 // Objects of all kinds in a model: copies of copies could make any number of them.
-enum { OBJECTS_MOST = 200000, COPIES_MOST = 10000 };
+enum { OBJECTS_MOST = 50000, COPIES_MOST = 10000 };
 
 // Where elements are: the body they belong to, the frame in it, and the class of defaults.
 typedef struct mjcf_place {

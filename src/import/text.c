@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text.h"
 
+#include <math.h>
 #include <string.h>
 
 // Room for `more` bytes and a zero byte; false without memory.
@@ -38,6 +39,7 @@ void pp_json_raw(pp_json_text *t, const char *raw)
 void pp_json_number(pp_json_text *t, double x)
 {
     char text[40];
+    t->infinite = t->infinite || !isfinite(x);
     pp_number_print_short(text, sizeof text, x == 0.0 ? 0.0 : x);  // no -0
     pp_json_raw(t, text);
 }

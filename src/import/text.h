@@ -12,7 +12,8 @@ typedef struct pp_json_text {
     pp_arena *arena;
     char *text;  // ends with a zero byte
     size_t length, room;
-    bool full;  // out of memory: the text is not complete
+    bool full;      // out of memory: the text is not complete
+    bool infinite;  // a number was not finite
 } pp_json_text;
 
 void pp_json_raw(pp_json_text *t, const char *raw);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const double DENSITY = 1000.0;  // [kg/m^3]
-enum { LINKS_MOST = 100000 };
+enum { LINKS_MOST = 20000 };
 
 // A joint of the file: the links are numbers, or -1.
 typedef struct urdf_joint {

@@ -699,6 +699,7 @@ static void put_polynomial(writer *w, const pp_robot_equality *equality, const p
             pp_json_raw(&t, k > 1 ? power : "");
         }
     }
+    w->t.infinite = w->t.infinite || t.infinite || y.infinite;
     if (t.full || y.full) {
         no_memory(w);
         return;
@@ -780,6 +781,7 @@ static void put_tendon(writer *w, int k)
     // The expression is written apart, since it becomes a string.
     pp_json_text sum = {.arena = w->robot->arena};
     put_sum(w, &sum, tendon->term, tendon->terms);
+    w->t.infinite = w->t.infinite || sum.infinite;
     if (sum.full) {
         no_memory(w);
         return;
@@ -1303,6 +1305,11 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
     pp_json_raw(&w.t, "\n}\n");
     if (w.status == PERP_OK && (w.t.full || report->full)) {
         no_memory(&w);
+    }
+    if (w.status == PERP_OK && w.t.infinite) {
+        w.status =
+            pp_fail(error, PERP_ERR_NUMERIC,
+                    "a mass, position or size is too large, or follows from numbers that are");
     }
     *text = w.t.text;
     *size = w.t.length;
