@@ -4,6 +4,7 @@
 // URDF models as scenes: joints, masses, repairs, packages, COLLADA meshes; and models that are refused. Robots with
 // reference values are in truth/import.
 #include "support/cmocka.h"
+#include "support/dae_check.h"
 #include "support/folder.h"
 
 #include <perp/io.h>
@@ -206,13 +207,24 @@ static void packages(void **state)
     folder_remove(&f);
 }
 
+// The seeds of the fuzz target.
+static void seeds(void **state)
+{
+    (void)state;
+    char *text = text_of("fuzz/corpus/dae/tetrahedron.dae");
+    assert_null(dae_flaw(text, strlen(text)));
+    // And every beginning of it.
+    for (size_t k = 0; k < strlen(text); k += 7) {
+        assert_null(dae_flaw(text, k));
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arm),
-        cmocka_unit_test(bases),
-        cmocka_unit_test(broken),
-        cmocka_unit_test(packages),
+        cmocka_unit_test(arm),      cmocka_unit_test(bases), cmocka_unit_test(broken),
+        cmocka_unit_test(packages), cmocka_unit_test(seeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
