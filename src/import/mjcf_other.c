@@ -355,6 +355,14 @@ static void read_sensor(pp_mjcf *m, pp_xml *at)
         const char *object = pp_xml_value(at, objects[k]);
         sensor->object = object ? object : sensor->object;
     }
+    // Objects of other types than sites have names of their own lists.
+    const char *type = pp_xml_value(at, "objtype");
+    sensor->relative = pp_xml_value(at, "reftype") || pp_xml_value(at, "refname") ||
+                       (type && strcmp(type, "site") != 0);
+    if (pp_xml_value(at, "noise") || pp_xml_value(at, "cutoff")) {
+        pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "noise and cutoff of sensors",
+                      "sensors of scenes are exact");
+    }
     pp_xml_see_all(at);
 }
 

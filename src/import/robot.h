@@ -182,9 +182,10 @@ typedef struct pp_robot_key {
     pp_xml *at;
 } pp_robot_key;
 
-// Sensors are described by their kind and object; scenes cannot say them yet.
+// Sensors are described by their kind and object.
 typedef struct pp_robot_sensor {
     const char *name, *kind, *object;
+    bool relative;  // measured in the frame of another object
     pp_xml *at;
 } pp_robot_sensor;
 

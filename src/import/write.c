@@ -1099,6 +1099,91 @@ static void put_ignored(writer *w, const pp_robot_exclude *exclude, const int *f
     }
 }
 
+// ── Sites and sensors ────────────────────────────────────────────────────────────────────────────
+
+// Sites keep their places in the list of the robot; names become those of the scene.
+static void put_sites(writer *w)
+{
+    const pp_robot *robot = w->robot;
+    open_list(w, "sites");
+    for (int k = 0; k < robot->sites; k++) {
+        pp_robot_site *site = &robot->site[k];
+        int root = robot->body[site->body].carrier;
+        const pp_pose *F = &w->frame[root], *X = &w->pose[site->body];
+        pp_mat3 S = pp_quat_matrix(site->quat), R = pp_mat_mul(&X->R, &S);
+        pp_mat3 Ft = pp_transpose3(&F->R);
+        R = pp_mat_mul(&Ft, &R);
+        site->name = scene_name(w, PP_ROBOT_LIST_site, site->name);
+        next_object(w, site->name);
+        pp_json_key_string(&w->t, "body", w->body_name[root]);
+        pp_json_key_vec3(&w->t, "position", pp_pose_local(F, pp_pose_point(X, site->pos)));
+        pp_json_key(&w->t, "rotation");
+        pp_json_quat(&w->t, pp_matrix_quat(&R));
+        pp_json_raw(&w->t, "}");
+    }
+    close_list(w);
+}
+
+// The sensors of MJCF that scenes have as well; frames only those of sites.
+static const struct {
+    const char *mjcf, *scene;
+    bool joint;
+} sensor_kinds[] = {
+    {"gyro", "gyro", false},
+    {"accelerometer", "accelerometer", false},
+    {"framepos", "position", false},
+    {"framequat", "orientation", false},
+    {"framelinvel", "velocity", false},
+    {"frameangvel", "angular-velocity", false},
+    {"jointpos", "joint-position", true},
+    {"jointvel", "joint-rate", true},
+};
+
+// Its row in the table; -1: scenes have no such sensor.
+static int sensor_row(const pp_robot *robot, const pp_robot_sensor *sensor)
+{
+    for (int k = 0; k < (int)(sizeof sensor_kinds / sizeof sensor_kinds[0]); k++) {
+        if (strcmp(sensor->kind, sensor_kinds[k].mjcf) == 0) {
+            int joint = pp_robot_find(robot, PP_ROBOT_LIST_joint, sensor->object);
+            bool found = sensor_kinds[k].joint
+                             ? joint >= 0 && robot->joint[joint].kind >= PP_ROBOT_SLIDE
+                             : pp_robot_find(robot, PP_ROBOT_LIST_site, sensor->object) >= 0;
+            return found && !sensor->relative ? k : -1;
+        }
+    }
+    return -1;
+}
+
+static void put_sensors(writer *w)
+{
+    const pp_robot *robot = w->robot;
+    open_list(w, "sensors");
+    for (int k = 0; k < robot->sensors; k++) {
+        const pp_robot_sensor *sensor = &robot->sensor[k];
+        int row = sensor_row(robot, sensor);
+        char name[80];
+        if (row < 0) {
+            char what[100];
+            pp_print(what, sizeof what, "sensors of kind %.60s", sensor->kind);
+            unused(w, sensor->at, what, "scenes have none, or not of this object");
+            continue;
+        }
+        // Sensors need names.
+        pp_print(name, sizeof name, "sensor%d", k);
+        next_object(w, scene_name(w, PP_ROBOT_LIST_sensor, *sensor->name ? sensor->name : name));
+        pp_json_key_string(&w->t, "kind", sensor_kinds[row].scene);
+        if (sensor_kinds[row].joint) {
+            int j = pp_robot_find(robot, PP_ROBOT_LIST_joint, sensor->object);
+            pp_json_key_string(&w->t, "joint", w->joint_name[j]);
+        } else {
+            int j = pp_robot_find(robot, PP_ROBOT_LIST_site, sensor->object);
+            pp_json_key_string(&w->t, "site", robot->site[j].name);
+        }
+        pp_json_raw(&w->t, "}");
+    }
+    close_list(w);
+}
+
 // ── The scene ────────────────────────────────────────────────────────────────────────────────────
 
 static void put_head(writer *w)
@@ -1195,12 +1280,6 @@ static void note_rest(writer *w, int key)
             unused(w, robot->key[k].at, "other keyframes", "a scene has one start");
         }
     }
-    for (int k = 0; k < robot->sites; k++) {
-        unused(w, robot->site[k].at, "sites", "scenes have none, except as places of forces");
-    }
-    for (int k = 0; k < robot->sensors; k++) {
-        unused(w, robot->sensor[k].at, "sensors", "scenes have none");
-    }
     for (int i = 0; i < robot->bodies; i++) {
         if (robot->body[i].mocap) {
             pp_report_add(w->report, PERP_IMPORT_ASSUMED, robot->body[i].at,
@@ -1290,6 +1369,8 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
     close_list(&w);
     put_joints(&w);
     put_actuators(&w);
+    put_sites(&w);
+    put_sensors(&w);
     put_excludes(&w);
     open_list(&w, "pairs");
     for (int k = 0; k < robot->pairs; k++) {

@@ -21,8 +21,7 @@ static void scene_and_report(void **state)
 {
     (void)state;
     folder f = folder_create();
-    says(&f, "PERP import " MODEL " -o @/scene.json --report @/report.json", 0,
-         "not used  sensors");
+    says(&f, "PERP import " MODEL " -o @/scene.json --report @/report.json", 0, "not used  looks");
     says(&f, "PERP info @/scene.json", 0, "Imported from everything.xml");
     says(&f, "PERP info " MODEL, 0, "Imported from everything.xml");
     says(&f, "PERP import " MODEL " -q", 0, "\"name\": \"everything\"");

@@ -196,9 +196,8 @@ static void everything(void **state)
 {
     (void)state;
     char *text = text_of("fuzz/corpus/import/everything.xml");
-    static const char *const unused[] = {
-        "softness",           "looks", "sites", "sensors", "other keyframes", "<size>",
-        "inactive equalities"};
+    static const char *const unused[] = {"softness", "looks", "other keyframes", "<size>",
+                                         "inactive equalities"};
     for (size_t k = 0; k < sizeof unused / sizeof unused[0]; k++) {
         if (!reports(text, PERP_IMPORT_NOT_USED, unused[k])) {
             fail_msg("'%s' is not in the report", unused[k]);
@@ -207,6 +206,8 @@ static void everything(void **state)
     assert_true(reports(text, PERP_IMPORT_USED, "keyframe 'home'"));
     assert_true(reports(text, PERP_IMPORT_ASSUMED, "mocap"));
     perp_scene *scene = scene_of(text);
+    assert_non_null(strstr(perp_scene_text(scene, NULL), "\"kind\": \"gyro\", \"site\": \"imu\""));
+    assert_non_null(strstr(perp_scene_text(scene, NULL), "\"kind\": \"joint-position\""));
     const perp_model *model = perp_scene_model(scene);
     double total = 0.0;
     for (int i = 1; i < perp_model_bodies(model); i++) {
