@@ -19,6 +19,7 @@ static const char general[] =
     "  info SCENE        show its bodies, joints and degrees of freedom\n"
     "  explain SCENE     show the matrices of one step, with names and units\n"
     "  scene [NAME]      generate a scene: arch, wall, pile, ...\n"
+    "  import MODEL      convert a robot (MJCF, URDF) to a scene\n"
     "\n"
     "Examine a recorded run\n"
     "  check DIR         verify a run from its recording alone\n"
@@ -35,7 +36,8 @@ static const char general[] =
     "  help [COMMAND]    show this text, or help on a command\n"
     "  --version         print the version\n"
     "\n"
-    "A SCENE is a JSON file (docs/scene-format.md), or - for standard input.\n"
+    "A SCENE is a JSON file (docs/scene-format.md), or a robot as MJCF or\n"
+    "URDF (docs/robots.md), or - for standard input.\n"
     "A DIR is the output directory of 'perp run'.\n"
     "\n"
     "Examples\n"
@@ -229,6 +231,31 @@ static const char scene[] =
     "\n"
     "Exit code: 0 success; 1 the output could not be written; 2 bad name or option.\n";
 
+static const char import[] =
+    "perp import MODEL [-o FILE] [options]\n"
+    "\n"
+    "Converts a robot, given as MJCF (MuJoCo) or URDF, to a scene. Writes it as JSON\n"
+    "to standard output or FILE, and a report to standard error: what was used, what\n"
+    "was not used and why, what was repaired and what was assumed. Nothing is dropped\n"
+    "without a line in the report.\n"
+    "\n"
+    "'perp run', 'view', 'explain' and 'info' read such models directly.\n"
+    "\n"
+    "  -o FILE             write the scene to FILE\n"
+    "  --key NAME          start from this keyframe; default: the first one\n"
+    "  --no-key            start from the reference configuration\n"
+    "  --missing NAME      mesh files that do not exist: skip (default) leaves their\n"
+    "                      shapes out, error refuses the model\n"
+    "  --max-mb N          largest file to read [MB]; default 64\n"
+    "  --allow-outside     read files outside the directory of the model\n"
+    "  --package DIR       URDF: where packages (package://NAME/...) are\n"
+    "  --free-base         URDF: the first link is free, not fixed to the ground\n"
+    "  --report FILE       write the report to FILE, as JSON\n"
+    "  -q                  do not print the report\n"
+    "\n"
+    "Exit code: 0 success; 1 the output could not be written; 2 bad model or command\n"
+    "line.\n";
+
 static const char solve[] =
     "perp solve FILE... [options]\n"
     "\n"
@@ -318,9 +345,10 @@ cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},   {"explain", explain}, {"check", check},      {"view", view},
-                 {"plot", plot}, {"compare", compare}, {"scene", scene},      {"solve", solve},
-                 {"info", info}, {"doctor", doctor},   {"complete", complete}};
+    } pages[] = {{"run", run},     {"explain", explain}, {"check", check},
+                 {"view", view},   {"plot", plot},       {"compare", compare},
+                 {"scene", scene}, {"import", import},   {"solve", solve},
+                 {"info", info},   {"doctor", doctor},   {"complete", complete}};
     if (count == 0) {
         return tell_general();
     }

@@ -41,8 +41,8 @@ static void print_perp(void)
     printf("libraries  SuiteSparse %d.%d.%d (KLU, AMD), HDF5 %u.%u.%u, jansson %s\n",
            SUITESPARSE_MAIN_VERSION, SUITESPARSE_SUB_VERSION, SUITESPARSE_SUBSUB_VERSION, hdf5[0],
            hdf5[1], hdf5[2], jansson_version_str());
-    printf("reads      scenes (JSON), recordings (HDF5); problems: ncx, Siconos text, FCLIB HDF5, "
-           "perp JSON\n");
+    printf("reads      scenes (JSON), robots (MJCF, URDF), recordings (HDF5); problems: ncx, "
+           "Siconos text, FCLIB HDF5, perp JSON\n");
     printf("solvers    %d\n", perp_solver_count());
     for (int k = 0; k < perp_solver_count(); k++) {
         print_solver(perp_solver_at(k));

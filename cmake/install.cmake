@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 # ── Headers and libraries ────────────────────────────────────────────────────────────────────────
 set(comp_headers base types comp)
 set(perp_headers model sim tree query perp)
-set(io_headers scene record compare plot replay problem io)
+set(io_headers import scene record compare plot replay problem io)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/perp)
 foreach(name ${perp_libraries})
   list(TRANSFORM ${name}_headers REPLACE "(.+)" "include/perp/\\1.h" OUTPUT_VARIABLE headers)
@@ -46,7 +46,7 @@ if(PERP_WITH_SUNDIALS)  # has no .pc files
   set(pc_perp_libs${when} "-lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense \
 -lsundials_sunlinsoldense -lsundials_sunnonlinsolfixedpoint")
 endif()
-set(pc_io_requires${when} "jansson ${HDF5_C_MODULE_NAME}")
+set(pc_io_requires${when} "jansson expat ${HDF5_C_MODULE_NAME}")
 foreach(name ${perp_libraries})
   set(file perp_${name})
   if(name STREQUAL "perp")

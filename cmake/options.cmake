@@ -31,7 +31,7 @@ if(PERP_BUILD_SHARED AND (BUILD_SHARED_LIBS OR NOT PERP_BUILD_STATIC))
 endif()
 
 option(PERP_BUILD_PERP "Build libperp, the simulator; OFF: libperp_comp alone" ON)
-cmake_dependent_option(PERP_BUILD_IO "Build libperp_io, scenes and recordings (jansson, HDF5)" ON "PERP_BUILD_PERP" OFF)
+cmake_dependent_option(PERP_BUILD_IO "Build libperp_io, scenes and recordings (jansson, expat, HDF5)" ON "PERP_BUILD_PERP" OFF)
 cmake_dependent_option(PERP_BUILD_CLI "Build the perp command" ${PROJECT_IS_TOP_LEVEL} "PERP_BUILD_IO" OFF)
 cmake_dependent_option(PERP_BUILD_VIEWER "Build the viewer into the command (Node.js, npm)" ON "PERP_BUILD_CLI" OFF)
 cmake_dependent_option(PERP_WITH_QHULL "Make convex hulls of points by qhull" ON "PERP_BUILD_PERP" OFF)

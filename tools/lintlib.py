@@ -14,8 +14,8 @@ LIBRARIES = {
     "libperp_comp": (["base", "math", "comp"], ["base", "types", "comp"]),
     "libperp": (["expr", "solid", "model", "kinematics", "gap", "constraint", "tree", "assemble", "solve",
                  "integrate", "certify", "hybrid", "sim"], ["model", "sim", "tree", "query", "perp"]),
-    "libperp_io": (["format", "scene", "record", "plot", "replay"],
-                   ["scene", "record", "compare", "plot", "replay", "problem", "io"]),
+    "libperp_io": (["format", "import", "scene", "record", "plot", "replay"],
+                   ["import", "scene", "record", "compare", "plot", "replay", "problem", "io"]),
 }
 C_FOLDERS = ("include", "src", "cli", "examples", "test", "fuzz", "bench")
 

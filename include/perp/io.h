@@ -5,6 +5,7 @@
 #pragma once
 
 #include <perp/compare.h>
+#include <perp/import.h>
 #include <perp/perp.h>
 #include <perp/plot.h>
 #include <perp/problem.h>

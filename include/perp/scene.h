@@ -45,7 +45,8 @@ PERP_API perp_scene_load_options perp_scene_load_options_default(void);
 
 // Reads a scene. On failure *scene is NULL and error has the line, column, object and remedy. The file must be a
 // regular file, "/dev/stdin" or "/dev/fd/N". Files that the scene names must be regular files in its directory or
-// below, unless `outside` is set. reading: NULL: the default.
+// below, unless `outside` is set. A robot as MJCF or URDF is imported first (import.h); the text of the scene is then the
+// imported one. reading: NULL: the default.
 PERP_API PERP_MUST perp_status perp_scene_load(const char *path, const perp_env *env,
                                                perp_scene **scene, perp_error *error);
 // The same from memory. A scene without a name of its own gets `name`, without directory and extension.

@@ -263,6 +263,25 @@ static perp_status read_corner(const mesh_reader *r, const pp_scan *scan, int *c
     return PERP_OK;
 }
 
+// The last two triangles, (a, b, c) and (a, c, d), are a quadrilateral: it is cut along its shorter diagonal, as
+// other readers do, where its vertices are known.
+static void cut_shorter(mesh_reader *r)
+{
+    int *t = r->triangle ? r->triangle + 3 * (size_t)(r->triangles - 2) : NULL;
+    if (!t || t[0] >= r->vertices || t[1] >= r->vertices || t[2] >= r->vertices ||
+        t[5] >= r->vertices) {
+        return;
+    }
+    const perp_vec3 *a = &r->vertex[t[0]], *b = &r->vertex[t[1]], *c = &r->vertex[t[2]];
+    const perp_vec3 *d = &r->vertex[t[5]];
+    double ac = hypot(hypot(c->x - a->x, c->y - a->y), c->z - a->z);
+    double bd = hypot(hypot(d->x - b->x, d->y - b->y), d->z - b->z);
+    if (bd < ac) {
+        const int cut[6] = {t[0], t[1], t[5], t[1], t[2], t[5]};
+        memcpy(t, cut, sizeof cut);
+    }
+}
+
 // A polygon becomes a fan of triangles around its first corner.
 static perp_status read_face(mesh_reader *r, pp_scan *line)
 {
@@ -279,6 +298,9 @@ static perp_status read_face(mesh_reader *r, pp_scan *line)
     }
     if (status == PERP_OK && count < 3) {
         return pp_scan_fail(line, line->token, "OBJ: a face has %d corners", count);
+    }
+    if (status == PERP_OK && count == 4) {
+        cut_shorter(r);
     }
     return status;
 }

@@ -18,7 +18,7 @@ typedef struct pp_mesh_file {
 } pp_mesh_file;
 
 // Arrays are in the arena. The format is recognised by its content. Polygons of OBJ are cut into
-// fans. PERP_ERR_FORMAT, with line and column in text formats: the syntax is wrong, there are no
+// fans, quadrilaterals along their shorter diagonal. PERP_ERR_FORMAT, with line and column in text formats: the syntax is wrong, there are no
 // triangles, or a number is not finite.
 perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, pp_mesh_file *out,
                                perp_error *error);

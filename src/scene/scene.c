@@ -7,6 +7,7 @@
 // values (json_tree.c), values become definitions by the tables of the format (objects.c, reader.c,
 // value.c), and definitions go to a builder, which makes the model (build.c). Each stage reports
 // errors with the line and column of the file. Scratch memory of all stages is freed at the end.
+#include "import/import.h"
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
@@ -178,6 +179,35 @@ static perp_status check_reading(const perp_scene_load_options *reading, perp_er
     return PERP_OK;
 }
 
+// A robot in XML becomes the text of a scene, in the arena. The report of the import is dropped: perp import
+// shows it.
+static perp_status import_robot(const char *name, const perp_scene_load_options *reading,
+                                const perp_env *env, pp_arena *arena, const char **text,
+                                size_t *size, perp_error *error)
+{
+    perp_import_options options = perp_import_options_default();
+    perp_import *import = NULL;
+    options.max_mb = reading->max_mb;
+    options.outside = reading->outside;
+    options.no_files = reading->given_only;
+    perp_status status = perp_import_parse(name, *text, *size, &options, env, &import, error);
+    if (status < 0) {
+        return status;
+    }
+    size_t length = 0;
+    const char *made = perp_import_text(import, &length);
+    char *copy = PP_ARRAY(arena, char, length + 1);
+    if (copy) {
+        memcpy(copy, made, length + 1);
+        *text = copy;
+        *size = length;
+    } else {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
+    }
+    perp_import_destroy(import);
+    return status;
+}
+
 // name is the path of the file, or any text for messages: files that the scene names are looked for
 // in its folder.
 // On failure *scene is NULL and the error says where.
@@ -206,7 +236,10 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     // itself.
     perp_scene *made = NULL;
     pp_arena *scratch = pp_arena_create(env);
-    if (scratch) {
+    if (scratch && pp_import_likely(text, size)) {
+        status = import_robot(name, reading, env, scratch, &text, &size, error);
+    }
+    if (scratch && status == PERP_OK) {
         status = pp_scene_set(scratch, reading, &text, &size, error);
     }
     if (scratch && status == PERP_OK) {

@@ -113,8 +113,8 @@ static void options_are_told(void **state)
 static void help_names_no_others(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"run",     "explain", "check", "plot",  "view",
-                                        "compare", "solve",   "info",  "doctor"};
+    static const char *const verbs[] = {"run",     "explain", "check", "plot",   "view",
+                                        "compare", "solve",   "info",  "doctor", "import"};
     for (size_t v = 0; v < sizeof verbs / sizeof verbs[0]; v++) {
         char command[64];
         snprintf(command, sizeof command, "PERP complete %s -", verbs[v]);

@@ -27,6 +27,17 @@ static perp_status load_scene(const perp_env *env, void *user)
     return status;
 }
 
+static perp_status load_import(const perp_env *env, void *user)
+{
+    perp_import *import = NULL;
+    perp_error error = {0};
+    perp_status status = perp_import_load(user, NULL, env, &import, &error);
+    assert_true((status >= 0) == (import != NULL));
+    assert_true(status >= 0 || error.text[0]);
+    perp_import_destroy(import);
+    return status;
+}
+
 static perp_status generate_scene(const perp_env *env, void *user)
 {
     perp_scene *scene = NULL;
@@ -58,6 +69,10 @@ static void scenes(void **state)
         snprintf(path, sizeof path, "%s", paths[k]);
         assert_true(sites_walk(path, load_scene, path, DEPTH) > 5);
     }
+    snprintf(path, sizeof path, "fuzz/corpus/import/everything.xml");
+    assert_true(sites_walk(path, load_import, path, DEPTH) > 5);
+    snprintf(path, sizeof path, "fuzz/corpus/import/arm.urdf");
+    assert_true(sites_walk(path, load_scene, path, DEPTH) > 5);
     static const char *const families[] = {"cradle", "arch3"};
     for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
         snprintf(path, sizeof path, "%s", families[k]);

@@ -361,6 +361,16 @@ static void scenes(void **state)
     size_t size = 1;
     int n = 1;
     HARMLESS(perp_scene_load_options_default());
+    perp_import *import = NULL;
+    HARMLESS(perp_import_options_default());
+    IS(perp_import_note_word((perp_import_note_kind)99), NULL);
+    REFUSED(perp_import_load(NULL, NULL, NULL, &import, &error));
+    REFUSED(perp_import_load("x", NULL, NULL, NULL, NULL));
+    REFUSED(perp_import_parse(NULL, "<a/>", 4, NULL, NULL, &import, &error));
+    REFUSED(perp_import_parse("x", NULL, 2, NULL, NULL, &import, NULL));
+    HARMLESS(perp_import_destroy(NULL));
+    EMPTY(perp_import_text(NULL, &size));
+    IS(perp_import_notes(NULL, &n), NULL);
     REFUSED(perp_scene_load(NULL, NULL, &scene, &error));
     REFUSED(perp_scene_load("x", NULL, NULL, NULL));
     REFUSED(perp_scene_load_with(NULL, NULL, NULL, &scene, &error));

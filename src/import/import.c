@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models in, scenes out: XML is parsed (xml.c), a reader makes a robot of it (mjcf*.c), and the robot is written as
+// a scene (write.c). All stages add to one report (report.c).
+#include "import/import.h"
+
+#include "format/format.h"
+#include "import/mjcf.h"
+#include "import/urdf.h"
+
+#include <string.h>
+
+#define IMPORT_COOKIE 0x70490001u
+
+struct perp_import {
+    perp_env env;
+    pp_arena *arena;
+    char *text;
+    size_t size;
+    const perp_import_note *note;
+    int notes;
+};
+
+bool pp_import_likely(const char *text, size_t size)
+{
+    return pp_xml_likely(text, size);
+}
+
+perp_import_options perp_import_options_default(void)
+{
+    return (perp_import_options){.max_mb = 64.0, .cookie = IMPORT_COOKIE};
+}
+
+const char *perp_import_note_word(perp_import_note_kind kind)
+{
+    static const char *const words[] = {"used", "not used", "repaired", "assumed"};
+    return (unsigned)kind < 4 ? words[kind] : NULL;
+}
+
+// ── Options ──────────────────────────────────────────────────────────────────────────────────────
+
+static perp_status check_options(const perp_import_options *options, perp_error *error)
+{
+    if (options->cookie != IMPORT_COOKIE) {
+        return pp_fail(error, PERP_ERR_DEF,
+                       "import: initialise the options with perp_import_options_default()");
+    }
+    bool listed = options->packages >= 0 && (options->packages == 0 || options->package);
+    int count = listed ? options->packages : 0;
+    for (int k = 0; k < count; k++) {
+        listed = listed && options->package[k] != NULL;
+    }
+    if (!listed || !(options->max_mb > 0.0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "import: max_mb must be positive, and every package must have a name");
+    }
+    return PERP_OK;
+}
+
+static size_t most_bytes(const perp_import_options *options)
+{
+    double bytes = 1e6 * options->max_mb;
+    return bytes < (double)PP_FILE_MAX ? (size_t)bytes : (size_t)PP_FILE_MAX;
+}
+
+// ── Reading ──────────────────────────────────────────────────────────────────────────────────────
+
+// The keyframe of that name; the first if none is asked for; -1: none.
+static perp_status choose_key(const pp_robot *robot, const char *name, int *key, perp_error *error)
+{
+    *key = robot->keys > 0 ? 0 : -1;
+    if (!name) {
+        return PERP_OK;
+    }
+    *key = -1;
+    if (!*name) {
+        return PERP_OK;
+    }
+    for (int k = 0; k < robot->keys; k++) {
+        if (strcmp(robot->key[k].name, name) == 0) {
+            *key = k;
+            return PERP_OK;
+        }
+    }
+    return pp_fail(error, PERP_ERR_ARGUMENT, "the model has no keyframe '%.60s'", name);
+}
+
+// The name of a file without its folders.
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static perp_status read_model(perp_import *import, const char *name, const pp_xml_source *source,
+                              const perp_import_options *options, perp_error *error)
+{
+    pp_xml *root = NULL;
+    pp_robot robot = {.arena = import->arena};
+    pp_import_report report = {.arena = import->arena, .main_file = last_part(name)};
+    pp_import_files files = {
+        .env = &import->env, .arena = import->arena, .main_file = name, .options = options};
+    int key = -1;
+    // Each stage needs the one before it.
+    perp_status status = pp_xml_parse(source, import->arena, &root, error);
+    if (status == PERP_OK && pp_xml_is(root, "mujoco")) {
+        status = pp_mjcf_read(root, &files, &report, &robot, error);
+    } else if (status == PERP_OK && pp_xml_is(root, "robot")) {
+        status = pp_urdf_read(root, &files, &report, &robot, error);
+    } else if (status == PERP_OK) {
+        status = pp_xml_fail(
+            root, error, "is no model; MJCF files begin with <mujoco>, URDF files with <robot>");
+    }
+    if (status == PERP_OK) {
+        status = choose_key(&robot, options->key, &key, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_robot_write(&robot, key, &report, &import->text, &import->size, error);
+    }
+    if (status == PERP_OK) {
+        import->note = pp_report_list(&report);
+        import->notes = report.count;
+        if (!import->note) {
+            status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this model");
+        }
+    }
+    return status;
+}
+
+perp_status perp_import_parse(const char *name, const char *text, size_t size,
+                              const perp_import_options *options, const perp_env *env,
+                              perp_import **import, perp_error *error)
+{
+    const perp_import_options standard = perp_import_options_default();
+    options = options ? options : &standard;
+    if (error) {
+        *error = (perp_error){0};
+    }
+    if (!import || !name || (!text && size > 0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_import_parse: NULL argument");
+    }
+    *import = NULL;
+    perp_status status = check_options(options, error);
+    if (status == PERP_OK && size > most_bytes(options)) {
+        status = pp_fail(error, PERP_ERR_FORMAT, "larger than %.6g MB, the size limit",
+                         1e-6 * (double)most_bytes(options));
+    }
+    if (status < 0) {
+        return status;
+    }
+    // Everything is in one arena, which goes with the import.
+    perp_import *made = pp_alloc(env, sizeof *made);
+    pp_arena *arena = made ? pp_arena_create(env) : NULL;
+    if (!arena) {
+        pp_free(env, made, sizeof *made);
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this model");
+    }
+    *made = (perp_import){.env = env ? *env : (perp_env){0}, .arena = arena};
+    pp_xml_source source = {.text = text ? text : "", .size = size};
+    status = read_model(made, name, &source, options, error);
+    if (status < 0) {
+        perp_import_destroy(made);
+        return status;
+    }
+    *import = made;
+    return PERP_OK;
+}
+
+perp_status perp_import_load(const char *path, const perp_import_options *options,
+                             const perp_env *env, perp_import **import, perp_error *error)
+{
+    const perp_import_options standard = perp_import_options_default();
+    options = options ? options : &standard;
+    if (error) {
+        *error = (perp_error){0};
+    }
+    if (!import || !path) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_import_load: NULL argument");
+    }
+    *import = NULL;
+    pp_file file = {0};
+    perp_status status = check_options(options, error);
+    if (status == PERP_OK) {
+        status = pp_file_read(path, most_bytes(options), true, env, &file, error);
+    }
+    if (status == PERP_OK) {
+        status = perp_import_parse(path, file.text, file.size, options, env, import, error);
+    }
+    pp_file_free(&file, env);
+    return status;
+}
+
+void perp_import_destroy(perp_import *import)
+{
+    if (import) {
+        perp_env env = import->env;
+        pp_arena_destroy(import->arena);
+        pp_free(&env, import, sizeof *import);
+    }
+}
+
+// ── Answers ──────────────────────────────────────────────────────────────────────────────────────
+
+const char *perp_import_text(const perp_import *import, size_t *size)
+{
+    if (size) {
+        *size = import ? import->size : 0;
+    }
+    return import ? import->text : "";
+}
+
+const perp_import_note *perp_import_notes(const perp_import *import, int *count)
+{
+    if (count) {
+        *count = import ? import->notes : 0;
+    }
+    return import ? import->note : NULL;
+}

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An MJCF model as a whole: settings, the order of the sections, and what is left unused.
+#include "import/mjcf.h"
+
+#include <string.h>
+
+// ── What scenes have no use for ──────────────────────────────────────────────────────────────────
+
+static const char shown[] = "appearance";
+static const char soft[] = "contact, limits and equalities are rigid in perp";
+static const char softness[] = "softness: solref, solimp, margin, gap, impratio and the like";
+static const char solver[] = "perp has solvers of its own";
+static const char settings[] = "settings of MuJoCo's solver and integrator";
+static const char looks[] = "looks: materials, textures, colours, cameras, lights";
+
+static const pp_unused unused[] = {
+    {"visual", NULL, looks, shown},
+    {"statistic", NULL, looks, shown},
+    {"camera", NULL, looks, shown},
+    {"light", NULL, looks, shown},
+    {"material", NULL, looks, shown},
+    {"texture", NULL, looks, shown},
+    {"skin", NULL, looks, shown},
+    {"*", "rgba", looks, shown},
+    {"*", "material", looks, shown},
+    {"compiler", "texturedir", looks, shown},
+    {"tendon", "width", looks, shown},
+    {"site", "size", looks, shown},
+    {"site", "type", looks, shown},
+    {"site", "group", looks, shown},
+    {"joint", "group", looks, shown},
+    {"tendon", "group", looks, shown},
+    {"*", "solref", softness, soft},
+    {"*", "solimp", softness, soft},
+    {"*", "solreflimit", softness, soft},
+    {"*", "solimplimit", softness, soft},
+    {"*", "solreffriction", softness, soft},
+    {"*", "solimpfriction", softness, soft},
+    {"*", "solmix", softness, soft},
+    {"*", "margin", softness, soft},
+    {"*", "gap", softness, soft},
+    {"option", "impratio", softness, soft},
+    {"option", "*", settings, solver},
+    {"flag", NULL, settings, solver},
+    {"flag", "*", settings, solver},
+    {"size", NULL, "<size>", "memory is allocated as needed"},
+    {"custom", NULL, "<custom>", "data of other programs"},
+    {"*", "user", "user data", "data of other programs"},
+    {"plugin", NULL, "<plugin>", "code of other programs"},
+    {"extension", NULL, "<extension>", "code of other programs"},
+    {"deformable", NULL, "<deformable>", "perp simulates rigid bodies"},
+    {"mesh", "maxhullvert", NULL, "the whole convex hull is used"},
+    {"mesh", "content_type", NULL, "formats are recognised by their content"},
+};
+
+// ── Settings ─────────────────────────────────────────────────────────────────────────────────────
+
+static void read_euler(pp_mjcf *m, const pp_mjcf_view *v)
+{
+    const char *text = pp_mjcf_text(v, "eulerseq");
+    if (!text) {
+        return;
+    }
+    if (strlen(text) != 3 || strspn(text, "xyzXYZ") != 3) {
+        pp_mjcf_fail(m, v->at, "eulerseq=\"%.20s\" must be three of xyzXYZ", text);
+        return;
+    }
+    memcpy(m->eulerseq, text, 4);
+}
+
+// Attributes of later elements win.
+static void read_compiler(pp_mjcf *m, pp_xml *at)
+{
+    pp_mjcf_view v = {m, at, NULL, NULL};
+    at->seen = true;
+    m->degree = pp_mjcf_word(&v, "angle", "radian degree", m->degree) == 1;
+    m->autolimits = pp_mjcf_word(&v, "autolimits", "false true", m->autolimits) == 1;
+    m->balance = pp_mjcf_word(&v, "balanceinertia", "false true", m->balance) == 1;
+    m->strip_path = pp_mjcf_word(&v, "strippath", "false true", m->strip_path) == 1;
+    m->from_geom = pp_mjcf_word(&v, "inertiafromgeom", "false true auto", m->from_geom);
+    m->total_mass = pp_mjcf_real(&v, "settotalmass", m->total_mass);
+    m->bound_mass = pp_mjcf_real(&v, "boundmass", m->bound_mass);
+    m->bound_inertia = pp_mjcf_real(&v, "boundinertia", m->bound_inertia);
+    double range[2] = {m->group_low, m->group_high};
+    pp_mjcf_reals(&v, "inertiagrouprange", 2, 2, range);
+    m->group_low = (int)(range[0] > -1e9 ? range[0] : -1e9);
+    m->group_high = (int)(range[1] < 1e9 ? range[1] : 1e9);
+    read_euler(m, &v);
+    // meshdir takes precedence over assetdir.
+    const char *assets = pp_mjcf_text(&v, "assetdir"), *meshes = pp_mjcf_text(&v, "meshdir");
+    m->mesh_dir = assets ? assets : m->mesh_dir;
+    m->mesh_dir = meshes ? meshes : m->mesh_dir;
+    // Bodies without joints are merged in any case; coordinates are always local.
+    pp_xml_value(at, "fusestatic");
+    const char *coordinate = pp_xml_value(at, "coordinate");
+    if (coordinate && strcmp(coordinate, "local") != 0) {
+        pp_mjcf_fail(m, at, "coordinate=\"%.20s\" is not supported, only local", coordinate);
+    }
+}
+
+static void read_option(pp_mjcf *m, pp_xml *at)
+{
+    pp_mjcf_view v = {m, at, NULL, NULL};
+    at->seen = true;
+    m->robot->timestep = pp_mjcf_real(&v, "timestep", m->robot->timestep);
+    m->robot->gravity = pp_mjcf_vec3(&v, "gravity", m->robot->gravity);
+    if (!(m->robot->timestep > 0.0)) {
+        pp_mjcf_fail(m, at, "timestep must be > 0");
+    }
+    // Bodies move in a vacuum; the other flags concern MuJoCo's algorithms.
+    double fluid = pp_mjcf_real(&v, "density", 0.0) + pp_mjcf_real(&v, "viscosity", 0.0);
+    if (fluid != 0.0) {
+        pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "<option density, viscosity>",
+                      "perp has no forces of a medium");
+    }
+    for (pp_xml *flag = pp_xml_child(at, "flag", NULL); flag;
+         flag = pp_xml_child(at, "flag", flag)) {
+        pp_mjcf_view f = {m, flag, NULL, NULL};
+        bool contact = pp_mjcf_word(&f, "contact", "disable enable", 1) == 1;
+        bool constraint = pp_mjcf_word(&f, "constraint", "disable enable", 1) == 1;
+        bool gravity = pp_mjcf_word(&f, "gravity", "disable enable", 1) == 1;
+        m->robot->no_contact = m->robot->no_contact || !contact || !constraint;
+        if (!gravity) {
+            m->robot->gravity = pp_vec(0.0, 0.0, 0.0);
+        }
+        if (!constraint) {
+            pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, "<flag constraint=\"disable\">",
+                          "joint limits and friction stay active");
+        }
+    }
+}
+
+// ── Masses ───────────────────────────────────────────────────────────────────────────────────────
+
+static void scale_body(pp_robot_body *body, double s)
+{
+    body->mass *= s;
+    for (int e = 0; e < 9; e++) {
+        body->inertia.m[e] *= s;
+    }
+}
+
+// boundmass and boundinertia are lower bounds; settotalmass comes last.
+static void adjust_masses(pp_mjcf *m)
+{
+    double total = 0.0;
+    for (int i = 1; i < m->robot->bodies; i++) {
+        pp_robot_body *body = &m->robot->body[i];
+        // Bounds of the diagonal in body axes: MuJoCo takes the principal ones.
+        bool raised = body->mass < m->bound_mass;
+        body->mass = raised ? m->bound_mass : body->mass;
+        for (int e = 0; e < 9; e += 4) {
+            bool low = body->inertia.m[e] < m->bound_inertia;
+            raised = raised || low;
+            body->inertia.m[e] = low ? m->bound_inertia : body->inertia.m[e];
+        }
+        if (raised) {
+            pp_report_say(m->report, PERP_IMPORT_USED, body->at,
+                          "boundmass, boundinertia: body '%.60s' raised", body->name);
+        }
+        double a = body->inertia.m[0], b = body->inertia.m[4], c = body->inertia.m[8];
+        if (m->balance && (a + b < c || a + c < b || b + c < a)) {
+            double mean = (a + b + c) / 3.0;
+            body->inertia = (pp_mat3){{mean, 0.0, 0.0, 0.0, mean, 0.0, 0.0, 0.0, mean}};
+            pp_report_say(m->report, PERP_IMPORT_USED, body->at,
+                          "balanceinertia: body '%.60s' changed", body->name);
+        }
+        total += body->mass;
+    }
+    for (int i = 1; m->total_mass > 0.0 && total > 0.0 && i < m->robot->bodies; i++) {
+        scale_body(&m->robot->body[i], m->total_mass / total);
+    }
+}
+
+// ── The model ────────────────────────────────────────────────────────────────────────────────────
+
+// Names of sections that have a reader count as seen.
+static void see_sections(pp_xml *root)
+{
+    static const char *const names[] = {"asset",   "worldbody", "actuator", "tendon", "equality",
+                                        "contact", "keyframe",  "sensor",   "default"};
+    for (pp_xml *at = root->child; at; at = at->next) {
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+            at->seen = at->seen || pp_xml_is(at, names[k]);
+        }
+    }
+}
+
+// Defaults of kinds that scenes have no use for need no class that uses them.
+static void see_defaults(const pp_mjcf *m)
+{
+    for (const pp_mjcf_class *c = m->classes; c; c = c->next) {
+        for (int k = 0; k < c->elements; k++) {
+            c->element[k]->seen = c->element[k]->seen || c->element[k]->attributes == 0;
+        }
+    }
+}
+
+perp_status pp_mjcf_read(pp_xml *root, pp_import_files *files, pp_import_report *report,
+                         pp_robot *robot, perp_error *error)
+{
+    pp_mjcf m = {.arena = robot->arena,
+                 .robot = robot,
+                 .report = report,
+                 .files = files,
+                 .error = error,
+                 .degree = true,
+                 .autolimits = true,
+                 .eulerseq = "xyz",
+                 .from_geom = 2,
+                 .group_high = 5,
+                 .total_mass = -1.0,
+                 .suffix = ""};
+    robot->gravity = pp_vec(0.0, 0.0, -9.81);
+    robot->timestep = 0.002;
+    root->seen = true;
+    pp_mjcf_include(&m, root);
+    robot->name = pp_xml_value(root, "model");
+    // Settings apply to the whole model, wherever they stand.
+    for (pp_xml *at = root->child; at; at = at->next) {
+        if (m.status < 0) {
+            break;
+        }
+        if (pp_xml_is(at, "compiler")) {
+            read_compiler(&m, at);
+        } else if (pp_xml_is(at, "option")) {
+            read_option(&m, at);
+        }
+    }
+    if (m.status == PERP_OK) {
+        pp_mjcf_defaults(&m, root);
+    }
+    if (m.status == PERP_OK) {
+        pp_mjcf_meshes(&m, root);
+        pp_mjcf_bodies(&m, root);
+    }
+    if (m.status == PERP_OK) {
+        adjust_masses(&m);
+        pp_robot_number(robot);
+        pp_mjcf_tendons(&m, root);
+        pp_mjcf_actuators(&m, root);
+        pp_mjcf_others(&m, root);
+    }
+    // Meshes of shapes that collide.
+    for (int k = 0; k < robot->geoms; k++) {
+        if (m.status < 0) {
+            break;
+        }
+        const pp_robot_geom *geom = &robot->geom[k];
+        if (geom->mesh >= 0 && (geom->contype || geom->conaffinity || geom->paired)) {
+            pp_mjcf_mesh_load(&m, geom->mesh);
+        }
+    }
+    if (m.status == PERP_OK) {
+        see_sections(root);
+        see_defaults(&m);
+        pp_report_unseen(report, root, unused, sizeof unused / sizeof unused[0]);
+    }
+    return m.status;
+}
