@@ -77,17 +77,20 @@ typedef struct live_sim {
     int pending;         // single steps requested
     live_drag drag;
     live_board *board;
+    const volatile sig_atomic_t *interrupted;
+    perp_env env;  // ends a long step after a signal
     unsigned char *frame;
     size_t frame_room;
 } live_sim;
 
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
-                       const char *base, live_board *board);
+                       const char *base, live_board *board,
+                       const volatile sig_atomic_t *interrupted);
 void live_sim_close(live_sim *live);
 // The page for this scene, freed by the caller; NULL after an error message.
 char *live_sim_page(live_sim *live, size_t *size);
-// Runs until live_board_over.
-void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted);
+// Runs until live_board_over, or a signal.
+void live_sim_run(live_sim *live);
 bool live_sim_publish(live_sim *live);
 bool live_sim_tell(live_sim *live);
 // Executes a command of a page (JSON).

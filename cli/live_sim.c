@@ -265,11 +265,11 @@ static void advance(live_sim *live, double *clock)
     live->rate = 0.9 * live->rate + 0.1 * reached;
 }
 
-void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted)
+void live_sim_run(live_sim *live)
 {
     char command[LIVE_COMMAND_BYTES];
     double clock = live_seconds(), shown = 0.0;
-    while (!*interrupted && !live_board_over(live->board)) {
+    while (!*live->interrupted && !live_board_over(live->board)) {
         bool busy = live->running || live->pending > 0;
         double wait = busy ? fmax(0.0, shown + FRAME - live_seconds()) : 0.1;
         while (live_board_take(live->board, command, wait)) {
@@ -295,11 +295,20 @@ void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted)
 
 // ── Beginning and end ────────────────────────────────────────────────────────────────────────────
 
+static bool is_interrupted(void *user)
+{
+    const volatile sig_atomic_t *const *interrupted = user;
+    return **interrupted != 0;
+}
+
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
-                       const char *base, live_board *board)
+                       const char *base, live_board *board,
+                       const volatile sig_atomic_t *interrupted)
 {
     perp_error error = {0};
-    *live = (live_sim){.mu = -1.0, .speed = 1.0, .board = board, .drag = {.body = -1}};
+    *live = (live_sim){
+        .mu = -1.0, .speed = 1.0, .board = board, .interrupted = interrupted, .drag = {.body = -1}};
+    live->env = (perp_env){.stop = is_interrupted, .user = &live->interrupted};
     live->since = live->worst = (perp_certificate){.passed = true};
     cli_exit code = cli_scene_open(path, reading, &live->scene);
     if (code != CLI_FINE) {
@@ -309,7 +318,8 @@ cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_o
     snprintf(live->solver, sizeof live->solver, "%s", live->def.solver ? live->def.solver : "auto");
     live->def.solver = live->solver;
     live->h = perp_scene_step(live->scene);
-    if (perp_sim_create(perp_scene_model(live->scene), &live->def, NULL, &live->sim, &error) < 0) {
+    if (perp_sim_create(perp_scene_model(live->scene), &live->def, &live->env, &live->sim, &error) <
+        0) {
         return cli_complain("%s: %s", path, error.text);
     }
     const char *name = perp_scene_name(live->scene);

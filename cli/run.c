@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct run_options {
     const char *file, *dir, *solver;
@@ -34,9 +35,27 @@ typedef struct run {
 
 static volatile sig_atomic_t interrupted;
 
+// A step that does not end within a second after a signal is in a factorisation of another library, which cannot be
+// interrupted. Frames are flushed as they come: the recording can be read up to the last one.
+static void give_up(int number)
+{
+    static const char text[] = "perp: the step did not end in time; the recording is incomplete\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(CLI_INTERRUPTED);
+}
+
 static void interrupt(int number)
 {
     interrupted = number;
+    alarm(1);
+}
+
+// For perp_env: ends a step that takes long.
+static bool is_interrupted(void *user)
+{
+    (void)user;
+    return interrupted != 0;
 }
 
 // ── Setup ───────────────────────────────────────────────────────────────────────────────────────
@@ -205,9 +224,14 @@ static cli_exit begin(run *r)
     if (code != CLI_FINE) {
         return code;
     }
+    signal(SIGALRM, give_up);
+    cli_catch(interrupt);  // from here on computations ask for it
     perp_sim_def def = sim_def(r);
-    if (perp_sim_create(perp_scene_model(r->scene), &def, NULL, &r->sim, &error) < 0) {
-        return cli_complain("%s: %s", r->options.file, error.text);
+    const perp_env env = {.stop = is_interrupted};
+    perp_status created = perp_sim_create(perp_scene_model(r->scene), &def, &env, &r->sim, &error);
+    if (created < 0) {
+        cli_complain("%s: %s", r->options.file, error.text);
+        return created == PERP_ERR_STOPPED ? CLI_INTERRUPTED : CLI_INPUT;
     }
     code = count_steps(r);
     if (code != CLI_FINE) {
@@ -269,6 +293,10 @@ static cli_exit step_all(run *r)
     }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
         perp_status status = perp_sim_step(r->sim, k + 1 < r->steps ? r->h : r->last);
+        if (status == PERP_ERR_STOPPED) {  // the state is that of the last step, which is recorded
+            code = CLI_INTERRUPTED;
+            break;
+        }
         cli_profile_step(&r->profile, perp_sim_info(r->sim));
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
@@ -277,6 +305,7 @@ static cli_exit step_all(run *r)
         progress_step(&line, r->sim, perp_record_summary(r->record).worst.residual);
         code = status < 0 ? CLI_UNSOLVED : interrupted ? CLI_INTERRUPTED : CLI_FINE;
     }
+    alarm(0);  // what is left to do takes as long as it takes
     progress_end(&line);
     return code;
 }
@@ -401,7 +430,9 @@ static cli_exit end(run *r, cli_exit code)
         cli_complain("%s: %s", perp_scene_name(r->scene), perp_sim_error(r->sim)->text);
         dump_problem(r);
     } else if (code == CLI_INTERRUPTED) {
-        cli_complain("interrupted at t = %g s; recorded up to there", perp_sim_time(r->sim));
+        cli_complain("interrupted at t = %g s; recorded up to there, without figures and replay "
+                     "(perp plot, perp view)",
+                     perp_sim_time(r->sim));
     }
     if (perp_record_finish(r->record, r->sim) < 0) {
         return lost_output(r);
@@ -416,7 +447,8 @@ static cli_exit end(run *r, cli_exit code)
     if (r->options.profile) {
         cli_profile_print(&r->profile, r->options.json ? stderr : stdout);
     }
-    if (!draw(r)) {
+    // after a signal the run ends soon: drawing a long recording takes seconds
+    if (code != CLI_INTERRUPTED && !draw(r)) {
         return CLI_OUTPUT;
     }
     return code == CLI_FINE && !sum.worst.passed ? CLI_VIOLATED : code;
@@ -433,7 +465,6 @@ cli_exit cli_run(int count, char **words)
         code = begin(&r);
     }
     if (code == CLI_FINE) {
-        cli_catch(interrupt);
         code = step_all(&r);
         code = code == CLI_OUTPUT ? code : end(&r, code);
     }

@@ -56,6 +56,20 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 #define PP_ARRAY(arena, type, n) ((type *)pp_arena_array((arena), (size_t)(n), sizeof(type)))
 #define PP_ZEROS(arena, type, n) ((type *)pp_arena_zeros((arena), (size_t)(n), sizeof(type)))
 
+// ── Stopping ─────────────────────────────────────────────────────────────────────────────────────
+// Computations that may take longer than some milliseconds ask at intervals, and return PERP_ERR_STOPPED with whatever
+// they have: what asked them discards it.
+
+bool pp_stopped(const perp_env *env);
+bool pp_arena_stopped(const pp_arena *arena);  // the same for the services behind an arena
+const perp_env *pp_arena_env(const pp_arena *arena);
+
+// Failures after which nothing else is tried: memory is out, or the host wants to stop.
+static inline bool pp_is_final(perp_status status)
+{
+    return status == PERP_ERR_MEMORY || status == PERP_ERR_STOPPED;
+}
+
 // ── Threads (team.c) ─────────────────────────────────────────────────────────────────────────────
 
 // Lanes that work at the same time. A team that is NULL has one lane.

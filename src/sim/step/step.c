@@ -68,6 +68,8 @@ void pp_sim_commit(perp_sim *sim)
 static perp_status fail_step(perp_sim *sim, perp_status status)
 {
     const char *remark = sim->info.remark;
+    perp_status stopped = pp_sim_stopped(sim);
+    status = stopped < 0 ? stopped : status;
     sim->info.status = status;
     return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t,
                    remark[0] ? remark : perp_status_text(status));
@@ -90,7 +92,7 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
 #define STAGE(NAME, call)                                                                          \
     do {                                                                                           \
         sim->charged.stage = PERP_STAGE_##NAME;                                                    \
-        perp_status result = (call);                                                               \
+        perp_status result = pp_stopped(&sim->env) ? PERP_ERR_STOPPED : (call);                    \
         pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
         if (result < 0) {                                                                          \
             return fail_step(sim, result);                                                         \
@@ -203,7 +205,9 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     if (status < 0) {
         sim->info = (perp_step_info){.status = status};
     } else {
+        pp_sim_stop_begin(sim);
         status = step_with_inputs(sim, h);
+        pp_sim_stop_end(sim);
     }
     pp_sim_controls_end(sim, status >= 0);
     sim->stepping = false;
