@@ -133,7 +133,7 @@ static void give_all(const pp_event_passage *e, passage_balance *of)
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         const perp_wrench *w = &e->joint[i].impulse_b;
-        if (j->kind != PERP_JOINT_GEAR) {
+        if (!pp_joint_couples(j)) {
             // The wrench of a joint is about the centre of b: on a it acts there, in the opposite
             // direction.
             give(&of[j->a], -1.0, w, pp_sub(body[j->b].p, body[j->a].p));
@@ -180,7 +180,7 @@ static perp_status check_momentum(perp_certificate *c, const pp_event_passage *e
         // A planar scene has no equation along z.
         off.z = m->spatial ? off.z : 0.0;
         double size = mass * fast + fabs(weight) * e->h * pp_length(m->gravity) + of[i].size_f;
-        double own = ROUNDED * mass * pp_scale_speed(s, s->island[i]);
+        double own = ROUNDED * body->divisor_mass * pp_scale_speed(s, s->island[i]);
         pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
         if (e->jump && body->reach > 0.0) {
             // Change of the angular momentum, less the moments that were taken out in give_all.

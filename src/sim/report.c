@@ -291,7 +291,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         out.limit += s->answer.pn[i];
     }
     // the wrench of a gear is on four bodies: no reaction is reported for one that is not free
-    bool gear = m->joint[joint.i].kind == PERP_JOINT_GEAR;
+    bool gear = pp_joint_couples(&m->joint[joint.i]);
     out.impulse_b =
         from_a && !gear ? joint_reaction(acting(s), &m->joint[joint.i], sum, a, b) : sum;
     return out;
@@ -307,7 +307,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
     const pp_step *s = &sim->step;
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {
+        if (pp_joint_couples(j) || (j->a != body && j->b != body)) {
             continue;
         }
         perp_wrench on_b = perp_sim_joint(sim, (perp_joint){i}).impulse_b;

@@ -26,6 +26,10 @@ static void touch_forces(const perp_model *m, bool *pushed)
 static void touch_gears(const perp_model *m, bool *pushed)
 {
     for (int i = 0; i < m->joints; i++) {
+        for (int k = 0; k < m->joint[i].terms; k++) {
+            const pp_joint *of = &m->joint[m->joint[i].term[k]];
+            pushed[of->a] = pushed[of->b] = true;
+        }
         if (m->joint[i].kind == PERP_JOINT_GEAR) {
             const pp_joint *a = &m->joint[m->joint[i].joint_a], *b = &m->joint[m->joint[i].joint_b];
             pushed[a->a] = pushed[a->b] = pushed[b->a] = pushed[b->b] = true;
@@ -70,7 +74,7 @@ static void judge_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, d
         double size = body->mass * (pp_length(c->after[i].v) + pp_length(c->before[i].v) +
                                     c->h * pp_length(g)) +
                       load[i];
-        double own = ROUNDED * body->mass * pp_scale_speed(&c->scales, c->scales.island[i]);
+        double own = ROUNDED * body->divisor_mass * pp_scale_speed(&c->scales, c->scales.island[i]);
         pp_check_record_worst(c, PERP_CHECK_MOMENTUM, off, INTEGRATED * size + own, body->name, "");
     }
 }

@@ -501,7 +501,7 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
     out.tau_W = pp_sub(out.tau_W, r->held[body].tau_W);
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {
+        if (pp_joint_couples(j) || (j->a != body && j->b != body)) {
             continue;
         }
         double sign = j->a == body ? 1.0 : -1.0;
