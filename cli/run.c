@@ -17,7 +17,8 @@ typedef struct run_options {
     int stepper, form, every, max_iterations;              // negative or 0: from the scene
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
-    bool json, quiet, no_figures, no_replay, profile;
+    bool json, quiet, no_figures, no_replay, no_recording, profile;
+    const char *csv;  // names of CSV files, commas between
     perp_scene_load_options reading;
 } run_options;
 
@@ -99,6 +100,8 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
+        {"--csv", CLI_TEXT, &o->csv, NULL},
+        {"--no-recording", CLI_FLAG, &o->no_recording, NULL},
         {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
         {"--no-replay", CLI_FLAG, &o->no_replay, NULL},
         {"--replay-mb", CLI_POSITIVE, &o->replay_mb, NULL},
@@ -217,6 +220,63 @@ static void remove_leftovers(const run *r)
     }
 }
 
+// The bits of perp_csv for a list such as "bodies,joints".
+static cli_exit choose_csv(const char *list, unsigned *csv)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } files[] = {{"none", 0},
+                 {"all", PERP_CSV_ALL},
+                 {"bodies", PERP_CSV_BODIES},
+                 {"contacts", PERP_CSV_CONTACTS},
+                 {"parts", PERP_CSV_PARTS},
+                 {"joints", PERP_CSV_JOINTS},
+                 {"actuators", PERP_CSV_ACTUATORS}};
+    *csv = 0;
+    for (const char *word = list; word;) {
+        size_t length = strcspn(word, ","), k = 0, count = sizeof files / sizeof files[0];
+        while (k < count &&
+               (strlen(files[k].name) != length || strncmp(files[k].name, word, length) != 0)) {
+            k++;
+        }
+        if (k == count) {
+            return cli_complain("run: --csv: unknown file '%.*s': expected none, all, or some of "
+                                "bodies, contacts, parts, joints, actuators",
+                                (int)(length < 40 ? length : 40), word);
+        }
+        *csv |= files[k].bits;
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return CLI_FINE;
+}
+
+static cli_exit begin_recording(run *r)
+{
+    perp_error error = {0};
+    perp_record_def record = perp_record_default();
+    if (r->options.csv) {
+        cli_exit code = choose_csv(r->options.csv, &record.csv);
+        if (code != CLI_FINE) {
+            return code;
+        }
+    }
+    record.name = perp_scene_name(r->scene);
+    record.scene = perp_scene_text(r->scene, NULL);
+    record.file = perp_scene_files(r->scene, &record.files);
+    record.h = r->h;
+    record.every = frames_every(r);
+    record.summary_only = r->options.no_recording;
+    if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
+        cli_complain("%s", error.text);
+        return error.status == PERP_ERR_IO ? CLI_OUTPUT : CLI_INPUT;
+    }
+    if (!r->options.no_recording) {
+        remove_leftovers(r);
+    }
+    return CLI_FINE;
+}
+
 static cli_exit begin(run *r)
 {
     perp_error error = {0};
@@ -238,18 +298,7 @@ static cli_exit begin(run *r)
         return code;
     }
     choose_directory(r);
-    perp_record_def record = perp_record_default();
-    record.name = perp_scene_name(r->scene);
-    record.scene = perp_scene_text(r->scene, NULL);
-    record.file = perp_scene_files(r->scene, &record.files);
-    record.h = r->h;
-    record.every = frames_every(r);
-    if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
-        cli_complain("%s", error.text);
-        return error.status == PERP_ERR_IO ? CLI_OUTPUT : CLI_INPUT;
-    }
-    remove_leftovers(r);
-    return CLI_FINE;
+    return begin_recording(r);
 }
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
@@ -275,6 +324,9 @@ static void dump_problem(const run *r)
 {
     char path[4200];
     perp_step_problem *problem = NULL;
+    if (r->options.no_recording) {
+        return;
+    }
     snprintf(path, sizeof path, "%s/unsolved.json", r->dir);
     if (perp_sim_problem(r->sim, PERP_FORM_MCP, &problem) >= 0 &&
         perp_mcp_write(&problem->mcp, perp_scene_name(r->scene), path, NULL) >= 0) {
@@ -395,9 +447,11 @@ static void print_summary(const run *r, const perp_summary *sum)
     cli_left_out(perp_scene_model(r->scene));
     printf("time        %.3f s (%.3g x real time), %.3g us per step\n", sum->seconds,
            t / sum->seconds, 1e6 * sum->step_seconds);
+    printf("  stepping %.3f s, certifying %.3f s, recording %.3f s\n", sum->seconds_steps,
+           sum->seconds_certify, sum->seconds_record);
     print_answers(sum);
     print_certificate(sum);
-    printf("recording   %s\n", cli_plain(r->dir));
+    printf("recording   %s\n", r->options.no_recording ? "none" : cli_plain(r->dir));
 }
 
 // Draws the figures and writes the replay page. Without the viewer built in, prints a note and succeeds.
@@ -407,9 +461,10 @@ static bool draw(const run *r)
     perp_recording *recording = NULL;
     perp_error error = {0};
     const run_options *o = &r->options;
-    if (o->no_figures && o->no_replay) {
+    if (o->no_recording || (o->no_figures && o->no_replay)) {
         return true;
     }
+    double began = cli_seconds();
     bool drawn = perp_recording_open(r->dir, NULL, &recording, &error) >= 0 &&
                  (o->no_figures || perp_plot_write(recording, r->dir, NULL, NULL, &error) >= 0);
     if (!drawn) {
@@ -421,6 +476,9 @@ static bool draw(const run *r)
         printf("replay      none: perp was built without the viewer (needs Node.js and npm)\n");
     }
     perp_recording_close(recording);
+    if (drawn && !o->quiet && !o->json) {
+        printf("drawing     %.3f s\n", cli_seconds() - began);
+    }
     return drawn;
 }
 
@@ -430,8 +488,10 @@ static cli_exit end(run *r, cli_exit code)
         cli_complain("%s: %s", perp_scene_name(r->scene), perp_sim_error(r->sim)->text);
         dump_problem(r);
     } else if (code == CLI_INTERRUPTED) {
-        cli_complain("interrupted at t = %g s; recorded up to there, without figures and replay "
-                     "(perp plot, perp view)",
+        cli_complain(r->options.no_recording
+                         ? "interrupted at t = %g s"
+                         : "interrupted at t = %g s; recorded up to there, without figures and "
+                           "replay (perp plot, perp view)",
                      perp_sim_time(r->sim));
     }
     if (perp_record_finish(r->record, r->sim) < 0) {

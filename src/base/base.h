@@ -121,6 +121,8 @@ pp_number pp_number_parse(const char *text, size_t length, double *value);
 bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
 // 17 significant digits, "inf" or "-inf": pp_number_parse reads back the same bits. size >= 32.
 void pp_number_print(char *text, size_t size, double value);
+// 15 significant digits: for times, whose products k h are off by a rounding. size >= 32.
+void pp_number_print_rounded(char *text, size_t size, double value);
 // With 15 or 16 digits where these read back to the same bits: for people.
 void pp_number_print_short(char *text, size_t size, double value);
 

@@ -120,6 +120,7 @@ static void run_summary_as_json(void **state)
                                        "left_out",
                                        "wall_s",
                                        "us_per_step_median",
+                                       "seconds",
                                        "final",
                                        "hash",
                                        "certificate",
@@ -265,6 +266,72 @@ static void killed_in_the_middle(void **state)
     json_decref(root);
     assert_false(folder_has(&place, "killed/summary.json"));
     assert_true(folder_has(&place, "killed/bodies.csv.part"));
+}
+
+// Which files a run writes, and what is in them.
+static void csv_files_are_chosen(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/csv0 --until 0.3 --step 0.1 --csv none --no-figures --no-replay",
+           0);
+    assert_true(folder_has(&place, "csv0/run.h5") && folder_has(&place, "csv0/events.jsonl"));
+    assert_false(folder_has(&place, "csv0/bodies.csv") || folder_has(&place, "csv0/contacts.csv"));
+    expect("check @/csv0", 0);
+    expect("run " S("3") " -o @/csv1 --until 0.3 --step 0.1 --csv bodies,joints --no-figures "
+                         "--no-replay",
+           0);
+    assert_non_null(strstr(out, "  stepping "));
+    assert_non_null(strstr(out, "certifying "));
+    assert_true(folder_has(&place, "csv1/bodies.csv"));
+    assert_false(folder_has(&place, "csv1/contacts.csv"));
+    // times are those that people write
+    char *bodies = text_of(folder_at(&place, "csv1/bodies.csv"));
+    assert_non_null(strstr(bodies, "\n0.3,"));
+    assert_null(strstr(bodies, "0.30000000000000004"));
+    free(bodies);
+    expect("run " S("3") " -o @/csv2 --csv body 2>&1", 2);
+    assert_non_null(strstr(out, "--csv: unknown file 'body'"));
+}
+
+static void runs_without_a_recording(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/nothing --until 0.3 --no-recording", 0);
+    assert_non_null(strstr(out, "recording   none"));
+    assert_non_null(strstr(out, "certificate passed"));
+    assert_false(folder_has(&place, "nothing"));
+    expect("run " S("3") " --until 0.3 --no-recording --json", 0);
+    json_t *root = parse(out);
+    assert_true(json_integer_value(json_object_get(root, "steps")) > 10);
+    const json_t *seconds = json_object_get(root, "seconds");
+    assert_true(json_number_value(json_object_get(seconds, "stepping")) > 0.0);
+    assert_true(json_number_value(json_object_get(seconds, "certifying")) > 0.0);
+    json_decref(root);
+}
+
+// Contacts and events have forces, and in space three components.
+static void events_in_space_have_three_components(void **state)
+{
+    (void)state;
+    expect("scene slide -o @/slide.json", 0);
+    expect("run @/slide.json -o @/ball --no-figures --no-replay -q", 0);
+    char *events = text_of(folder_at(&place, "ball/events.jsonl"));
+    char *line = strstr(events, "\"event\": \"impact\"");
+    assert_non_null(line);
+    while (line > events && line[-1] != '\n') {
+        line--;
+    }
+    *strchr(line, '\n') = '\0';
+    json_t *root = parse(line);
+    static const char *const vectors[] = {"point", "normal", "pf"};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        assert_int_equal(json_array_size(json_object_get(root, vectors[k])), 3);
+    }
+    double pn = json_number_value(json_object_get(root, "pn"));
+    double force = json_number_value(json_object_get(root, "force_normal"));
+    assert_true(pn > 0.0 && force > pn);
+    json_decref(root);
+    free(events);
 }
 
 // Interrupted: the recording ends there, whole.
@@ -491,6 +558,9 @@ int main(void)
         cmocka_unit_test(a_jam_is_told),
         cmocka_unit_test(output_that_cannot_be_written),
         cmocka_unit_test(killed_in_the_middle),
+        cmocka_unit_test(csv_files_are_chosen),
+        cmocka_unit_test(runs_without_a_recording),
+        cmocka_unit_test(events_in_space_have_three_components),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(explain_has_berards_sizes),
         cmocka_unit_test(explain_in_joint_coordinates),
