@@ -227,6 +227,61 @@ static void a_jam_is_told(void **state)
     expect_text("the run ended with an unsolved step");
 }
 
+// An arm swept against the side of a belt by a joint with any effort. %s: what turns it.
+static const char sweep[] =
+    "{\"name\": \"sweep\", \"step\": 0.005, \"until\": 1,\n"
+    " \"shapes\": [{\"name\": \"belt\", \"kind\": \"box\", \"size\": [2, 0.4, 0.1],\n"
+    "   \"position\": [0, 0.6, 0.3], \"mu\": 0.5, \"surface_velocity\": [0.3, 0, 0]}],\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"turret\", \"kind\": \"solid\", \"position\": [0, 0, 0.4],\n"
+    "   \"shapes\": [{\"kind\": \"cylinder\", \"length\": 0.1, \"radius\": 0.06, "
+    "\"density\": 1000}]},\n"
+    "  {\"name\": \"rod\", \"kind\": \"solid\", \"position\": [0.35, 0, 0.45],\n"
+    "   \"rotation\": {\"axis\": [0, 1, 0], \"angle\": \"90 deg\"},\n"
+    "   \"shapes\": [{\"kind\": \"capsule\", \"length\": 0.6, \"radius\": 0.02, "
+    "\"density\": 1000}]}],\n"
+    " \"joints\": [\n"
+    "  {\"name\": \"turn\", \"kind\": \"revolute\", \"b\": \"turret\", \"at\": [0, 0, 0.35],\n"
+    "   \"axis\": [0, 0, 1]%s},\n"
+    "  {\"name\": \"lift\", \"kind\": \"revolute\", \"a\": \"turret\", \"b\": \"rod\",\n"
+    "   \"at\": [0, 0, 0.45], \"axis\": [0, 1, 0], \"lower\": \"-60 deg\",\n"
+    "   \"upper\": \"60 deg\", \"stiffness\": 300, \"damping\": 15, \"rest\": \"13 deg\"}]%s}\n";
+
+static void write_sweep(const char *joint, const char *rest)
+{
+    FILE *file = fopen(folder_at(&place, "sweep.json"), "w");
+    assert_non_null(file);
+    fprintf(file, sweep, joint, rest);
+    fclose(file);
+}
+
+// The error names the drive, what it presses against, and the cure; the cure is one.
+static void a_jammed_drive_is_named(void **state)
+{
+    (void)state;
+    static const char *const steppers[] = {"stewart-trinkle", "anitescu-potra", "moreau-jean"};
+    for (size_t k = 0; k < sizeof steppers / sizeof steppers[0]; k++) {
+        char command[200];
+        snprintf(command, sizeof command, "run @/sweep.json --no-recording --stepper %s 2>&1",
+                 steppers[k]);
+        write_sweep(", \"target\": \"pi/2*min(t, 1)\"", "");
+        expect(command, 3);
+        expect_text("joint 'turn' drives 'rod' against 'ground' with any effort: use a position "
+                    "actuator with an effort limit instead of its target");
+        write_sweep(", \"rate\": \"pi/2\"", "");
+        expect(command, 3);
+        expect_text("joint 'turn' drives 'rod' against 'ground' with any effort: limit it by "
+                    "rate_effort");
+    }
+    write_sweep(", \"rate\": \"pi/2\", \"rate_effort\": 5", "");
+    expect("run @/sweep.json --no-recording 2>&1", 0);
+    write_sweep("", ", \"inputs\": [{\"name\": \"aim\", \"value\": \"pi/2*min(t, 1)\"}],\n"
+                    " \"actuators\": [{\"name\": \"servo\", \"kind\": \"position\", \"joint\": "
+                    "\"turn\", \"control\": \"aim\", \"kp\": 100, \"damping_ratio\": 1, "
+                    "\"effort\": 5}]");
+    expect("run @/sweep.json --no-recording 2>&1", 0);
+}
+
 static void output_that_cannot_be_written(void **state)
 {
     (void)state;
@@ -556,6 +611,7 @@ int main(void)
         cmocka_unit_test(run_twice_is_the_same),
         cmocka_unit_test(run_exit_codes),
         cmocka_unit_test(a_jam_is_told),
+        cmocka_unit_test(a_jammed_drive_is_named),
         cmocka_unit_test(output_that_cannot_be_written),
         cmocka_unit_test(killed_in_the_middle),
         cmocka_unit_test(csv_files_are_chosen),

@@ -71,8 +71,21 @@ static perp_status fail_step(perp_sim *sim, perp_status status)
     perp_status stopped = pp_sim_stopped(sim);
     status = stopped < 0 ? stopped : status;
     sim->info.status = status;
-    return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t,
-                   remark[0] ? remark : perp_status_text(status));
+    const char *why = remark[0] ? remark : perp_status_text(status);
+    char drive[180] = "";
+    if (stopped >= 0 && !pp_is_final(status)) {
+        pp_sim_blame_drive(sim, drive, sizeof drive);
+    }
+    if (!drive[0]) {
+        return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t, why);
+    }
+    // the drive is named whole; where there is little room the reason is cut before one of its clauses
+    int room = (int)sizeof sim->error.text - 36 - (int)strlen(drive), cut = room;
+    while ((int)strlen(why) > room && cut > 0 && !strchr(":;,(", why[cut])) {
+        cut--;
+    }
+    room = cut > 0 ? cut : room;
+    return pp_fail(&sim->error, status, "step at t = %.9g: %.*s; %s", sim->now.t, room, why, drive);
 }
 
 // Adds the time since the last call to the stage that ran. One reading of the clock ends an interval and
