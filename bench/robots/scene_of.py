@@ -431,12 +431,19 @@ def scene_of(robot, hold=False, state=None):
     }
     if dynamics:
         scene.update(listed_only=True, start="as given")
+    if "contact" in robot["option"].get("disabled", []):
+        scene["listed_only"] = True
     ids = {b.get("name"): b["id"] for b in bodies}
     exclude = []
     for pair in [] if dynamics else robot["excludes"]:
         a, b = (root[ids[x]] for x in (pair if isinstance(pair, list) else (pair["a"], pair["b"])))
         if a != b:
             exclude.append([name[a], name[b]])
+    # MuJoCo leaves out contacts of a body with the one that carries it; massless bodies may be between them.
+    for at, own in joints.items():
+        parent = root[bodies[at]["parent"]]
+        if not dynamics and len(own) > 1 and parent:
+            exclude.append([name[parent], name[at]])
     if exclude:
         scene["exclude"] = exclude
     scene.update(out)

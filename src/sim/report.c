@@ -131,6 +131,19 @@ static void report_some(void *arg, int from, int to)
     }
 }
 
+// Impulses of limits and boxed rows, which the next step starts from.
+static void keep_row_impulses(perp_sim *sim)
+{
+    const pp_rows *rows = &sim->step.row;
+    memset(sim->warm_rows, 0, pp_warm_rows(sim->model) * sizeof *sim->warm_rows);
+    for (int i = 0; i < rows->nm; i++) {
+        sim->warm_rows[pp_sim_boxed_place(sim->model, rows, i)] = sim->step.answer.pm[i];
+    }
+    for (int i = rows->nc; i < rows->nn; i++) {
+        sim->warm_rows[pp_sim_limit_place(rows, i)] = sim->step.answer.pn[i];
+    }
+}
+
 // Contacts and warm starts, in the order of their rows. The lists grow first: a step without memory fails before it has
 // changed anything.
 perp_status pp_sim_report(perp_sim *sim)
@@ -144,6 +157,7 @@ perp_status pp_sim_report(perp_sim *sim)
     // contacts beyond those in the problem carry nothing and are not reported
     sim->contact_count = sim->warm_count = s->row.nc;
     pp_team_share(&sim->team, s->row.nc, GRAIN, report_some, sim);
+    keep_row_impulses(sim);
     return PERP_OK;
 }
 

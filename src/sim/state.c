@@ -82,6 +82,11 @@ static bool unit_quaternions(const perp_model *m, const double *q)
     return true;
 }
 
+static size_t warm_row_bytes(const perp_model *m)
+{
+    return pp_warm_rows(m) * sizeof(double);
+}
+
 // Everything is checked before the first number is copied: a refused state leaves the sim as it was.
 perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
@@ -105,6 +110,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
     }
     // nothing is known of contacts at another state
     sim->warm_count = 0;
+    memset(sim->warm_rows, 0, warm_row_bytes(sim->model));
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
@@ -137,8 +143,8 @@ typedef struct header {
     pp_step_clock clock;
 } header;
 
-// "perpSTA5", of which the digit is the version of the layout.
-static const uint64_t MAGIC = 0x7065727053544135ull;
+// "perpSTA6", of which the digit is the version of the layout.
+static const uint64_t MAGIC = 0x7065727053544136ull;
 
 // q, nu and turns lie behind each other (allocate in sim.c).
 static size_t state_bytes(const perp_model *m)
@@ -161,7 +167,7 @@ static size_t control_bytes(const perp_model *m)
 static size_t block_bytes(const perp_model *m, int warm)
 {
     return sizeof(header) + state_bytes(m) + applied_bytes(m) + control_bytes(m) +
-           (size_t)warm * sizeof(pp_warm);
+           warm_row_bytes(m) + (size_t)warm * sizeof(pp_warm);
 }
 
 // It depends on the number of warm starts, which changes from step to step: ask before each save.
@@ -208,6 +214,8 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
         memcpy(next, sim->controls.input, control_bytes(m));
     }
     next += control_bytes(m);
+    memcpy(next, sim->warm_rows, warm_row_bytes(m));
+    next += warm_row_bytes(m);
     if (sim->warm_count > 0) {
         memcpy(next, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
     }
@@ -271,6 +279,8 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
         memcpy(sim->controls.input, next, control_bytes(m));
     }
     next += control_bytes(m);
+    memcpy(sim->warm_rows, next, warm_row_bytes(m));
+    next += warm_row_bytes(m);
     sim->warm_count = head.warm;
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;

@@ -8,9 +8,10 @@
 // inconsistent by a small b (gaps differ by what the step before left over; sticking contacts form a ring that cannot
 // quite turn). Then dp = b / alpha along the redundant directions, and such a step ruins the impulses.
 //
-// Few contacts then start again with an alpha that falls from 0.1 to 1e-7 and must come to rounding. Many start again
-// with an alpha that stays above 1e-4 and grows after a step that did not help, so that impulses stay near those of
-// the step before; the error falls to the size of b in a few steps, and is accepted below the tolerance.
+// Few contacts then start again with an alpha that falls from 0.1 to 1e-7. Many start again with an alpha that stays
+// above 1e-4 and grows after a step that did not help, so that impulses stay near those of the step before. The error
+// falls to the size of b in a few steps, and is accepted below the tolerance where it no longer falls: sticking
+// contacts that form rings do not have an answer to rounding.
 #include "solve/modes.h"
 
 #include <math.h>
@@ -39,7 +40,8 @@ static const double STUCK = 0.02;         // relative change of an error that co
 
 // A schedule of alpha.
 typedef struct prox_schedule {
-    double alpha_min;     // alpha, in units of the mobility
+    double alpha_first;  // alpha, in units of the mobility; 0: by the error of the warm start
+    double alpha_min;
     double shrink_below;  // alpha falls after a step that leaves less than this part of the error,
     double grow_by;       // and grows by this factor after one that doubles it
     double
@@ -48,9 +50,9 @@ typedef struct prox_schedule {
     int gs_steps;    // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-static const prox_schedule DECREASING_ALPHA = {
-    ALPHA_UNDAMPED, 1.0, 1.0, 0.0, 40, 0};  // few contacts: to rounding
-static const prox_schedule BOUNDED_ALPHA = {1e-4, 0.5, 3.0, 0.5, 24, 24};  // many: to the tolerance
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 0.5, 40,
+                                               0};                              // few contacts
+static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many
 
 static void copy_numbers(double *to, const double *from, int count)
 {
@@ -65,9 +67,10 @@ static void start_at_guess(pp_modes *s)
     const pp_run *r = s->run;
     copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
     copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
-    // boxed rows start from nothing, or as near as their bounds allow: their modes follow from the rates
+    // bounds may have changed with the length of the step, or with an effort
+    const double *boxed = r->inputs->warm + r->rows->nn + r->rows->nt;
     for (int i = 0; i < r->rows->nm; i++) {
-        r->out->pm[i] = pp_clamp(0.0, r->rows->m[i].lower, r->rows->m[i].upper);
+        r->out->pm[i] = pp_clamp(boxed[i], r->rows->m[i].lower, r->rows->m[i].upper);
     }
     s->factored = false;
 }
@@ -224,7 +227,7 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *
     double enough = s->run->finish_polygons ? 0.0 : how->accept_tol;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
-    s->proximal = how->accept_tol > 0.0 ? first_alpha(s, error) : 0.1;
+    s->proximal = how->alpha_first > 0.0 ? how->alpha_first : first_alpha(s, error);
     // p_n, p_t and p_m before the last step
     size_t impulses =
         (size_t)s->run->rows->nn + (size_t)s->run->rows->nt + (size_t)s->run->rows->nm;

@@ -58,7 +58,7 @@ static perp_status least_rates(perp_sim *sim, const double *q, double *qd)
         status = pp_coordinates_create(&in, &pass, &none, sim->arena);
     }
     if (status >= 0) {
-        pp_coordinates_rates(&in, sim->now.nu, qd);
+        pp_coordinates_project(&in, sim->now.nu, qd);
     }
     return status;
 }
