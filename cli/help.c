@@ -192,6 +192,7 @@ static const char plot[] =
     "  energy      kinetic, potential, work done, dissipated\n"
     "  residual    residual and certificate relative to their limits\n"
     "  joints      joint errors and reactions\n"
+    "  coordinates joint coordinates and rates; efforts and powers of their drives\n"
     "  velocities  linear and angular velocities of the bodies\n"
     "  events      impacts, separations, changes between stick and slip\n"
     "\n"

@@ -330,7 +330,7 @@ static void add_limit_key(pp_chart *chart)
 static void draw_axes(pp_chart *chart, int k)
 {
     // Captions refer to panels by their letters.
-    static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)"};
+    static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)", "(d)"};
     const pp_panel *panel = &chart->panel[k];
     if (!panel->y.bare) {
         draw_axis_y(chart, panel);

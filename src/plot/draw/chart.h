@@ -27,7 +27,7 @@
 #define PP_PAGE   510.0  // both columns, 180 mm
 #define PP_PLAIN  90.0   // height of a panel
 
-enum { PP_CURVES = 8, PP_PANELS = 3, PP_KEYS = 12 };
+enum { PP_CURVES = 8, PP_PANELS = 4, PP_KEYS = 12 };
 
 const char *pp_colour(int k);  // of curve k, they repeat after seven
 // Curves that coincide stay visible: later ones are thinner and lie on top; past seven they are
