@@ -76,6 +76,7 @@ typedef struct live_sim {
     double speed, rate;  // simulated over real time: requested, reached
     int pending;         // single steps requested
     live_drag drag;
+    double *input;  // inputs: as a page has set them; NaN: not
     live_board *board;
     const volatile sig_atomic_t *interrupted;
     perp_env env;  // ends a long step after a signal
@@ -102,6 +103,15 @@ void live_record_save(live_sim *live);
 bool live_change_mu(live_sim *live, double mu);
 bool live_change_def(live_sim *live, const perp_sim_def *def);
 bool live_reset(live_sim *live);
+
+// ── Inputs (live_input.c) ────────────────────────────────────────────────────────────────────────
+
+bool live_inputs_begin(live_sim *live);   // false: out of memory
+void live_inputs_forget(live_sim *live);  // after a reset: the scene's own values
+void live_inputs_apply(live_sim *live);   // to a new sim
+struct json_t;
+void live_inputs_obey(live_sim *live, const struct json_t *root);
+struct json_t *live_inputs_list(const live_sim *live);  // for the status
 
 // ── The server (live_server.c) ───────────────────────────────────────────────────────────────────
 

@@ -55,6 +55,10 @@ static bool replace(live_sim *live, perp_scene *scene, const perp_sim_def *def, 
     live->def = *def;
     live->failed = false;
     live->stepped = false;
+    if (!keep_state) {
+        live_inputs_forget(live);
+    }
+    live_inputs_apply(live);
     live_record_begin(live);
     return true;
 }

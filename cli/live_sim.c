@@ -202,6 +202,7 @@ void live_sim_obey(live_sim *live, const char *command)
         obey_method(live, root);
     }
     obey_numbers(live, root);
+    live_inputs_obey(live, root);
     if (json_is_true(json_object_get(root, "save"))) {
         live_record_save(live);
     }
@@ -230,12 +231,13 @@ bool live_sim_tell(live_sim *live)
         }
     }
     json_t *root = json_pack(
-        "{s:o,s:o,s:o,s:s,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:s,s:f,s:b}", "solvers", solvers, "steppers",
-        words_of(perp_stepper_word), "laws", words_of(perp_friction_law_word), "solver",
+        "{s:o,s:o,s:o,s:s,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:s,s:f,s:b,s:o}", "solvers", solvers,
+        "steppers", words_of(perp_stepper_word), "laws", words_of(perp_friction_law_word), "solver",
         live->solver, "stepper", perp_stepper_word((int)live->def.stepper), "law",
         perp_friction_law_word((int)live->def.friction), "h", live->h, "mu", live->mu, "speed",
         live->speed, "running", live->running, "failed", live->failed, "message", live->message,
-        "recorded_from", live->recorded_from, "recording", live->record != NULL);
+        "recorded_from", live->recorded_from, "recording", live->record != NULL, "inputs",
+        live_inputs_list(live));
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     bool told = text && live_board_tell(live->board, text);
     free(text);
@@ -322,6 +324,10 @@ cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_o
         0) {
         return cli_complain("%s: %s", path, error.text);
     }
+    if (!live_inputs_begin(live)) {
+        cli_complain("view: not enough memory");
+        return CLI_OUTPUT;
+    }
     const char *name = perp_scene_name(live->scene);
     snprintf(live->base, sizeof live->base, "%s%s",
              base      ? base
@@ -368,5 +374,6 @@ void live_sim_close(live_sim *live)
     live_record_drop(live);
     perp_sim_destroy(live->sim);
     perp_scene_destroy(live->scene);
+    free(live->input);
     free(live->frame);
 }
