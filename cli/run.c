@@ -232,7 +232,8 @@ static cli_exit choose_csv(const char *list, unsigned *csv)
                  {"contacts", PERP_CSV_CONTACTS},
                  {"parts", PERP_CSV_PARTS},
                  {"joints", PERP_CSV_JOINTS},
-                 {"actuators", PERP_CSV_ACTUATORS}};
+                 {"actuators", PERP_CSV_ACTUATORS},
+                 {"sensors", PERP_CSV_SENSORS}};
     *csv = 0;
     for (const char *word = list; word;) {
         size_t length = strcspn(word, ","), k = 0, count = sizeof files / sizeof files[0];
@@ -242,7 +243,7 @@ static cli_exit choose_csv(const char *list, unsigned *csv)
         }
         if (k == count) {
             return cli_complain("run: --csv: unknown file '%.*s': expected none, all, or some of "
-                                "bodies, contacts, parts, joints, actuators",
+                                "bodies, contacts, parts, joints, actuators, sensors",
                                 (int)(length < 40 ? length : 40), word);
         }
         *csv |= files[k].bits;

@@ -50,3 +50,9 @@ typedef struct perp_input {
 typedef struct perp_actuator {
     int32_t i;
 } perp_actuator;
+typedef struct perp_site {
+    int32_t i;
+} perp_site;
+typedef struct perp_sensor {
+    int32_t i;
+} perp_sensor;

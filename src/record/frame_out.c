@@ -229,6 +229,20 @@ static bool put_controls(perp_record *r, const pp_stored_part *at)
     return true;
 }
 
+// Values of all sensors, one after the other.
+static bool put_sensors(perp_record *r)
+{
+    size_t count = (size_t)r->model->sensor_values;
+    if (count == 0) {
+        return true;
+    }
+    double *value = pp_store_rows(&r->store, PP_COL_SENSOR, 1);
+    if (value) {
+        memcpy(value, r->sensor, count * sizeof *value);
+    }
+    return value != NULL;
+}
+
 // Kinetic energy at the start [J]. Before the first step no step has computed it.
 static double start_kinetic(const perp_sim *sim)
 {
@@ -303,7 +317,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_byte(store, PP_COL_PART_KIND, at->kind) &&
                put_real(store, PP_COL_LENGTH, at->h);
     } else {
-        good = good && put_applied(r, at) && put_controls(r, at) &&
+        good = good && put_applied(r, at) && put_controls(r, at) && put_sensors(r) &&
                put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
@@ -321,6 +335,7 @@ bool pp_csv_is_wanted(const perp_record *r, pp_csv file)
         [PP_CSV_BODIES] = PERP_CSV_BODIES,     [PP_CSV_CONTACTS] = PERP_CSV_CONTACTS,
         [PP_CSV_PART_BODIES] = PERP_CSV_PARTS, [PP_CSV_PART_CONTACTS] = PERP_CSV_PARTS,
         [PP_CSV_JOINTS] = PERP_CSV_JOINTS,     [PP_CSV_ACTUATORS] = PERP_CSV_ACTUATORS,
+        [PP_CSV_SENSORS] = PERP_CSV_SENSORS,
     };
     return file == PP_CSV_EVENTS || (r->def.csv & bit[file]) != 0;
 }
@@ -490,6 +505,45 @@ static void put_actuator_lines(perp_record *r, const pp_stored_part *at)
     }
 }
 
+// A column for each value of each sensor, with its unit: "wrist force.x [N]". The name is quoted with the rest.
+static void put_sensor_head(perp_record *r)
+{
+    const perp_model *m = r->model;
+    pp_text *text = &r->lines[PP_CSV_SENSORS];
+    if (!pp_csv_is_wanted(r, PP_CSV_SENSORS)) {
+        return;
+    }
+    pp_text_add(text, "t");
+    for (int i = 0; i < m->sensors; i++) {
+        const pp_sensor *s = &m->sensor[i];
+        for (int k = 0; k < s->size; k++) {
+            char tail[32];
+            const char *label = perp_sensor_label(s->size, k);
+            pp_print(tail, sizeof tail, "%s%s [%s]", label[0] ? "." : "", label, s->unit);
+            pp_text_add(text, ",");
+            pp_text_field_with(text, s->name, tail);
+        }
+    }
+    pp_text_add(text, "\n");
+}
+
+static void put_sensor_line(perp_record *r, const pp_stored_part *at)
+{
+    pp_text *text = &r->lines[PP_CSV_SENSORS];
+    if (!pp_csv_is_wanted(r, PP_CSV_SENSORS)) {
+        return;
+    }
+    if (r->model->sensors == 0) {
+        return;
+    }
+    if (r->sum.frames == 0) {
+        put_sensor_head(r);
+    }
+    put_part(text, r, at, -1);
+    put_cells(text, r->model->sensor_values, r->sensor);
+    pp_text_add(text, "\n");
+}
+
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
 // The state of the sim, with the sums of the steps since the last frame: the worst certificate,
@@ -516,6 +570,11 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
         r->actuator[i] = perp_sim_actuator(sim, (perp_actuator){i});
     }
     now->actuator = r->actuator;
+    for (int i = 0; i < m->sensors; i++) {
+        const pp_sensor *s = &m->sensor[i];
+        // a handle of the model, and all the room it needs: nothing to refuse
+        (void)!perp_sim_sensor(sim, (perp_sensor){i}, r->sensor + s->at, s->size);
+    }
     now->h = start ? 0.0 : sim->whole;
     now->input = sim->controls.input;
     now->filter = sim->controls.filter;
@@ -556,6 +615,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     put_contact_lines(r, &now, -1);
     put_joint_lines(r, &now);
     put_actuator_lines(r, &now);
+    put_sensor_line(r, &now);
     // Certificates and energies of a frame are those of all steps since the frame before.
     r->framed = r->sum.steps;
     r->sum.frames++;

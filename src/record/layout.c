@@ -24,7 +24,7 @@ bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
     bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
                      column == PP_COL_EVENTS || column == PP_COL_APPLIED_END ||
                      column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED ||
-                     (column >= PP_COL_INPUT && column <= PP_COL_LIMITED);
+                     (column >= PP_COL_INPUT && column <= PP_COL_SENSOR);
     return table == PP_FRAMES ? !of_parts : !of_frames;
 }
 
@@ -91,6 +91,8 @@ static int entries(pp_count count, pp_h5_sizes sizes)
         return sizes.inputs;
     case PP_ACTUATORS:
         return sizes.actuators;
+    case PP_SENSOR_VALUES:
+        return sizes.sensor_values;
     case PP_SPATIAL:
         return sizes.spatial;
     default:

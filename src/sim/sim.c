@@ -144,7 +144,7 @@ static bool allocate_sim(perp_sim *sim)
     pp_sim_step_clock_set(sim);
     pp_frames(m, &sim->now, sim->frames);
     pp_sim_reset_turns(sim);
-    return pp_sim_controls_create(sim);
+    return pp_sim_controls_create(sim) && pp_sim_sensors_create(sim);
 }
 
 perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, const perp_env *env,

@@ -106,6 +106,16 @@ typedef struct pp_controls {
     bool any;              // there are inputs or actuators
 } pp_controls;
 
+// What sensors need of a step. Both members have a copy for the last step and one for the step under way, so that a step
+// that fails changes nothing.
+typedef struct pp_sensing {
+    double *sum[2];  // impulses that the means of sensors come from, in the order of their values
+    pp_frame *start[2];  // bodies where the step started
+    int last;            // which of the two is of the last step
+    double h;            // length of the last step [s]; 0: none since the state was set
+    double before;       // h when the step under way began
+} pp_sensing;
+
 // Which stage runs, and since when, by pp_seconds().
 typedef struct pp_stage_clock {
     perp_stage stage;
@@ -147,6 +157,7 @@ struct perp_sim {
     pp_state now, next;
     pp_step_clock clock;  // now.t is its time
     pp_controls controls;
+    pp_sensing sensing;
     bool stepping;         // a step is under way: callbacks may not begin another
     perp_wrench *applied;  // bodies
     perp_wrench *pushed;   // bodies: what was applied in the last step
@@ -186,6 +197,12 @@ perp_status pp_sim_stopped(perp_sim *sim);
 bool pp_sim_controls_create(perp_sim *sim);
 perp_status pp_sim_controls_begin(perp_sim *sim, double h);
 void pp_sim_controls_end(perp_sim *sim, bool done);
+
+// Sensors (sensor.c): memory for them, false: none left; a step begins; a part of it is about to be committed; it ends.
+bool pp_sim_sensors_create(perp_sim *sim);
+void pp_sim_sensors_begin(perp_sim *sim);
+void pp_sim_sensors_add(perp_sim *sim);
+void pp_sim_sensors_end(perp_sim *sim, bool done);
 
 // The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
 double pp_sim_time_after(const perp_sim *sim, double h);

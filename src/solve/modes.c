@@ -94,6 +94,7 @@ static bool set_touches(pp_modes *s)
         if (r->in.tree && (r->in.implied[i] || r->in.folded[i])) {
             continue;
         }
+        // without a law of its own: a row that always sticks
         pp_mode_contact *c = &s->contact[s->rows++];
         c->n = &rows->b[i];
         c->mode = PP_MODE_STICK;

@@ -50,7 +50,7 @@ typedef struct prox_schedule {
     int gs_steps;    // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 0.5, 40,
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 0.15, 40,
                                                0};                              // few contacts
 static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many
 
@@ -219,12 +219,21 @@ static void polish_to_roundoff(pp_modes *s, double error, double *kept)
     }
 }
 
+// Few contacts must come to rounding where the solvers that follow get there cheaply: by pivoting in the plane, with few
+// unknowns in the coordinates of bodies. A robot's feet in space are rings of sticking contacts, which those climb at for
+// thousands of factorisations.
+static bool accepts_tolerance(const pp_modes *s)
+{
+    bool feet = s->tree && s->run->model->spatial;
+    return !s->run->finish_polygons && (feet || pp_modes_are_many(s));
+}
+
 // Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
 // or is below the tolerance and no longer falls.
 static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *solved)
 {
     double error = pp_modes_evaluate(s), last = PP_INF;
-    double enough = s->run->finish_polygons ? 0.0 : how->accept_tol;
+    double enough = accepts_tolerance(s) ? how->accept_tol : 0.0;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
     s->proximal = how->alpha_first > 0.0 ? how->alpha_first : first_alpha(s, error);

@@ -205,6 +205,7 @@ static void schema_and_reader_know_the_same(void **state)
                    {"contact", &pp_contact_object},  {"pair", &pp_pair_object},
                    {"joint", &pp_joint_object},      {"force", &pp_force_object},
                    {"input", &pp_input_object},      {"actuator", &pp_actuator_object},
+                   {"site", &pp_site_object},        {"sensor", &pp_sensor_object},
                    {"copies", &pp_replicate_object}, {"include", &pp_include_object},
                    {"assembly", &pp_assembly_object}};
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {

@@ -221,6 +221,32 @@ async function lift(browser, folder) {
   }
 }
 
+// Sensors follow the run, and their strip shows the last frames.
+async function sensors(browser, folder) {
+  const child = await serve(folder, "scenes/sensor-arm.json");
+  try {
+    const page = await openPage(browser, child.url.href);
+    await page.waitForFunction(() => window.perp.live.built);
+    await page.click("[data-play]");
+    await page.waitForFunction(() => window.perp.run.t1 > 0.1);
+    await page.click("[data-play]");
+    await running(page, false);
+    await settled(page);
+    const seen = await page.evaluate(() => {
+      const { run } = window.perp;
+      const last = run.poses.t.rows - 1;
+      const imu = run.sensor(5, last);
+      return { same: run.poses.sensor.rows === run.poses.t.rows, up: Math.hypot(...imu), height: run.sensor(8, last)[0] };
+    });
+    check(seen.same && Math.abs(seen.up - 9.81) < 2 && seen.height > 0.019 && seen.height < 0.07, `sensors are live: ${JSON.stringify(seen)}`);
+    silent(page);
+    await page.context().close();
+    await child.ended;
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
 const MOTOR = { name: "motor", step: 0.01, until: 10, gravity: [0, 0],
   inputs: [{ name: "torque <x>", value: 0.5, range: [-2, 3], unit: "N m" }, { name: "free", value: 0 }],
   bodies: [{ name: "wheel", position: [0, 0], mass: 1, inertia: 1, shapes: [{ kind: "disc", radius: 0.3 }] }],
@@ -279,6 +305,7 @@ function write(folder, scene) {
 await withBrowser(async (browser, folder) => {
   await lift(browser, folder);
   await inputs(browser, folder);
+  await sensors(browser, folder);
   const child = await serve(folder, write(folder, SCENE));
   try {
     await strangers(child.url);
