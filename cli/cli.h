@@ -131,6 +131,7 @@ typedef struct progress {
     double start, end;  // simulated time
 } progress;
 
+double cli_seconds(void);  // monotonic clock [s]
 progress progress_begin(bool wanted, double start, double end);
 void progress_step(progress *p, const perp_sim *sim, double residual);
 void progress_end(progress *p);

@@ -76,18 +76,22 @@ typedef struct live_sim {
     double speed, rate;  // simulated over real time: requested, reached
     int pending;         // single steps requested
     live_drag drag;
+    double *input;  // inputs: as a page has set them; NaN: not
     live_board *board;
+    const volatile sig_atomic_t *interrupted;
+    perp_env env;  // ends a long step after a signal
     unsigned char *frame;
     size_t frame_room;
 } live_sim;
 
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
-                       const char *base, live_board *board);
+                       const char *base, live_board *board,
+                       const volatile sig_atomic_t *interrupted);
 void live_sim_close(live_sim *live);
 // The page for this scene, freed by the caller; NULL after an error message.
 char *live_sim_page(live_sim *live, size_t *size);
-// Runs until live_board_over.
-void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted);
+// Runs until live_board_over, or a signal.
+void live_sim_run(live_sim *live);
 bool live_sim_publish(live_sim *live);
 bool live_sim_tell(live_sim *live);
 // Executes a command of a page (JSON).
@@ -99,6 +103,15 @@ void live_record_save(live_sim *live);
 bool live_change_mu(live_sim *live, double mu);
 bool live_change_def(live_sim *live, const perp_sim_def *def);
 bool live_reset(live_sim *live);
+
+// ── Inputs (live_input.c) ────────────────────────────────────────────────────────────────────────
+
+bool live_inputs_begin(live_sim *live);   // false: out of memory
+void live_inputs_forget(live_sim *live);  // after a reset: the scene's own values
+void live_inputs_apply(live_sim *live);   // to a new sim
+struct json_t;
+void live_inputs_obey(live_sim *live, const struct json_t *root);
+struct json_t *live_inputs_list(const live_sim *live);  // for the status
 
 // ── The server (live_server.c) ───────────────────────────────────────────────────────────────────
 

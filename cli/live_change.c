@@ -36,7 +36,7 @@ static bool replace(live_sim *live, perp_scene *scene, const perp_sim_def *def, 
     perp_sim *sim = NULL;
     perp_error error = {0};
     const perp_scene *from = scene ? scene : live->scene;
-    if (perp_sim_create(perp_scene_model(from), def, NULL, &sim, &error) < 0) {
+    if (perp_sim_create(perp_scene_model(from), def, &live->env, &sim, &error) < 0) {
         say(live, "not changed", error.text);
         return false;
     }
@@ -55,6 +55,10 @@ static bool replace(live_sim *live, perp_scene *scene, const perp_sim_def *def, 
     live->def = *def;
     live->failed = false;
     live->stepped = false;
+    if (!keep_state) {
+        live_inputs_forget(live);
+    }
+    live_inputs_apply(live);
     live_record_begin(live);
     return true;
 }

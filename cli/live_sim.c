@@ -202,6 +202,7 @@ void live_sim_obey(live_sim *live, const char *command)
         obey_method(live, root);
     }
     obey_numbers(live, root);
+    live_inputs_obey(live, root);
     if (json_is_true(json_object_get(root, "save"))) {
         live_record_save(live);
     }
@@ -230,12 +231,13 @@ bool live_sim_tell(live_sim *live)
         }
     }
     json_t *root = json_pack(
-        "{s:o,s:o,s:o,s:s,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:s,s:f,s:b}", "solvers", solvers, "steppers",
-        words_of(perp_stepper_word), "laws", words_of(perp_friction_law_word), "solver",
+        "{s:o,s:o,s:o,s:s,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:s,s:f,s:b,s:o}", "solvers", solvers,
+        "steppers", words_of(perp_stepper_word), "laws", words_of(perp_friction_law_word), "solver",
         live->solver, "stepper", perp_stepper_word((int)live->def.stepper), "law",
         perp_friction_law_word((int)live->def.friction), "h", live->h, "mu", live->mu, "speed",
         live->speed, "running", live->running, "failed", live->failed, "message", live->message,
-        "recorded_from", live->recorded_from, "recording", live->record != NULL);
+        "recorded_from", live->recorded_from, "recording", live->record != NULL, "inputs",
+        live_inputs_list(live));
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     bool told = text && live_board_tell(live->board, text);
     free(text);
@@ -265,11 +267,11 @@ static void advance(live_sim *live, double *clock)
     live->rate = 0.9 * live->rate + 0.1 * reached;
 }
 
-void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted)
+void live_sim_run(live_sim *live)
 {
     char command[LIVE_COMMAND_BYTES];
     double clock = live_seconds(), shown = 0.0;
-    while (!*interrupted && !live_board_over(live->board)) {
+    while (!*live->interrupted && !live_board_over(live->board)) {
         bool busy = live->running || live->pending > 0;
         double wait = busy ? fmax(0.0, shown + FRAME - live_seconds()) : 0.1;
         while (live_board_take(live->board, command, wait)) {
@@ -295,11 +297,20 @@ void live_sim_run(live_sim *live, const volatile sig_atomic_t *interrupted)
 
 // ── Beginning and end ────────────────────────────────────────────────────────────────────────────
 
+static bool is_interrupted(void *user)
+{
+    const volatile sig_atomic_t *const *interrupted = user;
+    return **interrupted != 0;
+}
+
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
-                       const char *base, live_board *board)
+                       const char *base, live_board *board,
+                       const volatile sig_atomic_t *interrupted)
 {
     perp_error error = {0};
-    *live = (live_sim){.mu = -1.0, .speed = 1.0, .board = board, .drag = {.body = -1}};
+    *live = (live_sim){
+        .mu = -1.0, .speed = 1.0, .board = board, .interrupted = interrupted, .drag = {.body = -1}};
+    live->env = (perp_env){.stop = is_interrupted, .user = &live->interrupted};
     live->since = live->worst = (perp_certificate){.passed = true};
     cli_exit code = cli_scene_open(path, reading, &live->scene);
     if (code != CLI_FINE) {
@@ -309,8 +320,13 @@ cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_o
     snprintf(live->solver, sizeof live->solver, "%s", live->def.solver ? live->def.solver : "auto");
     live->def.solver = live->solver;
     live->h = perp_scene_step(live->scene);
-    if (perp_sim_create(perp_scene_model(live->scene), &live->def, NULL, &live->sim, &error) < 0) {
+    if (perp_sim_create(perp_scene_model(live->scene), &live->def, &live->env, &live->sim, &error) <
+        0) {
         return cli_complain("%s: %s", path, error.text);
+    }
+    if (!live_inputs_begin(live)) {
+        cli_complain("view: not enough memory");
+        return CLI_OUTPUT;
     }
     const char *name = perp_scene_name(live->scene);
     snprintf(live->base, sizeof live->base, "%s%s",
@@ -358,5 +374,6 @@ void live_sim_close(live_sim *live)
     live_record_drop(live);
     perp_sim_destroy(live->sim);
     perp_scene_destroy(live->scene);
+    free(live->input);
     free(live->frame);
 }

@@ -9,7 +9,7 @@
 
 static const double INTERVAL = 0.2;  // between updates [s]
 
-static double now(void)
+double cli_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -18,7 +18,7 @@ static double now(void)
 
 progress progress_begin(bool wanted, double start, double end)
 {
-    double t = now();
+    double t = cli_seconds();
     return (progress){.shown = wanted && isatty(STDERR_FILENO),
                       .began = t,
                       .next = t + INTERVAL,
@@ -44,7 +44,7 @@ void progress_step(progress *p, const perp_sim *sim, double residual)
     if (!p->shown) {
         return;
     }
-    double t = now();
+    double t = cli_seconds();
     if (t < p->next) {
         return;
     }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct run_options {
     const char *file, *dir, *solver;
@@ -16,7 +17,8 @@ typedef struct run_options {
     int stepper, form, every, max_iterations;              // negative or 0: from the scene
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
-    bool json, quiet, no_figures, no_replay, profile;
+    bool json, quiet, no_figures, no_replay, no_recording, profile;
+    const char *csv;  // names of CSV files, commas between
     perp_scene_load_options reading;
 } run_options;
 
@@ -34,9 +36,27 @@ typedef struct run {
 
 static volatile sig_atomic_t interrupted;
 
+// A step that does not end within a second after a signal is in a factorisation of another library, which cannot be
+// interrupted. Frames are flushed as they come: the recording can be read up to the last one.
+static void give_up(int number)
+{
+    static const char text[] = "perp: the step did not end in time; the recording is incomplete\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(CLI_INTERRUPTED);
+}
+
 static void interrupt(int number)
 {
     interrupted = number;
+    alarm(1);
+}
+
+// For perp_env: ends a step that takes long.
+static bool is_interrupted(void *user)
+{
+    (void)user;
+    return interrupted != 0;
 }
 
 // ── Setup ───────────────────────────────────────────────────────────────────────────────────────
@@ -80,6 +100,8 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
+        {"--csv", CLI_TEXT, &o->csv, NULL},
+        {"--no-recording", CLI_FLAG, &o->no_recording, NULL},
         {"--no-figures", CLI_FLAG, &o->no_figures, NULL},
         {"--no-replay", CLI_FLAG, &o->no_replay, NULL},
         {"--replay-mb", CLI_POSITIVE, &o->replay_mb, NULL},
@@ -198,6 +220,64 @@ static void remove_leftovers(const run *r)
     }
 }
 
+// The bits of perp_csv for a list such as "bodies,joints".
+static cli_exit choose_csv(const char *list, unsigned *csv)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } files[] = {{"none", 0},
+                 {"all", PERP_CSV_ALL},
+                 {"bodies", PERP_CSV_BODIES},
+                 {"contacts", PERP_CSV_CONTACTS},
+                 {"parts", PERP_CSV_PARTS},
+                 {"joints", PERP_CSV_JOINTS},
+                 {"actuators", PERP_CSV_ACTUATORS},
+                 {"sensors", PERP_CSV_SENSORS}};
+    *csv = 0;
+    for (const char *word = list; word;) {
+        size_t length = strcspn(word, ","), k = 0, count = sizeof files / sizeof files[0];
+        while (k < count &&
+               (strlen(files[k].name) != length || strncmp(files[k].name, word, length) != 0)) {
+            k++;
+        }
+        if (k == count) {
+            return cli_complain("run: --csv: unknown file '%.*s': expected none, all, or some of "
+                                "bodies, contacts, parts, joints, actuators, sensors",
+                                (int)(length < 40 ? length : 40), word);
+        }
+        *csv |= files[k].bits;
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return CLI_FINE;
+}
+
+static cli_exit begin_recording(run *r)
+{
+    perp_error error = {0};
+    perp_record_def record = perp_record_default();
+    if (r->options.csv) {
+        cli_exit code = choose_csv(r->options.csv, &record.csv);
+        if (code != CLI_FINE) {
+            return code;
+        }
+    }
+    record.name = perp_scene_name(r->scene);
+    record.scene = perp_scene_text(r->scene, NULL);
+    record.file = perp_scene_files(r->scene, &record.files);
+    record.h = r->h;
+    record.every = frames_every(r);
+    record.summary_only = r->options.no_recording;
+    if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
+        cli_complain("%s", error.text);
+        return error.status == PERP_ERR_IO ? CLI_OUTPUT : CLI_INPUT;
+    }
+    if (!r->options.no_recording) {
+        remove_leftovers(r);
+    }
+    return CLI_FINE;
+}
+
 static cli_exit begin(run *r)
 {
     perp_error error = {0};
@@ -205,27 +285,21 @@ static cli_exit begin(run *r)
     if (code != CLI_FINE) {
         return code;
     }
+    signal(SIGALRM, give_up);
+    cli_catch(interrupt);  // from here on computations ask for it
     perp_sim_def def = sim_def(r);
-    if (perp_sim_create(perp_scene_model(r->scene), &def, NULL, &r->sim, &error) < 0) {
-        return cli_complain("%s: %s", r->options.file, error.text);
+    const perp_env env = {.stop = is_interrupted};
+    perp_status created = perp_sim_create(perp_scene_model(r->scene), &def, &env, &r->sim, &error);
+    if (created < 0) {
+        cli_complain("%s: %s", r->options.file, error.text);
+        return created == PERP_ERR_STOPPED ? CLI_INTERRUPTED : CLI_INPUT;
     }
     code = count_steps(r);
     if (code != CLI_FINE) {
         return code;
     }
     choose_directory(r);
-    perp_record_def record = perp_record_default();
-    record.name = perp_scene_name(r->scene);
-    record.scene = perp_scene_text(r->scene, NULL);
-    record.file = perp_scene_files(r->scene, &record.files);
-    record.h = r->h;
-    record.every = frames_every(r);
-    if (perp_record_create(r->dir, r->sim, &record, NULL, &r->record, &error) < 0) {
-        cli_complain("%s", error.text);
-        return error.status == PERP_ERR_IO ? CLI_OUTPUT : CLI_INPUT;
-    }
-    remove_leftovers(r);
-    return CLI_FINE;
+    return begin_recording(r);
 }
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
@@ -251,6 +325,9 @@ static void dump_problem(const run *r)
 {
     char path[4200];
     perp_step_problem *problem = NULL;
+    if (r->options.no_recording) {
+        return;
+    }
     snprintf(path, sizeof path, "%s/unsolved.json", r->dir);
     if (perp_sim_problem(r->sim, PERP_FORM_MCP, &problem) >= 0 &&
         perp_mcp_write(&problem->mcp, perp_scene_name(r->scene), path, NULL) >= 0) {
@@ -269,6 +346,10 @@ static cli_exit step_all(run *r)
     }
     for (int64_t k = 0; k < r->steps && code == CLI_FINE; k++) {
         perp_status status = perp_sim_step(r->sim, k + 1 < r->steps ? r->h : r->last);
+        if (status == PERP_ERR_STOPPED) {  // the state is that of the last step, which is recorded
+            code = CLI_INTERRUPTED;
+            break;
+        }
         cli_profile_step(&r->profile, perp_sim_info(r->sim));
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
@@ -277,6 +358,7 @@ static cli_exit step_all(run *r)
         progress_step(&line, r->sim, perp_record_summary(r->record).worst.residual);
         code = status < 0 ? CLI_UNSOLVED : interrupted ? CLI_INTERRUPTED : CLI_FINE;
     }
+    alarm(0);  // what is left to do takes as long as it takes
     progress_end(&line);
     return code;
 }
@@ -366,9 +448,11 @@ static void print_summary(const run *r, const perp_summary *sum)
     cli_left_out(perp_scene_model(r->scene));
     printf("time        %.3f s (%.3g x real time), %.3g us per step\n", sum->seconds,
            t / sum->seconds, 1e6 * sum->step_seconds);
+    printf("  stepping %.3f s, certifying %.3f s, recording %.3f s\n", sum->seconds_steps,
+           sum->seconds_certify, sum->seconds_record);
     print_answers(sum);
     print_certificate(sum);
-    printf("recording   %s\n", cli_plain(r->dir));
+    printf("recording   %s\n", r->options.no_recording ? "none" : cli_plain(r->dir));
 }
 
 // Draws the figures and writes the replay page. Without the viewer built in, prints a note and succeeds.
@@ -378,9 +462,10 @@ static bool draw(const run *r)
     perp_recording *recording = NULL;
     perp_error error = {0};
     const run_options *o = &r->options;
-    if (o->no_figures && o->no_replay) {
+    if (o->no_recording || (o->no_figures && o->no_replay)) {
         return true;
     }
+    double began = cli_seconds();
     bool drawn = perp_recording_open(r->dir, NULL, &recording, &error) >= 0 &&
                  (o->no_figures || perp_plot_write(recording, r->dir, NULL, NULL, &error) >= 0);
     if (!drawn) {
@@ -392,6 +477,9 @@ static bool draw(const run *r)
         printf("replay      none: perp was built without the viewer (needs Node.js and npm)\n");
     }
     perp_recording_close(recording);
+    if (drawn && !o->quiet && !o->json) {
+        printf("drawing     %.3f s\n", cli_seconds() - began);
+    }
     return drawn;
 }
 
@@ -401,7 +489,11 @@ static cli_exit end(run *r, cli_exit code)
         cli_complain("%s: %s", perp_scene_name(r->scene), perp_sim_error(r->sim)->text);
         dump_problem(r);
     } else if (code == CLI_INTERRUPTED) {
-        cli_complain("interrupted at t = %g s; recorded up to there", perp_sim_time(r->sim));
+        cli_complain(r->options.no_recording
+                         ? "interrupted at t = %g s"
+                         : "interrupted at t = %g s; recorded up to there, without figures and "
+                           "replay (perp plot, perp view)",
+                     perp_sim_time(r->sim));
     }
     if (perp_record_finish(r->record, r->sim) < 0) {
         return lost_output(r);
@@ -416,7 +508,8 @@ static cli_exit end(run *r, cli_exit code)
     if (r->options.profile) {
         cli_profile_print(&r->profile, r->options.json ? stderr : stdout);
     }
-    if (!draw(r)) {
+    // after a signal the run ends soon: drawing a long recording takes seconds
+    if (code != CLI_INTERRUPTED && !draw(r)) {
         return CLI_OUTPUT;
     }
     return code == CLI_FINE && !sum.worst.passed ? CLI_VIOLATED : code;
@@ -433,7 +526,6 @@ cli_exit cli_run(int count, char **words)
         code = begin(&r);
     }
     if (code == CLI_FINE) {
-        cli_catch(interrupt);
         code = step_all(&r);
         code = code == CLI_OUTPUT ? code : end(&r, code);
     }

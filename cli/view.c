@@ -88,7 +88,7 @@ static cli_exit serve(live_sim *live, const view_options *o)
     live->running = o->run;
     (void)!live_sim_tell(live);
     (void)!live_sim_publish(live);
-    live_sim_run(live, &interrupted);
+    live_sim_run(live);
     live_server_stop(server);
     free(page);
     return CLI_FINE;
@@ -104,7 +104,7 @@ static cli_exit view_scene(const view_options *o)
         return CLI_OUTPUT;
     }
     cli_catch(interrupt);
-    cli_exit code = live_sim_open(&live, o->file, &o->reading, o->base, board);
+    cli_exit code = live_sim_open(&live, o->file, &o->reading, o->base, board, &interrupted);
     if (code == CLI_FINE) {
         code = serve(&live, o);
     }

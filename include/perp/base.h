@@ -45,7 +45,8 @@
     X(PERP_ERR_INFEASIBLE, -9, "infeasible", "proved to have no solution")                         \
     X(PERP_ERR_SINGULAR, -10, "singular", "singular factorisation: no solution found")             \
     X(PERP_ERR_REFUSED, -11, "refused", "the problem is outside the class of this solver")         \
-    X(PERP_ERR_FORMAT, -12, "error", "invalid file contents")
+    X(PERP_ERR_FORMAT, -12, "error", "invalid file contents")                                      \
+    X(PERP_ERR_STOPPED, -13, "stopped", "stopped by the caller")
 
 #define PERP_X(name, value, word, text) name = value,
 typedef enum perp_status { PERP_STATUS_LIST(PERP_X) } perp_status;
@@ -55,7 +56,7 @@ typedef enum perp_status { PERP_STATUS_LIST(PERP_X) } perp_status;
 PERP_API const char *perp_version(void);
 // A human-readable description. Never NULL.
 PERP_API const char *perp_status_text(perp_status status);
-// One word, for tables and JSON: solved inexact infeasible ray limit singular refused error.
+// One word, for tables and JSON: solved inexact infeasible ray limit singular refused stopped error.
 PERP_API const char *perp_status_word(perp_status status);
 // Escapes text for output to a terminal: control characters and bytes that are not UTF-8 become \xNN, other characters
 // that move or hide text \uNNNN. Writes at most size bytes with the terminator; returns the full length without it.
@@ -77,5 +78,9 @@ typedef struct perp_env {
     void (*free)(void *user, void *block, size_t size);
     void (*log)(void *user, int level, const char *text);
     void (*parallel_for)(void *user, int count, void (*task)(void *arg, int i), void *arg);
+    // Asked many times during long computations; true ends the call under way with PERP_ERR_STOPPED, usually within a
+    // fraction of a second. A stopped step leaves the state as it was before. Must be cheap; several threads may call
+    // it at the same time. NULL: never.
+    bool (*stop)(void *user);
     void *user;
 } perp_env;

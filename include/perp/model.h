@@ -407,6 +407,8 @@ PERP_API const char *perp_model_body_name(const perp_model *model, perp_body bod
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
 PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
 PERP_API const char *perp_model_input_name(const perp_model *model, perp_input input);
+// As it was defined: value at the start, range, unit (NULL: none). An input that does not exist has the name "".
+PERP_API perp_input_def perp_model_input_def(const perp_model *model, perp_input input);
 PERP_API const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator);
 PERP_API const char *perp_model_site_name(const perp_model *model, perp_site site);
 PERP_API perp_body perp_model_site_body(const perp_model *model, perp_site site);  // {-1}: none

@@ -18,6 +18,17 @@
 
 typedef struct perp_record perp_record;
 
+// The CSV files of a recording; run.h5, events.jsonl and summary.json are always written.
+typedef enum perp_csv {
+    PERP_CSV_BODIES = 1,
+    PERP_CSV_CONTACTS = 2,
+    PERP_CSV_PARTS = 4,  // part_bodies.csv, part_contacts.csv
+    PERP_CSV_JOINTS = 8,
+    PERP_CSV_ACTUATORS = 16,
+    PERP_CSV_SENSORS = 32,
+    PERP_CSV_ALL = 63,
+} perp_csv;
+
 typedef struct perp_record_def {
     const char *name;   // of the scene
     const char *scene;  // text of the scene file, stored in run.h5 for perp_recording_check
@@ -26,6 +37,8 @@ typedef struct perp_record_def {
     double h;              // step size [s]; 0: variable
     int every;             // record a frame every so many steps, and the last; default 1
     double flush_seconds;  // interval between flushes [s]; default 0.5
+    unsigned csv;          // bits of perp_csv; default PERP_CSV_ALL
+    bool summary_only;     // write no files and use no directory: the summary is all that is kept
     uint32_t cookie;
 } perp_record_def;
 
@@ -58,6 +71,9 @@ typedef struct perp_summary {
     perp_certificate worst;               // worst value of each item over all steps
     double seconds;                       // wall time since perp_record_create
     double step_seconds;                  // median wall time of a step, to 1 %
+    double seconds_steps;                 // part of seconds: steps without their certificates,
+    double seconds_certify;               // certificates,
+    double seconds_record;                // and the functions of perp_record
     perp_status status;                   // of the last step
 } perp_summary;
 

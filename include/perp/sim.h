@@ -130,7 +130,8 @@ typedef struct perp_sim_def {
     double tolerance;            // of the solver; default 1e-8
     double max_seconds;  // time limit for solving a step; 0: none. When it is reached, the best
                          // answer so far is used, and the step is PERP_INEXACT with its residual
-                         // in the certificate. Not for PERP_STEPPER_EVENT
+                         // in the certificate. A step that takes as long again (at least 0.5 s),
+                         // and any step of PERP_STEPPER_EVENT that long, is PERP_ERR_LIMIT
     int max_iterations;  // the same for the iterations of all solvers of a step; reproducible
     double max_work;  // work limit of a step (all solvers, islands and parts), in factorisations of
                       // its largest system (or of 3e6 operations, if more); default 2000, 0: none.

@@ -247,6 +247,9 @@ perp_status pp_closed_sparse(pp_closed *c, pp_ldl *ldl, pp_arena *arena)
     // Zero pivots are redundant rows, which get no impulse here. The dense factorisation shares the load instead; where
     // it is affordable, c->ldl stays NULL.
     int redundant = pp_ldl_factor(ldl, x, RANK);
+    if (pp_arena_stopped(arena)) {
+        return PERP_ERR_STOPPED;
+    }
     if (redundant > 0 && c->nb <= DENSE_MOST) {
         return PERP_OK;
     }

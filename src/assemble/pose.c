@@ -343,6 +343,8 @@ perp_status pp_pose_lcp_product(pp_posed *out, pp_product *A, const pp_rows *row
     return PERP_OK;
 }
 
+enum { COLUMNS_BETWEEN = 64 };  // columns between two questions whether to stop
+
 // The Stewart-Trinkle LCP with velocities eliminated: unknowns boxed, normal, along directions, sigma.
 perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *delassus,
                         const double *slack, pp_arena *arena)
@@ -360,6 +362,9 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
     // A column is what a unit of its impulse does to all rates: columns of the Delassus matrix, those of friction
     // combined along their directions.
     for (int j = 0; j < first_t; j++) {
+        if (j % COLUMNS_BETWEEN == 0 && pp_arena_stopped(arena)) {
+            return PERP_ERR_STOPPED;
+        }
         memset(rate, 0, bytes);
         axpy_column(&delassus->D, j, 1.0, rate);
         pp_writer_column(&w);
@@ -369,6 +374,9 @@ perp_status pp_pose_lcp(pp_posed *out, const pp_rows *rows, const pp_delassus *d
     }
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
+        if (g % COLUMNS_BETWEEN == 0 && pp_arena_stopped(arena)) {
+            return PERP_ERR_STOPPED;
+        }
         for (int j = 0; j < group->directions; j++) {
             double d[2];
             pp_friction_direction(group, j, d);

@@ -56,6 +56,20 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 #define PP_ARRAY(arena, type, n) ((type *)pp_arena_array((arena), (size_t)(n), sizeof(type)))
 #define PP_ZEROS(arena, type, n) ((type *)pp_arena_zeros((arena), (size_t)(n), sizeof(type)))
 
+// ── Stopping ─────────────────────────────────────────────────────────────────────────────────────
+// Computations that may take longer than some milliseconds ask at intervals, and return PERP_ERR_STOPPED with whatever
+// they have: what asked them discards it.
+
+bool pp_stopped(const perp_env *env);
+bool pp_arena_stopped(const pp_arena *arena);  // the same for the services behind an arena
+const perp_env *pp_arena_env(const pp_arena *arena);
+
+// Failures after which nothing else is tried: memory is out, or the host wants to stop.
+static inline bool pp_is_final(perp_status status)
+{
+    return status == PERP_ERR_MEMORY || status == PERP_ERR_STOPPED;
+}
+
 // ── Threads (team.c) ─────────────────────────────────────────────────────────────────────────────
 
 // Lanes that work at the same time. A team that is NULL has one lane.
@@ -107,6 +121,8 @@ pp_number pp_number_parse(const char *text, size_t length, double *value);
 bool pp_number_parse_int(const char *text, size_t length, int low, int high, int *value);
 // 17 significant digits, "inf" or "-inf": pp_number_parse reads back the same bits. size >= 32.
 void pp_number_print(char *text, size_t size, double value);
+// 15 significant digits: for times, whose products k h are off by a rounding. size >= 32.
+void pp_number_print_rounded(char *text, size_t size, double value);
 // With 15 or 16 digits where these read back to the same bits: for people.
 void pp_number_print_short(char *text, size_t size, double value);
 

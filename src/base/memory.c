@@ -184,6 +184,21 @@ void *pp_arena_array(pp_arena *arena, size_t n, size_t size)
     return block;
 }
 
+bool pp_stopped(const perp_env *env)
+{
+    return env && env->stop && env->stop(env->user);
+}
+
+bool pp_arena_stopped(const pp_arena *arena)
+{
+    return pp_stopped(&arena->env);
+}
+
+const perp_env *pp_arena_env(const pp_arena *arena)
+{
+    return &arena->env;
+}
+
 void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size)
 {
     void *block = pp_arena_array(arena, n, size);

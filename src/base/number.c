@@ -221,6 +221,15 @@ void pp_number_print(char *text, size_t size, double value)
     print_digits(text, size, value, 17);
 }
 
+void pp_number_print_rounded(char *text, size_t size, double value)
+{
+    if (isfinite(value)) {
+        print_digits(text, size, value, 15);
+    } else {
+        pp_number_print(text, size, value);
+    }
+}
+
 // Most numbers that people write need 15 digits; 17 always suffice.
 void pp_number_print_short(char *text, size_t size, double value)
 {

@@ -75,7 +75,7 @@ static perp_status judge_trial(const fcp_ladder *c, perp_fcp_residuals *residual
     if (status >= 0) {
         *worst = pp_fcp_worst(c->fcp, residuals);
     }
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+    return pp_is_final(status) ? status : PERP_OK;
 }
 
 // Lemke's method on the Stewart–Trinkle problem, as a solver of contact problems.
@@ -130,7 +130,7 @@ static perp_status run_rung(fcp_ladder *c, fcp_rung k)
         status = k.solve(c->solved, &job, c->trial_r, c->trial_v, &report);
         pp_arena_release(job.arena, mark);
         change_units(c, true);
-        if (status == PERP_ERR_MEMORY || judge_trial(c, &residuals, &residual) < 0) {
+        if (pp_is_final(status) || judge_trial(c, &residuals, &residual) < 0) {
             return PERP_ERR_MEMORY;
         }
         if (pass + 1 == PASSES || !pp_auto_tighten(&residuals, residual, &job, &options)) {
@@ -238,7 +238,7 @@ static perp_status run_undamped_rung(const perp_fcp *fcp, const pp_job *job, dou
         report->solver = "ssn";
     }
     pp_auto_append_reason(report, "ssn", status, solved, "");
-    return solved || status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
+    return solved || pp_is_final(status) ? status : PERP_ERR_LIMIT;
 }
 
 // Runs the rungs until one is accepted, infeasibility is proved, or the budget is used up.
@@ -256,7 +256,7 @@ static perp_status run_fcp_ladder(fcp_ladder *c, bool guess)
             break;
         }
         status = run_rung(c, rungs[k]);
-        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+        if (pp_is_final(status) || status == PERP_ERR_INFEASIBLE) {
             break;
         }
     }
@@ -306,10 +306,10 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
     report->solver = "auto";
     perp_status status = run_fcp_ladder(&c, job->options->warm_start);
     // no memory, or a proof: other units change neither
-    bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+    bool ended = pp_is_final(status) || status == PERP_ERR_INFEASIBLE;
     if (!ended && c.residual > job->options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
         status = run_fcp_ladder_equilibrated(&c);
-        ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+        ended = pp_is_final(status) || status == PERP_ERR_INFEASIBLE;
     }
     if (ended) {
         return status;

@@ -258,7 +258,7 @@ perp_status pp_auto_islands_fcp(const perp_fcp *fcp, const pp_job *job, double *
     }
     bool stands = false;
     perp_status status = solve_parts(&p, job, r, report, &stands);
-    if (stands || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+    if (stands || pp_is_final(status) || status == PERP_ERR_INFEASIBLE) {
         return status;
     }
     // not accepted: the whole problem, from the combined answer

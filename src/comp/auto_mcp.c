@@ -118,7 +118,7 @@ static perp_status run_mcp_rung(mcp_ladder *c, mcp_rung r, const double *start)
     }
     perp_status status = r.solve(c->solved, &job, c->trial, &report);
     pp_arena_release(job.arena, mark);
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     c->report->rungs++;
@@ -184,7 +184,7 @@ static perp_status run_mcp_ladder(mcp_ladder *c, const double *start)
             break;
         }
         status = run_mcp_rung(c, rungs[k], k == 0 ? start : NULL);
-        if (status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+        if (pp_is_final(status) || status == PERP_ERR_INFEASIBLE) {
             break;
         }
     }
@@ -231,10 +231,10 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
     }
     perp_status status = run_mcp_ladder(&c, options->warm_start ? start : NULL);
     // no memory, or a proof: other units change neither
-    bool ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+    bool ended = pp_is_final(status) || status == PERP_ERR_INFEASIBLE;
     if (!ended && c.residual > options->tolerance && c.left >= 0 && !pp_job_is_over(job)) {
         status = run_mcp_ladder_equilibrated(&c);
-        ended = status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE;
+        ended = pp_is_final(status) || status == PERP_ERR_INFEASIBLE;
     }
     if (ended) {
         return status;
@@ -244,7 +244,7 @@ perp_status pp_auto_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_re
         memcpy(start, z, (size_t)n * sizeof *z);
         status = run_mcp_rung(&c, (mcp_rung){"ssn", pp_ssn_mcp, 0}, start);
     }
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     if (solved) {

@@ -170,8 +170,9 @@ static void start_clock(call *c, int rows, const perp_env *env)
     c->info->seconds = -now;
 }
 
-// Copies the solver's report to the caller's info. Its opinion of the answer is not part of that.
-static void stop_clock(call *c)
+// Copies the solver's report to the caller's info. Its opinion of the answer is not part of that, but for a solver
+// that the host ended: its status is then that.
+static perp_status stop_clock(call *c, perp_status status)
 {
     perp_comp_info *info = c->info;
     c->stopped = pp_seconds();
@@ -188,9 +189,13 @@ static void stop_clock(call *c)
         info->solver = c->report.solver;
         info->rungs = c->report.rungs;
     }
+    if (status < 0 && c->meter.stopped) {
+        return PERP_ERR_STOPPED;
+    }
     if (c->report.reason[0] != '\0') {
         pp_print(info->error.text, sizeof info->error.text, "%s", c->report.reason);
     }
+    return status;
 }
 
 // The status that follows from the judge's worst residual. `believed` is the solver's
@@ -222,7 +227,7 @@ static perp_status verdict(call *c, perp_status believed, double worst)
 // Statuses after which there is no answer to judge.
 static bool is_memory_or_argument(perp_status status)
 {
-    return status == PERP_ERR_MEMORY || status == PERP_ERR_ARGUMENT || status == PERP_ERR_REFUSED;
+    return pp_is_final(status) || status == PERP_ERR_ARGUMENT || status == PERP_ERR_REFUSED;
 }
 
 // ── MCP ──────────────────────────────────────────────────────────────────────────────────────────
@@ -297,7 +302,7 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     memset(c.options.ray, 0, (size_t)mcp->n * sizeof(double));
     start_clock(&c, mcp->n, env);
     status = mcp->n > 0 ? c.solver->mcp(mcp, &c.job, z, &c.report) : PERP_OK;
-    stop_clock(&c);
+    status = stop_clock(&c, status);
     sanitize_z(mcp, z);
     if (!is_memory_or_argument(status)) {
         status = judge_mcp(&c, mcp, z, status);
@@ -350,7 +355,7 @@ perp_status perp_box_friction_solve(const perp_box_friction *box, const perp_com
     c.options.warm_start = false;  // pp_box_friction decides it for the boxed problems inside
     start_clock(&c, box->n, env);
     status = box->n > 0 ? pp_box_friction(box, &c.job, z, &c.report) : PERP_OK;
-    stop_clock(&c);
+    status = stop_clock(&c, status);
     perp_mcp_residuals residuals;
     double *scratch = PP_ARRAY(c.arena, double, PP_BOX_SCRATCH *(size_t)box->n);
     if (!scratch) {
@@ -507,7 +512,7 @@ perp_status perp_fcp_solve(const char *solver, const perp_fcp *fcp,
     sanitize_contact(n, r);
     start_clock(&c, n, env);
     status = run_to_each_contact(&c, fcp, r, v);
-    stop_clock(&c);
+    status = stop_clock(&c, status);
     sanitize_contact(n, r);
     sanitize_contact(fcp->nv, v);
     if (!is_memory_or_argument(status)) {

@@ -13,6 +13,7 @@ typedef struct pp_meter {
     double operations;  // multiplications with their additions, so far
     double unit;        // operations that count as one factorisation
     double most;        // factorisations; PP_INF: no limit
+    bool stopped;       // the host has ended the job
 } pp_meter;
 
 pp_meter pp_meter_start(int rows, double most);         // of a problem of so many rows
@@ -21,7 +22,10 @@ void pp_meter_add(pp_meter *meter, double operations);  // sweeps, products; NUL
 void pp_meter_factor(pp_meter *meter, double operations);
 double pp_meter_spent(const pp_meter *meter);  // in factorisations
 
-// Whether time or work of a job is used up. A solver then returns its best iterate.
+// Whether time or work of a job is used up, or the host wants it to end. A solver then returns its best iterate.
 struct pp_job;
 bool pp_job_is_over(const struct pp_job *job);
-const char *pp_job_limit(const struct pp_job *job);  // which of them, in words; NULL: neither
+// Whether a computation of so many operations that cannot be interrupted should not begin: the host wants the job to
+// end, or the time that is left is too short.
+bool pp_job_ends_before(const struct pp_job *job, double operations);
+const char *pp_job_limit(const struct pp_job *job);  // which of them, in words; NULL: none

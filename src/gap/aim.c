@@ -393,6 +393,9 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     for (int i = 0, to; i < gaps->count; i = to) {
         const pp_contact *c = &gaps->contact[i];
         to = pair_end(gaps, i);
+        if (choice[i] && pp_arena_stopped(arena)) {
+            return PERP_ERR_STOPPED;
+        }
         if (choice[i] && aim_pair(&t, c, to - i)) {
             out.count += write_pair(&t, &out.contact[out.count]);
         } else {

@@ -157,11 +157,17 @@ typedef struct pair_job {
     int *count;           // of each pair
 } pair_job;
 
+// A team that is stopped finds nothing more; look_at_all then reports it.
 static void look_at_some(void *arg, int from, int to)
 {
     const pair_job *s = arg;
     pp_contact found[PP_POINTS_MAX];
+    bool stopped = pp_stopped(&s->search->team->env);
     for (int i = from; i < to; i++) {
+        if (stopped) {
+            s->count[i] = 0;
+            continue;
+        }
         s->count[i] = find_contacts_of_pair(s->model, s->at, s->search, pp_broad_a(s->pair[i]),
                                             pp_broad_b(s->pair[i]), found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
@@ -178,6 +184,9 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_p
 {
     if (!search->team || search->team->lanes <= 1 || broad->count < SHARED_FROM) {
         for (int i = 0; i < broad->count; i++) {
+            if (i % GRAIN == 0 && pp_arena_stopped(arena)) {
+                return PERP_ERR_STOPPED;
+            }
             out->count +=
                 find_contacts_of_pair(model, at, search, pp_broad_a(broad->pair[i]),
                                       pp_broad_b(broad->pair[i]), &out->contact[out->count]);
@@ -201,7 +210,7 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_p
                 (size_t)s.count[i] * sizeof *s.contact);
         out->count += s.count[i];
     }
-    return PERP_OK;
+    return pp_arena_stopped(arena) ? PERP_ERR_STOPPED : PERP_OK;
 }
 
 // A NaN fails every comparison, so that a body without a place would meet nothing, unseen.
@@ -252,8 +261,9 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *a
     for (int i = 0; i < model->listed; i++) {
         add_listed(out, model, at, i);
     }
-    if (look_at_all(out, model, at, &search, &broad, arena) < 0) {
-        return PERP_ERR_MEMORY;
+    perp_status status = look_at_all(out, model, at, &search, &broad, arena);
+    if (status < 0) {
+        return status;
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }
@@ -277,6 +287,9 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
     }
     // in the given order: the caller knows which contact belongs to which pair
     for (int i = 0; i < pairs; i++) {
+        if (i % GRAIN == GRAIN - 1 && pp_arena_stopped(arena)) {
+            return PERP_ERR_STOPPED;
+        }
         out->count += find_contacts_of_pair(model, at, &search, pair[i].a, pair[i].b,
                                             &out->contact[out->count]);
     }

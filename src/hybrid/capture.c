@@ -417,7 +417,7 @@ static perp_status take_capture_step(pp_flight *flight)
         pp_mark mark = pp_arena_mark(flight->scratch);
         status = try_capture_step(flight, dt);
         pp_arena_release(flight->scratch, mark);
-        if (status >= 0 || status == PERP_ERR_MEMORY) {
+        if (status >= 0 || pp_is_final(status)) {
             flight->capture_dt = k > 0 ? dt : flight->capture_dt;
             return status;
         }

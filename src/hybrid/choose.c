@@ -218,7 +218,7 @@ static perp_status explain_none(pp_flight *flight, const pp_laws *laws, const pp
     if (!y) {
         return PERP_ERR_MEMORY;
     }
-    if (pp_law_contradict(laws, y, proved, flight->scratch) == PERP_ERR_MEMORY) {
+    if (pp_is_final(pp_law_contradict(laws, y, proved, flight->scratch))) {
         return PERP_ERR_MEMORY;
     }
     // A proof is more useful than the failure of a solver, and ends the step:
@@ -246,7 +246,7 @@ static perp_status go_over(pp_laws *laws, const double *r, double *work, const b
     }
     // The tolerance is wide: the edge itself leaves a residual of about 1e-6.
     perp_status status = pp_law_forces(laws, work, &info, arena);
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     if (status < 0 || !(pp_law_residual(laws, work, arena) <= 1e-5)) {
@@ -299,7 +299,7 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
         return status;
     }
     status = pp_law_solve(&laws, r, &info, flight->machine->env, arena);
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     // Painleve's paradox: no admissible acceleration, or one in which the wedged contact carries a
@@ -307,7 +307,7 @@ static perp_status choose_modes(pp_flight *flight, pp_holds *holds, const bool *
     if (status < 0) {
         bool proved = false;
         status = explain_none(flight, &laws, holds, status, &proved);
-        *wedged = info.wedged && !proved && status != PERP_ERR_MEMORY;
+        *wedged = info.wedged && !proved && !pp_is_final(status);
         return *wedged ? PERP_OK : status;
     }
     if (info.wedged && r[laws.law[info.wedge].at] > 0.0) {

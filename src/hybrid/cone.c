@@ -267,7 +267,7 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
     options.tolerance = 1e-12;
     options.loose = 1e-7;
     status = perp_fcp_solve(NULL, &fcp, &options, env, p.z, NULL, NULL);
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     if (!pp_all_finite((size_t)n, p.z)) {

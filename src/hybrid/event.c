@@ -189,7 +189,7 @@ enum { MOST_CAPTURES = 100000 };
 // other by proof, or a limit on events or integrator steps was reached.
 static bool may_capture(const pp_flight *flight, perp_status status)
 {
-    return status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_REFUSED &&
+    return status < 0 && !pp_is_final(status) && status != PERP_ERR_REFUSED &&
            status != PERP_ERR_INFEASIBLE && flight->events <= flight->most_events &&
            flight->result->steps <= PP_MOST_STEPS && flight->machine->tree->nv > 0;
 }
@@ -213,7 +213,7 @@ static perp_status capture(pp_flight *flight)
             pp_print(flight->result->remark, sizeof flight->result->remark,
                      "not solved: neither contact modes nor short steps succeeded at t = %.12g",
                      flight->t);
-            return status == PERP_ERR_MEMORY ? status : PERP_ERR_LIMIT;
+            return pp_is_final(status) ? status : PERP_ERR_LIMIT;
         }
         // The modes before the short steps are void: start from those of equations,
         // motors and dry friction.

@@ -209,7 +209,7 @@ perp_status pp_impact_run(const pp_machine *machine, const pp_instant *instant,
         double size;
         status = bounce(&c, share, two_phases, impulse, info);
         pp_arena_release(arena, mark);
-        if (status == PERP_ERR_MEMORY ||
+        if (pp_is_final(status) ||
             (status >= 0 && energy_in(instant, holds, impulse, &size) <= 1e-10 * size)) {
             info->other_law = two_phases != poissons;
             info->share = share;

@@ -258,7 +258,7 @@ static perp_status advance_integrator(pp_flight *flight, double *longest, bool *
     double t0, t1, when = 0.0;
     *found = *stray = false;
     perp_status status = pp_ode_step(flight->ode, &t0, &t1);
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     if (status < 0) {

@@ -209,7 +209,7 @@ static perp_status run_impact(pp_flight *flight, const pp_instant *instant, cons
     perp_status status = pp_impact_run(flight->machine, instant, holds, bounces, qd, impulse, &info,
                                        flight->scratch);
     if (status < 0) {
-        if (status != PERP_ERR_MEMORY) {
+        if (!pp_is_final(status)) {
             pp_print(flight->result->remark, sizeof flight->result->remark,
                      "no impulses found for an impact at t = %.12g: the constraints prevent bodies "
                      "from stopping (a drive without rate_effort, a jam)",

@@ -247,7 +247,7 @@ static perp_status solve_posed(mode_problem *p, const perp_env *env)
     options.loose = 1e-8;
     options.comparable = true;  // accelerations at one instant
     perp_status status = perp_mcp_solve("lemke", &mcp, &options, env, p->z, NULL);
-    if (status < 0 && status != PERP_ERR_MEMORY) {
+    if (status < 0 && !pp_is_final(status)) {
         status = perp_mcp_solve(NULL, &mcp, &options, env, p->z, NULL);
     }
     return status;
@@ -571,7 +571,7 @@ static perp_status let_go(pp_laws *laws, double *r, pp_law_info *info, pp_arena 
     } else {
         *law = was;
     }
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+    return pp_is_final(status) ? status : PERP_OK;
 }
 
 // ── Solution ─────────────────────────────────────────────────────────────────────────────────────
@@ -594,7 +594,7 @@ static perp_status choose_forces(pp_laws *laws, double *r, double *own, pp_law_i
     // Exact directions for the present modes; then the mode that fits worst is switched.
     for (int k = 0; k < SWITCHES; k++) {
         perp_status status = turn_exactly(laws, best, u, arena);
-        if (status == PERP_ERR_MEMORY) {
+        if (pp_is_final(status)) {
             return status;
         }
         double residual = status < 0 ? PP_INF : pp_law_residual(laws, best, arena);
@@ -687,7 +687,7 @@ perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp
         status = solve_cones(laws, r, info, env, arena);
     }
     // Polygons where there are no cones, and where the problem on the cones was not solved exactly.
-    bool polygons = cones ? status != PERP_OK && status != PERP_ERR_MEMORY : status >= 0;
+    bool polygons = cones ? status != PERP_OK && !pp_is_final(status) : status >= 0;
     if (polygons) {
         status = solve_polygons(laws, r, info, env, arena);
     }

@@ -702,6 +702,9 @@ perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t
     if (!out->at || !out->contact) {
         return PERP_ERR_MEMORY;
     }
+    if (pp_arena_stopped(arena)) {  // every search of the stepper comes through here
+        return PERP_ERR_STOPPED;
+    }
     out->size = out->at + holds->count;
     perp_status status = pp_tree_run(&out->pass, machine->tree, t, q, qd, arena);
     out->pass.rotors = true;

@@ -44,7 +44,7 @@ static int rhs_callback(realtype t, N_Vector y, N_Vector y_dot, void *user)
         return 0;
     }
     ode->status = status;
-    return status == PERP_ERR_MEMORY ? -1 : 1;
+    return pp_is_final(status) ? -1 : 1;
 }
 
 // The library never prints: SUNDIALS' messages are dropped.
@@ -204,7 +204,7 @@ perp_status pp_ode_step(pp_ode *ode, double *t0, double *t1)
     // CVODE fails after many convergence or error test failures; backward
     // differences are then tried once.
     int code = CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
-    if (code < 0 && !ode->stiff && ode->status != PERP_ERR_MEMORY && code != CV_MEM_FAIL) {
+    if (code < 0 && !ode->stiff && !pp_is_final(ode->status) && code != CV_MEM_FAIL) {
         perp_status status = go_stiff(ode);
         code = status < 0 ? CV_MEM_FAIL : CVode(ode->mem, ode->stop, ode->y, &t, CV_ONE_STEP);
     }

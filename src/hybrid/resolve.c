@@ -92,7 +92,7 @@ static perp_status end_wedge(pp_flight *flight, const pp_holds *holds)
     }
     status = pp_impact_wedged(flight->machine, &instant, holds, qd, impulse, flight->scratch);
     if (status < 0) {
-        if (status != PERP_ERR_MEMORY) {
+        if (!pp_is_final(status)) {
             pp_print(
                 flight->result->remark, sizeof flight->result->remark,
                 "no acceleration satisfies all laws at t = %.12g, and no impulse resolves this: "

@@ -122,7 +122,8 @@ pp_sparse_lu *pp_sparse_lu_create(int n, const int *p, const int *i);
 void pp_sparse_lu_destroy(pp_sparse_lu *lu);
 // PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_MEMORY.
 perp_status pp_sparse_lu_factor(pp_sparse_lu *lu, const double *x);
-double pp_sparse_lu_flops(const pp_sparse_lu *lu);  // operations of the last factorisation
+double pp_sparse_lu_flops(const pp_sparse_lu *lu);           // operations of the last factorisation
+double pp_sparse_lu_expected_flops(const pp_sparse_lu *lu);  // before it, about; 0: unknown
 perp_status pp_sparse_lu_solve(const pp_sparse_lu *lu, double *b);    // b = A \ b
 perp_status pp_sparse_lu_solve_t(const pp_sparse_lu *lu, double *b);  // b = A'\ b
 
@@ -151,10 +152,10 @@ perp_status pp_ldl_analyse(pp_ldl *ldl, const pp_ldl_pattern *pattern);
 const int *pp_ldl_places(const pp_ldl *ldl);
 // A = L D L'. Of diagonal blocks the lower triangle is read. A pivot d with |d| <= tiny |a|, where
 // a is the diagonal entry of A, counts as zero: its row and column are left out, and its unknown
-// becomes zero. Returns the number of such pivots.
+// becomes zero. Returns the number of such pivots; of all where it was stopped.
 int pp_ldl_factor(pp_ldl *ldl, const double *x, double tiny);
 // A = L U. upper: the blocks above the diagonal, transposed, in the places where x has their mirror
-// images; diagonal blocks are in x. PERP_OK or PERP_ERR_SINGULAR.
+// images; diagonal blocks are in x. PERP_OK, PERP_ERR_SINGULAR or PERP_ERR_STOPPED.
 perp_status pp_ldl_factor_lu(pp_ldl *ldl, const double *x, const double *upper);
 bool pp_ldl_solve(const pp_ldl *ldl, double *b);  // b = A \ b; false: not finite
 const double *pp_ldl_pivots(const pp_ldl *ldl);   // of L D L', in the caller's order; 0: left out

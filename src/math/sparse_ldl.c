@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+enum { FRONTS_BETWEEN = 64 };           // fronts between two questions whether to stop
+static const double LARGE_FRONT = 1e6;  // operations of a front that asks by itself
+
 // Owns two arenas: one for the analysis and the numbers, one for the work of an analysis.
 pp_ldl *pp_ldl_create(const perp_env *env)
 {
@@ -32,6 +35,7 @@ pp_ldl *pp_ldl_create_in(pp_arena *arena)
     pp_ldl *l = PP_ZEROS(arena, pp_ldl, 1);
     if (l) {
         l->arena = l->scratch = arena;
+        l->env = *pp_arena_env(arena);
     }
     return l;
 }
@@ -316,11 +320,22 @@ typedef struct factor_pass {
     double tiny;
 } factor_pass;
 
-// False: singular.
+// Large fronts are milliseconds each, of small ones some together.
+static bool is_stopped(const pp_ldl *l, int f)
+{
+    double rows = l->front[f].k + l->front[f].m;
+    return (f % FRONTS_BETWEEN == 0 || rows * rows * l->front[f].k > LARGE_FRONT) &&
+           pp_stopped(&l->env);
+}
+
+// False: singular, or stopped.
 static bool eliminate_front(const factor_pass *p, int f, const pp_team *team)
 {
     pp_ldl *l = p->ldl;
     const pp_front *front = &l->front[f];
+    if (is_stopped(l, f)) {
+        return false;
+    }
     double *F = l->F + front->F, *Ut = l->Ut + front->Ut, *S = l->S + front->S;
     int *pivot = l->pivot + front->first;
     assemble_front(l, front, l->symmetric);
@@ -390,7 +405,9 @@ int pp_ldl_factor(pp_ldl *l, const double *x, double tiny)
     int zeros;
     l->symmetric = true;
     load_values(l, x, NULL);
-    eliminate_all(&(factor_pass){l, tiny}, &zeros);
+    if (!eliminate_all(&(factor_pass){l, tiny}, &zeros)) {
+        zeros = l->n;  // stopped: nothing is known
+    }
     for (int i = 0; i < l->n; i++) {
         l->D[i] = l->t[l->place[i]];
     }
@@ -404,7 +421,7 @@ perp_status pp_ldl_factor_lu(pp_ldl *l, const double *x, const double *upper)
     l->symmetric = false;
     load_values(l, x, upper);
     if (!eliminate_all(&(factor_pass){l, 0.0}, &lost)) {
-        return PERP_ERR_SINGULAR;
+        return pp_stopped(&l->env) ? PERP_ERR_STOPPED : PERP_ERR_SINGULAR;
     }
     return isfinite(l->growth) ? PERP_OK : PERP_ERR_SINGULAR;
 }

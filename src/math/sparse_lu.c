@@ -63,6 +63,12 @@ double pp_sparse_lu_flops(const pp_sparse_lu *lu)
     return lu->numeric && klu_flops(lu->symbolic, lu->numeric, &common) ? common.flops : 0.0;
 }
 
+// KLU's estimate is -1 where its order gives none.
+double pp_sparse_lu_expected_flops(const pp_sparse_lu *lu)
+{
+    return fmax(lu->symbolic->est_flops, 0.0);
+}
+
 static perp_status check_solution(int ok, int n, const double *b)
 {
     return ok && pp_all_finite((size_t)n, b) ? PERP_OK : PERP_ERR_SINGULAR;

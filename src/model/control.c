@@ -367,6 +367,21 @@ perp_actuator perp_model_actuator(const perp_model *model, const char *name)
     return (perp_actuator){-1};
 }
 
+perp_input_def perp_model_input_def(const perp_model *model, perp_input input)
+{
+    perp_input_def def = perp_input_default();
+    def.name = "";
+    if (model && input.i >= 0 && input.i < model->inputs) {
+        const pp_input *in = &model->input[input.i];
+        def.name = in->name;
+        def.value = in->value;
+        def.lower = in->lower;
+        def.upper = in->upper;
+        def.unit = in->unit;
+    }
+    return def;
+}
+
 const char *perp_model_input_name(const perp_model *model, perp_input input)
 {
     return model && input.i >= 0 && input.i < model->inputs ? model->input[input.i].name : "";

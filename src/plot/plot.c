@@ -46,6 +46,12 @@ static bool has_joints(const pp_run_data *data)
     return data->joint_error.count > 0;
 }
 
+// Some joint has a coordinate.
+static bool has_coordinates(const pp_run_data *data)
+{
+    return data->coordinate.count > 0;
+}
+
 // Velocities are those of free bodies.
 static bool has_free(const pp_run_data *data)
 {
@@ -75,6 +81,8 @@ static const pp_figure figures[] = {
     {"residual", "Residual and certificate", has_steps, pp_draw_residual, pp_caption_residual,
      NULL},
     {"joints", "Joints", has_joints, pp_draw_joints, pp_caption_joints, NULL},
+    {"coordinates", "Joint coordinates and motors", has_coordinates, pp_draw_coordinates,
+     pp_caption_coordinates, NULL},
     {"velocities", "Velocities", has_free, pp_draw_velocities, pp_caption_velocities, NULL},
     {"sensors", "Sensors", has_sensors, pp_draw_sensors, pp_caption_sensors, NULL},
     {"events", "Events", has_events, pp_draw_events, pp_caption_events, NULL},
@@ -115,7 +123,7 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
     }
     return pp_fail(error, PERP_ERR_ARGUMENT,
                    "unknown figure '%.*s': expected one of paths, gaps, forces, cones, modes, "
-                   "energy, residual, joints, velocities, sensors, events",
+                   "energy, residual, joints, coordinates, velocities, sensors, events",
                    (int)(length < 40 ? length : 40), word);
 }
 
@@ -219,8 +227,9 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
     perp_recorded_shape *shape = PP_ARRAY(arena, perp_recorded_shape, info->shapes);
     perp_recorded_joint *joint = PP_ARRAY(arena, perp_recorded_joint, info->joints);
     perp_recorded_spring *spring = PP_ARRAY(arena, perp_recorded_spring, info->springs);
+    perp_recorded_actuator *actuator = PP_ARRAY(arena, perp_recorded_actuator, info->actuators);
     perp_recorded_sensor *sensor = PP_ARRAY(arena, perp_recorded_sensor, info->sensors);
-    if (!body || !shape || !joint || !spring || !sensor) {
+    if (!body || !shape || !joint || !spring || !actuator || !sensor) {
         return false;
     }
     // Copied once: figures go through them many times.
@@ -236,6 +245,9 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
     for (int k = 0; k < info->springs; k++) {
         spring[k] = perp_recording_spring(recording, k);
     }
+    for (int k = 0; k < info->actuators; k++) {
+        actuator[k] = perp_recording_actuator(recording, (perp_actuator){k});
+    }
     for (int k = 0; k < info->sensors; k++) {
         sensor[k] = perp_recording_sensor(recording, (perp_sensor){k});
     }
@@ -244,6 +256,7 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
                                .shape = shape,
                                .joint = joint,
                                .spring = spring,
+                               .actuator = actuator,
                                .sensor = sensor,
                                .read = read_recording,
                                .context = recording};

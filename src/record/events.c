@@ -101,7 +101,7 @@ static pp_text *begin_at(perp_record *r, double t, const char *event)
 {
     pp_text *text = &r->lines[PP_CSV_EVENTS];
     pp_text_add(text, "{\"t\": ");
-    pp_text_number(text, t);
+    pp_text_time(text, t);
     pp_text_add(text, ", \"step\": ");
     pp_text_int(text, r->sum.steps);
     pp_text_named(text, "event", event);
@@ -131,6 +131,26 @@ static void put_pair(pp_text *text, const char *key, const char *a, const char *
     pp_text_add(text, "]");
 }
 
+// A member with an array of numbers.
+static void put_list(pp_text *text, const char *key, const double *x, int n)
+{
+    pp_text_add(text, ", \"");
+    pp_text_add(text, key);
+    pp_text_add(text, "\": [");
+    for (int i = 0; i < n; i++) {
+        pp_text_add(text, i > 0 ? ", " : "");
+        pp_text_number(text, x[i]);
+    }
+    pp_text_add(text, "]");
+}
+
+// Two components in the plane, three in space.
+static void put_vector(pp_text *text, const char *key, perp_vec3 v, bool spatial)
+{
+    const double x[3] = {v.x, v.y, v.z};
+    put_list(text, key, x, spatial ? 3 : 2);
+}
+
 // now: the contact as it is in this step, NULL where there is none any more.
 static void put_contact(perp_record *r, const perp_sim *sim, const char *event,
                         const pp_known_contact *seen, const perp_contact *now)
@@ -142,16 +162,22 @@ static void put_contact(perp_record *r, const perp_sim *sim, const char *event,
     put_pair(text, "shapes", a->name, b->name);
     pp_text_add(text, ", \"feature\": ");
     pp_text_int(text, (int64_t)seen->feature);
-    pp_text_add(text, ", \"point\": [");
-    pp_text_number(text, seen->point.x);
-    pp_text_add(text, ", ");
-    pp_text_number(text, seen->point.y);
-    pp_text_add(text, "]");
+    put_vector(text, "point", seen->point, m->spatial);
     if (now) {
+        double per = sim->whole > 0.0 ? 1.0 / sim->whole : 0.0;
         pp_text_member(text, "gap", now->gap);
         pp_text_member(text, "pn", now->pn);
-        // Along the tangent t = (n_y, -n_x), the positive direction of slip.
-        pp_text_member(text, "pf", now->pf_W.x * now->normal_W.y - now->pf_W.y * now->normal_W.x);
+        if (m->spatial) {
+            put_vector(text, "normal", now->normal_W, true);
+            put_vector(text, "pf", now->pf_W, true);
+        } else {
+            // Along the tangent t = (n_y, -n_x), the positive direction of slip.
+            double pf = now->pf_W.x * now->normal_W.y - now->pf_W.y * now->normal_W.x;
+            pp_text_member(text, "pf", pf);
+        }
+        // The same as means over the step [N].
+        pp_text_member(text, "force_normal", per * now->pn);
+        pp_text_member(text, "force_friction", per * pp_length(now->pf_W));
         pp_text_member(text, "slip", now->slip);
     }
     end(text);
@@ -284,26 +310,6 @@ static void look_at_info(perp_record *r, const perp_sim *sim)
 }
 
 // ── Located events (PERP_STEPPER_EVENT) ──────────────────────────────────────────────────────────
-
-// A member with an array of numbers.
-static void put_list(pp_text *text, const char *key, const double *x, int n)
-{
-    pp_text_add(text, ", \"");
-    pp_text_add(text, key);
-    pp_text_add(text, "\": [");
-    for (int i = 0; i < n; i++) {
-        pp_text_add(text, i > 0 ? ", " : "");
-        pp_text_number(text, x[i]);
-    }
-    pp_text_add(text, "]");
-}
-
-// Two components in the plane, three in space.
-static void put_vector(pp_text *text, const char *key, perp_vec3 v, bool spatial)
-{
-    const double x[3] = {v.x, v.y, v.z};
-    put_list(text, key, x, spatial ? 3 : 2);
-}
 
 // An event that the stepper located: cause, who took part, what was exchanged, and the state before
 // and after.

@@ -329,6 +329,17 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
 
 // ── CSV ──────────────────────────────────────────────────────────────────────────────────────────
 
+bool pp_csv_is_wanted(const perp_record *r, pp_csv file)
+{
+    static const unsigned bit[PP_CSV_COUNT] = {
+        [PP_CSV_BODIES] = PERP_CSV_BODIES,     [PP_CSV_CONTACTS] = PERP_CSV_CONTACTS,
+        [PP_CSV_PART_BODIES] = PERP_CSV_PARTS, [PP_CSV_PART_CONTACTS] = PERP_CSV_PARTS,
+        [PP_CSV_JOINTS] = PERP_CSV_JOINTS,     [PP_CSV_ACTUATORS] = PERP_CSV_ACTUATORS,
+        [PP_CSV_SENSORS] = PERP_CSV_SENSORS,
+    };
+    return file == PP_CSV_EVENTS || (r->def.csv & bit[file]) != 0;
+}
+
 // First lines of the CSV files. Columns are in the order of put_body_lines and put_contact_lines.
 void pp_csv_heads(perp_record *r, bool parts)
 {
@@ -336,17 +347,22 @@ void pp_csv_heads(perp_record *r, bool parts)
     static const char *const bodies[2] = {"t,body,x,y,angle,vx,vy,omega\n",
                                           "t,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n"};
     static const char *const contacts[2] = {
-        "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,pfy,rate_n,slip,mode\n",
+        "t,body_a,shape_a,body_b,shape_b,feature,x,y,nx,ny,gap,pn,pfx,pfy,rate_n,slip,mode,fn,"
+        "ffx,ffy\n",
         "t,body_a,shape_a,body_b,shape_b,feature,x,y,z,nx,ny,nz,gap,pn,pfx,pfy,pfz,mx,my,mz,rate_n,"
-        "slip,ux,uy,uz,mode\n"};
+        "slip,ux,uy,uz,mode,fn,ffx,ffy,ffz\n"};
     // Parts have four more cells at the front.
     const char *more = parts ? "step,part,kind,h," : "";
     pp_csv first = parts ? PP_CSV_PART_BODIES : PP_CSV_BODIES;
     pp_csv second = parts ? PP_CSV_PART_CONTACTS : PP_CSV_CONTACTS;
-    pp_text_add(&r->lines[first], more);
-    pp_text_add(&r->lines[first], bodies[spatial]);
-    pp_text_add(&r->lines[second], more);
-    pp_text_add(&r->lines[second], contacts[spatial]);
+    if (pp_csv_is_wanted(r, first)) {
+        pp_text_add(&r->lines[first], more);
+        pp_text_add(&r->lines[first], bodies[spatial]);
+    }
+    if (pp_csv_is_wanted(r, second)) {
+        pp_text_add(&r->lines[second], more);
+        pp_text_add(&r->lines[second], contacts[spatial]);
+    }
 }
 
 // First cells of a line. Lines of parts begin with the step, the number of the part, its kind and
@@ -364,7 +380,7 @@ static void put_part(pp_text *text, const perp_record *r, const pp_stored_part *
         pp_text_number(text, at->h);
         pp_text_add(text, ",");
     }
-    pp_text_number(text, at->t);
+    pp_text_time(text, at->t);
 }
 
 // Numbers of a CSV line, each after a comma.
@@ -376,10 +392,15 @@ static void put_cells(pp_text *text, int count, const double *cell)
     }
 }
 
-// Body 0, the ground, has no line.
-static void put_body_lines(pp_text *text, const perp_record *r, const pp_stored_part *at, int part)
+// Body 0, the ground, has no line. part < 0: of a frame.
+static void put_body_lines(perp_record *r, const pp_stored_part *at, int part)
 {
     const perp_model *m = r->model;
+    pp_csv file = part >= 0 ? PP_CSV_PART_BODIES : PP_CSV_BODIES;
+    pp_text *text = &r->lines[file];
+    if (!pp_csv_is_wanted(r, file)) {
+        return;
+    }
     for (int i = 1; i < m->bodies; i++) {
         const pp_frame *f = &at->body[i];
         const double flat[6] = {f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
@@ -403,10 +424,15 @@ static void put_side(pp_text *text, const perp_model *m, perp_shape shape)
 }
 
 // One line for each contact point.
-static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stored_part *at,
-                              int part)
+static void put_contact_lines(perp_record *r, const pp_stored_part *at, int part)
 {
+    pp_csv file = part >= 0 ? PP_CSV_PART_CONTACTS : PP_CSV_CONTACTS;
+    pp_text *text = &r->lines[file];
+    if (!pp_csv_is_wanted(r, file)) {
+        return;
+    }
     bool spatial = r->model->spatial;
+    double per = at->h > 0.0 ? 1.0 / at->h : 0.0;
     for (int i = 0; i < at->contacts; i++) {
         const perp_contact *c = &at->contact[i];
         perp_vec3 p = c->point_W, n = c->normal_W, f = c->pf_W, m = c->moment_W, u = c->slip_W;
@@ -422,6 +448,9 @@ static void put_contact_lines(pp_text *text, const perp_record *r, const pp_stor
         put_cells(text, spatial ? 19 : 10, spatial ? cells : flat);
         pp_text_add(text, ",");
         pp_text_add(text, perp_contact_mode_word((int)c->mode));
+        // impulses as means over the step or part; an impact has no length, and no force
+        const double force[4] = {per * c->pn, per * f.x, per * f.y, per * f.z};
+        put_cells(text, spatial ? 4 : 3, force);
         pp_text_add(text, "\n");
     }
 }
@@ -431,6 +460,9 @@ static void put_joint_lines(perp_record *r, const pp_stored_part *at)
 {
     const perp_model *m = r->model;
     pp_text *text = &r->lines[PP_CSV_JOINTS];
+    if (!pp_csv_is_wanted(r, PP_CSV_JOINTS)) {
+        return;
+    }
     double per = at->h > 0.0 ? 1.0 / at->h : 0.0;
     if (m->joints > 0 && r->sum.frames == 0) {
         pp_text_add(text, "t,joint,coordinate,rate,drive,limit,fx,fy,fz,tx,ty,tz\n");
@@ -453,6 +485,9 @@ static void put_actuator_lines(perp_record *r, const pp_stored_part *at)
 {
     const perp_model *m = r->model;
     pp_text *text = &r->lines[PP_CSV_ACTUATORS];
+    if (!pp_csv_is_wanted(r, PP_CSV_ACTUATORS)) {
+        return;
+    }
     if (m->actuators > 0 && r->sum.frames == 0) {
         pp_text_add(text, "t,actuator,joint,control,effort,power,limited\n");
     }
@@ -475,6 +510,9 @@ static void put_sensor_head(perp_record *r)
 {
     const perp_model *m = r->model;
     pp_text *text = &r->lines[PP_CSV_SENSORS];
+    if (!pp_csv_is_wanted(r, PP_CSV_SENSORS)) {
+        return;
+    }
     pp_text_add(text, "t");
     for (int i = 0; i < m->sensors; i++) {
         const pp_sensor *s = &m->sensor[i];
@@ -492,6 +530,9 @@ static void put_sensor_head(perp_record *r)
 static void put_sensor_line(perp_record *r, const pp_stored_part *at)
 {
     pp_text *text = &r->lines[PP_CSV_SENSORS];
+    if (!pp_csv_is_wanted(r, PP_CSV_SENSORS)) {
+        return;
+    }
     if (r->model->sensors == 0) {
         return;
     }
@@ -562,16 +603,16 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
         if (status != PERP_OK) {
             return status;
         }
-        put_body_lines(&r->lines[PP_CSV_PART_BODIES], r, part, k);
-        put_contact_lines(&r->lines[PP_CSV_PART_CONTACTS], r, part, k);
+        put_body_lines(r, part, k);
+        put_contact_lines(r, part, k);
     }
     r->part_rows += parts;
     perp_status status = put_row(r, PP_FRAMES, &now);
     if (status != PERP_OK) {
         return status;
     }
-    put_body_lines(&r->lines[PP_CSV_BODIES], r, &now, -1);
-    put_contact_lines(&r->lines[PP_CSV_CONTACTS], r, &now, -1);
+    put_body_lines(r, &now, -1);
+    put_contact_lines(r, &now, -1);
     put_joint_lines(r, &now);
     put_actuator_lines(r, &now);
     put_sensor_line(r, &now);

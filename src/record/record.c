@@ -25,7 +25,8 @@ enum {
 // The cookie shows that a definition was made here, and has all members.
 perp_record_def perp_record_default(void)
 {
-    return (perp_record_def){.every = 1, .flush_seconds = 0.5, .cookie = RECORD_COOKIE};
+    return (perp_record_def){
+        .every = 1, .flush_seconds = 0.5, .csv = PERP_CSV_ALL, .cookie = RECORD_COOKIE};
 }
 
 // ── Beginning ────────────────────────────────────────────────────────────────────────────────────
@@ -97,6 +98,9 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
         return status;
     }
     for (int k = PP_CSV_BODIES; k <= PP_CSV_EVENTS; k++) {
+        if (!pp_csv_is_wanted(r, (pp_csv)k)) {
+            continue;
+        }
         status = pp_part_file_open(&r->file[k], r->dir, csv_name[k], error);
         if (status != PERP_OK) {
             return status;
@@ -109,6 +113,9 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
 // early leaves a recording that can be opened.
 static perp_status begin_recording(perp_record *r, const perp_sim *sim, const char *dir)
 {
+    if (r->def.summary_only) {
+        return PERP_OK;
+    }
     // prepared: what is in the directory from here on is this run's, and may be removed.
     perp_status status = pp_directory_take_lock(&r->place, dir, &r->error);
     r->prepared = status == PERP_OK;
@@ -207,12 +214,14 @@ static void close_files(perp_record *r)
 perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_record_def *def,
                                const perp_env *env, perp_record **record, perp_error *error)
 {
-    if (!dir || !dir[0] || !sim || !record) {
+    perp_record_def standard = perp_record_default();
+    def = def ? def : &standard;
+    bool placed = (dir && dir[0]) || def->summary_only;
+    if (!placed || !sim || !record) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "record: directory or sim is NULL");
     }
     *record = NULL;
-    perp_record_def standard = perp_record_default();
-    def = def ? def : &standard;
+    dir = dir ? dir : "";
     perp_status status = check_def(def, error);
     if (status < 0) {
         return status;
@@ -243,6 +252,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
         perp_record_destroy(r);
         return status;
     }
+    r->sum.seconds_record = pp_seconds() - r->began;
     *record = r;
     return PERP_OK;
 }
@@ -259,6 +269,8 @@ static void count_step(perp_record *r, const perp_sim *sim)
         seconds += info->seconds[k];
     }
     pp_summary_time(r, seconds);
+    r->sum.seconds_certify += info->seconds[PERP_STAGE_CERTIFY];
+    r->sum.seconds_steps += seconds - info->seconds[PERP_STAGE_CERTIFY];
     r->sum.steps++;
     r->sum.contacts_max =
         info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
@@ -300,16 +312,8 @@ static bool makes_sense(const perp_record *r, const perp_sim *sim)
     return r && sim && sim->model == r->model && !r->finished;
 }
 
-perp_status perp_record_step(perp_record *record, const perp_sim *sim)
+static perp_status record_step(perp_record *r, const perp_sim *sim)
 {
-    perp_record *r = record;
-    if (!makes_sense(r, sim)) {
-        return PERP_ERR_ARGUMENT;
-    }
-    // The first error stays.
-    if (r->error.status < 0) {
-        return r->error.status;
-    }
     // Where the lines of this step begin.
     size_t from = r->lines[PP_CSV_EVENTS].size;
     // Of the last step: a run may end with one that failed.
@@ -331,6 +335,30 @@ perp_status perp_record_step(perp_record *record, const perp_sim *sim)
     if (status == PERP_OK) {
         status = flush_if_due(r);
     }
+    return status;
+}
+
+perp_status perp_record_step(perp_record *record, const perp_sim *sim)
+{
+    perp_record *r = record;
+    if (!makes_sense(r, sim)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    // The first error stays.
+    if (r->error.status < 0) {
+        return r->error.status;
+    }
+    double began = pp_seconds();
+    perp_status status = PERP_OK;
+    if (!r->def.summary_only) {
+        status = record_step(r, sim);
+    } else {
+        r->sum.status = sim->info.status;
+        if (sim->info.status >= 0) {
+            count_step(r, sim);
+        }
+    }
+    r->sum.seconds_record += pp_seconds() - began;
     return status;
 }
 
@@ -402,13 +430,15 @@ perp_status perp_record_finish(perp_record *record, const perp_sim *sim)
     if (!makes_sense(r, sim)) {
         return PERP_ERR_ARGUMENT;
     }
+    double began = pp_seconds();
     perp_status status = r->error.status;
-    if (status >= 0) {
+    if (status >= 0 && !r->def.summary_only) {
         status = finish_files(r, sim);
     }
     r->sum.seconds = pp_seconds() - r->began;
+    r->sum.seconds_record += pp_seconds() - began;
     r->finished = status == PERP_OK;
-    if (status == PERP_OK) {
+    if (status == PERP_OK && !r->def.summary_only) {
         status = finish_summary(r, sim);
     }
     return status;

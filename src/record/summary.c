@@ -131,7 +131,8 @@ static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
     pp_text_named(text, "law", friction_word_of(sim, form));
     pp_text_member(text, "h", r->def.h);
     put_count(text, "steps", r->sum.steps);
-    pp_text_member(text, "t_end", sim->now.t);
+    pp_text_add(text, ", \"t_end\": ");
+    pp_text_time(text, sim->now.t);
     put_count(text, "bodies", sim->model->bodies - 1);
     put_count(text, "contacts_max", r->sum.contacts_max);
     put_left_out(text, sim->model);
@@ -233,6 +234,11 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     pp_text_add(text, ",\n \"wall_s\": ");
     pp_text_number(text, sum.seconds);
     pp_text_member(text, "us_per_step_median", 1e6 * sum.step_seconds);
+    pp_text_add(text, ",\n \"seconds\": {\"stepping\": ");
+    pp_text_number(text, sum.seconds_steps);
+    pp_text_member(text, "certifying", sum.seconds_certify);
+    pp_text_member(text, "recording", sum.seconds_record);
+    pp_text_add(text, "}");
     put_certificate(text, &sum);
     put_answers(text, &sum);
     put_final(text, sim);

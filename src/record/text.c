@@ -99,6 +99,13 @@ void pp_text_number(pp_text *text, double value)
     }
 }
 
+void pp_text_time(pp_text *text, double t)
+{
+    char digits[40];
+    pp_number_print_rounded(digits, sizeof digits, t);
+    pp_text_add(text, digits);
+}
+
 // Bytes of the UTF-8 character at text. 0 when it is none: a form longer than needed, a surrogate,
 // or a code past U+10FFFF.
 static size_t utf8_length(const unsigned char *text)

@@ -24,6 +24,7 @@ void pp_text_add(pp_text *text, const char *string);
 void pp_text_int(pp_text *text, int64_t value);
 // 17 digits; what is not finite is null, as JSON has no word for it.
 void pp_text_number(pp_text *text, double value);
+void pp_text_time(pp_text *text, double t);  // 15 digits: 0.3 where 3 * 0.1 is 0.30000000000000004
 void pp_text_quoted(pp_text *text, const char *string);  // a JSON string
 void pp_text_field(pp_text *text,
                    const char *string);  // a CSV field, quoted only when it has to be

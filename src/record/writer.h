@@ -90,6 +90,7 @@ void pp_summary_time(perp_record *record, double seconds);
 // ── Frames (frame_out.c) ─────────────────────────────────────────────────────────────────────────
 perp_status pp_record_frame(perp_record *record, const perp_sim *sim);
 void pp_csv_heads(perp_record *record, bool parts);
+bool pp_csv_is_wanted(const perp_record *record, pp_csv file);  // perp_record_def.csv
 
 // ── Events (events.c): lines for what changed in the last step ───────────────────────────────────
 perp_status pp_event_memory_create(perp_record *record, const perp_sim *sim);

@@ -193,11 +193,12 @@ perp_status perp_sim_problem(const perp_sim *sim, perp_form form, perp_step_prob
     if (!sim->step.kin.mass || (sim->tree && !sim->step.tree.tree)) {
         return PERP_ERR_ARGUMENT;  // no step yet, or it failed before there was a problem
     }
-    owned *o = pp_alloc(&sim->env, sizeof *o);
+    // the problem may outlive the sim, so that it has the services of the host
+    owned *o = pp_alloc(&sim->host.env, sizeof *o);
     if (!o) {
         return PERP_ERR_MEMORY;
     }
-    *o = (owned){.env = sim->env, .arena = pp_arena_create(&sim->env)};
+    *o = (owned){.env = sim->host.env, .arena = pp_arena_create(&sim->host.env)};
     perp_status status = o->arena ? fill_problem(o, sim, form) : PERP_ERR_MEMORY;
     if (status < 0) {
         perp_step_problem_destroy(&o->view);

@@ -165,8 +165,9 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     if (!s) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
-    *s =
-        (perp_sim){.env = env ? *env : (perp_env){0}, .model = model, .def = *def, .refused = {-1}};
+    *s = (perp_sim){.model = model, .def = *def, .refused = {-1}};
+    s->env = pp_host_begin(&s->host, env, def->max_seconds);
+    env = &s->env;
     // the string of the caller may be gone later
     if (def->solver) {
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
@@ -201,6 +202,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         perp_sim_destroy(s);
         return status;
     }
+    pp_sim_stop_end(s);
     *sim = s;
     return PERP_OK;
 }
@@ -209,7 +211,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
 void perp_sim_destroy(perp_sim *sim)
 {
     if (sim) {
-        perp_env env = sim->env;
+        perp_env env = sim->host.env;  // which outlives the sim
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
         pp_ldl_destroy(sim->ldl_joints);

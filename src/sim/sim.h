@@ -10,6 +10,8 @@
 #include "sim/step/kept.h"
 #include "solve/solve.h"
 
+#include <stdatomic.h>
+
 // What a step leaves behind, readable until the next one, also after a failure.
 typedef struct pp_step {
     pp_kinematics kin;
@@ -120,10 +122,25 @@ typedef struct pp_stage_clock {
     double since;
 } pp_stage_clock;
 
+// Why a step ends early.
+typedef enum pp_stop_reason {
+    PP_STOP_NONE,
+    PP_STOP_ASKED,  // perp_env.stop
+    PP_STOP_LATE,   // the time limit of the step
+} pp_stop_reason;
+
+// The services of the host as the sim has them, and what its own add (stop.c).
+typedef struct pp_host {
+    perp_env env;
+    double deadline;     // of the whole step, by pp_seconds(); 0: none
+    atomic_int stopped;  // pp_stop_reason; stays until the step ends
+} pp_host;
+
 // A sim owns all its memory. `memory` holds what lives as long as the sim, `arena` what a step makes, `contact_cache` the
 // contacts of two ends of steps; lists that grow are on the heap.
 struct perp_sim {
-    perp_env env;
+    pp_host host;
+    perp_env env;  // of everything that lives no longer than the sim; the host's own is in `host`
     const perp_model *model;
     perp_sim_def def;
     char solver[16];   // def.solver's copy
@@ -167,6 +184,13 @@ struct perp_sim {
     pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_STEPPER_EVENT: the last step
 };
+
+// Stopping (stop.c). pp_host_begin: the services to use in place of the host's, which refer to *host. The limit of time
+// counts from pp_sim_stop_begin to pp_sim_stop_end. pp_sim_stopped: PERP_OK, or why the step has to end, with a remark.
+perp_env pp_host_begin(pp_host *host, const perp_env *env, double max_seconds);
+void pp_sim_stop_begin(perp_sim *sim);
+void pp_sim_stop_end(perp_sim *sim);
+perp_status pp_sim_stopped(perp_sim *sim);
 
 // Inputs and actuators (control.c): memory for them, false: none left; their values over a step that begins here; what
 // a finished step leaves; and what they were before one that failed.

@@ -191,7 +191,7 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
     }
     r->rows = rows;
     r->finish_polygons = false;
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     if (*solved) {

@@ -347,7 +347,7 @@ static perp_status combine_answers(const crew *c)
         const pp_answer *a = &c->told[i];
         bool worst = worse_status(status, c->status[i]) != status;
         status = worse_status(status, c->status[i]);
-        if (status == PERP_ERR_MEMORY) {
+        if (pp_is_final(status)) {
             return status;
         }
         if (a->remark[0] && (worst || !told)) {

@@ -126,7 +126,7 @@ perp_status pp_run_prove_jam(pp_run *r, perp_status status)
     }
     perp_status other =
         r->options->form == PERP_FORM_MCP ? pp_run_by_lcp(r, NULL) : pp_run_by_mcp(r);
-    if (any || other == PERP_ERR_INFEASIBLE || other == PERP_ERR_MEMORY) {
+    if (any || other == PERP_ERR_INFEASIBLE || pp_is_final(other)) {
         return other;
     }
     memcpy(r->out->remark, remark, sizeof remark);

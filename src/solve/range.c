@@ -217,7 +217,7 @@ static perp_status optimum(const programme *p, int column, double sign, double l
     comp.work = cache->work;
     comp.comparable = true;
     perp_status status = perp_mcp_solve(NULL, &mcp, &comp, cache->env, z, &info);
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     // b comes from an answer, so that the programme is feasible: a failure means that it is unbounded, which a least

@@ -50,6 +50,7 @@ double pp_run_slack(pp_run *r);
 bool pp_run_budget_spent(const pp_run *r);         // time or iterations
 double pp_run_work(const pp_run *r);               // done so far, in factorisations: theory (C50)
 bool pp_run_work_exceeded(const pp_run *r);        // all the work that the step has left
+bool pp_run_stopped(const pp_run *r);              // the host wants to stop: the step will fail
 bool pp_run_solver_budget_spent(const pp_run *r);  // any of them
 // Delassus' matrix, made when it is first needed.
 perp_status pp_run_delassus(pp_run *r);

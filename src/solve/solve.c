@@ -52,10 +52,15 @@ bool pp_run_work_exceeded(const pp_run *r)
     return pp_run_work(r) >= r->max_work;
 }
 
-// Either kind of limit: the user's budget, or the work that the step has left.
+bool pp_run_stopped(const pp_run *r)
+{
+    return pp_stopped(r->cache->env);
+}
+
+// Either kind of limit: the user's budget, or the work that the step has left. The same where the host wants to stop.
 bool pp_run_solver_budget_spent(const pp_run *r)
 {
-    return pp_run_budget_spent(r) || pp_run_work_exceeded(r);
+    return pp_run_budget_spent(r) || pp_run_work_exceeded(r) || pp_run_stopped(r);
 }
 
 // The deadline is the only place in solve/ where the clock decides: with one, runs are not reproducible.
@@ -257,7 +262,7 @@ static perp_status solve_form(pp_run *r, perp_form form)
     perp_status status = solve_cone(r);
     // With form auto the LCP (polygons for discs) may still have an answer, or a proof that there is none.
     bool another = r->options->form == PERP_FORM_AUTO && !pp_run_work_exceeded(r);
-    if (status < 0 && status != PERP_ERR_MEMORY && another) {
+    if (status < 0 && !pp_is_final(status) && another) {
         status = pp_run_by_lcp(r, NULL);
     }
     return status;
@@ -276,7 +281,7 @@ static perp_status solve_soon(pp_run *r, perp_form form)
     }
     r->max_work = pp_run_work(r) + PROOF_AFTER_WORK;
     perp_status status = solve_form(r, form);
-    bool ended = !pp_run_work_exceeded(r) || status == PERP_ERR_MEMORY || r->budget_spent;
+    bool ended = !pp_run_work_exceeded(r) || pp_is_final(status) || r->budget_spent;
     r->max_work = all;
     if (ended) {
         return status;
@@ -295,7 +300,7 @@ static perp_status solve_once(pp_run *r)
 {
     perp_form form = choose_form(r);
     perp_status status = solve_soon(r, form);
-    if (status < 0 && status != PERP_ERR_MEMORY && status != PERP_ERR_INFEASIBLE &&
+    if (status < 0 && !pp_is_final(status) && status != PERP_ERR_INFEASIBLE &&
         !pp_run_work_exceeded(r)) {
         status = pp_run_prove_jam(r, status);
     }
@@ -400,7 +405,7 @@ static perp_status tell_budget(pp_run *r)
 // body of the island.
 static perp_status give_up(pp_run *r, perp_status status)
 {
-    if (!pp_run_work_exceeded(r) || status == PERP_ERR_MEMORY || status == PERP_ERR_INFEASIBLE) {
+    if (!pp_run_work_exceeded(r) || pp_is_final(status) || status == PERP_ERR_INFEASIBLE) {
         return status;
     }
     const perp_model *m = r->model;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -335,6 +336,57 @@ static void signals_end_a_run(void **state)
     assert_int_equal(WEXITSTATUS(end_of(child)), 130);
 }
 
+// CPU time of the children that ended [s].
+static double children_seconds(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// Steps of 8000 contacts, of which the third takes many seconds.
+static void signals_end_a_long_step(void **state)
+{
+    (void)state;
+    says("PERP scene heap3 --bodies 400 --cubes 1 -o @/heap.json", 0, NULL);
+    pid_t child = start("heap.json", "long", "1");
+    wait_for("long/run.h5");
+    nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    kill(child, SIGTERM);
+    int status = end_of(child);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+    // about a second; more on a machine that is busy
+    assert_true((double)(to.tv_sec - from.tv_sec) < 5.0);
+    assert_null(strstr(says("PERP check @/long", 0, "passed"), "incomplete"));
+    assert_true(folder_has(&place, "long/summary.json"));
+    says("PERP view @/long -q", 0, NULL);
+    assert_true(folder_has(&place, "long/replay.html"));
+}
+
+// The limit of time holds for what the solvers do within an iteration as well.
+static void time_limits_hold_within_steps(void **state)
+{
+    (void)state;
+    says("PERP scene heap3 --bodies 130 --cubes 1 -o @/dense.json", 0, NULL);
+    double before = children_seconds();
+    says("PERP run @/dense.json -q --no-figures --no-replay --step 0.01 --until 0.01 "
+         "--max-seconds 1 -o @/dense",
+         0, NULL);
+    assert_true(children_seconds() - before < 2.5);
+    // pivoting of 2440 contacts with eight directions each takes a minute
+    before = children_seconds();
+    says("PERP run @/dense.json -q --no-figures --no-replay --form lcp --solver pivot "
+         "--max-seconds 1 -o @/dense",
+         3, "took longer than 2 s");
+    assert_true(children_seconds() - before < 5.0);
+    says("PERP check @/dense", 0, "passed");
+}
+
 static void runs_end_when_asked(void **state)
 {
     (void)state;
@@ -397,6 +449,8 @@ int main(void)
         cmocka_unit_test(formulas_are_marked_in_csv),
         cmocka_unit_test(sizes_and_folders_have_options),
         cmocka_unit_test(signals_end_a_run),
+        cmocka_unit_test(signals_end_a_long_step),
+        cmocka_unit_test(time_limits_hold_within_steps),
         cmocka_unit_test(runs_end_when_asked),
     };
     place = folder_create();

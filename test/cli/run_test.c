@@ -120,6 +120,7 @@ static void run_summary_as_json(void **state)
                                        "left_out",
                                        "wall_s",
                                        "us_per_step_median",
+                                       "seconds",
                                        "final",
                                        "hash",
                                        "certificate",
@@ -226,6 +227,61 @@ static void a_jam_is_told(void **state)
     expect_text("the run ended with an unsolved step");
 }
 
+// An arm swept against the side of a belt by a joint with any effort. %s: what turns it.
+static const char sweep[] =
+    "{\"name\": \"sweep\", \"step\": 0.005, \"until\": 1,\n"
+    " \"shapes\": [{\"name\": \"belt\", \"kind\": \"box\", \"size\": [2, 0.4, 0.1],\n"
+    "   \"position\": [0, 0.6, 0.3], \"mu\": 0.5, \"surface_velocity\": [0.3, 0, 0]}],\n"
+    " \"bodies\": [\n"
+    "  {\"name\": \"turret\", \"kind\": \"solid\", \"position\": [0, 0, 0.4],\n"
+    "   \"shapes\": [{\"kind\": \"cylinder\", \"length\": 0.1, \"radius\": 0.06, "
+    "\"density\": 1000}]},\n"
+    "  {\"name\": \"rod\", \"kind\": \"solid\", \"position\": [0.35, 0, 0.45],\n"
+    "   \"rotation\": {\"axis\": [0, 1, 0], \"angle\": \"90 deg\"},\n"
+    "   \"shapes\": [{\"kind\": \"capsule\", \"length\": 0.6, \"radius\": 0.02, "
+    "\"density\": 1000}]}],\n"
+    " \"joints\": [\n"
+    "  {\"name\": \"turn\", \"kind\": \"revolute\", \"b\": \"turret\", \"at\": [0, 0, 0.35],\n"
+    "   \"axis\": [0, 0, 1]%s},\n"
+    "  {\"name\": \"lift\", \"kind\": \"revolute\", \"a\": \"turret\", \"b\": \"rod\",\n"
+    "   \"at\": [0, 0, 0.45], \"axis\": [0, 1, 0], \"lower\": \"-60 deg\",\n"
+    "   \"upper\": \"60 deg\", \"stiffness\": 300, \"damping\": 15, \"rest\": \"13 deg\"}]%s}\n";
+
+static void write_sweep(const char *joint, const char *rest)
+{
+    FILE *file = fopen(folder_at(&place, "sweep.json"), "w");
+    assert_non_null(file);
+    fprintf(file, sweep, joint, rest);
+    fclose(file);
+}
+
+// The error names the drive, what it presses against, and the cure; the cure is one.
+static void a_jammed_drive_is_named(void **state)
+{
+    (void)state;
+    static const char *const steppers[] = {"stewart-trinkle", "anitescu-potra", "moreau-jean"};
+    for (size_t k = 0; k < sizeof steppers / sizeof steppers[0]; k++) {
+        char command[200];
+        snprintf(command, sizeof command, "run @/sweep.json --no-recording --stepper %s 2>&1",
+                 steppers[k]);
+        write_sweep(", \"target\": \"pi/2*min(t, 1)\"", "");
+        expect(command, 3);
+        expect_text("joint 'turn' drives 'rod' against 'ground' with any effort: use a position "
+                    "actuator with an effort limit instead of its target");
+        write_sweep(", \"rate\": \"pi/2\"", "");
+        expect(command, 3);
+        expect_text("joint 'turn' drives 'rod' against 'ground' with any effort: limit it by "
+                    "rate_effort");
+    }
+    write_sweep(", \"rate\": \"pi/2\", \"rate_effort\": 5", "");
+    expect("run @/sweep.json --no-recording 2>&1", 0);
+    write_sweep("", ", \"inputs\": [{\"name\": \"aim\", \"value\": \"pi/2*min(t, 1)\"}],\n"
+                    " \"actuators\": [{\"name\": \"servo\", \"kind\": \"position\", \"joint\": "
+                    "\"turn\", \"control\": \"aim\", \"kp\": 100, \"damping_ratio\": 1, "
+                    "\"effort\": 5}]");
+    expect("run @/sweep.json --no-recording 2>&1", 0);
+}
+
 static void output_that_cannot_be_written(void **state)
 {
     (void)state;
@@ -265,6 +321,72 @@ static void killed_in_the_middle(void **state)
     json_decref(root);
     assert_false(folder_has(&place, "killed/summary.json"));
     assert_true(folder_has(&place, "killed/bodies.csv.part"));
+}
+
+// Which files a run writes, and what is in them.
+static void csv_files_are_chosen(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/csv0 --until 0.3 --step 0.1 --csv none --no-figures --no-replay",
+           0);
+    assert_true(folder_has(&place, "csv0/run.h5") && folder_has(&place, "csv0/events.jsonl"));
+    assert_false(folder_has(&place, "csv0/bodies.csv") || folder_has(&place, "csv0/contacts.csv"));
+    expect("check @/csv0", 0);
+    expect("run " S("3") " -o @/csv1 --until 0.3 --step 0.1 --csv bodies,joints --no-figures "
+                         "--no-replay",
+           0);
+    assert_non_null(strstr(out, "  stepping "));
+    assert_non_null(strstr(out, "certifying "));
+    assert_true(folder_has(&place, "csv1/bodies.csv"));
+    assert_false(folder_has(&place, "csv1/contacts.csv"));
+    // times are those that people write
+    char *bodies = text_of(folder_at(&place, "csv1/bodies.csv"));
+    assert_non_null(strstr(bodies, "\n0.3,"));
+    assert_null(strstr(bodies, "0.30000000000000004"));
+    free(bodies);
+    expect("run " S("3") " -o @/csv2 --csv body 2>&1", 2);
+    assert_non_null(strstr(out, "--csv: unknown file 'body'"));
+}
+
+static void runs_without_a_recording(void **state)
+{
+    (void)state;
+    expect("run " S("3") " -o @/nothing --until 0.3 --no-recording", 0);
+    assert_non_null(strstr(out, "recording   none"));
+    assert_non_null(strstr(out, "certificate passed"));
+    assert_false(folder_has(&place, "nothing"));
+    expect("run " S("3") " --until 0.3 --no-recording --json", 0);
+    json_t *root = parse(out);
+    assert_true(json_integer_value(json_object_get(root, "steps")) > 10);
+    const json_t *seconds = json_object_get(root, "seconds");
+    assert_true(json_number_value(json_object_get(seconds, "stepping")) > 0.0);
+    assert_true(json_number_value(json_object_get(seconds, "certifying")) > 0.0);
+    json_decref(root);
+}
+
+// Contacts and events have forces, and in space three components.
+static void events_in_space_have_three_components(void **state)
+{
+    (void)state;
+    expect("scene slide -o @/slide.json", 0);
+    expect("run @/slide.json -o @/ball --no-figures --no-replay -q", 0);
+    char *events = text_of(folder_at(&place, "ball/events.jsonl"));
+    char *line = strstr(events, "\"event\": \"impact\"");
+    assert_non_null(line);
+    while (line > events && line[-1] != '\n') {
+        line--;
+    }
+    *strchr(line, '\n') = '\0';
+    json_t *root = parse(line);
+    static const char *const vectors[] = {"point", "normal", "pf"};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        assert_int_equal(json_array_size(json_object_get(root, vectors[k])), 3);
+    }
+    double pn = json_number_value(json_object_get(root, "pn"));
+    double force = json_number_value(json_object_get(root, "force_normal"));
+    assert_true(pn > 0.0 && force > pn);
+    json_decref(root);
+    free(events);
 }
 
 // Interrupted: the recording ends there, whole.
@@ -489,8 +611,12 @@ int main(void)
         cmocka_unit_test(run_twice_is_the_same),
         cmocka_unit_test(run_exit_codes),
         cmocka_unit_test(a_jam_is_told),
+        cmocka_unit_test(a_jammed_drive_is_named),
         cmocka_unit_test(output_that_cannot_be_written),
         cmocka_unit_test(killed_in_the_middle),
+        cmocka_unit_test(csv_files_are_chosen),
+        cmocka_unit_test(runs_without_a_recording),
+        cmocka_unit_test(events_in_space_have_three_components),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(explain_has_berards_sizes),
         cmocka_unit_test(explain_in_joint_coordinates),

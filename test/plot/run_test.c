@@ -67,11 +67,11 @@ static void recipe(void **state)
     record("scenes/berard-4.4.json", dir, 120);
     assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
     assert_int_equal(perp_plot_write(recording, dir, NULL, NULL, &error), PERP_OK);
-    static const char *const shown[][2] = {{"paths", "rod A"},      {"gaps", "penetration"},
-                                           {"forces", "floor"},     {"cones", "slip"},
-                                           {"modes", "pusher"},     {"energy", "dissipated"},
-                                           {"residual", "limit"},   {"joints", "elbow"},
-                                           {"velocities", "block"}, {"events", "stick-to-slip"}};
+    static const char *const shown[][2] = {
+        {"paths", "rod A"},      {"gaps", "penetration"},    {"forces", "floor"},
+        {"cones", "slip"},       {"modes", "pusher"},        {"energy", "dissipated"},
+        {"residual", "limit"},   {"joints", "elbow"},        {"coordinates", "elbow"},
+        {"velocities", "block"}, {"events", "stick-to-slip"}};
     for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++) {
         xml x;
         snprintf(path, sizeof path, "%s/%s.svg", dir, shown[k][0]);
@@ -115,6 +115,33 @@ static void sensors(void **state)
     assert_int_equal(perp_plot_write(recording, dir, "sensors", NULL, &error), PERP_OK);
     assert_true(xml_read_file(&x, path));
     assert_non_null(strstr(x.words, "no sensors"));
+    perp_recording_close(recording);
+    discard(dir);
+}
+
+// An arm with actuators: coordinates, rates, efforts and powers of its joints.
+static void motors(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[160];
+    perp_recording *recording = NULL;
+    perp_error error = {0};
+    xml x;
+    assert_non_null(mkdtemp(dir));
+    record("scenes/arm-pushes.json", dir, 30);
+    assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
+    assert_int_equal(perp_plot_write(recording, dir, "coordinates", NULL, &error), PERP_OK);
+    snprintf(path, sizeof path, "%s/coordinates.svg", dir);
+    assert_true(xml_read_file(&x, path));
+    static const char *const words[] = {"rate", "effort", "power", "rad, m", "W"};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        assert_non_null(strstr(x.words, words[k]));
+    }
+    // the power of the last frame, as in actuators.csv: effort times rate
+    perp_snapshot last;
+    assert_int_equal(perp_recording_read(recording, 30, &last, &error), PERP_OK);
+    perp_recorded_actuator servo = perp_recording_actuator(recording, (perp_actuator){1});
+    assert_true(last.actuator[1].effort * last.joint[servo.joint.i].rate != 0.0);
     perp_recording_close(recording);
     discard(dir);
 }
@@ -236,13 +263,13 @@ static void arguments(void **state)
     assert_int_equal(perp_plot_write(NULL, "x", NULL, NULL, &error), PERP_ERR_ARGUMENT);
     assert_string_equal(perp_plot_name(0), "paths");
     assert_null(perp_plot_name(-1));
-    assert_null(perp_plot_name(11));
+    assert_null(perp_plot_name(12));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe), cmocka_unit_test(sensors),
-                                       cmocka_unit_test(springs), cmocka_unit_test(still_shapes),
-                                       cmocka_unit_test(arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe),       cmocka_unit_test(motors),
+                                       cmocka_unit_test(sensors),      cmocka_unit_test(springs),
+                                       cmocka_unit_test(still_shapes), cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,8 @@ static void inputs_are_clamped_and_held(void **state)
     assert_int_equal(perp_model_input(s.p.model, "drive").i, u.i);
     assert_int_equal(perp_model_input(s.p.model, "none").i, -1);
     assert_string_equal(perp_model_input_name(s.p.model, u), "drive");
+    assert_string_equal(perp_model_input_def(s.p.model, u).name, "drive");
+    assert_string_equal(perp_model_input_def(s.p.model, (perp_input){-1}).name, "");
     assert_true(perp_sim_input(s.p.sim, u) == 0.5);
     plane_step(&s.p, 0.01);
     assert_true(fabs(perp_sim_actuator(s.p.sim, s.actuator).effort - 0.5) < 1e-12);

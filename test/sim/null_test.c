@@ -197,6 +197,7 @@ static void models(void **state)
     EMPTY(perp_model_shape_name(NULL, SHAPE));
     EMPTY(perp_model_joint_name(NULL, JOINT));
     EMPTY(perp_model_input_name(NULL, (perp_input){0}));
+    EMPTY(perp_model_input_def(NULL, (perp_input){0}).name);
     EMPTY(perp_model_actuator_name(NULL, (perp_actuator){0}));
     EMPTY(perp_model_site_name(NULL, (perp_site){0}));
     EMPTY(perp_model_sensor_name(NULL, (perp_sensor){0}));

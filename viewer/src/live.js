@@ -9,6 +9,8 @@ import { JOINT_WIDTH, rotateBack } from "./data.js";
 const HEAD = 40;
 const KEEP = 6000; // frames; beyond that the oldest sixth is dropped
 
+const escape = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
 export class Live {
   constructor(app, host) {
     this.app = app;
@@ -65,6 +67,10 @@ export class Live {
       set("mu", s.mu);
       set("mu-number", s.mu);
     }
+    s.inputs.forEach((input, k) => {
+      set(`input-${k}`, input.value);
+      set(`input-number-${k}`, input.value);
+    });
     this.running = s.running;
     this.state = s;
     this.app.player.speed = s.speed;
@@ -85,7 +91,9 @@ export class Live {
       <label>method <select name="stepper">${options(s.steppers)}</select></label>
       <button name="save" title="Save the recording since the last change or reset">Save recording</button>
       <button name="stop" title="Stop the simulation and its server">Stop</button>
-      <span class="state"></span>`;
+      <span class="state"></span>
+      <div class="inputs">${s.inputs.map((input, k) => this.slider(input, k)).join("")}</div>
+      <output class="joints" aria-label="Joint coordinates"></output>`;
     const on = (name, event, act) => {
       this.host.querySelector(`[name=${name}]`)["on" + event] = (e) => act(e.target.value);
     };
@@ -97,8 +105,40 @@ export class Live {
     on("solver", "change", (solver) => this.send({ solver }));
     on("law", "change", (law) => this.send({ law }));
     on("stepper", "change", (stepper) => this.send({ stepper }));
+    s.inputs.forEach((_, k) => {
+      const give = (v) => Number.isFinite(+v) && v !== "" && this.send({ input: k, value: +v });
+      on(`input-${k}`, "input", (v) => {
+        this.host.querySelector(`[name=input-number-${k}]`).value = v;
+        give(v);
+      });
+      on(`input-number-${k}`, "change", give);
+      on(`release-${k}`, "click", () => this.send({ input: k }));
+    });
     on("save", "click", () => this.send({ save: true }));
     on("stop", "click", () => this.socket.readyState === WebSocket.OPEN && this.socket.send("stop"));
+  }
+  // Range, default and unit are those of the scene; without a range, twice the default to either side, at least 1.
+  slider(input, k) {
+    const wide = Math.max(1, 2 * Math.abs(input.default));
+    const low = input.lower ?? input.default - wide;
+    const high = input.upper ?? input.default + wide;
+    const name = escape(input.name);
+    const unit = input.unit ? ` ${escape(input.unit)}` : "";
+    const about = `default ${input.default}${unit}, range ${input.lower ?? "−∞"} to ${input.upper ?? "∞"}${unit}`;
+    return `<label title="${about}">${name} <input type="range" name="input-${k}" min="${low}" max="${high}" step="${(high - low) / 200 || "any"}" value="${input.value}" aria-label="${name}"><input type="number" name="input-number-${k}" min="${input.lower ?? ""}" max="${input.upper ?? ""}" step="any" value="${input.value}" aria-label="Value of ${name}">${unit}</label><button name="release-${k}" title="Follow the scene again: ${about}">↺</button>`;
+  }
+  // Coordinates of the first joints, as in the last frame.
+  jointText() {
+    const { joints, poses } = this.run;
+    const { data, rows, width } = poses.joint;
+    const still = ["weld", "spherical", "gear"];
+    const text = [];
+    for (let k = 0; k < joints.length && text.length < 12 && rows > 0; k++) {
+      if (still.includes(joints[k].kind)) continue;
+      const metres = ["prismatic", "distance", "point-on-line", "cylindrical"].includes(joints[k].kind);
+      text.push(`${joints[k].name} ${data[(rows - 1) * width + k * JOINT_WIDTH].toFixed(4)} ${metres ? "m" : "rad"}`);
+    }
+    return text.join(" · ");
   }
   toggleRun() {
     this.following = true;
@@ -243,6 +283,7 @@ export class Live {
     app.toggles();
     const state = this.host.querySelector(".state");
     if (state) {
+      this.host.querySelector(".joints").textContent = this.jointText();
       const from = this.state?.recorded_from ?? 0;
       state.innerHTML = `${this.running ? `<b>${this.rate.toFixed(2)}×</b> real time` : "<b>paused</b>"} · ${this.state?.recording ? `recorded from ${+from.toFixed(3)} s` : "not recorded"}`;
     }

@@ -247,6 +247,55 @@ async function sensors(browser, folder) {
   }
 }
 
+const MOTOR = { name: "motor", step: 0.01, until: 10, gravity: [0, 0],
+  inputs: [{ name: "torque <x>", value: 0.5, range: [-2, 3], unit: "N m" }, { name: "free", value: 0 }],
+  bodies: [{ name: "wheel", position: [0, 0], mass: 1, inertia: 1, shapes: [{ kind: "disc", radius: 0.3 }] }],
+  joints: [{ name: "axle", kind: "revolute", b: "wheel", at: [0, 0], damping: 5 }],
+  actuators: [{ name: "drive", kind: "motor", joint: "axle", control: "u[torque <x>]" }] };
+
+// Sliders have range, default and unit of their inputs; moving one drives the joint, whose coordinate is shown.
+async function inputs(browser, folder) {
+  const child = await serve(folder, write(folder, MOTOR));
+  try {
+    const page = await openPage(browser, child.url.href);
+    await page.waitForFunction(() => window.perp.live.built);
+    const slider = page.locator(".live [name=input-0]");
+    check((await slider.getAttribute("min")) === "-2" && (await slider.getAttribute("max")) === "3", "the range of an input");
+    check((await slider.inputValue()) === "0.5", "and its value at the start");
+    const label = await slider.evaluate((e) => ({ text: e.parentElement.textContent, title: e.parentElement.title }));
+    check(/torque <x>/.test(label.text) && /N m/.test(label.text), `name and unit: ${label.text}`);
+    check(/default 0.5 N m, range -2 to 3 N m/.test(label.title), `default and range: ${label.title}`);
+    check((await page.locator(".live [name=input-1]").getAttribute("max")) === "1", "a range where there is none");
+    await page.click("[data-play]");
+    await running(page, true);
+    await slider.evaluate((e) => {
+      e.value = "2.5";
+      e.dispatchEvent(new Event("input"));
+    });
+    await page.waitForFunction(() => window.perp.live.state.inputs[0].value === 2.5);
+    // the rate goes to torque / damping
+    await page.waitForFunction(() => {
+      const { data, rows, width } = window.perp.run.poses.joint;
+      return Math.abs(data[(rows - 1) * width + 1] - 0.5) < 0.01;
+    });
+    await page.waitForFunction(() => /^axle \d+\.\d{4} rad$/.test(document.querySelector(".live .joints").textContent));
+    await set(page, "input-number-0", "99");
+    await page.waitForFunction(() => window.perp.live.state.inputs[0].value === 3);
+    // a change of the method keeps what was set, a reset does not
+    await set(page, "law", "none");
+    await page.waitForFunction(() => window.perp.live.state.law === "none");
+    check((await page.evaluate(() => window.perp.live.state.inputs[0].value)) === 3, "a value stays when the sim is replaced");
+    await page.screenshot({ path: path.join(shots, "live-inputs.png") });
+    await page.click("[data-first]");
+    await page.waitForFunction(() => window.perp.live.state.inputs[0].value === 0.5);
+    silent(page);
+    await page.context().close();
+    check((await child.ended).code === 0, "closing the page ends the server");
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
 function write(folder, scene) {
   const file = path.join(folder, `${scene.name}.json`);
   writeFileSync(file, JSON.stringify(scene));
@@ -255,6 +304,7 @@ function write(folder, scene) {
 
 await withBrowser(async (browser, folder) => {
   await lift(browser, folder);
+  await inputs(browser, folder);
   await sensors(browser, folder);
   const child = await serve(folder, write(folder, SCENE));
   try {

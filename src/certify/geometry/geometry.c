@@ -452,6 +452,9 @@ static void judge_boxes(geometry_judge *j)
 {
     for (int i = 0; i < j->items; i++) {
         const box_item *one = &j->item[i];
+        if (pp_arena_stopped(j->arena)) {
+            return;
+        }
         double high = component(one->box.high, j->along);
         // The order is that of rounded low ends: boxes that follow by rounding alone are compared
         // as well.
@@ -541,6 +544,9 @@ perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp
     }
     judge_boxes(&j);
     judge_planes(&j);
+    if (pp_arena_stopped(arena)) {
+        return PERP_ERR_STOPPED;
+    }
     // A passage outweighs pairs without a decision; these outweigh the rest.
     if (out->path == PP_PATH_CLEAR && out->path_undecided > 0) {
         out->path = PP_PATH_UNKNOWN;

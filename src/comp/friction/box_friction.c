@@ -229,7 +229,7 @@ static perp_status by_lcp(friction *f, double *z)
     f->report->solver = report.solver;
     // the fixed point counts as a rung
     f->report->rungs = 1 + report.rungs;
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         return status;
     }
     for (int i = 0; i < at.n; i++) {
@@ -259,7 +259,7 @@ perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, dou
     report->rungs = 1;
     // boxes two digits closer than the residual asked for
     perp_status status = fixed_point(&f, z, 1e-2 * job->options->tolerance * big);
-    if (status >= 0 || status == PERP_ERR_MEMORY) {
+    if (status >= 0 || pp_is_final(status)) {
         return status;
     }
     return by_lcp(&f, z);

@@ -47,10 +47,11 @@ void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_
 void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *w, double *terms);
 
 // The backward error, theory (C40) and (C44). comparable: the caller's word that coupled rows are
-// in comparable units (perp_comp_options). scratch: PP_BACKWARD_SCRATCH n numbers.
+// in comparable units (perp_comp_options). scratch: PP_BACKWARD_SCRATCH n numbers. arena: infinite
+// where its host wants to stop; may be NULL.
 enum { PP_BACKWARD_SCRATCH = 16 };
 double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
-                       bool comparable, double *scratch);
+                       bool comparable, double *scratch, const pp_arena *arena);
 // The worst row by (C40) with the sizes S in terms. weights: sum_k
 // |A_ki| / S_k; NULL: from the columns of A.
 double pp_worst_row(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
@@ -73,9 +74,9 @@ double pp_without_rounding(const perp_mcp *mcp, const double *z, const pp_mcp_ma
 // row is right (PP_ROWS_RIGHT) after that. False: z is as it was. scratch: 17 n numbers.
 bool pp_mcp_snap_to_bounds(const perp_mcp *mcp, double *z, double *scratch);
 // Fills pp_mcp_magnitudes (judge_units.c). terms: sizes of the rows; scratch: 14 n numbers. False:
-// no units were found.
+// no units were found, or the host of the arena (NULL: nobody) wants to stop.
 bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, double *of_z,
-                  double *of_w);
+                  double *of_w, const pp_arena *arena);
 
 // ── Contact ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -29,6 +29,7 @@
 static const double HOLDS = 1e-13;
 // In comparable units rows and variables below a part of the largest may be rounding. The parts
 // that are tried: 2^-50, 2^-45, ... 2^-30 (about 1e-9).
+enum { COLUMNS_BETWEEN = 64 };  // columns between two questions whether to stop
 enum { FIRST_LEVEL = -50, LEVEL_STEP = 5, LEVELS = 5 };
 // Rounding of the velocities of contacts, as a part of the largest in the island.
 static const double FLOOR = 0x1p-50;
@@ -91,14 +92,19 @@ static bool is_at_bound(const perp_mcp *mcp, int j, double z, double w, double s
 
 // 1 / rho_i as (C44) has it: the largest of |A_ii| and of |A_ij A_ji / A_jj|.
 // Unlike (C15) the second also counts where A_ii is not zero, so that a diagonal
-// entry of rounding is treated as one that is zero.
-static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse)
+// entry of rounding is treated as one that is zero. False: the host of the arena (NULL: nobody)
+// wants to stop.
+static bool own_diagonal(const perp_matrix *A, double *diagonal, double *inverse,
+                         const pp_arena *arena)
 {
     for (int i = 0; i < A->rows; i++) {
         inverse[i] = diagonal[i] = fabs(pp_matrix_at(A, i, i));
     }
     for (int j = 0; j < A->rows; j++) {
         pp_matrix_column c = pp_matrix_column_of(A, j);
+        if (j % COLUMNS_BETWEEN == 0 && arena && pp_arena_stopped(arena)) {
+            return false;
+        }
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             if (i != j && c.x[k] != 0.0 && diagonal[i] > 0.0) {
@@ -108,6 +114,7 @@ static void own_diagonal(const perp_matrix *A, double *diagonal, double *inverse
             }
         }
     }
+    return true;
 }
 
 // One round of theory (C44). Returns whether a size has changed.
@@ -198,7 +205,7 @@ bool pp_mcp_snap_to_bounds(const perp_mcp *mcp, double *z, double *scratch)
     double *unit = scratch, *most = unit + n, *to = most + n, *w_to = to + n, *terms_to = w_to + n;
     pp_mcp_evaluate(mcp, z, w_to, terms_to);
     memcpy(to, terms_to, (size_t)n * sizeof *to);
-    if (!pp_mcp_sizes(&mcp->A, to, to + n, unit, most)) {
+    if (!pp_mcp_sizes(&mcp->A, to, to + n, unit, most, NULL)) {
         return false;
     }
     // the finest level that makes every row right; w is not neglected here
@@ -214,7 +221,7 @@ bool pp_mcp_snap_to_bounds(const perp_mcp *mcp, double *z, double *scratch)
 }
 
 double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
-                       bool comparable, double *scratch)
+                       bool comparable, double *scratch, const pp_arena *arena)
 {
     int n = mcp->n;
     double error = pp_worst_row(mcp, z, w, terms, NULL);
@@ -222,7 +229,9 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
         return error;
     }
     double *size = scratch, *inverse = size + n;
-    own_diagonal(&mcp->A, inverse + n, inverse);
+    if (!own_diagonal(&mcp->A, inverse + n, inverse, arena)) {
+        return PP_INF;
+    }
     memcpy(size, terms, (size_t)n * sizeof *size);
     // (C44): sizes spread by one coupling a round
     for (int round = 0; round < ROUNDS; round++) {
@@ -238,7 +247,7 @@ double pp_mcp_backward(const perp_mcp *mcp, const double *z, const double *w, co
     pp_mcp_magnitudes sizes = {scratch, scratch + n};
     double *rest = scratch + 2 * (size_t)n;
     if (comparable && error > PP_ROWS_RIGHT &&
-        pp_mcp_sizes(&mcp->A, terms, rest, sizes.of_z, sizes.of_w)) {
+        pp_mcp_sizes(&mcp->A, terms, rest, sizes.of_z, sizes.of_w, arena)) {
         const pp_evaluation by = {evaluate_callback, mcp, NULL};
         error = fmin(error, pp_without_rounding(mcp, z, &sizes, &by, rest));
     }

@@ -78,7 +78,8 @@ void pp_box_judge(const perp_box_friction *box, const double *z, bool comparable
         .plain = isfinite(plain) ? plain / unit : PP_INF,
         .scaled = isfinite(scaled) && isfinite(scaled_unit) ? scaled / scaled_unit : PP_INF,
         .bound = isfinite(bound) ? bound : PP_INF,
-        .backward = pp_mcp_backward(&mcp, z, scratch, scratch + n, comparable, scratch + 4 * n),
+        .backward =
+            pp_mcp_backward(&mcp, z, scratch, scratch + n, comparable, scratch + 4 * n, NULL),
     };
 }
 

@@ -342,7 +342,7 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double 
     if (cancels && arena && isfinite(out->plain) && isfinite(out->scaled)) {
         judge_nearby(mcp, z, &rating, arena, out);
     }
-    out->backward = pp_mcp_backward(mcp, z, w, terms, comparable, d);
+    out->backward = pp_mcp_backward(mcp, z, w, terms, comparable, d, arena);
 }
 
 double pp_mcp_worst(const perp_mcp_residuals *e)

@@ -41,12 +41,13 @@ typedef struct sides {
 // The least squares problem.
 typedef struct scale_fit {
     const perp_matrix *A;
-    sides units;           // the result, as exponents
-    sides seen;            // units in which it is decided which entries count
-    sides most;            // the largest entry of each row and column in these
-    sides gradient, step;  // of conjugate gradients
-    sides turn;            // preconditioned gradient, or the product with the matrix
-    sides entries;         // how many count in each row and column
+    const pp_arena *arena;  // whose host may stop it; NULL: nobody
+    sides units;            // the result, as exponents
+    sides seen;             // units in which it is decided which entries count
+    sides most;             // the largest entry of each row and column in these
+    sides gradient, step;   // of conjugate gradients
+    sides turn;             // preconditioned gradient, or the product with the matrix
+    sides entries;          // how many count in each row and column
 } scale_fit;
 
 // Whether entry (i, j) counts; *size: its exponent.
@@ -135,6 +136,9 @@ static bool solve_scales(scale_fit *f)
     set_sides(f->step, n, 0.0);
     sides_axpy(n, f->step, -1.0, f->turn);
     for (int step = 0; step < STEPS_MOST && left > CLOSE; step++) {
+        if (f->arena && pp_arena_stopped(f->arena)) {
+            return false;
+        }
         sum_entries(f, 0.0, f->step, f->turn);
         double curve = sides_dot(n, f->step, f->turn);
         if (!(curve > 0.0)) {
@@ -254,10 +258,10 @@ static void spread_maxima(const scale_fit *f, sides most)
 }
 
 bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, double *of_z,
-                  double *of_w)
+                  double *of_w, const pp_arena *arena)
 {
     int n = A->rows;
-    scale_fit f = {.A = A};
+    scale_fit f = {.A = A, .arena = arena};
     sides *all[SIDES] = {&f.units, &f.seen, &f.most, &f.gradient, &f.step, &f.turn, &f.entries};
     for (int k = 0; k < SIDES; k++, scratch += 2 * (size_t)n) {
         *all[k] = (sides){scratch, scratch + n};

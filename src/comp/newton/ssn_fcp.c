@@ -154,7 +154,7 @@ static perp_status newton_direction(ssn_state *s, double alpha)
         status = pp_ssn_linear_solve(s->linear, s->dx, s->Wdx);
     }
     s->seconds_factor += pp_seconds() - start;
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         s->fatal = status;
     }
     return status;

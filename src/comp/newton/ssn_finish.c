@@ -150,7 +150,7 @@ static perp_status exchange_one_by_one(exchange_state *s, pp_arena *arena, int *
         if (size < s->least) {
             store_least(s, size);
         }
-        if (status == PERP_ERR_MEMORY || is_within(s, NEAR)) {
+        if (pp_is_final(status) || is_within(s, NEAR)) {
             return status;
         }
     }
@@ -170,7 +170,7 @@ perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *
     memcpy(s.best, r, bytes);
     for (int k = 0; k < TRIES && !is_within(&s, ROUNDING); k++) {
         perp_status status = exchange_at_once(&s, PROXIMAL[k], steps);
-        if (status == PERP_ERR_MEMORY) {
+        if (pp_is_final(status)) {
             return status;
         }
     }
@@ -179,7 +179,7 @@ perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *
         if (status >= 0) {
             status = exchange_at_once(&s, PROXIMAL[0], steps);
         }
-        if (status == PERP_ERR_MEMORY) {
+        if (pp_is_final(status)) {
             return status;
         }
     }

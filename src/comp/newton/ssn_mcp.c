@@ -44,12 +44,13 @@ typedef struct fb_search {
     int steps, steps_max;
     double seconds_factor;
     perp_status fatal;
+    bool late;  // no time is left for a factorisation
 } fb_search;
 
 // Whether memory, steps, time or work is used up.
 static bool is_over(const fb_search *s)
 {
-    return s->fatal < 0 || s->steps >= s->steps_max || pp_job_is_over(s->job);
+    return s->fatal < 0 || s->late || s->steps >= s->steps_max || pp_job_is_over(s->job);
 }
 
 // Nothing is left to gain by polishing.
@@ -79,6 +80,10 @@ static double store_if_better(fb_search *s, const double *z)
 static bool fb_newton_step(fb_search *s, double lambda)
 {
     double start = pp_seconds();
+    if (pp_job_ends_before(s->job, pp_fb_linear_expected_flops(s->linear))) {
+        s->late = true;
+        return false;
+    }
     perp_status status = pp_fb_linear_factor(s->linear, s->a, s->c, lambda);
     if (status == PERP_OK) {
         for (int i = 0; i < s->fb->n; i++) {
@@ -89,7 +94,7 @@ static bool fb_newton_step(fb_search *s, double lambda)
     s->steps++;
     pp_meter_add(s->job->meter, pp_fb_linear_flops(s->linear));
     s->seconds_factor += pp_seconds() - start;
-    if (status == PERP_ERR_MEMORY) {
+    if (pp_is_final(status)) {
         s->fatal = status;
     }
     return status == PERP_OK;
@@ -396,6 +401,7 @@ static perp_status write_report(const fb_search *s, pp_report *report)
         return PERP_OK;
     }
     const char *limit = pp_job_limit(s->job);
+    limit = s->late ? "time limit" : limit;
     const char *why = limit ? limit : "local minimum from every starting point";
     why = s->steps >= s->steps_max ? "step limit" : why;
     pp_print(report->reason, sizeof report->reason, "%s after %d Newton steps; best residual %.1e",

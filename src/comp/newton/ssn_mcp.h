@@ -62,5 +62,6 @@ perp_status pp_fb_linear_create(const pp_fb *fb, pp_arena *arena, pp_fb_linear *
 void pp_fb_linear_destroy(pp_fb_linear *linear);
 perp_status pp_fb_linear_factor(pp_fb_linear *linear, const double *a, const double *c,
                                 double lambda);
+double pp_fb_linear_expected_flops(const pp_fb_linear *linear);         // of the next one, about
 double pp_fb_linear_flops(const pp_fb_linear *linear);                  // of the last factorisation
 perp_status pp_fb_linear_solve(const pp_fb_linear *linear, double *x);  // x = V \ x

@@ -84,6 +84,11 @@ perp_status pp_fb_linear_factor(pp_fb_linear *linear, const double *a, const dou
     return pp_sparse_lu_factor(linear->lu, linear->x);
 }
 
+double pp_fb_linear_expected_flops(const pp_fb_linear *linear)
+{
+    return linear->V ? pp_fb_linear_flops(linear) : pp_sparse_lu_expected_flops(linear->lu);
+}
+
 double pp_fb_linear_flops(const pp_fb_linear *linear)
 {
     double n = linear->fb->n;

@@ -478,7 +478,7 @@ static perp_status proximal_rounds(pp_lemke *t, attempt *a)
                 store_if_less(t, a, a->z);
             }
         }
-        if (status == PERP_ERR_MEMORY || a->residual <= a->target) {
+        if (pp_is_final(status) || a->residual <= a->target) {
             return status;
         }
         // towards A while it goes well; back to better conditioned bases where it does not
@@ -506,7 +506,7 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
         status = run_path(t, options->basis, a);
         t->limit = limit;
     }
-    if (a->residual > a->target && status != PERP_ERR_MEMORY) {
+    if (a->residual > a->target && !pp_is_final(status)) {
         status = run_path(t, NULL, a);
         first = status;
         if (status == PERP_ERR_RAY) {
@@ -514,9 +514,9 @@ static perp_status attempts(pp_lemke *t, const pp_job *job, attempt *a, const sc
             a->rayed = true;
         }
     }
-    if (a->residual > a->target && status != PERP_ERR_MEMORY && first != PERP_ERR_LIMIT) {
+    if (a->residual > a->target && !pp_is_final(status) && first != PERP_ERR_LIMIT) {
         perp_status last = proximal_rounds(t, a);
-        status = last == PERP_ERR_MEMORY || last >= 0 ? last : first;
+        status = pp_is_final(last) || last >= 0 ? last : first;
     }
     return status;
 }

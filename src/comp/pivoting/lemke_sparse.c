@@ -122,7 +122,13 @@ static perp_status factor_basis(pp_lemke *t, basis_factors *F)
     collect_basis_columns(t, F);
     F->count = 0;
     F->lu = pp_sparse_lu_create(t->n, F->p, F->i);
-    return F->lu ? pp_sparse_lu_factor(F->lu, F->x) : PERP_ERR_MEMORY;
+    if (!F->lu) {
+        return PERP_ERR_MEMORY;
+    }
+    if (pp_job_ends_before(t->job, pp_sparse_lu_expected_flops(F->lu))) {
+        return PERP_ERR_LIMIT;
+    }
+    return pp_sparse_lu_factor(F->lu, F->x);
 }
 
 static perp_status sparse_values(pp_lemke *t)

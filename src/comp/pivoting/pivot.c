@@ -78,13 +78,13 @@ static perp_status solve_by_stages(pp_pivot *p, const perp_comp_options *options
     pp_pivot_center(p, 0.0);
     perp_status status =
         p->symmetric ? pp_pivot_block(p, 4, 0) : pp_pivot_block(p, 5, 2 * few + 10);
-    if (status == PERP_ERR_MEMORY || (status >= 0 && pp_pivot_is_solved(p, &goal, &residual))) {
+    if (pp_is_final(status) || (status >= 0 && pp_pivot_is_solved(p, &goal, &residual))) {
         return status;
     }
     p->best_residual = residual;
     memcpy(p->best, residual < PP_INF ? p->z : p->center, (size_t)p->n * sizeof *p->best);
     status = pp_pivot_prox(p, &goal, report);
-    bool hopeless = p->symmetric || p->steps >= p->step_limit || status == PERP_ERR_MEMORY ||
+    bool hopeless = p->symmetric || p->steps >= p->step_limit || pp_is_final(status) ||
                     status == PERP_ERR_INFEASIBLE;
     if (status >= 0 || hopeless) {
         return status;
@@ -131,7 +131,7 @@ perp_status pp_pivot_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     start_pivot(&p, job, z);
     status = solve_by_stages(&p, job->options, report);
     // after a failure the iterate of least residual
-    if (status != PERP_ERR_MEMORY) {
+    if (!pp_is_final(status)) {
         write_answer(&p, status < 0 ? p.best : p.z, job, z);
     }
     write_pivot_report(&p, status, job, report);

@@ -123,7 +123,13 @@ static perp_status factor_free_sparse(pp_pivot *p)
     }
     gather_sparse(p);
     p->lu = pp_sparse_lu_create(p->count, p->sub_p, p->sub_i);
-    return p->lu ? pp_sparse_lu_factor(p->lu, p->sub_x) : PERP_ERR_MEMORY;
+    if (!p->lu) {
+        return PERP_ERR_MEMORY;
+    }
+    if (pp_job_ends_before(p->job, pp_sparse_lu_expected_flops(p->lu))) {
+        return PERP_ERR_LIMIT;
+    }
+    return pp_sparse_lu_factor(p->lu, p->sub_x);
 }
 
 // x = (scaled block)^-1 x with the factor at hand

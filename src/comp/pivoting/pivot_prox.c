@@ -154,9 +154,9 @@ perp_status pp_pivot_prox(pp_pivot *p, const pp_goal *goal, pp_report *report)
         int start = p->steps;
         perp_status status = solve_proximal_problem(p);
         if (polish > 0 && (status < 0 || !pp_pivot_is_solved(p, goal, &worst))) {
-            return status == PERP_ERR_MEMORY ? status : return_best(p);
+            return pp_is_final(status) ? status : return_best(p);
         }
-        if (status == PERP_ERR_MEMORY ||
+        if (pp_is_final(status) ||
             (status < 0 && (p->steps >= p->step_limit || pp_job_is_over(p->job)))) {
             return status;
         }

@@ -192,6 +192,56 @@ void pp_caption_joints(const pp_run_data *data, pp_svg *html)
                      "(b) Magnitude of the reaction force: impulse divided by step.");
 }
 
+// Whether a curve of the bundle differs from zero.
+static bool is_active(const pp_trace_bundle *bundle)
+{
+    for (int k = 0; k < bundle->count; k++) {
+        const pp_range *range = &bundle->trace[k].range;
+        if (range->low < 0.0 || range->high > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Coordinates and rates; efforts and powers where something drives.
+void pp_draw_coordinates(const pp_run_data *data, pp_svg *svg)
+{
+    const pp_trace_bundle *bundles[] = {&data->coordinate, &data->rate, &data->effort,
+                                        &data->power};
+    bool driven = is_active(&data->effort);
+    pp_chart chart = {.svg = svg,
+                      .title = "Joint coordinates and motors",
+                      .width = PP_COLUMN,
+                      .panels = driven ? 4 : 2};
+    chart.panel[0] = make_panel(data, true, "*q*", "rad, m", false);
+    chart.panel[1] = make_panel(data, driven, "rate", "rad/s, m/s", false);
+    chart.panel[2] = make_panel(data, true, "effort", "N m, N", false);
+    chart.panel[3] = make_panel(data, false, "power", "W", false);
+    for (int k = 0; k < chart.panels; k++) {
+        chart.panel[k].height = 78.0;
+        include_bundle(&chart.panel[k], bundles[k]);
+    }
+    bundle_keys(&chart, &data->coordinate, "largest of all joints");
+    // Drawn only when asked for by name.
+    chart.empty = data->coordinate.count ? NULL : "no joint has a coordinate";
+    pp_chart_begin(&chart);
+    for (int k = 0; k < chart.panels; k++) {
+        draw_bundle(&chart, k, bundles[k], &data->coordinate);
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_coordinates(const pp_run_data *data, pp_svg *html)
+{
+    pp_svg_put(html, "(a) Coordinate <i>q</i> and (b) rate of each joint after the step");
+    pp_svg_put(html, data->coordinate.many ? ", the largest of all joints." : ".");
+    if (is_active(&data->effort)) {
+        pp_svg_put(html, " (c) Effort of targets, motors, actuators and dry friction along the "
+                         "coordinate, mean over the step, and (d) its power, effort times rate.");
+    }
+}
+
 // The largest size in a range, 0 when it is empty.
 static double largest_of(const pp_range *range)
 {

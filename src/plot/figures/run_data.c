@@ -71,6 +71,13 @@ static void add_name(pp_trace_bundle *bundle, const char *name)
     bundle->count++;
 }
 
+// Joints that move along one coordinate.
+static bool has_coordinate(const pp_run_data *s, int joint)
+{
+    perp_joint_kind kind = s->source->joint[joint].kind;
+    return kind != PERP_JOINT_WELD && kind != PERP_JOINT_SPHERICAL && kind != PERP_JOINT_GEAR;
+}
+
 // Curves of bodies and joints. A particle has no angular velocity.
 static bool init_bundles(pp_run_data *s)
 {
@@ -88,9 +95,15 @@ static bool init_bundles(pp_run_data *s)
     for (int j = 0; j < info->joints; j++) {
         add_name(&s->joint_error, s->source->joint[j].name);
         add_name(&s->joint_force, s->source->joint[j].name);
+        if (has_coordinate(s, j)) {
+            add_name(&s->coordinate, s->source->joint[j].name);
+        }
     }
-    return init_bundle(&s->vx, s) && init_bundle(&s->vy, s) && init_bundle(&s->spin, s) &&
-           init_bundle(&s->joint_error, s) && init_bundle(&s->joint_force, s);
+    s->rate = s->effort = s->power = s->coordinate;
+    return init_bundle(&s->coordinate, s) && init_bundle(&s->rate, s) &&
+           init_bundle(&s->effort, s) && init_bundle(&s->power, s) && init_bundle(&s->vx, s) &&
+           init_bundle(&s->vy, s) && init_bundle(&s->spin, s) && init_bundle(&s->joint_error, s) &&
+           init_bundle(&s->joint_force, s);
 }
 
 // Reach of each body from its centre of mass [m], which turns angles into lengths.
@@ -245,6 +258,31 @@ static void scan_bodies(pp_run_data *s, int frame, int bin, const perp_snapshot 
     // motion is a sum over all frames so far, bin by bin.
     double before = bin > 0 ? s->motion[bin - 1] : 0.0;
     s->motion[bin] = fmax(s->motion[bin], before) + (frame > 0 ? moved : 0.0);
+}
+
+// Coordinates and rates, the mean effort of drives, friction and actuators over the last step, and its power.
+static void scan_coordinates(pp_run_data *s, int bin, const perp_snapshot *f)
+{
+    pp_trace_bundle *const bundle[4] = {&s->coordinate, &s->rate, &s->effort, &s->power};
+    int at[4] = {0};
+    double most[4] = {0}, h = s->source->info->h;
+    for (int j = 0; j < s->source->info->joints; j++) {
+        const perp_joint_state *joint = &f->joint[j];
+        double effort = h > 0.0 ? joint->drive / h : 0.0;
+        if (!has_coordinate(s, j)) {
+            continue;
+        }
+        for (int k = 0; k < s->source->info->actuators; k++) {
+            effort += s->source->actuator[k].joint.i == j ? f->actuator[k].effort : 0.0;
+        }
+        const double value[4] = {joint->coordinate, joint->rate, effort, effort * joint->rate};
+        for (int k = 0; k < 4; k++) {
+            add_to(bundle[k], bin, f->t, &at[k], &most[k], value[k]);
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        close_bundle(bundle[k], bin, f->t, most[k]);
+    }
 }
 
 // Errors [m, rad], and impulses over h as forces [N].
@@ -409,6 +447,7 @@ static void scan(pp_run_data *s, int frame, const perp_snapshot *f)
     if (frame > 0) {  // nothing has been solved before
         scan_contacts(s, bin, f);
         scan_joints(s, bin, f);
+        scan_coordinates(s, bin, f);
         pp_run_data_scan_sensors(s, bin, f);
         scan_certificate(s, bin, f);
     }

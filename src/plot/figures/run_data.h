@@ -36,6 +36,7 @@ typedef struct pp_plot_source {
     const perp_recorded_shape *shape;
     const perp_recorded_joint *joint;
     const perp_recorded_spring *spring;
+    const perp_recorded_actuator *actuator;
     const perp_recorded_sensor *sensor;
     perp_status (*read)(void *context, int frame, perp_snapshot *out, perp_error *error);
     void *context;
@@ -130,6 +131,9 @@ typedef struct pp_run_data {
     pp_event event[PP_EVENTS];
     // the rest
     pp_trace_bundle joint_error, joint_force;
+    // joints with a coordinate: coordinate [rad, m], rate, effort of drives and actuators [N m, N],
+    // and the power it gives [W]
+    pp_trace_bundle coordinate, rate, effort, power;
     pp_trace kinetic, potential, total, work, dissipated;  // potential: since the start
     double potential_start, work_sum, dissipated_sum;
     pp_trace penetration, residual;  // as the certificate has them [m], [m/s]

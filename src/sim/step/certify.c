@@ -71,6 +71,10 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
                  sim->info.certificate.residual, sim->info.certificate.energy_created);
         return PERP_ERR_LIMIT;
     }
+    // the report is the first thing that the next step depends on: from here on nothing is stopped
+    if (status >= 0 && pp_stopped(&sim->env)) {
+        status = PERP_ERR_STOPPED;
+    }
     if (status >= 0) {
         status = pp_sim_report(sim);
     }

@@ -355,7 +355,7 @@ double pp_sim_divide_before(perp_sim *sim, double h)
 // After the solve. A failure where something bounces may be rebounds that leave no room.
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
 {
-    if (!may_divide(sim) || solved == PERP_ERR_MEMORY) {
+    if (!may_divide(sim) || pp_is_final(solved)) {
         return h;
     }
     if (solved < 0) {
@@ -508,7 +508,7 @@ perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
             gaps->contact[i].restitution = share * e[i];
         }
         status = pp_sim_solve_again(sim, nu, h);
-        if (status == PERP_ERR_MEMORY) {
+        if (pp_is_final(status)) {
             return status;
         }
         if (status >= 0 && !(created(sim, free_nu) > 0.0)) {

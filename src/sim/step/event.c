@@ -91,7 +91,7 @@ perp_status pp_sim_event_project(perp_sim *sim)
     moved = fmax(moved, lost);
     moved_rate = fmax(moved_rate, lost_rate);
     if (status < 0 || !(moved > 1e-10 || moved_rate > 1e-10)) {
-        return status == PERP_ERR_MEMORY ? status : PERP_OK;  // the first step says what is wrong
+        return pp_is_final(status) ? status : PERP_OK;  // the first step says what is wrong
     }
     pp_tree_frames(tree, sim->now.t, q, qd, body);
     pp_hybrid_state(m, body, sim->now.q, sim->now.nu);
@@ -437,14 +437,18 @@ perp_status pp_sim_event_step(perp_sim *sim, double h)
     sim->flown = (pp_hybrid_result){0};
     perp_status status = fly(sim, h);
     sim->info.seconds[PERP_STAGE_INTEGRATE] = pp_seconds() - clock;
+    if (status >= 0) {
+        clock = pp_seconds();
+        status = certify_event(sim);
+        sim->info.seconds[PERP_STAGE_CERTIFY] = pp_seconds() - clock;
+    }
+    if (status >= 0 && pp_stopped(&sim->env)) {
+        status = PERP_ERR_STOPPED;
+    }
     if (status < 0) {
         sim->flown.events = 0;
         sim->flown.joint = NULL;
-        return status;
     }
-    clock = pp_seconds();
-    status = certify_event(sim);
-    sim->info.seconds[PERP_STAGE_CERTIFY] = pp_seconds() - clock;
     return status;
 }
 

@@ -44,10 +44,14 @@ static perp_status create_held_rows(held_rows *h, const perp_sim *sim, pp_arena 
 }
 
 // The velocities are to change by `by` along the row in h->row and h->along. Gram and Schmidt in
-// the metric of the masses, twice; a row that depends on those before it is left out.
+// the metric of the masses, twice; a row that depends on those before it is left out. With many rows each takes
+// milliseconds: a step that is stopped leaves the rest out, since its answer is discarded.
 static void hold(held_rows *h, double by)
 {
     size_t n = (size_t)h->nv;
+    if (pp_stopped(&h->sim->env)) {
+        return;
+    }
     double size = sqrt(fmax(pp_dot(h->nv, h->row, h->along), 0.0));
     for (int twice = 0; twice < 2; twice++) {
         for (int k = 0; k < h->count; k++) {

@@ -187,7 +187,7 @@ static bool has_come(double off, double before, int round)
 // A point that could not be solved, for another reason than that memory or work is used up.
 static bool may_retreat(const perp_sim *sim, perp_status status)
 {
-    return status < 0 && status != PERP_ERR_MEMORY && !pp_sim_is_worked_off(sim);
+    return status < 0 && !pp_is_final(status) && !pp_sim_is_worked_off(sim);
 }
 
 // Extrapolation from the best round on; the best point of all where no fixed point is found.
@@ -278,7 +278,7 @@ perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
     }
     // Contacts that come and go between the rounds keep them from converging: once more with contacts where the step
     // starts, which is of first order.
-    if (goes && s->acted && (status < 0 || off > PP_MIDDLE_LOST) && status != PERP_ERR_MEMORY) {
+    if (goes && s->acted && (status < 0 || off > PP_MIDDLE_LOST) && !pp_is_final(status)) {
         s->stay = true;
         off = 0.0;
         status = pp_sim_find_rows(sim, sim->now.nu, h);

@@ -30,6 +30,9 @@ perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h);
 // The certificate and the report; part < h: what it found asks for a shorter step (certify.c).
 perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part);
 
+// After a failure: a drive without a limit that presses a body against another, and the cure; "": none (blame.c).
+void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size);
+
 // ── Solving and placing ──────────────────────────────────────────────────────────────────────────
 // The problem of the step's rows, from velocities nu.
 perp_status pp_sim_solve(perp_sim *sim, const double *nu);

@@ -257,8 +257,8 @@ static perp_status look_again(start_fit *f)
 static perp_status refuse_start(const start_fit *f, perp_status status, perp_error *error)
 {
     const perp_model *m = f->sim->model;
-    if (status == PERP_ERR_MEMORY) {
-        return pp_fail(error, status, "allocation failed");
+    if (pp_is_final(status)) {
+        return pp_fail(error, status, "start: %s", perp_status_text(status));
     }
     if (f->fault.joint >= 0) {
         return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -391,7 +391,7 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     perp_status status = look_again(&f);
     if (status < 0) {
         // any other failure of detection is reported by the first step
-        return status == PERP_ERR_MEMORY ? refuse_start(&f, status, error) : PERP_OK;
+        return pp_is_final(status) ? refuse_start(&f, status, error) : PERP_OK;
     }
     if (sim->def.start == PERP_START_AS_GIVEN) {
         return keep_consistent(&f, error);
@@ -450,5 +450,5 @@ perp_status pp_sim_work_off(perp_sim *sim, double h)
         status = move_nearer(&f, HUGE_VAL);
     }
     s->unfit = status < 0 || f.fault.worst > FITS;
-    return status == PERP_ERR_MEMORY ? status : PERP_OK;
+    return pp_is_final(status) ? status : PERP_OK;
 }

@@ -69,9 +69,24 @@ void pp_sim_commit(perp_sim *sim)
 static perp_status fail_step(perp_sim *sim, perp_status status)
 {
     const char *remark = sim->info.remark;
+    perp_status stopped = pp_sim_stopped(sim);
+    status = stopped < 0 ? stopped : status;
     sim->info.status = status;
-    return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t,
-                   remark[0] ? remark : perp_status_text(status));
+    const char *why = remark[0] ? remark : perp_status_text(status);
+    char drive[180] = "";
+    if (stopped >= 0 && !pp_is_final(status)) {
+        pp_sim_blame_drive(sim, drive, sizeof drive);
+    }
+    if (!drive[0]) {
+        return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t, why);
+    }
+    // the drive is named whole; where there is little room the reason is cut before one of its clauses
+    int room = (int)sizeof sim->error.text - 36 - (int)strlen(drive), cut = room;
+    while ((int)strlen(why) > room && cut > 0 && !strchr(":;,(", why[cut])) {
+        cut--;
+    }
+    room = cut > 0 ? cut : room;
+    return pp_fail(&sim->error, status, "step at t = %.9g: %.*s; %s", sim->now.t, room, why, drive);
 }
 
 // Adds the time since the last call to the stage that ran. One reading of the clock ends an interval and
@@ -91,7 +106,7 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
 #define STAGE(NAME, call)                                                                          \
     do {                                                                                           \
         sim->charged.stage = PERP_STAGE_##NAME;                                                    \
-        perp_status result = (call);                                                               \
+        perp_status result = pp_stopped(&sim->env) ? PERP_ERR_STOPPED : (call);                    \
         pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
         if (result < 0) {                                                                          \
             return fail_step(sim, result);                                                         \
@@ -205,7 +220,9 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     if (status < 0) {
         sim->info = (perp_step_info){.status = status};
     } else {
+        pp_sim_stop_begin(sim);
         status = step_with_inputs(sim, h);
+        pp_sim_stop_end(sim);
     }
     pp_sim_controls_end(sim, status >= 0);
     pp_sim_sensors_end(sim, status >= 0);

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step that failed while a joint with unlimited effort presses a body against another: most likely the drive asks for
+// what the contact does not allow. The joint, both bodies and the cure are named in the error.
+#include "sim/step/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+// A drive that takes any effort to follow its motion.
+static bool is_unlimited(const pp_joint *joint)
+{
+    return joint->target || (joint->rate && !isfinite(joint->rate_effort));
+}
+
+// Free bodies on one side of joint `cut`, linked by the other joints. linked: bodies.
+static void mark_side(const perp_model *m, int cut, int body, bool *linked)
+{
+    memset(linked, 0, (size_t)m->bodies * sizeof *linked);
+    linked[body] = m->body[body].nv > 0;
+    bool changed = linked[body];
+    while (changed) {
+        changed = false;
+        for (int i = 0; i < m->joints; i++) {
+            const pp_joint *j = &m->joint[i];
+            if (i == cut || pp_joint_couples(j) || linked[j->a] == linked[j->b]) {
+                continue;
+            }
+            int other = linked[j->a] ? j->b : j->a;
+            changed = changed || m->body[other].nv > 0;
+            linked[other] = m->body[other].nv > 0;
+        }
+    }
+}
+
+// The closest contact between a marked body and one that is not; -1: none.
+static int closest_to_others(const perp_model *m, const pp_gaps *gaps, const bool *linked)
+{
+    int best = -1;
+    for (int i = 0; i < gaps->count; i++) {
+        const pp_contact *c = &gaps->contact[i];
+        bool apart = linked[m->shape[c->a].body] != linked[m->shape[c->b].body];
+        if (apart && (best < 0 || c->gap < gaps->contact[best].gap)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+// Of all drives the one whose bodies are closest to something.
+void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
+{
+    const perp_model *m = sim->model;
+    text[0] = '\0';
+    pp_gaps gaps;
+    bool *linked = PP_ARRAY(sim->arena, bool, m->bodies);
+    const pp_poses at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    const pp_gap_search search = {.margin = fmax(sim->def.margin, 0.0)};
+    if (!linked || pp_gaps_run(&gaps, m, &at, search, sim->arena) < 0) {
+        return;
+    }
+    // contacts where the step started, whatever the failed one made of them
+    double closest = HUGE_VAL;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (!is_unlimited(j) || pp_joint_couples(j)) {
+            continue;
+        }
+        mark_side(m, i, j->b, linked);
+        int k = closest_to_others(m, &gaps, linked);
+        const pp_contact *c = k >= 0 ? &gaps.contact[k] : NULL;
+        if (!c || !(c->gap < closest)) {
+            continue;
+        }
+        closest = c->gap;
+        int a = m->shape[c->a].body, b = m->shape[c->b].body;
+        pp_print(text, size, "joint '%.30s' drives '%.30s' against '%.30s' with any effort: %s",
+                 j->name, m->body[linked[a] ? a : b].name, m->body[linked[a] ? b : a].name,
+                 j->target ? "use a position actuator with an effort limit instead of its target"
+                           : "limit it by rate_effort");
+    }
+}
