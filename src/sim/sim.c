@@ -142,7 +142,7 @@ static bool allocate_sim(perp_sim *sim)
     pp_state_start(m, &sim->now);
     pp_sim_step_clock_set(sim);
     pp_frames(m, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
+    pp_sim_initial_turns(sim);
     return pp_sim_controls_create(sim);
 }
 

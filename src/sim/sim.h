@@ -161,5 +161,8 @@ void pp_sim_step_clock_set(perp_sim *sim);
 void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn);
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim);
+// Turns as they are, of bodies that were moved a little; and those of the model's initial state.
+void pp_sim_keep_turns(perp_sim *sim);
+void pp_sim_initial_turns(perp_sim *sim);
 // Removes overlaps, open joints and crossed limits of the start, unless it is to stay as given.
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error);

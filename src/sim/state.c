@@ -39,6 +39,24 @@ void pp_sim_reset_turns(perp_sim *sim)
     pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 
+// Each joint is read before its own turn is written, and no coordinate depends on the turns of other joints.
+void pp_sim_keep_turns(perp_sim *sim)
+{
+    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_sim_follow_turns(sim->model, &now, sim->now.turn);
+}
+
+// A spatial joint has the coordinate -angle in the initial poses, which may be several turns. In the plane angles of
+// bodies have them.
+void pp_sim_initial_turns(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->joints; i++) {
+        sim->now.turn[i] = m->spatial ? -m->joint[i].angle : 0.0;
+    }
+    pp_sim_keep_turns(sim);
+}
+
 void perp_sim_state_size(const perp_sim *sim, int *nq, int *nv)
 {
     if (nq) {

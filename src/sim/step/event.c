@@ -96,7 +96,7 @@ perp_status pp_sim_event_project(perp_sim *sim)
     pp_tree_frames(tree, sim->now.t, q, qd, body);
     pp_hybrid_state(m, body, sim->now.q, sim->now.nu);
     pp_frames(m, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
+    pp_sim_keep_turns(sim);
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "the initial state was changed by up to %.3g m or rad, %.3g m/s or rad/s, to satisfy "
              "joints and contacts",

@@ -133,7 +133,7 @@ perp_status pp_sim_project(perp_sim *sim)
     pp_tree_frames(tree, sim->now.t, q, qd, body);
     write_places(m, body, sim->now.q, sim->now.q);
     pp_frames(m, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
+    pp_sim_keep_turns(sim);
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "bodies were moved by up to %.3g m or rad to close the joints of the tree", lost);
     sim->projected = true;

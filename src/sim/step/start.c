@@ -340,7 +340,7 @@ static perp_status remove_faults(start_fit *f, double *q)
         double before = f->fault.worst;
         memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
         perp_status status = round_once(f, HUGE_VAL);
-        pp_sim_reset_turns(sim);
+        pp_sim_keep_turns(sim);
         pp_arena_reset(sim->arena);
         if (status < 0) {
             return status;
@@ -410,7 +410,7 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     if (status < 0 || !(f.fault.worst <= FITS)) {
         return refuse_start(&f, status, error);
     }
-    pp_sim_reset_turns(sim);
+    pp_sim_keep_turns(sim);
     return report_moves(&f, from, &first, error);
 }
 
