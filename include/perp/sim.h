@@ -145,7 +145,8 @@ typedef struct perp_sim_def {
                                     // stewart-trinkle, anitescu-potra, quasistatic
     const perp_joint *tree;         // joint coordinates: preferred joints of the tree; NULL: chosen
     int tree_count;
-    perp_start start;  // default PERP_START_MENDED
+    perp_start start;        // default PERP_START_MENDED
+    perp_keyframe keyframe;  // where the sim starts; default {-1}: the initial state of the model
     perp_event_options event;
     perp_limits limits;
     int threads;  // for islands, pairs and fronts; 0 and 1: serial. Does not change results. With
@@ -326,6 +327,19 @@ PERP_API PERP_MUST perp_status perp_sim_state_get(const perp_sim *sim, double *t
 PERP_API PERP_MUST perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q,
                                                   const double *nu);
 PERP_API uint64_t perp_sim_state_hash(const perp_sim *sim);
+// Starts again at a keyframe of the model ({-1}: its initial state), as a new sim with this keyframe does: overlaps,
+// open joints and exceeded limits are treated as `start` of the definition says, with a remark in perp_sim_info; inputs
+// and filters are those of the keyframe, and nothing is left of earlier steps. On a negative status the state is exactly
+// that before the call.
+PERP_API PERP_MUST perp_status perp_sim_reset(perp_sim *sim, perp_keyframe keyframe);
+// The state in the coordinates of a tree of joints, for sims of either coordinates: in the order of perp_tree_create with
+// `tree` of the definition. Angles keep their turns. Bodies that are off the tree are read as the nearest coordinates.
+// perp_sim_tree_state_set differs from perp_sim_state_set only in this; on PERP_ERR_ARGUMENT nothing changes.
+PERP_API PERP_MUST perp_status perp_sim_tree_size(const perp_sim *sim, int *nq, int *nv);
+PERP_API PERP_MUST perp_status perp_sim_tree_state_get(const perp_sim *sim, double *t, double *q,
+                                                       double *qd);
+PERP_API PERP_MUST perp_status perp_sim_tree_state_set(perp_sim *sim, double t, const double *q,
+                                                       const double *qd);
 // Everything that the next step depends on, including warm starts: a restored sim continues bit for bit.
 PERP_API size_t perp_sim_state_save_size(const perp_sim *sim);
 PERP_API PERP_MUST perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size);

@@ -50,3 +50,6 @@ typedef struct perp_input {
 typedef struct perp_actuator {
     int32_t i;
 } perp_actuator;
+typedef struct perp_keyframe {
+    int32_t i;
+} perp_keyframe;

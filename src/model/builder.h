@@ -41,6 +41,7 @@ struct perp_builder {
     pp_list input_names;  // of const char *, one an input, for expressions
     pp_list densities;    // of double, one a shape
     pp_list exclusions;   // of pp_body_pair
+    pp_list keyframes, keyframe_joints, keyframe_bodies, keyframe_inputs;
 };
 
 // Room for one more item of the given size, zeroed; NULL without memory, with the error set.
@@ -101,6 +102,8 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error);
 
+// Copies the keyframes of a builder into a model whose bodies have their masses.
+perp_status pp_model_set_keyframes(perp_model *m, const perp_builder *b, perp_error *error);
 // Gains of the actuators with a damping ratio, in a model whose bodies have their masses.
 perp_status pp_model_set_damping(perp_model *m, perp_error *error);
 // Coefficients of a contact between two shapes that no rule mentions.

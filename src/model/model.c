@@ -401,6 +401,10 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
         return status;
     }
     set_gravity_most(m);
+    status = pp_model_set_keyframes(m, b, error);
+    if (status < 0) {
+        return status;
+    }
     return pp_model_set_exclusions(m) ? PERP_OK
                                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }

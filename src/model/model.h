@@ -175,6 +175,31 @@ typedef struct pp_actuator {
     double damping_ratio;  // that bias_2 follows from; negative: bias_2 is as given
 } pp_actuator;
 
+// Named states. What they set is in lists of all keyframes of the model.
+typedef struct pp_keyframe {
+    const char *name;
+    double t;
+} pp_keyframe;
+
+typedef struct pp_keyframe_joint {
+    int keyframe, joint;
+    bool placed, moving;  // position, rate are given
+    double position[PERP_JOINT_MAX_COORDINATES], rate[3];
+} pp_keyframe_joint;
+
+typedef struct pp_keyframe_body {
+    int keyframe, body;
+    perp_vec3 p;  // of the centre of mass in the model, of the given frame in a builder
+    double angle;
+    perp_quat rot;
+    perp_vec3 v, w;
+} pp_keyframe_body;
+
+typedef struct pp_keyframe_input {
+    int keyframe, input;
+    double value;
+} pp_keyframe_input;
+
 // Everything is in the arena of the model.
 struct perp_model {
     perp_env env;
@@ -194,6 +219,11 @@ struct perp_model {
     pp_force *force;
     pp_input *input;
     pp_actuator *actuator;
+    int keyframes, keyframe_joints, keyframe_bodies, keyframe_inputs;
+    pp_keyframe *keyframe;
+    pp_keyframe_joint *keyframe_joint;
+    pp_keyframe_body *keyframe_body;
+    pp_keyframe_input *keyframe_input;
     uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;   // of the largest shape [m]: for tolerances
     pp_pair_exclusions meet;
@@ -211,4 +241,14 @@ void pp_builder_combine(const perp_builder *builder, perp_pair_def *def);
 // Whether a body of a builder has the mass it needs, or gets it from its shapes; otherwise the
 // reason.
 perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body body,
+                                       perp_error *error);
+
+// Numbers of coordinates and rates by which a joint carries a body; both 0: it does not, or it is a weld. *angles: bit k:
+// coordinate k is an angle.
+void pp_joint_carries(bool spatial, perp_joint_kind kind, int *nq, int *nv, unsigned *angles);
+// The same of a joint of a builder.
+void pp_builder_joint_carries(const perp_builder *builder, perp_joint joint, int *nq, int *nv,
+                              unsigned *angles);
+// Whether the joints of a keyframe form no loop, and its bodies can be placed; otherwise the reason.
+perp_status pp_builder_keyframe_status(const perp_builder *builder, perp_keyframe keyframe,
                                        perp_error *error);

@@ -158,6 +158,9 @@ static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def 
     put_number(w, "margin", s->margin);
     put_number(w, "theta", s->theta);
     put_word(w, "coordinates", perp_coordinates_word((int)s->coordinates));
+    if (s->keyframe.i >= 0) {
+        put_word(w, "keyframe", sim->model->keyframe[s->keyframe.i].name);
+    }
     if (sim->model->spatial) {
         put_word(w, "rotation_update", perp_rotation_update_word((int)s->rotation));
         put_word(w, "gyroscopic", perp_gyroscopic_word((int)s->gyroscopic));

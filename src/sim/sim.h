@@ -117,6 +117,8 @@ struct perp_sim {
     pp_islands *islands;
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
+    int *named;     // def.tree, for a tree of joints that a sim of bodies is asked about
+    int named_count;
     char why[120];  // PERP_COORDINATES_AUTO: the reason of its choice; otherwise ""
     // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
@@ -164,5 +166,9 @@ void pp_sim_reset_turns(perp_sim *sim);
 // Turns as they are, of bodies that were moved a little; and those of the model's initial state.
 void pp_sim_keep_turns(perp_sim *sim);
 void pp_sim_initial_turns(perp_sim *sim);
+// After a state was set: nothing is left of the steps before it, and bodies are on the tree.
+perp_status pp_sim_accept_state(perp_sim *sim);
+// The initial state of the model, or one of its keyframes, before it is corrected (keyframe.c).
+perp_status pp_sim_start_at(perp_sim *sim, int keyframe, perp_error *error);
 // Removes overlaps, open joints and crossed limits of the start, unless it is to stay as given.
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error);

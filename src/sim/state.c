@@ -121,14 +121,20 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
         memcpy(sim->now.q, q, nq * sizeof *q);
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
     }
+    pp_frames(sim->model, &sim->now, sim->frames);
+    pp_sim_reset_turns(sim);
+    return pp_sim_accept_state(sim);
+}
+
+// A state that was set may be off the tree, or as given and unfit.
+perp_status pp_sim_accept_state(perp_sim *sim)
+{
     // nothing is known of contacts at another state
     sim->warm_count = 0;
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
+    sim->projected = false;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
-    pp_frames(sim->model, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
-    // a state that was set may be off the tree, or as given and unfit
     perp_status status = sim->tree ? pp_sim_project(sim) : PERP_OK;
     bool kept = status >= 0 && sim->def.start == PERP_START_AS_GIVEN;
     return kept ? pp_sim_fit_start(sim, &sim->error) : status;

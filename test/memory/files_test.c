@@ -47,6 +47,7 @@ static void scenes(void **state)
         "fuzz/corpus/scene/space.json",
         "fuzz/corpus/scene/pusher.json",
         "fuzz/corpus/scene/control.json",
+        "fuzz/corpus/scene/keyframes.json",
         "scenes/windows-2.json",
         "scenes/mesh-ramp.json",
         "scenes/andrews-squeezer.json",

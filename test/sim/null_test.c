@@ -74,6 +74,7 @@ static perp_error error;
 static const perp_body BODY = {1};
 static const perp_shape SHAPE = {0};
 static const perp_joint JOINT = {0};
+static const perp_keyframe KEYFRAME = {0};
 
 static void comp(void **state)
 {
@@ -171,6 +172,14 @@ static void models(void **state)
     IS(perp_model_input(NULL, NULL).i, -1);
     IS(perp_model_actuator(NULL, NULL).i, -1);
     IS(perp_builder_add_force(NULL, NULL).i, -1);
+    IS(perp_builder_add_keyframe(NULL, NULL).i, -1);
+    HARMLESS(perp_builder_set_keyframe_time(NULL, KEYFRAME, 0.0));
+    HARMLESS(perp_builder_set_keyframe_joint(NULL, KEYFRAME, JOINT, NULL, NULL));
+    HARMLESS(perp_builder_set_keyframe_body(NULL, KEYFRAME, BODY, NULL));
+    HARMLESS(perp_builder_set_keyframe_input(NULL, KEYFRAME, (perp_input){0}, 0.0));
+    IS(perp_model_keyframes(NULL), 0);
+    IS(perp_model_keyframe(NULL, NULL).i, -1);
+    EMPTY(perp_model_keyframe_name(NULL, KEYFRAME));
     HARMLESS(perp_builder_set_listed_only(NULL, true));
     IS(perp_builder_status(NULL, &error), PERP_ERR_MEMORY);  // it could not be made
     IS(perp_model_create(NULL, &model, &error), PERP_ERR_MEMORY);
@@ -269,6 +278,10 @@ static void sims(void **state)
     REFUSED(perp_sim_state_get(NULL, x, x, x));
     REFUSED(perp_sim_state_set(NULL, 0.0, x, x));
     HARMLESS(perp_sim_state_hash(NULL));
+    REFUSED(perp_sim_reset(NULL, KEYFRAME));
+    REFUSED(perp_sim_tree_size(NULL, &n, &n));
+    REFUSED(perp_sim_tree_state_get(NULL, x, x, x));
+    REFUSED(perp_sim_tree_state_set(NULL, 0.0, x, x));
     IS(perp_sim_state_save_size(NULL), 0u);
     REFUSED(perp_sim_state_save(NULL, x, sizeof x));
     REFUSED(perp_sim_state_restore(NULL, x, sizeof x));

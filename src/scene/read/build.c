@@ -15,9 +15,8 @@ enum { MOST = 1000000 };  // bodies, shapes or joints of a scene
 
 // ── Objects ──────────────────────────────────────────────────────────────────────────────────────
 
-// The error of the builder, if it has one, at the place of the object being read. Its message names
-// the object, so that the reader must not.
-static perp_status builder_error(pp_reader *r)
+// Its message names the object, so that the reader must not.
+perp_status pp_reader_built(pp_reader *r)
 {
     perp_error error = {0};
     perp_status status = perp_builder_status(r->builder, &error);
@@ -131,7 +130,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     pp_names_add(&r->shape_names, name, r->shapes);
     r->shape[r->shapes++] = (pp_known_shape){.name = name, .own = own, .body = owner};
     perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
@@ -249,7 +248,7 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     pp_names_add(&r->body_names, name, r->bodies);
     r->body[r->bodies++] = (pp_known_body){name, def};
     perp_builder_add_body(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // Runs after all bodies and the shapes of the ground, so that these have the lowest numbers: a
@@ -295,7 +294,7 @@ static perp_status read_contact(pp_reader *r, const json_t *json, int index, int
     if (status == PERP_OK) {
         def.tangent_A = place_tangent(r, def.a, def.tangent_A);
         perp_builder_add_contact(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -331,7 +330,7 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     }
     def.tangent_A = place_tangent(r, def.a, def.tangent_A);
     perp_builder_add_pair(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
@@ -456,7 +455,7 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     r->joint[r->joints++] = name;
     joint.def.name = name;
     perp_builder_add_joint(r->builder, &joint.def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // A force, spring or drag. Springs and twist springs need two bodies.
@@ -484,7 +483,7 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
     }
     if (status == PERP_OK) {
         perp_builder_add_force(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -518,7 +517,7 @@ static perp_status read_input(pp_reader *r, const json_t *json, int index, int o
         json_is_number(value) ? json_number_value(value) : fmax(def.lower, fmin(def.upper, 0.0));
     r->input[r->inputs++] = def.name;
     perp_builder_add_input(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // t, then q[…] and dq[…] of every joint.
@@ -565,7 +564,7 @@ static perp_status read_source(pp_reader *r, const json_t *json, int place, int 
     r->inputs = inputs;
     if (status == PERP_OK) {
         perp_builder_set_input_source(r->builder, (perp_input){index}, source);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -595,7 +594,7 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
     }
     if (status == PERP_OK) {
         perp_builder_add_actuator(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -762,5 +761,8 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
         }
     }
     status = pp_reader_pass(r, root, NULL, NULL);
-    return status == PERP_OK ? pp_reader_tree(r, root, &settings->sim) : status;
+    if (status == PERP_OK) {
+        status = pp_reader_tree(r, root, &settings->sim);
+    }
+    return status == PERP_OK ? pp_reader_keyframes(r, root, &settings->sim) : status;
 }

@@ -105,6 +105,9 @@ static const pp_field scene_fields[] = {
     {.key = "forces", .kind = PP_FIELD_OTHER},
     {.key = "inputs", .kind = PP_FIELD_OTHER},
     {.key = "actuators", .kind = PP_FIELD_OTHER},
+    // Named states, and the one to start from (keyframes.c).
+    {.key = "keyframes", .kind = PP_FIELD_OTHER},
+    {.key = "keyframe", .kind = PP_FIELD_OTHER},
     // Numbers with names, and objects from files and in assemblies (parts.c).
     {.key = "parameters", .kind = PP_FIELD_OTHER},
     {.key = "include", .kind = PP_FIELD_OTHER},
