@@ -6,7 +6,7 @@
     scene_of.py ROBOT.json [--hold] >scene.json
 
 The robot starts where its first keyframe is. --hold: position servos hold every joint there. What a scene cannot
-express is listed in its description; a body with several joints ends the conversion with exit code 2.
+express is listed in its description. Between the joints of a body that has several there are massless bodies.
 
 test/truth/robots_test.py takes the dynamics of a robot from here: any state, with its own actuators."""
 import json
@@ -120,28 +120,65 @@ def cross(a, b):
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
+def joints_of(robot):
+    """The joints of each body, in the order in which they move it."""
+    out = {}
+    for joint in robot["joints"]:
+        out.setdefault(joint["body"], []).append(joint)
+    return out
+
+
+def turn_of(joint, state):
+    """Rotation of a joint in the axes of its body."""
+    at = joint["qpos"]
+    if joint["type"] == "ball":
+        return unit(state["qpos"][at:at + 4])
+    half = 0.5 * (state["qpos"][at] - joint.get("ref", 0))
+    return [math.cos(half)] + [math.sin(half) * x for x in joint["axis"]]
+
+
+def undone(joint, state, p, q):
+    """Pose of the body frame before the joint moved it."""
+    if joint["type"] == "slide":
+        return add(p, rotate(q, joint["axis"]), joint.get("ref", 0) - state["qpos"][joint["qpos"]]), q
+    before = unit(times(q, inverse(turn_of(joint, state))))
+    pos = joint.get("pos", [0, 0, 0])
+    return add(add(p, rotate(q, pos)), rotate(before, pos), -1.0), before
+
+
+def series_of(joints, state, pose):
+    """Poses of the body frame after each of its joints; the last is the body's own."""
+    out = [pose]
+    for joint in reversed(joints[1:]):
+        out.insert(0, undone(joint, state, *out[0]))
+    return out
+
+
 def motion_of(robot, state, pose):
-    """Velocity of the origin and angular velocity of every body, in world axes."""
-    joint_of = {joint["body"]: joint for joint in robot["joints"]}
-    motion = {0: ([0.0] * 3, [0.0] * 3)}
+    """Velocity of the origin and angular velocity of every body after each of its joints, in world axes."""
+    joints = joints_of(robot)
+    motion = {0: [([0.0] * 3, [0.0] * 3)]}
     for body in robot["bodies"][1:]:
         at, parent = body["id"], body["parent"]
-        p, q = pose[at]
-        v, w = motion[parent]
+        own = joints.get(at, [])
+        p = pose[at][0] if not own or own[0]["type"] == "free" else undone(
+            own[0], state, *series_of(own, state, pose[at])[0])[0]
+        v, w = motion[parent][-1]
         v = add(v, cross(w, add(p, pose[parent][0], -1.0)))  # as if rigid with the parent
-        joint = joint_of.get(at)
-        if joint:
+        motion[at] = [] if own else [(v, w)]
+        for joint, (end, q) in zip(own, series_of(own, state, pose[at])):
             qd = state["qvel"][joint["dof"]:]
-            point = add(p, rotate(q, joint.get("pos", [0, 0, 0])))
             if joint["type"] == "free":
                 v, w = qd[:3], rotate(q, qd[3:6])
             elif joint["type"] == "slide":
-                v = add(v, rotate(q, joint["axis"]), qd[0])
+                v = add(add(v, cross(w, add(end, p, -1.0))), rotate(q, joint["axis"]), qd[0])
             else:
-                spin = rotate(q, qd[:3] if joint["type"] == "ball" else [qd[0] * x for x in joint["axis"]])
-                v = add(v, cross(spin, add(p, point, -1.0)))
-                w = add(w, spin)
-        motion[at] = (v, w)
+                anchor = add(end, rotate(q, joint.get("pos", [0, 0, 0])))
+                v = add(v, cross(w, add(anchor, p, -1.0)))
+                w = add(w, rotate(q, qd[:3] if joint["type"] == "ball" else [qd[0] * x for x in joint["axis"]]))
+                v = add(v, cross(w, add(end, anchor, -1.0)))
+            p = end
+            motion[at].append((v, w))
     return motion
 
 
@@ -179,11 +216,7 @@ def scene_of(robot, hold=False, state=None):
         at = body["id"]
         fixed = body.get("fixed_to")
         root[at] = root[fixed] if fixed is not None else at
-    count = {}
-    for joint in robot["joints"]:
-        count[joint["body"]] = count.get(joint["body"], 0) + 1
-    if any(n > 1 for n in count.values()):
-        raise Unfit("a body with several joints")
+    joints = joints_of(robot)
     pose = {
         b["id"]: (state["xpos"][b["id"]], unit(state["xquat"][b["id"]])) for b in bodies
     }
@@ -207,6 +240,11 @@ def scene_of(robot, hold=False, state=None):
         mass, centre, I = weigh(parts)
         frame[at] = (add(p, rotate(q, centre)), q)
         name[at] = name_of(body, "body")
+        for joint, (fp, fq) in zip(joints.get(at, [])[:-1], series_of(joints.get(at, []), state, pose[at])):
+            frame[at, joint["id"]] = (fp, fq)
+            name[at, joint["id"]] = f"{name[at]} after {name_of(joint, 'joint')}"[:60]
+            out["bodies"].append({"name": name[at, joint["id"]], "kind": "solid", "massless": True, "position": fp,
+                                  "rotation": fq})
         out["bodies"].append(
             {
                 "name": name[at],
@@ -222,8 +260,11 @@ def scene_of(robot, hold=False, state=None):
     if dynamics:
         motion = motion_of(robot, state, pose)
         for at, label in name.items():
-            if at:
-                v, w = motion[at]
+            if isinstance(at, tuple):
+                stage = [joint["id"] for joint in joints[at[0]]].index(at[1])
+                by_name[label]["velocity"], by_name[label]["spin"] = motion[at[0]][stage]
+            elif at:
+                v, w = motion[at][-1]
                 by_name[label]["velocity"] = add(v, cross(w, add(frame[at][0], pose[at][0], -1.0)))
                 by_name[label]["spin"] = w
                 weight = 1.0 - bodies[at].get("gravcomp", 0)
@@ -254,9 +295,11 @@ def scene_of(robot, hold=False, state=None):
     for joint in robot["joints"]:
         if joint["type"] == "free":
             continue
-        at = joint["body"]
-        parent = root[bodies[at]["parent"]]
-        p, q = pose[at]
+        own = joints[joint["body"]]
+        stage = own.index(joint)
+        at = joint["body"] if joint is own[-1] else (joint["body"], joint["id"])
+        parent = (joint["body"], own[stage - 1]["id"]) if stage else root[bodies[joint["body"]]["parent"]]
+        p, q = series_of(own, state, pose[joint["body"]])[stage]
         point = add(p, rotate(q, joint.get("pos", [0, 0, 0])))
         a, b = frame[parent], frame[at]
         value = state["qpos"][joint["qpos"]]
@@ -333,6 +376,7 @@ def scene_of(robot, hold=False, state=None):
         "step": 0.002,
         "until": 0.5,
         "gravity": robot["option"]["gravity"],
+        "coordinates": "auto",
     }
     if dynamics:
         scene.update(listed_only=True, start="as given")

@@ -41,8 +41,11 @@ typedef struct perp_body_def {
     double spin;            // planar [rad/s]
     perp_vec3 omega_W;      // spatial: angular velocity in world axes [rad/s]
     double mass;            // [kg]; 0: from the densities of the shapes
-    double inertia_zz;      // planar, about the centre of mass [kg m^2]; 0: from the densities
-    double inertia_B[6];    // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
+    // No mass, no inertia, no shapes: a frame between joints, such as the two inner ones of three hinges in series. It
+    // must carry a body with mass, and such models need joint coordinates.
+    bool massless;
+    double inertia_zz;    // planar, about the centre of mass [kg m^2]; 0: from the densities
+    double inertia_B[6];  // spatial, in body axes: xx yy zz xy xz yz; all 0: from the densities
     // Spatial: shapes, anchors and the position above are given in a frame whose origin is not the centre of mass.
     // The body frame is moved to the centre of mass; positions and velocities of the body then refer to that point.
     bool recenter;

@@ -53,8 +53,8 @@ double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
         const pp_body *body = &e->model->body[row->body[k]];
         perp_wrench w = row_wrench(e->model, row, k);
         perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[row->body[k]].R, w.tau_W);
-        sum +=
-            pp_dot3(w.f_W, w.f_W) / body->mass + pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+        sum += pp_dot3(w.f_W, w.f_W) / body->divisor_mass +
+               pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
     }
     // A quasistatic step has a share of the masses; gamma is the compliance of the row.
     sum = sum / e->inertia + row->gamma;
@@ -199,8 +199,8 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
         of[i].f.z = pp_body_is_spatial(body) ? of[i].f.z : 0.0;
         perp_vec3 tau = of[i].tau;
         double turn = body->kind == PERP_BODY_SPATIAL ? pp_length(tau) : fabs(tau.z);
-        double own = MOMENTUM * body->mass * pp_scale_speed(s, s->island[i]) +
-                     body->mass * pp_scale_rounding(s, s->island[i]);
+        double own = MOMENTUM * body->divisor_mass * pp_scale_speed(s, s->island[i]) +
+                     body->divisor_mass * pp_scale_rounding(s, s->island[i]);
         pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(of[i].f),
                               MOMENTUM * of[i].size_f + own);
         if (pp_body_turns(body)) {

@@ -443,7 +443,8 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
     }
     perp_vec3 f = {p[0], p[1], p[2]},
               tau_B = pp_mul_t(&kin->poses.body[i].R, pp_vec(p[3], p[4], p[5]));
-    double square = pp_dot3(f, f) / body->mass + pp_dot3(tau_B, pp_mul(&body->inverse_IB, tau_B));
+    double square =
+        pp_dot3(f, f) / body->divisor_mass + pp_dot3(tau_B, pp_mul(&body->inverse_IB, tau_B));
     return 0.25 * (1.0 - theta) * square;
 }
 

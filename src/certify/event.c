@@ -180,7 +180,7 @@ static perp_status check_momentum(perp_certificate *c, const pp_event_passage *e
         // A planar scene has no equation along z.
         off.z = m->spatial ? off.z : 0.0;
         double size = mass * fast + fabs(weight) * e->h * pp_length(m->gravity) + of[i].size_f;
-        double own = ROUNDED * mass * pp_scale_speed(s, s->island[i]);
+        double own = ROUNDED * body->divisor_mass * pp_scale_speed(s, s->island[i]);
         pp_certificate_record(c, limits, PERP_JUDGED_MOMENTUM, pp_length(off), part * size + own);
         if (e->jump && body->reach > 0.0) {
             // Change of the angular momentum, less the moments that were taken out in give_all.

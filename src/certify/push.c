@@ -179,7 +179,7 @@ static perp_vec3 gyroscopic(const pp_step_evidence *e, int i, perp_vec3 given)
 static bool spins(const pp_step_evidence *e, int i)
 {
     const pp_body *body = &e->model->body[i];
-    return body->nv > 0 && body->kind == PERP_BODY_SPATIAL &&
+    return body->nv > 0 && body->kind == PERP_BODY_SPATIAL && !body->massless &&
            e->stepper != PERP_STEPPER_MOREAU_JEAN;
 }
 

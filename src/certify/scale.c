@@ -60,9 +60,9 @@ static double body_speed(const perp_model *m, int i, const pp_frame *f, const do
     for (int k = 0; k < body->nv; k++) {
         double p = fabs(p_ext[body->at + k]);
         if (body->axis[k] < 3) {
-            push += p / body->mass;
+            push += p / body->divisor_mass;
         } else if (body->reach > 0.0) {
-            twist += p / (body->mass * body->reach);
+            twist += p / (body->divisor_mass * body->reach);
         }
     }
     double fall = sqrt(fabs(body->gravity_scale) * pp_length(m->gravity) * body->reach);

@@ -197,8 +197,13 @@ static double rest_speed(const perp_model *m, double h, const pp_row *row)
             *part += row->J[i][c] * row->J[i][c];
         }
         const double *I = body->I_B.m;
-        double inertia = m->spatial ? (I[0] + I[4] + I[8]) / 3.0 : I[8];
-        double spin = turned > 0.0 ? sqrt(turned) * sqrt(body->mass / inertia) : 0.0;
+        double inertia = m->spatial ? (I[0] + I[4] + I[8]) / 3.0 : I[8], mass = body->mass;
+        if (body->massless) {
+            const double *inverse = body->inverse_IB.m;
+            mass = body->divisor_mass;
+            inertia = m->spatial ? 3.0 / (inverse[0] + inverse[4] + inverse[8]) : body->divisor_Izz;
+        }
+        double spin = turned > 0.0 ? sqrt(turned) * sqrt(mass / inertia) : 0.0;
         most = fmax(most, fmax(sqrt(moved), spin));
     }
     return 2.0 * h * g * most;

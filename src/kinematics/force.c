@@ -167,7 +167,8 @@ static void own_impulses(const force_sum *s, perp_gyroscopic how)
         for (int c = 0; c < body->nv; c++) {
             p[c] = body->axis[c] < 3 ? s->h * body->mass * g[body->axis[c]] : 0.0;
         }
-        if (body->nv > 0 && body->kind == PERP_BODY_SPATIAL && how != PP_GYRO_NONE) {
+        bool spins = body->nv > 0 && body->kind == PERP_BODY_SPATIAL && !body->massless;
+        if (spins && how != PP_GYRO_NONE) {
             perp_vec3 turn = pp_gyroscopic_impulse(&body->I_B, &s->at->body[i], s->h, how);
             p[3] += turn.x;
             p[4] += turn.y;

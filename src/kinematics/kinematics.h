@@ -45,8 +45,9 @@ typedef struct pp_frame {
 
 // Mass and inertia tensor of a body, in world axes. Not dynamic: zero.
 typedef struct pp_inertia {
-    double m;              // [kg]
-    pp_mat3 I, inverse_I;  // [kg m^2], [1/(kg m^2)]; planar: entry zz only
+    double m;                       // [kg]
+    double divisor_m, divisor_Izz;  // of M^-1 in place of m and, in the plane, I_zz: see pp_body
+    pp_mat3 I, inverse_I;           // [kg m^2], [1/(kg m^2)]; planar: entry zz only
 } pp_inertia;
 
 // Where all bodies are at one time, and how they move. The arrays belong to whoever made them.

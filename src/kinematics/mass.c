@@ -21,6 +21,8 @@ void pp_masses(const perp_model *model, const pp_frame *body, pp_inertia *mass)
             continue;
         }
         to->m = b->mass;
+        to->divisor_m = b->divisor_mass;
+        to->divisor_Izz = b->divisor_Izz;
         if (b->kind == PERP_BODY_PLANAR) {
             to->I.m[8] = b->I_B.m[8];
         } else if (b->kind == PERP_BODY_SPATIAL) {
@@ -34,6 +36,8 @@ void pp_masses(const perp_model *model, const pp_frame *body, pp_inertia *mass)
 void pp_inertia_scale(pp_inertia *weight, double s)
 {
     weight->m *= s;
+    weight->divisor_m *= s;
+    weight->divisor_Izz *= s;
     for (int k = 0; k < 9; k++) {
         weight->I.m[k] *= s;
         weight->inverse_I.m[k] /= s;
@@ -61,7 +65,7 @@ void pp_body_mul(const pp_body *body, const pp_inertia *mass, const double *x, d
     }
 }
 
-// y = M^-1 x of one body: velocity of an impulse.
+// y = M^-1 x of one body: velocity of an impulse. A massless body has no M^-1; see its divisors.
 void pp_body_solve(const pp_body *body, const pp_inertia *mass, const double *x, double *y)
 {
     bool spatial = body->nv == 6;
@@ -69,7 +73,7 @@ void pp_body_solve(const pp_body *body, const pp_inertia *mass, const double *x,
         rotate_tensor(&mass->inverse_I, x, y);
     }
     for (int k = 0; k < (spatial ? 3 : body->nv); k++) {
-        y[k] = x[k] / (body->axis[k] < 3 ? mass->m : mass->I.m[8]);
+        y[k] = x[k] / (body->axis[k] < 3 ? mass->divisor_m : mass->divisor_Izz);
     }
 }
 

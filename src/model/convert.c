@@ -37,6 +37,14 @@ static bool check_body(perp_builder *b, const perp_body_def *def, const char *na
             "body '%s': mass and inertia must be positive, or 0 to compute them from densities",
             name);
     }
+    if (def->massless &&
+        (def->mass > 0.0 || def->inertia_zz > 0.0 || def->motion != PERP_MOTION_DYNAMIC ||
+         (def->kind != PERP_BODY_PLANAR && def->kind != PERP_BODY_SPATIAL))) {
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "body '%s': a massless body moves freely, turns, and has neither mass nor inertia",
+            name);
+    }
     if (!isfinite(def->gravity_scale)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "body '%s': gravity_scale is not finite", name);
     }
@@ -159,6 +167,7 @@ bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body)
     body->kind = def->kind;
     body->drive = def->motion;
     body->mass = def->mass;
+    body->massless = def->massless;
     body->gravity_scale = def->gravity_scale;
     body->colour = def->colour;
     body->recenter = def->recenter;

@@ -16,6 +16,14 @@
 // Only free bodies are weighed: others need no mass.
 static perp_status set_body_mass(const perp_builder *b, int i, pp_body *body, perp_error *error)
 {
+    if (body->massless) {
+        return body->first_shape == 0
+                   ? PERP_OK
+                   : pp_fail(
+                         error, PERP_ERR_MODEL,
+                         "body '%s': a massless body has no shapes; give them to a body with mass",
+                         body->name);
+    }
     return pp_body_is_spatial(body) ? pp_mass_properties_spatial(b, i, body, error)
                                     : pp_mass_properties_planar(b, i, body, error);
 }
@@ -292,6 +300,45 @@ static void set_scales(perp_model *m)
     }
 }
 
+// Divisors of M^-1. Massless bodies take over the ones of the nearest body with mass, joint by joint from it.
+static perp_status set_divisors(perp_model *m, perp_error *error)
+{
+    int left = 0;
+    for (int i = 0; i < m->bodies; i++) {
+        pp_body *body = &m->body[i];
+        body->divisor_mass = body->mass;
+        body->divisor_Izz = body->I_B.m[8];
+        left += body->massless;
+    }
+    bool found = true;
+    while (left > 0 && found) {
+        found = false;
+        for (int k = 0; k < m->joints; k++) {
+            pp_body *a = &m->body[m->joint[k].a], *b = &m->body[m->joint[k].b];
+            pp_body *to = a->massless && a->divisor_mass == 0.0 ? a : b, *from = to == a ? b : a;
+            // fixed and driven bodies have no mass to borrow
+            if (!to->massless || to->divisor_mass > 0.0 || from->nv == 0 ||
+                from->divisor_mass == 0.0) {
+                continue;
+            }
+            to->divisor_mass = from->divisor_mass;
+            to->divisor_Izz = from->divisor_Izz;
+            to->inverse_IB = from->inverse_IB;
+            to->reach = from->reach;
+            found = true;
+            left--;
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].massless && m->body[i].divisor_mass == 0.0) {
+            return pp_fail(error, PERP_ERR_MODEL,
+                           "body '%s': a massless body must be joined to a body with mass",
+                           m->body[i].name);
+        }
+    }
+    return PERP_OK;
+}
+
 // With its terminator, so that "ab", "c" and "a", "bc" differ.
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
@@ -389,6 +436,10 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
         recenter(m, i);
     }
     set_scales(m);
+    perp_status divided = set_divisors(m, error);
+    if (divided < 0) {
+        return divided;
+    }
     // Lists in the order of the actuators: the last one is put in first.
     for (int i = m->actuators - 1; i >= 0; i--) {
         pp_joint *joint = &m->joint[m->actuator[i].joint];

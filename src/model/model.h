@@ -38,8 +38,12 @@ typedef struct pp_body {
     int at, at_q;  // first of them in nu and q
     // Velocities in world axes are v of the centre of mass and omega. A planar body has three of
     // them.
-    int axis[PP_BODY_NV];     // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
-    double mass;              // 0 where not free
+    int axis[PP_BODY_NV];  // which of (v, omega) each velocity is: 0, 1, 5 for a planar body
+    double mass;           // 0 where not free, and of a massless body
+    bool massless;         // moves, without mass: in joint coordinates only
+    double divisor_mass,
+        divisor_Izz;  // of M^-1: mass and planar I_B; of a massless body these and inverse_IB are those of the
+                      // nearest body with mass, as scales of tolerances
     double gravity_scale;     // factor of gravity for this body
     int32_t colour;           // 0xRRGGBB; -1: none
     pp_mat3 I_B, inverse_IB;  // about the centre of mass, in body axes; planar: zz only

@@ -200,7 +200,7 @@ static void grow_tree(grower *g)
     }
 }
 
-// From all roots at once, then from a body of each group that floats freely.
+// From all roots at once, then from a body of each group that floats freely, one with mass.
 static void choose_most(grower *g)
 {
     const perp_model *m = g->model;
@@ -211,9 +211,10 @@ static void choose_most(grower *g)
         }
     }
     grow_tree(g);
-    for (int i = 0; i < m->bodies; i++) {
-        if (!g->placed[i]) {
-            enqueue_body(g, i);
+    for (int i = 0; i < 2 * m->bodies; i++) {
+        int body = i % m->bodies;
+        if (!g->placed[body] && (i >= m->bodies || !m->body[body].massless)) {
+            enqueue_body(g, body);
             grow_tree(g);
         }
     }
@@ -295,8 +296,11 @@ static void order_links(pp_tree *t, grower *g, const int *joints, int count)
     for (int i = 0; i < count; i++) {
         root_at(t, g, m->joint[joints[i]].a);
     }
-    for (int i = 0; i < m->bodies; i++) {
-        root_at(t, g, i);
+    for (int i = 0; i < 2 * m->bodies; i++) {
+        int body = i % m->bodies;
+        if (i >= m->bodies || !m->body[body].massless) {
+            root_at(t, g, body);
+        }
     }
 }
 
@@ -360,6 +364,32 @@ static bool start_grower(grower *g, const perp_model *m, pp_arena *arena)
     return true;
 }
 
+// H is positive definite only if every link carries some mass, its own or that of the links on it. A massless body
+// that no joint of the tree carries would not be determined.
+static perp_status check_massless(const pp_tree *t, pp_arena *arena, perp_error *error)
+{
+    bool *carries = PP_ZEROS(arena, bool, t->links);
+    if (!carries) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the tree of joints");
+    }
+    for (int i = t->links - 1; i >= 0; i--) {
+        const pp_link *l = &t->link[i];
+        const pp_body *body = &t->model->body[l->body];
+        carries[i] = carries[i] || !body->massless;
+        if (!carries[i] || (body->massless && l->joint < 0)) {
+            return pp_fail(error, PERP_ERR_MODEL,
+                           "body '%s': a massless body must be between a body that carries it and "
+                           "one with mass "
+                           "that it carries",
+                           body->name);
+        }
+        if (l->parent >= 0) {
+            carries[l->parent] = true;
+        }
+    }
+    return PERP_OK;
+}
+
 // A model without joints gives a tree of free bodies.
 // Chooses joints, then numbers links, then prepares their constants.
 perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joints, int count,
@@ -392,5 +422,8 @@ perp_status pp_tree_create(pp_tree *out, const perp_model *model, const int *joi
     }
     order_links(out, &g, joints, count);
     status = finish_tree(out, &g, arena);
-    return status < 0 ? pp_fail(error, status, "not enough memory for the tree of joints") : status;
+    if (status < 0) {
+        return pp_fail(error, status, "not enough memory for the tree of joints");
+    }
+    return check_massless(out, arena, error);
 }

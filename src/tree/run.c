@@ -65,11 +65,14 @@ static void set_inertia_of_body(const pp_body *body, const pp_frame *f, pp_inert
 {
     if (body->kind == PERP_BODY_SPATIAL) {
         mass->m = body->mass;
+        mass->divisor_m = body->divisor_mass;
+        mass->divisor_Izz = body->divisor_Izz;
         turn_symmetric(&f->R, &body->I_B, &mass->I);
         turn_symmetric(&f->R, &body->inverse_IB, &mass->inverse_I);
         return;
     }
-    *mass = (pp_inertia){.m = body->mass};
+    *mass = (pp_inertia){
+        .m = body->mass, .divisor_m = body->divisor_mass, .divisor_Izz = body->divisor_Izz};
     mass->I.m[8] = body->kind == PERP_BODY_PLANAR ? body->I_B.m[8] : 0.0;
 }
 

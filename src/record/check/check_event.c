@@ -70,7 +70,7 @@ static void judge_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, d
         double size = body->mass * (pp_length(c->after[i].v) + pp_length(c->before[i].v) +
                                     c->h * pp_length(g)) +
                       load[i];
-        double own = ROUNDED * body->mass * pp_scale_speed(&c->scales, c->scales.island[i]);
+        double own = ROUNDED * body->divisor_mass * pp_scale_speed(&c->scales, c->scales.island[i]);
         pp_check_record_worst(c, PERP_CHECK_MOMENTUM, off, INTEGRATED * size + own, body->name, "");
     }
 }

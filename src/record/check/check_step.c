@@ -310,8 +310,8 @@ static void judge_momentum(pp_recheck *c, const double *left)
         const double w[PP_BODY_NV] = {f.x, f.y, f.z, tau.x, tau.y, tau.z};
         int island = c->scales.island[i];
         for (int k = 0; k < body->nv; k++) {
-            double own = body->mass * (MOMENTUM * pp_scale_speed(&c->scales, island) +
-                                       pp_scale_rounding(&c->scales, island));
+            double own = body->divisor_mass * (MOMENTUM * pp_scale_speed(&c->scales, island) +
+                                               pp_scale_rounding(&c->scales, island));
             double limit = own + MOMENTUM * c->load[i];
             // Moments are held against impulses at the longest arm.
             limit *= body->axis[k] < 3 ? 1.0 : fmax(body->reach, c->arm);

@@ -213,6 +213,7 @@ static const pp_field body_fields[] = {
      .kind = PP_FIELD_FLAG,
      .offset = AT(perp_body_def, recenter),
      .owners = SPATIAL},
+    {.key = "massless", .kind = PP_FIELD_FLAG, .offset = AT(perp_body_def, massless)},
     // Factor of gravity for this body.
     {.key = "gravity_scale", .kind = PP_FIELD_NUMBER, .offset = AT(perp_body_def, gravity_scale)},
     {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_body_def, colour)},

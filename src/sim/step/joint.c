@@ -10,6 +10,17 @@
 #include <math.h>
 #include <string.h>
 
+// Name of the first massless body; NULL: none.
+static const char *massless_body(const perp_model *m)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].massless) {
+            return m->body[i].name;
+        }
+    }
+    return NULL;
+}
+
 // Unknown rates of the tree and equations of its loops against the velocities of the bodies. A dense system of half the
 // size costs an eighth.
 static void choose_coordinates(perp_sim *sim, const pp_tree *tree)
@@ -21,12 +32,16 @@ static void choose_coordinates(perp_sim *sim, const pp_tree *tree)
     for (int i = 0; i < tree->loops; i++) {
         size += pp_joint_equations(m, &at, tree->loop[i], row);
     }
-    bool joint = tree->nv <= PP_TREE_MOST && 2 * size <= m->nv;
+    const char *massless = massless_body(m);
+    bool joint = massless || (tree->nv <= PP_TREE_MOST && 2 * size <= m->nv);
     sim->def.coordinates = joint ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY;
     pp_print(sim->why, sizeof sim->why,
              "%d rates of a tree and %d equations of its loops, for %d velocities of bodies%s",
              tree->nv, size - tree->nv, m->nv,
-             tree->nv > PP_TREE_MOST ? "; a large tree is dense" : "");
+             !joint && tree->nv > PP_TREE_MOST ? "; a large tree is dense" : "");
+    if (massless) {
+        pp_print(sim->why, sizeof sim->why, "body '%s' has no mass", massless);
+    }
 }
 
 // The tree of the named joints, or of those that hold most equations; it lives as long as the sim.
@@ -34,6 +49,19 @@ perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error)
 {
     const perp_sim_def *def = &sim->def;
     bool automatic = def->coordinates == PERP_COORDINATES_AUTO;
+    const char *massless = massless_body(sim->model);
+    if (massless && def->stepper == PERP_STEPPER_MOREAU_JEAN) {
+        return pp_fail(
+            error, PERP_ERR_ARGUMENT,
+            "sim: body '%s' has no mass, which needs joint coordinates, and moreau-jean has none; "
+            "use stewart-trinkle",
+            massless);
+    }
+    if (massless && def->coordinates == PERP_COORDINATES_BODY &&
+        def->stepper != PERP_STEPPER_EVENT) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: body '%s' has no mass; set coordinates to joint or auto", massless);
+    }
     if (automatic && def->stepper == PERP_STEPPER_MOREAU_JEAN) {
         sim->def.coordinates = PERP_COORDINATES_BODY;
         pp_print(sim->why, sizeof sim->why, "moreau-jean has no joint coordinates");

@@ -110,7 +110,7 @@ static perp_status check_held(perp_sim *sim)
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         pp_body_mul(body, &s->kin.mass[i], s->answer.nu + body->at, left);
-        if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->mass) {
+        if (body->nv > 0 && as_impulse(body, left) > 1e-6 * push + given * body->divisor_mass) {
             bool proved = pp_sim_cannot_balance(sim);
             pp_print(sim->info.remark, sizeof sim->info.remark,
                      proved ? "quasistatic: nothing balances the forces on body '%s'"
