@@ -102,6 +102,8 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error);
 
+// gravity_most of a model with gravity.
+void pp_model_set_gravity_most(perp_model *m);
 // Copies the keyframes of a builder into a model whose bodies have their masses.
 perp_status pp_model_set_keyframes(perp_model *m, const perp_builder *b, perp_error *error);
 // Gains of the actuators with a damping ratio, in a model whose bodies have their masses.

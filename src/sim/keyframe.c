@@ -239,6 +239,8 @@ static perp_status place_bodies(perp_sim *sim, int keyframe, placing *p, perp_er
 // From the initial state of the model, which holds for everything that a keyframe leaves out.
 perp_status pp_sim_start_at(perp_sim *sim, int keyframe, perp_error *error)
 {
+    // changes are taken back, which needs no memory
+    (void)pp_sim_changes_set(sim, NULL, 0);
     const perp_model *m = sim->model;
     forget_step(sim);
     pp_state_start(m, &sim->now);

@@ -178,8 +178,11 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     if (!s) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
-    *s =
-        (perp_sim){.env = env ? *env : (perp_env){0}, .model = model, .def = *def, .refused = {-1}};
+    *s = (perp_sim){.env = env ? *env : (perp_env){0},
+                    .model = model,
+                    .given = model,
+                    .def = *def,
+                    .refused = {-1}};
     // the string of the caller may be gone later
     if (def->solver) {
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
@@ -228,6 +231,7 @@ void perp_sim_destroy(perp_sim *sim)
 {
     if (sim) {
         perp_env env = sim->env;
+        pp_sim_changes_free(sim);
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
         pp_ldl_destroy(sim->ldl_joints);
@@ -249,7 +253,7 @@ void perp_sim_destroy(perp_sim *sim)
 
 const perp_model *perp_sim_model(const perp_sim *sim)
 {
-    return sim ? sim->model : NULL;
+    return sim ? sim->given : NULL;
 }
 
 // Functions that look at a sim take NULL and answer with what means nothing, as none of them has a status.

@@ -96,6 +96,14 @@ typedef struct pp_controls {
     bool any;              // there are inputs or actuators
 } pp_controls;
 
+// What the sim has differently from the model it was given. Lists are in heap memory that grows.
+typedef struct pp_changes {
+    perp_model *own;  // the model of the sim with its changes; NULL: nothing was changed yet
+    pp_change *list, *before;
+    int count, room;
+    int kept;  // of the list at the start of a step that calls on_control: `before` has them
+} pp_changes;
+
 // Which stage runs, and since when, by pp_seconds().
 typedef struct pp_stage_clock {
     perp_stage stage;
@@ -106,7 +114,9 @@ typedef struct pp_stage_clock {
 // contacts of two ends of steps; lists that grow are on the heap.
 struct perp_sim {
     perp_env env;
-    const perp_model *model;
+    const perp_model *model;  // with the changes of this sim
+    const perp_model *given;  // as it was created
+    pp_changes changes;
     perp_sim_def def;
     char solver[16];   // def.solver's copy
     pp_arena *memory;  // lives as long as the sim
@@ -154,6 +164,14 @@ struct perp_sim {
 bool pp_sim_controls_create(perp_sim *sim);
 perp_status pp_sim_controls_begin(perp_sim *sim, double h);
 void pp_sim_controls_end(perp_sim *sim, bool done);
+
+// Changes of the model by this sim (change.c): what a step that fails takes back; a list from a saved state, which is
+// copied, false: no memory and nothing changed; and the memory.
+void pp_sim_changes_begin(perp_sim *sim);
+void pp_sim_changes_undo(perp_sim *sim);
+perp_status pp_sim_changes_check(const perp_sim *sim, const pp_change *list, int count);
+bool pp_sim_changes_set(perp_sim *sim, const pp_change *list, int count);
+void pp_sim_changes_free(perp_sim *sim);
 
 // The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
 double pp_sim_time_after(const perp_sim *sim, double h);

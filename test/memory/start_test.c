@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts from keyframes, resets and states in joint coordinates while allocations fail, one place of the code after
+// Starts from keyframes, resets, states in joint coordinates and changes while allocations fail, one place of the code after
 // another: PERP_ERR_MEMORY, the state before, no block lost.
 #include "support/cmocka.h"
 #include "support/sites.h"
 
 #include <perp/io.h>
+
+#include <math.h>
 
 enum { DEPTH = 8, MOST = 40 };
 
@@ -37,6 +39,19 @@ static perp_status whole_life(const perp_env *env, void *user)
     }
     if (status >= 0) {
         status = perp_sim_tree_state_set(sim, t, q, qd);
+    }
+    for (int i = 0; i < 3; i++) {
+        status = status < 0 ? status : perp_sim_shape_friction_set(sim, (perp_shape){i}, 0.1, 0, 0);
+    }
+    status = status < 0 ? status : perp_sim_gravity_set(sim, (perp_vec3){0.0, -1.0, 0.0});
+    if (status >= 0) {
+        static unsigned char block[16384];
+        assert_true(perp_sim_state_save_size(sim) <= sizeof block);
+        assert_int_equal(perp_sim_state_save(sim, block, sizeof block), PERP_OK);
+        assert_int_equal(perp_sim_shape_friction_set(sim, (perp_shape){0}, 0.2, 0, 0), PERP_OK);
+        status = perp_sim_state_restore(sim, block, sizeof block);
+        double mu = perp_sim_pair_friction(sim, (perp_shape){0}, (perp_shape){1}).mu;
+        assert_true(status < 0 ? mu > 0.11 : fabs(mu - 0.1) < 1e-12);
     }
     if (status >= 0) {
         status = perp_sim_step(sim, 1e-3);

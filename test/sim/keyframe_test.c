@@ -253,6 +253,26 @@ static void poses_place_what_floats(void **state)
     }
 }
 
+// A group that floats, whose first named joint begins at a massless body.
+static void massless_bodies_are_no_roots(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"gravity\": [0, 0], \"bodies\": [{\"name\": \"torso\", \"mass\": 1, \"inertia\": 1}, "
+        "{\"name\": \"frame\", \"massless\": true}, {\"name\": \"leg\", \"mass\": 1, "
+        "\"inertia\": 1}], \"joints\": [{\"name\": \"slide\", \"kind\": \"prismatic\", \"a\": "
+        "\"torso\", \"b\": \"frame\", \"axis\": [1, 0]}, {\"name\": \"hinge\", \"kind\": "
+        "\"revolute\", \"a\": \"frame\", \"b\": \"leg\"}], \"keyframes\": [{\"name\": \"k\", "
+        "\"joints\": {\"hinge\": 1, \"slide\": 2}}]}";
+    run r;
+    assert_int_equal(begin_as(&r, text, PERP_STEPPER_STEWART_TRINKLE, PERP_COORDINATES_JOINT),
+                     PERP_OK);
+    assert_int_equal(perp_sim_reset(r.sim, (perp_keyframe){0}), PERP_OK);
+    assert_true(fabs(perp_sim_body_position(r.sim, (perp_body){3}).x - 2.0) < 1e-12);
+    assert_true(fabs(perp_sim_body_angle(r.sim, (perp_body){3}) - 1.0) < 1e-12);
+    finish(&r);
+}
+
 // ── Corrections ──────────────────────────────────────────────────────────────────────────────────
 
 // A limit that the keyframe crosses, and a box in the floor: both are corrected without motion, and named.
@@ -507,6 +527,7 @@ int main(void)
         cmocka_unit_test(coordinates_place_bodies),
         cmocka_unit_test(all_kinds_are_placed),
         cmocka_unit_test(poses_place_what_floats),
+        cmocka_unit_test(massless_bodies_are_no_roots),
         cmocka_unit_test(crossed_limits_are_corrected),
         cmocka_unit_test(open_loops_are_closed),
         cmocka_unit_test(resets_repeat_a_new_sim),

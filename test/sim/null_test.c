@@ -279,6 +279,17 @@ static void sims(void **state)
     REFUSED(perp_sim_state_set(NULL, 0.0, x, x));
     HARMLESS(perp_sim_state_hash(NULL));
     REFUSED(perp_sim_reset(NULL, KEYFRAME));
+    REFUSED(perp_sim_gravity_set(NULL, (perp_vec3){0}));
+    HARMLESS(perp_sim_gravity(NULL));
+    REFUSED(perp_sim_shape_friction_set(NULL, SHAPE, 0.0, 0.0, 0.0));
+    REFUSED(perp_sim_pair_friction_set(NULL, SHAPE, SHAPE, (perp_friction){0}));
+    HARMLESS(perp_sim_pair_friction(NULL, SHAPE, SHAPE));
+    REFUSED(perp_sim_actuator_gains_set(NULL, (perp_actuator){0}, 0.0, NULL));
+    REFUSED(perp_sim_actuator_limits_set(NULL, (perp_actuator){0}, 0.0, 0.0));
+    REFUSED(perp_sim_joint_rate_set(NULL, JOINT, 0.0, 0.0));
+    REFUSED(perp_sim_body_motion_set(NULL, BODY, NULL, NULL));
+    HARMLESS(perp_sim_body_apply_at(NULL, BODY, (perp_vec3){0}, (perp_vec3){0}));
+    REFUSED(perp_sim_joint_apply(NULL, JOINT, 0.0));
     REFUSED(perp_sim_tree_size(NULL, &n, &n));
     REFUSED(perp_sim_tree_state_get(NULL, x, x, x));
     REFUSED(perp_sim_tree_state_set(NULL, 0.0, x, x));
