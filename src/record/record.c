@@ -220,7 +220,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     if (!r) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
-    r->model = sim->model;
+    r->model = sim->given;
     r->facets = sim->def.facets;
     // One more than needed: models without joints need no exception.
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
@@ -295,7 +295,7 @@ static perp_status flush_if_due(perp_record *r)
 // that sticks.
 static bool makes_sense(const perp_record *r, const perp_sim *sim)
 {
-    return r && sim && sim->model == r->model && !r->finished;
+    return r && sim && sim->given == r->model && !r->finished;
 }
 
 perp_status perp_record_step(perp_record *record, const perp_sim *sim)

@@ -16,6 +16,7 @@ void pp_sim_changes_free(perp_sim *sim)
     pp_changes *c = &sim->changes;
     pp_free(&sim->env, c->list, (size_t)c->room * sizeof *c->list);
     pp_free(&sim->env, c->before, (size_t)c->room * sizeof *c->before);
+    pp_free(&sim->env, c->acted, (size_t)c->room * sizeof *c->acted);
 }
 
 // Room for this many, and the copy of the model; false: no memory, and nothing changed.
@@ -26,18 +27,22 @@ static bool reserve(perp_sim *sim, int count)
         int room = count > 2 * c->room ? count : 2 * c->room;
         pp_change *list = pp_alloc(&sim->env, (size_t)room * sizeof *list);
         pp_change *before = pp_alloc(&sim->env, (size_t)room * sizeof *before);
-        if (!list || !before) {
+        pp_change *acted = pp_alloc(&sim->env, (size_t)room * sizeof *acted);
+        if (!list || !before || !acted) {
             pp_free(&sim->env, list, (size_t)room * sizeof *list);
             pp_free(&sim->env, before, (size_t)room * sizeof *before);
+            pp_free(&sim->env, acted, (size_t)room * sizeof *acted);
             return false;
         }
         if (c->room > 0) {
             memcpy(list, c->list, (size_t)c->count * sizeof *list);
-            memcpy(before, c->before, (size_t)c->room * sizeof *before);
+            memcpy(before, c->before, (size_t)c->kept * sizeof *before);
+            memcpy(acted, c->acted, (size_t)c->acted_count * sizeof *acted);
         }
         pp_sim_changes_free(sim);
         c->list = list;
         c->before = before;
+        c->acted = acted;
         c->room = room;
     }
     // the tree of the sim has a pointer to the model of its own
@@ -96,6 +101,16 @@ void pp_sim_changes_begin(perp_sim *sim)
     c->kept = c->count;
     if (c->count > 0) {
         memcpy(c->before, c->list, (size_t)c->count * sizeof *c->before);
+    }
+}
+
+// Changes after the step are of the next one.
+void pp_sim_changes_done(perp_sim *sim)
+{
+    pp_changes *c = &sim->changes;
+    c->acted_count = c->count;
+    if (c->count > 0) {
+        memcpy(c->acted, c->list, (size_t)c->count * sizeof *c->acted);
     }
 }
 

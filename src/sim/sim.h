@@ -99,9 +99,10 @@ typedef struct pp_controls {
 // What the sim has differently from the model it was given. Lists are in heap memory that grows.
 typedef struct pp_changes {
     perp_model *own;  // the model of the sim with its changes; NULL: nothing was changed yet
-    pp_change *list, *before;
+    pp_change *list, *before, *acted;
     int count, room;
-    int kept;  // of the list at the start of a step that calls on_control: `before` has them
+    int acted_count;  // of `acted`: what held in the last step, for recordings
+    int kept;         // of the list at the start of a step that calls on_control: `before` has them
 } pp_changes;
 
 // Which stage runs, and since when, by pp_seconds().
@@ -169,6 +170,7 @@ void pp_sim_controls_end(perp_sim *sim, bool done);
 // copied, false: no memory and nothing changed; and the memory.
 void pp_sim_changes_begin(perp_sim *sim);
 void pp_sim_changes_undo(perp_sim *sim);
+void pp_sim_changes_done(perp_sim *sim);
 perp_status pp_sim_changes_check(const perp_sim *sim, const pp_change *list, int count);
 bool pp_sim_changes_set(perp_sim *sim, const pp_change *list, int count);
 void pp_sim_changes_free(perp_sim *sim);

@@ -206,6 +206,9 @@ perp_status perp_sim_step(perp_sim *sim, double h)
         status = step_with_inputs(sim, h);
     }
     pp_sim_controls_end(sim, status >= 0);
+    if (status >= 0) {
+        pp_sim_changes_done(sim);
+    }
     sim->stepping = false;
     return status;
 }
