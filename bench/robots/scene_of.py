@@ -182,12 +182,27 @@ def motion_of(robot, state, pose):
     return motion
 
 
+def sum_of(path, made_joint):
+    """A fixed tendon as the coordinate of a coupling."""
+    terms = [f"{step['coef']!r}*q[{made_joint[step['joint']][0]}]" for step in path if step["coef"]]
+    return " + ".join(terms)
+
+
+def polynomial_of(equality, x, y):
+    """y - y0 = sum a_k (x - x0)^k, as an expression that must vanish; x NULL: y - y0 = a_0."""
+    a = equality["polynomial"]
+    powers = [repr(a[0])] + ([f"{c!r}*({x})^{k}" for k, c in enumerate(a) if k and c] if x else [])
+    return f"{y} - ({' + '.join(powers)})"
+
+
 def actuator_of(actuator, target, control):
     """The actuator as it is, with a number as its control; None where perp has no such actuator."""
     label, _, joint = target
-    if actuator["dynamics"] != "none" or actuator["gain"] != "fixed" or actuator["bias"] not in ("none", "affine"):
+    if actuator["dynamics"] not in ("none", "filter", "filterexact") or actuator["gain"] != "fixed" or actuator["bias"] not in ("none", "affine"):
         return None
     low, high = actuator.get("control_range", [-math.inf, math.inf])
+    if actuator["dynamics"] != "none":  # what the filter holds is not clamped
+        low, high = -math.inf, math.inf
     bias = (actuator.get("bias_prm", []) + [0, 0, 0])[:3] if actuator["bias"] == "affine" else [0, 0, 0]
     to = {"name": name_of(actuator, "actuator"), "kind": "general", "joint": label, "gear": actuator["gear"][0],
           "gain": actuator["gain_prm"][0], "bias": bias, "control": min(max(control, low), high)}
@@ -329,7 +344,38 @@ def scene_of(robot, hold=False, state=None):
                 to["lower"], to["upper"] = joint["range"]
             made_joint[joint["id"]] = (label, value, joint)
         out["joints"].append(to)
+    made_tendon = {}
+    for tendon in robot["tendons"]:
+        if tendon["type"] != "fixed" or any(step["joint"] not in made_joint for step in tendon["path"]):
+            left_out.add("tendons over pulleys")
+            continue
+        label = f"tendon {name_of(tendon, 'tendon')}"[:60]
+        to = {"name": label, "kind": "coupling", "coordinate": sum_of(tendon["path"], made_joint)}
+        value = sum(step["coef"] * made_joint[step["joint"]][1] for step in tendon["path"])
+        for key in ("damping", "stiffness"):
+            if tendon.get(key, 0) > 0:
+                to[key] = tendon[key]
+        if to.get("stiffness"):
+            to["rest"] = tendon.get("springlength", [tendon["length0"]])[0]
+        if not dynamics and tendon.get("frictionloss", 0) > 0:
+            to["friction"] = tendon["frictionloss"]
+        if not dynamics and "range" in tendon:
+            to["lower"], to["upper"] = tendon["range"]
+        made_tendon[tendon["id"]] = (label, value, {}, to)
+        out["joints"].append(to)
     for equality in [] if dynamics else robot["equalities"]:
+        kind = equality.get("type")
+        known = {"joint": made_joint, "tendon": made_tendon}.get(kind)
+        if known is not None and equality["a"] in known and equality.get("b", equality["a"]) in known:
+            if kind == "joint":
+                y = f"q[{known[equality['a']][0]}]"
+                x = f"q[{known[equality['b']][0]}]" if "b" in equality else None
+            else:
+                y = known[equality["a"]][3]["coordinate"]
+                x = known[equality["b"]][3]["coordinate"] if "b" in equality else None
+            out["joints"].append({"name": f"equality {equality['id']}", "kind": "coupling", "target": 0,
+                                  "coordinate": polynomial_of(equality, x, y)})
+            continue
         if equality.get("type") != "connect" or "anchor_a" not in equality:
             left_out.add(f"equalities of kind {equality.get('type')}")
             continue
@@ -344,20 +390,25 @@ def scene_of(robot, hold=False, state=None):
              "b": name[root[ib]], "anchor_a": ends[0], "anchor_b": ends[1], "collide": True})
     if dynamics:
         for actuator in robot["actuators"]:
-            target = made_joint.get(actuator.get("target"))
+            known = {"joint": made_joint, "tendon": made_tendon}.get(actuator.get("transmission"), {})
+            target = known.get(actuator.get("target"))
             made = None
-            if actuator.get("transmission") == "joint" and target:
-                made = actuator_of(actuator, target, state["ctrl"][actuator["id"]])
+            if target:
+                control = state["ctrl"][actuator["id"]]
+                if actuator["dynamics"] != "none":  # the state of the filter
+                    control = state["act"][sum(a["dynamics"] != "none" for a in robot["actuators"][:actuator["id"]])]
+                made = actuator_of(actuator, target[:3], control)
             if made is None:
                 raise Unfit(f"actuator '{name_of(actuator, 'actuator')}'")
             out["actuators"].append(made)
     if hold:
         for actuator in robot["actuators"]:
-            target = made_joint.get(actuator.get("target"))
-            if actuator.get("transmission") != "joint" or not target:
-                left_out.add("actuators that do not act on a joint")
+            known = {"joint": made_joint, "tendon": made_tendon}.get(actuator.get("transmission"), {})
+            target = known.get(actuator.get("target"))
+            if not target:
+                left_out.add("actuators that act on neither a joint nor a fixed tendon")
                 continue
-            label, value, joint = target
+            label, value, joint = target[:3]
             servo = actuator["kind"] == "position"
             to = {"name": name_of(actuator, "actuator"), "kind": "position", "joint": label, "control": value}
             if servo:
@@ -366,7 +417,7 @@ def scene_of(robot, hold=False, state=None):
                 bias = actuator.get("bias_prm", [0, 0, 0])
                 to["kv"] = -bias[2] * gear * gear if len(bias) > 2 else 0
             else:
-                to.update(kp=100.0, damping_ratio=1.0)
+                to.update(kp=100.0, kv=5.0) if "tendon" in label else to.update(kp=100.0, damping_ratio=1.0)
             if "force_range" in actuator:
                 to["effort"] = actuator["force_range"]
             out["actuators"].append(to)
@@ -380,12 +431,19 @@ def scene_of(robot, hold=False, state=None):
     }
     if dynamics:
         scene.update(listed_only=True, start="as given")
+    if "contact" in robot["option"].get("disabled", []):
+        scene["listed_only"] = True
     ids = {b.get("name"): b["id"] for b in bodies}
     exclude = []
     for pair in [] if dynamics else robot["excludes"]:
         a, b = (root[ids[x]] for x in (pair if isinstance(pair, list) else (pair["a"], pair["b"])))
         if a != b:
             exclude.append([name[a], name[b]])
+    # MuJoCo leaves out contacts of a body with the one that carries it; massless bodies may be between them.
+    for at, own in joints.items():
+        parent = root[bodies[at]["parent"]]
+        if not dynamics and len(own) > 1 and parent:
+            exclude.append([name[parent], name[at]])
     if exclude:
         scene["exclude"] = exclude
     scene.update(out)

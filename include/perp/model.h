@@ -176,6 +176,8 @@ typedef enum perp_joint_kind {
     PERP_JOINT_PLANAR,       // anchor b in the plane normal to the axis, axes parallel (3 rows);
                              // coordinate: angle about the axis
     PERP_JOINT_SCREW,  // cylindrical, with advance = pitch * angle (5 rows); coordinate: angle
+    // Planar and spatial:
+    PERP_JOINT_COUPLING,  // coordinate: a function of the coordinates of other joints (no rows of its own; 1 with `target`)
 } perp_joint_kind;
 
 // Whether the two bodies of a joint collide with each other. By default they do not; but if one of them is static or
@@ -201,6 +203,10 @@ typedef struct perp_joint_def {
     double length;     // distance [m]
     perp_joint joint_a, joint_b;  // gear: the two joints it couples
     double ratio;                 // gear [-]
+    // Coupling: its coordinate as a function of t and of q[joint] of joints added before, such as "q[left] - 2*q[right]".
+    // Targets, limits, springs, dry friction and actuators act along it as along any coordinate: "0" as target is the
+    // constraint phi(q, t) = 0. The joints may move at most 8 free bodies in all. a, b and anchors are not used.
+    const char *coordinate;
     const char *target;   // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
     const char *rate;     // rate of the coordinate as a function of t: psi(q, qdot) = 0 (1 row)
     double rate_effort;   // largest force or torque to maintain `rate`; INFINITY: a constraint

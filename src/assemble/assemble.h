@@ -17,20 +17,28 @@
 // of the tree are no equations any more.
 typedef struct pp_coordinates {
     const pp_tree_pass *tree;  // NULL: bodies
-    const double *H;           // factored by pp_tree_factor; NULL: articulated inertias
+    const double *H;  // with `soft`, factored by pp_tree_factor; NULL: articulated inertias
     const pp_articulation *articulation;
     const bool *implied;  // nb: rows that follow from the tree
-    double *nu_0;         // velocities of the bodies at qd = 0: what driven ones impose, and
-                          // how far the way along the coordinates is from S qd: theory (J8)
-    double *work;         // twice the model's velocities
+    // Springs, rotors and servos along single coordinates of the tree: p = -(x' + beta) / gamma makes them part of H,
+    // which has soft[k] = sum 1 / gamma on its diagonal.                                      theory (J11)
+    int folds;
+    const int *fold, *fold_at;  // folds: which of the bilateral rows, and its rate of the tree
+    const bool *folded;         // nb
+    const double *soft;         // nv of the tree
+    double *nu_0;               // velocities of the bodies at qd = 0: what driven ones impose, and
+                                // how far the way along the coordinates is from S qd: theory (J8)
+    double *work;               // twice the model's velocities
 } pp_coordinates;
 
 // Factors H, with the masses given, and marks the rows of joints in the tree.
 perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
                                   const pp_rows *rows, pp_arena *arena);
-void pp_coordinates_solve(const pp_coordinates *c, double *x);  // x = H^-1 x
-// qd of velocities nu that the tree allows.
+void pp_coordinates_solve(const pp_coordinates *c, double *x);  // x = (H + soft)^-1 x
+// qd of velocities nu that the tree allows, nu = S qd + nu_0.
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd);
+// The rates closest to any velocities in the metric of the masses; for coordinates without folded rows.
+void pp_coordinates_project(const pp_coordinates *c, const double *nu, double *qd);
 
 typedef struct pp_chain pp_chain;
 
@@ -45,6 +53,7 @@ typedef struct pp_closed {
     pp_coordinates in;
     double *Jq, *HJ;  // joint coordinates: rows (nb x nv of the tree), and H^-1 of them
     double *qd;       // joint coordinates: work, nv of the tree
+    double *rate;     // and nb
     double *L;        // nb x rank: S = W_b^T M^-1 W_b + Gamma = D^-1 L L^T D^-1, rows permuted
     double *d;        // nb: D
     int *order;       // nb: rows in pivot order; those from rank on are redundant
@@ -64,6 +73,9 @@ int pp_closed_dof(const pp_closed *closed);
 // beta: a number for each bilateral row, NULL: zero, and bodies that are driven are at rest. On return r is
 // nu, and p_b the impulses of least norm; in joint coordinates those of implied rows are left as they are.
 void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb);
+// Joint coordinates: the same from generalised impulses S^T (r - M nu_0) to rates, in place. rate: nb, what rows have at
+// qd = 0, J nu_0 + beta; NULL: zero.
+void pp_closed_rates(const pp_closed *closed, const double *rate, double *qd, double *pb);
 // Joint coordinates: the impulses p_b of implied rows, from M nu = r + W_b p_b body by body; nothing to
 // do otherwise.
 void pp_closed_reactions(const pp_closed *closed, const double *r, const double *nu, double *pb);

@@ -139,7 +139,8 @@ static bool set_tree_response(pp_closed *c, pp_arena *arena)
     c->Jq = PP_ARRAY(arena, double, nb *n);
     c->HJ = PP_ARRAY(arena, double, nb *n);
     c->qd = PP_ARRAY(arena, double, n);
-    if (!c->Jq || !c->HJ || !c->qd) {
+    c->rate = PP_ARRAY(arena, double, c->rows->nb);
+    if (!c->Jq || !c->HJ || !c->qd || !c->rate) {
         return false;
     }
     for (int i = 0; i < c->nb; i++) {
@@ -233,7 +234,7 @@ static bool choose_independent_rows(pp_closed *c, pp_arena *arena)
     }
     c->nb = 0;
     for (int i = 0; i < c->rows->nb; i++) {
-        if (!c->in.implied[i]) {
+        if (!c->in.implied[i] && !c->in.folded[i]) {
             row[c->nb++] = i;
         }
     }
@@ -320,81 +321,119 @@ static void apply_inverse(const pp_closed *c, double *x)
 static double shortfall(const pp_closed *c, int i, const double *beta, const double *nu,
                         const double *pb)
 {
-    const pp_row *row = pp_closed_row(c, i);
-    int at = c->row ? c->row[i] : i;
+    const pp_row *row = &c->rows->b[i];
     double moved = pp_row_rate(c->model, row, nu) - row->rate;
-    return -(beta ? beta[at] : 0.0) - row->gamma * pb[at] - moved;
+    return -(beta ? beta[i] : 0.0) - row->gamma * pb[i] - moved;
 }
 
-// nu = S qd + nu_0; relative: a difference of velocities, in which nu_0 cancels.
-static void add_velocities(const pp_closed *c, bool relative, double *nu)
+// nu += M^-1 W_b step of the closed rows, twice where rounding left anything of the equations worth the while.
+static void close_bodies(const pp_closed *c, const double *beta, double *nu, double *pb)
 {
-    pp_tree_velocities(c->in.tree, c->qd, true, nu);
-    if (!relative) {
-        pp_axpy(c->model->nv, 1.0, c->in.nu_0, nu);
-    }
-}
-
-// qd = H^-1 S^T (r - M nu_0), then nu.
-static void solve_tree(const pp_closed *c, bool relative, double *r)
-{
-    if (!relative) {
-        double *carried = c->in.work;
-        pp_masses_mul(c->model, c->mass, c->in.nu_0, carried);
-        pp_axpy(c->model->nv, -1.0, carried, r);
-    }
-    pp_tree_gather(c->in.tree, r, c->qd);
-    pp_coordinates_solve(&c->in, c->qd);
-    add_velocities(c, relative, r);
-}
-
-// nu follows impulses of the closed rows: directly, or through the rates of the tree.
-static void apply_impulses(const pp_closed *c, const double *step, bool relative, double *nu)
-{
-    if (!c->in.tree) {
-        apply_row_impulses(c, step, nu);
-        return;
-    }
-    int n = c->in.tree->tree->nv;
-    for (int i = 0; i < c->nb; i++) {
-        pp_axpy(n, step[i], c->HJ + (size_t)i * (size_t)n, c->qd);
-    }
-    add_velocities(c, relative, nu);
-}
-
-// p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). Twice where rounding left anything of the
-// equations worth the while.
-void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
-{
-    // no beta: r is a change of momentum, and nu the change of velocities that it makes
-    bool relative = !beta;
-    if (closed->in.tree) {
-        solve_tree(closed, relative, r);
-    } else {
-        pp_masses_solve(closed->model, closed->mass, r, r);
-    }
-    for (int i = 0; i < closed->nb; i++) {
-        pb[closed->row ? closed->row[i] : i] = 0.0;
-    }
-    if (closed->nb == 0) {
-        return;
-    }
     double first = 0.0;
     for (int round = 0; round < 2; round++) {  // the second is one step of iterative refinement
-        double *step = closed->work + 2 * closed->nb, worst = 0.0;
-        for (int i = 0; i < closed->nb; i++) {
-            step[i] = shortfall(closed, i, beta, r, pb);
+        double *step = c->work + 2 * c->nb, worst = 0.0;
+        for (int i = 0; i < c->nb; i++) {
+            step[i] = shortfall(c, i, beta, nu, pb);
             worst = pp_max(fabs(step[i]), worst);
         }
         if (round == 1 && worst <= NOTHING * first) {
             break;
         }
         first = worst;
-        apply_inverse(closed, step);
-        apply_impulses(closed, step, relative, r);
-        for (int i = 0; i < closed->nb; i++) {
-            pb[closed->row ? closed->row[i] : i] += step[i];
+        apply_inverse(c, step);
+        apply_row_impulses(c, step, nu);
+        for (int i = 0; i < c->nb; i++) {
+            pb[i] += step[i];
         }
+    }
+}
+
+// The same in the rates of the tree: qd += H^-1 J^T step.
+static void close_loops(const pp_closed *c, const double *rate, double *qd, double *pb)
+{
+    int n = c->in.tree->tree->nv;
+    double first = 0.0;
+    for (int round = 0; round < 2; round++) {
+        double *step = c->work + 2 * c->nb, worst = 0.0;
+        for (int i = 0; i < c->nb; i++) {
+            int at = c->row[i];
+            double moved = pp_dot(n, c->Jq + (size_t)i * (size_t)n, qd);
+            step[i] = -(rate ? rate[at] : 0.0) - pp_closed_row(c, i)->gamma * pb[at] - moved;
+            worst = pp_max(fabs(step[i]), worst);
+        }
+        if (round == 1 && worst <= NOTHING * first) {
+            break;
+        }
+        first = worst;
+        apply_inverse(c, step);
+        for (int i = 0; i < c->nb; i++) {
+            pp_axpy(n, step[i], c->HJ + (size_t)i * (size_t)n, qd);
+            pb[c->row[i]] += step[i];
+        }
+    }
+}
+
+// (H + soft) qd = tau - sum rate / gamma of the folded rows + J^T p_b of the loops; then p = -(x' + rate) / gamma.
+//                                                                                       theory (J11)
+void pp_closed_rates(const pp_closed *c, const double *rate, double *qd, double *pb)
+{
+    const pp_coordinates *in = &c->in;
+    for (int i = 0; i < in->folds; i++) {
+        int at = in->fold[i];
+        qd[in->fold_at[i]] -= rate ? rate[at] / c->rows->b[at].gamma : 0.0;
+    }
+    pp_coordinates_solve(in, qd);
+    for (int i = 0; i < c->nb; i++) {
+        pb[c->row[i]] = 0.0;
+    }
+    if (c->nb > 0) {
+        close_loops(c, rate, qd, pb);
+    }
+    for (int i = 0; i < in->folds; i++) {
+        int at = in->fold[i];
+        pb[at] = -(qd[in->fold_at[i]] + (rate ? rate[at] : 0.0)) / c->rows->b[at].gamma;
+    }
+}
+
+// Momentum to generalised impulses, rates of the tree, and velocities of the bodies again.
+static void solve_tree(const pp_closed *c, const double *beta, double *r, double *pb)
+{
+    const perp_model *m = c->model;
+    double *rate = NULL;
+    if (beta) {
+        double *carried = c->in.work;
+        rate = c->rate;
+        pp_masses_mul(m, c->mass, c->in.nu_0, carried);
+        pp_axpy(m->nv, -1.0, carried, r);
+        for (int i = 0; i < c->rows->nb; i++) {
+            const pp_row *row = &c->rows->b[i];
+            if (!c->in.implied[i]) {
+                rate[i] = beta[i] + pp_row_rate(m, row, c->in.nu_0) - row->rate;
+            }
+        }
+    }
+    pp_tree_gather(c->in.tree, r, c->qd);
+    pp_closed_rates(c, rate, c->qd, pb);
+    pp_tree_velocities(c->in.tree, c->qd, true, r);
+    if (beta) {
+        pp_axpy(m->nv, 1.0, c->in.nu_0, r);
+    }
+}
+
+// p_b = S^+ (-beta - W_b^T M^-1 r),  nu = M^-1 (r + W_b p_b). No beta: r is a change of momentum, and nu the change of
+// velocities that it makes.
+void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, double *pb)
+{
+    if (closed->in.tree) {
+        solve_tree(closed, beta, r, pb);
+        return;
+    }
+    pp_masses_solve(closed->model, closed->mass, r, r);
+    for (int i = 0; i < closed->nb; i++) {
+        pb[i] = 0.0;
+    }
+    if (closed->nb > 0) {
+        close_bodies(closed, beta, r, pb);
     }
 }
 

@@ -39,14 +39,64 @@ static bool mark_implied(pp_coordinates *out, const pp_rows *rows, pp_arena *are
     return true;
 }
 
+// A row this stiff against the inertia it moves, or stiffer, stays a row: its impulse would come out of a difference that
+// rounding takes the digits of.
+static const double FOLD_LEAST = 1e-6;
+
+// Rows p = -(x' + beta) / gamma along the coordinate of a link of one velocity are 1 / gamma on the diagonal of H.
+//                                                                                       theory (J11)
+static bool fold_rows(pp_coordinates *out, const pp_rows *rows, const double *H, pp_arena *arena)
+{
+    const pp_tree *tree = out->tree->tree;
+    size_t nb = (size_t)rows->nb;
+    int *at_v = PP_ARRAY(arena, int, tree->model->joints);
+    int *fold = PP_ARRAY(arena, int, nb), *fold_at = PP_ARRAY(arena, int, nb);
+    bool *folded = PP_ZEROS(arena, bool, nb);
+    double *soft = PP_ZEROS(arena, double, tree->nv);
+    if (!at_v || !fold || !fold_at || !folded || !soft) {
+        return false;
+    }
+    for (int i = 0; i < tree->model->joints; i++) {
+        at_v[i] = -1;
+    }
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        bool single =
+            l->kind == PP_LINK_REVOLUTE || l->kind == PP_LINK_PRISMATIC || l->kind == PP_LINK_SCREW;
+        if (single) {
+            at_v[l->joint] = l->at_v;
+        }
+    }
+    for (int i = 0; i < rows->nb; i++) {
+        const pp_row *row = &rows->b[i];
+        // the articulated inertia is not known yet; it is at least that of the body, so that no H means any stiffness
+        int k = row->joint >= 0 && row->gamma > 0.0 ? at_v[row->joint] : -1;
+        double inertia = k >= 0 && H ? H[((size_t)tree->nv + 1) * (size_t)k] : 0.0;
+        if (k >= 0 && !(row->gamma * inertia < FOLD_LEAST && H)) {
+            folded[i] = true;
+            fold[out->folds] = i;
+            fold_at[out->folds++] = k;
+            soft[k] += 1.0 / row->gamma;
+        }
+    }
+    out->fold = fold;
+    out->fold_at = fold_at;
+    out->folded = folded;
+    out->soft = soft;
+    return true;
+}
+
 // Few velocities by H itself; many without it, whose entries grow with their square.
-static perp_status factor_mass(pp_coordinates *out, pp_arena *arena)
+static perp_status factor_mass(pp_coordinates *out, const pp_rows *rows, pp_arena *arena)
 {
     const pp_tree_pass *pass = out->tree;
     int n = pass->tree->nv;
     if (n >= ARTICULATED_FROM) {
         pp_articulation *articulation;
-        perp_status status = pp_tree_articulate(pass, arena, &articulation);
+        if (!fold_rows(out, rows, NULL, arena)) {
+            return PERP_ERR_MEMORY;
+        }
+        perp_status status = pp_tree_articulate(pass, out->soft, arena, &articulation);
         out->articulation = articulation;
         return status;
     }
@@ -55,6 +105,12 @@ static perp_status factor_mass(pp_coordinates *out, pp_arena *arena)
         return PERP_ERR_MEMORY;
     }
     pp_tree_mass(pass, H);
+    if (!fold_rows(out, rows, H, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int k = 0; k < n; k++) {
+        H[((size_t)n + 1) * (size_t)k] += out->soft[k];
+    }
     out->H = H;
     return pp_tree_factor(pass->tree, H) ? PERP_OK : PERP_ERR_SINGULAR;
 }
@@ -72,7 +128,7 @@ perp_status pp_coordinates_create(pp_coordinates *out, const pp_tree_pass *pass,
     }
     pp_tree_velocities(pass, still, false, nu_0);
     out->nu_0 = nu_0;
-    return factor_mass(out, arena);
+    return factor_mass(out, rows, arena);
 }
 
 // By the factors of H, or by two passes over the tree.
@@ -85,9 +141,18 @@ void pp_coordinates_solve(const pp_coordinates *c, double *x)
     }
 }
 
-// qd = H^-1 S^T M (nu - nu_0): the projection in the metric of the masses, exact for velocities that the tree allows, and
-// the closest rates for others.
+// Read off link by link.
 void pp_coordinates_rates(const pp_coordinates *c, const double *nu, double *qd)
+{
+    const perp_model *m = c->tree->tree->model;
+    for (int i = 0; i < m->nv; i++) {
+        c->work[i] = nu[i] - c->nu_0[i];
+    }
+    pp_tree_rates(c->tree, c->work, qd);
+}
+
+// qd = H^-1 S^T M (nu - nu_0).
+void pp_coordinates_project(const pp_coordinates *c, const double *nu, double *qd)
 {
     const perp_model *m = c->tree->tree->model;
     for (int i = 0; i < m->nv; i++) {
@@ -191,6 +256,9 @@ void pp_closed_reactions(const pp_closed *c, const double *r, const double *nu, 
     pp_axpy(m->nv, -1.0, r, f);
     for (int i = 0; i < c->nb; i++) {
         pp_row_add(m, &c->rows->b[c->row[i]], -pb[c->row[i]], NULL, f);
+    }
+    for (int i = 0; i < c->in.folds; i++) {
+        pp_row_add(m, &c->rows->b[c->in.fold[i]], -pb[c->in.fold[i]], NULL, f);
     }
     // links are numbered from the roots on: backwards, all that a link carries is done before it
     for (int i = tree->links - 1; i >= 0; i--) {

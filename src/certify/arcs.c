@@ -81,8 +81,8 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
 // tree of joints contains.
 static bool carries(const pp_joint *j)
 {
-    return j->kind != PERP_JOINT_DISTANCE && j->kind != PERP_JOINT_ANGLE &&
-           j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_POINT_ON_LINE;
+    return j->kind != PERP_JOINT_DISTANCE && j->kind != PERP_JOINT_ANGLE && !pp_joint_couples(j) &&
+           j->kind != PERP_JOINT_POINT_ON_LINE;
 }
 
 // An explanation of where a body is: its own velocity (a = -1), or that of a joint between two.

@@ -122,9 +122,9 @@ double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double
 {
     const pp_joint *j = &m->joint[joint];
     pp_row row[PP_JOINT_EQUATIONS + 1];
-    int equations = pp_own_equations(m, at->body, at->turn, joint, row), count = equations;
+    int equations = pp_own_equations(m, at, joint, row), count = equations;
     double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
-    if (pp_own_coordinate(m, at->body, at->turn, joint, &row[equations])) {
+    if (pp_own_coordinate(m, at, joint, &row[equations])) {
         count++;
         double x = row[equations].value, off = 0.0;
         if (j->target) {

@@ -278,8 +278,8 @@ static void add_joint_springs(book *b)
             continue;
         }
         pp_row from, to;
-        pp_own_coordinate(m, e->kin->poses.body, e->kin->poses.turn, i, &from);
-        pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
+        pp_own_coordinate(m, &e->kin->poses, i, &from);
+        pp_own_coordinate(m, e->end, i, &to);
         double x = from.value - j->rest, y = to.value - j->rest;
         store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
     }
@@ -309,8 +309,8 @@ static void add_rotors(book *b)
             continue;
         }
         pp_row from, to;
-        pp_own_coordinate(m, e->kin->poses.body, e->kin->poses.turn, i, &from);
-        pp_own_coordinate(m, e->end->body, e->end->turn, i, &to);
+        pp_own_coordinate(m, &e->kin->poses, i, &from);
+        pp_own_coordinate(m, e->end, i, &to);
         double T = 0.5 * j->armature * from.v_pre * from.v_pre;
         double after = 0.5 * j->armature * to.v_pre * to.v_pre;
         b->created[at] += after - T;

@@ -133,7 +133,7 @@ static void give_all(const pp_event_passage *e, passage_balance *of)
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         const perp_wrench *w = &e->joint[i].impulse_b;
-        if (j->kind != PERP_JOINT_GEAR) {
+        if (!pp_joint_couples(j)) {
             // The wrench of a joint is about the centre of b: on a it acts there, in the opposite
             // direction.
             give(&of[j->a], -1.0, w, pp_sub(body[j->b].p, body[j->a].p));

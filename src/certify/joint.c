@@ -211,13 +211,45 @@ static bool slides(perp_joint_kind kind)
            kind == PERP_JOINT_POINT_ON_LINE;
 }
 
-bool pp_own_coordinate(const perp_model *m, const pp_frame *body, const double *turn, int joint,
-                       pp_row *row)
+// f(t, x_1, x_2, …) of a coupling, with slopes by the variables one at a time.
+static void write_coupling(const perp_model *m, const pp_poses *where, const pp_joint *j,
+                           pp_row *row)
 {
+    double x[1 + PP_COUPLING_TERMS] = {where->t}, unit[1 + PP_COUPLING_TERMS], slope = 0.0;
+    pp_row term[PP_COUPLING_TERMS];
+    for (int i = 0; i < j->terms; i++) {
+        pp_own_coordinate(m, where, j->term[i], &term[i]);
+        x[1 + i] = term[i].value;
+    }
+    double value = pp_expr_value(j->function, x);
+    for (int i = 0; i <= j->terms; i++) {
+        for (int k = 0; k <= j->terms; k++) {
+            unit[k] = k == i ? 1.0 : 0.0;
+        }
+        pp_expr_rate(j->function, x, unit, &slope);
+        if (i == 0) {
+            row->rate += slope;
+            row->v_pre += slope;
+        } else {
+            add_times(slope, &term[i - 1], row);
+        }
+    }
+    row->value = value;
+}
+
+bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp_row *row)
+{
+    const pp_frame *body = where->body;
+    const double *turn = where->turn;
     const pp_joint *j = &m->joint[joint];
     pp_own_start(row);
     if (!has_coordinate(j->kind)) {
         return false;
+    }
+    if (j->kind == PERP_JOINT_COUPLING) {
+        write_coupling(m, where, j, row);
+        row->joint = joint;
+        return true;
     }
     joint_anchors at = anchors_of(m, body, j);
     if (j->kind == PERP_JOINT_DISTANCE || slides(j->kind)) {
@@ -352,20 +384,22 @@ static int equations_solid(const joint_anchors *at, const double *turn, int join
     }
 }
 
-int pp_own_equations(const perp_model *m, const pp_frame *body, const double *turn, int joint,
+int pp_own_equations(const perp_model *m, const pp_poses *where, int joint,
                      pp_row row[PP_JOINT_EQUATIONS])
 {
+    const pp_frame *body = where->body;
+    const double *turn = where->turn;
     const pp_joint *j = &m->joint[joint];
     int n = 0;
     if (j->kind == PERP_JOINT_GEAR) {
         // Coordinate b plus ratio times coordinate a is constant.
         pp_row first;
-        pp_own_coordinate(m, body, turn, j->joint_b, &row[0]);
-        pp_own_coordinate(m, body, turn, j->joint_a, &first);
+        pp_own_coordinate(m, where, j->joint_b, &row[0]);
+        pp_own_coordinate(m, where, j->joint_a, &first);
         add_times(j->ratio, &first, &row[0]);
         row[0].value -= j->angle;
         n = 1;
-    } else {
+    } else if (j->kind != PERP_JOINT_COUPLING) {  // whose target is its equation
         joint_anchors at = anchors_of(m, body, j);
         if (j->kind == PERP_JOINT_DISTANCE) {
             // a distance with a target has the target as its equation, which rows.c writes

@@ -20,7 +20,9 @@ typedef struct row_writer {
     const perp_model *m;
     const pp_frame *start;   // bodies at the start of the step,
     const pp_frame *acting;  // and where rows of joints act
-    double t;                // time there [s]
+    pp_poses start_at, acting_at,
+        end_at;  // the same with their times, and the end of the step; turns of the start
+    double t;    // time there [s]
     pp_rows *own;
     int b, boxed, n;  // next rows: equations, rows with bounds, limits
     bool same;        // so far all rows are those of the problem
@@ -136,12 +138,11 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
                         pp_row at[PP_JOINT_EQUATIONS], row_instant when[PP_JOINT_EQUATIONS])
 {
     pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
-    const double *turn = w->e->kin->poses.turn;
     bool moves = w->acting != w->start;
-    int count = pp_own_equations(w->m, w->acting, turn, joint, at);
+    int count = pp_own_equations(w->m, &w->acting_at, joint, at);
     if (moves) {
-        pp_own_equations(w->m, w->start, turn, joint, first);
-        pp_own_equations(w->m, w->e->end->body, turn, joint, last);
+        pp_own_equations(w->m, &w->start_at, joint, first);
+        pp_own_equations(w->m, &w->end_at, joint, last);
     }
     for (int k = 0; k < count; k++) {
         const pp_row *from = moves ? &first[k] : &at[k];
@@ -162,7 +163,7 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
                         first->v_pre - expression_slope(target, kin->poses.t), 0.0};
     if (w->acting != w->start) {
         pp_row last;
-        pp_own_coordinate(w->m, w->e->end->body, kin->poses.turn, joint, &last);
+        pp_own_coordinate(w->m, &w->end_at, joint, &last);
         when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->poses.t + kin->h);
     }
     double rate = expression_slope(target, w->t);
@@ -405,15 +406,14 @@ static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row 
 static void put_joint(row_writer *w, const velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
-    const double *turn = w->e->kin->poses.turn;
     pp_row row, first;
     put_equations(w, v, joint);
-    if (!pp_own_coordinate(w->m, w->acting, turn, joint, &row)) {
+    if (!pp_own_coordinate(w->m, &w->acting_at, joint, &row)) {
         return;
     }
     first = row;
     if (w->acting != w->start) {
-        pp_own_coordinate(w->m, w->start, turn, joint, &first);
+        pp_own_coordinate(w->m, &w->start_at, joint, &first);
     }
     if (j->target) {
         put_target(w, v, joint, row, &first);
@@ -519,6 +519,10 @@ static row_writer writer_of(const pp_step_evidence *e)
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
     w.acting = middle ? e->middle : e->kin->poses.body;
     w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
+    w.start_at = (pp_poses){.t = e->kin->poses.t, .body = w.start, .turn = e->kin->poses.turn};
+    w.acting_at = (pp_poses){.t = w.t, .body = w.acting, .turn = e->kin->poses.turn};
+    w.end_at = (pp_poses){
+        .t = e->kin->poses.t + e->kin->h, .body = e->end->body, .turn = e->kin->poses.turn};
     return w;
 }
 
@@ -587,15 +591,13 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
 static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
-    const double *turn = w->e->kin->poses.turn;
     pp_row at[PP_JOINT_EQUATIONS + 1], end[PP_JOINT_EQUATIONS + 1], first;
     row_instant when[PP_JOINT_EQUATIONS + 1];
     int count = equations_of(w, v, joint, at, when);
-    const pp_frame *last = w->e->end->body;
-    pp_own_equations(w->m, last, turn, joint, end);
-    if (w->m->joint[joint].target && pp_own_coordinate(w->m, w->acting, turn, joint, &at[count])) {
-        pp_own_coordinate(w->m, w->start, turn, joint, &first);
-        pp_own_coordinate(w->m, last, turn, joint, &end[count]);
+    pp_own_equations(w->m, &w->end_at, joint, end);
+    if (w->m->joint[joint].target && pp_own_coordinate(w->m, &w->acting_at, joint, &at[count])) {
+        pp_own_coordinate(w->m, &w->start_at, joint, &first);
+        pp_own_coordinate(w->m, &w->end_at, joint, &end[count]);
         end[count].value -=
             expression_value(w->m->joint[joint].target, w->e->kin->poses.t + w->e->kin->h);
         when[count] = target_of(w, v, joint, &first, &at[count]);

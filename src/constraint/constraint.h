@@ -11,7 +11,7 @@
 
 #include <perp/sim.h>
 
-enum { PP_ROW_BODIES = 4 };
+enum { PP_ROW_BODIES = PP_COUPLING_BODIES };  // a joint moves two, a contact two, a gear four
 typedef struct pp_row {
     int count;  // bodies touched that are free
     int body[PP_ROW_BODIES];

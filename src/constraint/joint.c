@@ -23,6 +23,30 @@ bool pp_joint_has_coordinate(const pp_joint *j)
            j->kind != PERP_JOINT_SPHERICAL;
 }
 
+static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row);
+
+// x = f(t, x_1, x_2, …): row = sum f_k row_k, and f_t is a rate that nothing moves.       theory (A4)
+static void coupling_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
+{
+    double x[1 + PP_COUPLING_TERMS] = {k->poses->t}, along[1 + PP_COUPLING_TERMS] = {0.0}, slope;
+    pp_row term[PP_COUPLING_TERMS];
+    for (int i = 0; i < j->terms; i++) {
+        build_coordinate(k, j->term[i], &term[i]);
+        x[1 + i] = term[i].value;
+    }
+    int slopes = k->values_only ? 0 : j->terms;
+    for (int i = 0; i < slopes; i++) {
+        along[1 + i] = 1.0;
+        pp_expr_rate(j->function, x, along, &slope);
+        along[1 + i] = 0.0;
+        pp_row_combine(row, slope, &term[i]);
+    }
+    along[0] = 1.0;
+    row->value = pp_expr_rate(j->function, x, along, &slope);
+    row->rate += slope;
+    row->v_pre += slope;
+}
+
 // The joint's coordinate as a row: its value [m or rad], gradient and rate. Angles count full turns.
 static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
 {
@@ -31,7 +55,9 @@ static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
     if (!pp_joint_has_coordinate(j)) {
         return;
     }
-    if (k->model->spatial) {
+    if (j->kind == PERP_JOINT_COUPLING) {
+        coupling_row(k, j, row);
+    } else if (k->model->spatial) {
         pp_joint_coordinate_spatial(k, joint, row);
     } else {
         pp_joint_coordinate_planar(k, j, row);
@@ -61,6 +87,9 @@ static int build_equations(const pp_row_builder *k, int joint, pp_row row[PP_JOI
     if (j->kind == PERP_JOINT_GEAR) {
         gear_row(k, j, &row[0]);
         return 1;
+    }
+    if (j->kind == PERP_JOINT_COUPLING) {
+        return 0;  // its target is the equation
     }
     return k->model->spatial ? pp_joint_equations_spatial(k, joint, row)
                              : pp_joint_equations_planar(k, j, row);

@@ -238,6 +238,7 @@ int pp_joint_equations_spatial(const pp_row_builder *k, int joint, pp_row *row)
         break;  // the target is the equation
     case PERP_JOINT_ANGLE:
     case PERP_JOINT_GEAR:
+    case PERP_JOINT_COUPLING:
         break;
     }
     return 0;

@@ -75,14 +75,14 @@ static void accumulate_wrench(perp_wrench *sum, double w, perp_wrench x)
     sum->tau_W = pp_along(sum->tau_W, w, x.tau_W);
 }
 
-// A row of a joint that is a loop, with impulse p: its wrench on b and, for a gear, the
+// A row of a joint that is a loop, with impulse p: its wrench on b and, for a gear or coupling, the
 // forces on all of its bodies.
 static void add_loop(pp_flight *flight, const pp_instant *instant, int joint, const pp_row *row,
                      double p)
 {
     const perp_model *m = flight->machine->model;
     const pp_joint *j = &m->joint[joint];
-    bool gear = j->kind == PERP_JOINT_GEAR, from_a = m->body[j->b].nv == 0 && !gear;
+    bool gear = pp_joint_couples(j), from_a = m->body[j->b].nv == 0 && !gear;
     // A body that is not dynamic has no velocities in the row: its wrench is the
     // reaction of the other's.
     perp_wrench w = wrench_on(m, row, p, from_a ? j->a : j->b);

@@ -253,7 +253,7 @@ static bool mark_side(const perp_model *m, int joint, int from, int other, bool 
         for (int i = 0; i < m->joints; i++) {
             const pp_joint *j = &m->joint[i];
             // Joints that hold no point together do not carry a body.
-            bool ties = i != joint && j->kind != PERP_JOINT_GEAR && j->kind != PERP_JOINT_ANGLE &&
+            bool ties = i != joint && !pp_joint_couples(j) && j->kind != PERP_JOINT_ANGLE &&
                         j->kind != PERP_JOINT_DISTANCE;
             if (ties && marked[j->a] != marked[j->b]) {
                 marked[j->a] = marked[j->b] = grew = true;

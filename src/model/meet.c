@@ -176,7 +176,7 @@ static pp_pose start_of(const perp_model *m, const pp_body *body)
 static bool keeps_apart(const pp_joint *joint)
 {
     bool from_afar = joint->kind == PERP_JOINT_DISTANCE || joint->kind == PERP_JOINT_ANGLE ||
-                     joint->kind == PERP_JOINT_GEAR;
+                     pp_joint_couples(joint);
     return joint->collide == PERP_COLLIDE_NEVER ||
            (joint->collide == PERP_COLLIDE_RULE && !from_afar);
 }

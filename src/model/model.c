@@ -145,6 +145,8 @@ static void copy_contents(copier *c, perp_model *m)
         copy_text(c, &m->joint[i].name);
         copy_expr(c, &m->joint[i].target);
         copy_expr(c, &m->joint[i].rate);
+        copy_expr(c, &m->joint[i].function);
+        m->joint[i].term = copy_items(c, m->joint[i].term, m->joint[i].terms, sizeof(int));
     }
     for (int i = 0; i < m->inputs; i++) {
         copy_text(c, &m->input[i].name);

@@ -139,6 +139,10 @@ typedef struct pp_joint {
     // distance [m], ratio of a gear, pitch of a screw [m/rad].
     double angle, length, ratio, pitch;
     int joint_a, joint_b;  // gear: the joints whose coordinates it couples
+    // Coupling: its coordinate as a function of t, and of the coordinates of the joints term[k] as variable 1 + k.
+    const pp_expr *function;
+    const int *term;
+    int terms;
     // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
     // where lower > upper), spring and damper.
     const pp_expr *target, *rate;
@@ -148,6 +152,15 @@ typedef struct pp_joint {
     perp_collide collide;  // whether the shapes of a and b collide
     int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;
+
+// Whether it acts on coordinates of other joints: it has no anchors, and a and b are bodies that it moves.
+static inline bool pp_joint_couples(const pp_joint *joint)
+{
+    return joint->kind == PERP_JOINT_GEAR || joint->kind == PERP_JOINT_COUPLING;
+}
+
+// Most joints of a coupling, and most free bodies that they move: constraint/ has rows of so many.
+enum { PP_COUPLING_TERMS = 16, PP_COUPLING_BODIES = 8 };
 
 // A force element. A wrench and a drag act on b alone.
 typedef struct pp_force {

@@ -414,8 +414,10 @@ static perp_status load_joints(perp_recording *r, perp_error *error)
         int k = ((const int32_t *)kind)[i], on_a = ((const int32_t *)a)[i];
         int on_b = ((const int32_t *)b)[i];
         const double *x = (const double *)anchors + (size_t)cells * (size_t)i;
-        if (k < PERP_JOINT_REVOLUTE || k > (spatial ? PERP_JOINT_SCREW : PERP_JOINT_GEAR) ||
-            on_a < 0 || on_a >= r->info.bodies || on_b < 0 || on_b >= r->info.bodies) {
+        bool known =
+            k >= PERP_JOINT_REVOLUTE && k <= (spatial ? PERP_JOINT_SCREW : PERP_JOINT_GEAR);
+        if (!(known || k == PERP_JOINT_COUPLING) || on_a < 0 || on_a >= r->info.bodies ||
+            on_b < 0 || on_b >= r->info.bodies) {
             return pp_load_fail(r, error, "model/joints", "has an invalid joint");
         }
         r->joint[i] = (perp_recorded_joint){.name = name[i],

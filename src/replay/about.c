@@ -91,9 +91,9 @@ static const char *shape_word(perp_shape_kind kind)
 // In the order of perp_joint_kind.
 static const char *joint_word(perp_joint_kind kind)
 {
-    static const char *const words[] = {"revolute",      "prismatic", "weld",  "distance",
-                                        "point on line", "angle",     "gear",  "spherical",
-                                        "cylindrical",   "universal", "plane", "screw"};
+    static const char *const words[] = {
+        "revolute",  "prismatic",   "weld",      "distance", "point on line", "angle",   "gear",
+        "spherical", "cylindrical", "universal", "plane",    "screw",         "coupling"};
     return (size_t)kind < sizeof words / sizeof words[0] ? words[kind] : "joint";
 }
 

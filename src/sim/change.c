@@ -342,22 +342,33 @@ void perp_sim_body_apply_at(perp_sim *sim, perp_body body, perp_vec3 force_W, pe
     }
 }
 
-// Effort times the gradient of the row, as a wrench on one of its bodies.
-static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int body, double effort)
+// Effort times the gradient of the row, as a wrench on its k-th body.
+static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k, double effort)
 {
     double sum[PP_BODY_NV] = {0.0};
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *b = &m->body[row->body[k]];
-        int nv = row->body[k] == body ? b->nv : 0;
-        for (int i = 0; i < nv; i++) {
-            sum[b->axis[i]] += effort * row->J[k][i];
-        }
+    const pp_body *b = &m->body[row->body[k]];
+    for (int i = 0; i < b->nv; i++) {
+        sum[b->axis[i]] = effort * row->J[k][i];
     }
     return (perp_wrench){{sum[0], sum[1], sum[2]}, {sum[3], sum[4], sum[5]}};
 }
 
-// The row of the coordinate has the wrench of a unit effort on the free bodies; those that are not free get what keeps
-// the sum of both zero.
+// On a body that is not free: forces are opposite, and so are torques about one point.
+static void apply_reaction(perp_sim *sim, const pp_joint *j, const pp_row *row, double effort)
+{
+    const perp_model *m = sim->model;
+    int held = m->body[j->a].nv == 0 ? j->a : j->b, free = held == j->a ? j->b : j->a;
+    if (m->body[held].nv > 0 || row->count != 1) {
+        return;
+    }
+    perp_wrench on = row_wrench(m, row, 0, effort);
+    perp_vec3 arm = pp_sub(sim->frames[free].p, sim->frames[held].p);
+    on.tau_W = pp_scale(-1.0, pp_add(on.tau_W, pp_cross(arm, on.f_W)));
+    on.f_W = pp_scale(-1.0, on.f_W);
+    perp_sim_body_apply(sim, (perp_body){held}, on);
+}
+
+// The row of the coordinate has the wrench of a unit effort on the free bodies.
 perp_status perp_sim_joint_apply(perp_sim *sim, perp_joint joint, double effort)
 {
     if (!sim) {
@@ -376,18 +387,12 @@ perp_status perp_sim_joint_apply(perp_sim *sim, perp_joint joint, double effort)
     pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
     pp_row row;
     pp_joint_coordinate(m, &now, joint.i, &row);
-    const int body[2] = {j->a, j->b};
-    perp_wrench on[2] = {row_wrench(m, &row, j->a, effort), row_wrench(m, &row, j->b, effort)};
-    // forces are opposite, and so are torques about one point
-    for (int k = 0; k < 2; k++) {
-        if (m->body[body[k]].nv == 0 && m->body[body[1 - k]].nv > 0) {
-            const perp_wrench *other = &on[1 - k];
-            perp_vec3 arm = pp_sub(sim->frames[body[1 - k]].p, sim->frames[body[k]].p);
-            on[k].f_W = pp_scale(-1.0, other->f_W);
-            on[k].tau_W = pp_scale(-1.0, pp_add(other->tau_W, pp_cross(arm, other->f_W)));
-        }
+    for (int k = 0; k < row.count; k++) {
+        perp_body body = {row.body[k]};
+        perp_sim_body_apply(sim, body, row_wrench(m, &row, k, effort));
     }
-    perp_sim_body_apply(sim, (perp_body){j->a}, on[0]);
-    perp_sim_body_apply(sim, (perp_body){j->b}, on[1]);
+    if (!pp_joint_couples(j)) {
+        apply_reaction(sim, j, &row, effort);
+    }
     return PERP_OK;
 }

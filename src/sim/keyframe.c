@@ -88,6 +88,7 @@ static void forget_step(perp_sim *sim)
     sim->flown = (pp_hybrid_result){0};
     sim->info = (perp_step_info){0};
     pp_sim_clear_parts(sim);
+    memset(sim->warm_rows, 0, pp_warm_rows(m) * sizeof *sim->warm_rows);
     memset(sim->applied, 0, (size_t)m->bodies * sizeof *sim->applied);
     memset(sim->pushed, 0, (size_t)m->bodies * sizeof *sim->pushed);
 }

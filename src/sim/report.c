@@ -131,6 +131,19 @@ static void report_some(void *arg, int from, int to)
     }
 }
 
+// Impulses of limits and boxed rows, which the next step starts from.
+static void keep_row_impulses(perp_sim *sim)
+{
+    const pp_rows *rows = &sim->step.row;
+    memset(sim->warm_rows, 0, pp_warm_rows(sim->model) * sizeof *sim->warm_rows);
+    for (int i = 0; i < rows->nm; i++) {
+        sim->warm_rows[pp_sim_boxed_place(sim->model, rows, i)] = sim->step.answer.pm[i];
+    }
+    for (int i = rows->nc; i < rows->nn; i++) {
+        sim->warm_rows[pp_sim_limit_place(rows, i)] = sim->step.answer.pn[i];
+    }
+}
+
 // Contacts and warm starts, in the order of their rows. The lists grow first: a step without memory fails before it has
 // changed anything.
 perp_status pp_sim_report(perp_sim *sim)
@@ -144,6 +157,7 @@ perp_status pp_sim_report(perp_sim *sim)
     // contacts beyond those in the problem carry nothing and are not reported
     sim->contact_count = sim->warm_count = s->row.nc;
     pp_team_share(&sim->team, s->row.nc, GRAIN, report_some, sim);
+    keep_row_impulses(sim);
     return PERP_OK;
 }
 
@@ -291,7 +305,7 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         out.limit += s->answer.pn[i];
     }
     // the wrench of a gear is on four bodies: no reaction is reported for one that is not free
-    bool gear = m->joint[joint.i].kind == PERP_JOINT_GEAR;
+    bool gear = pp_joint_couples(&m->joint[joint.i]);
     out.impulse_b =
         from_a && !gear ? joint_reaction(acting(s), &m->joint[joint.i], sum, a, b) : sum;
     return out;
@@ -307,7 +321,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
     const pp_step *s = &sim->step;
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {
+        if (pp_joint_couples(j) || (j->a != body && j->b != body)) {
             continue;
         }
         perp_wrench on_b = perp_sim_joint(sim, (perp_joint){i}).impulse_b;

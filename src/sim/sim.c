@@ -131,7 +131,8 @@ static bool allocate_sim(perp_sim *sim)
     sim->applied = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
     sim->pushed = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
     sim->frames = PP_ARRAY(sim->memory, pp_frame, m->bodies);
-    if (!reals || !sim->applied || !sim->pushed || !sim->frames) {
+    sim->warm_rows = PP_ZEROS(sim->memory, double, pp_warm_rows(m));
+    if (!reals || !sim->warm_rows || !sim->applied || !sim->pushed || !sim->frames) {
         return false;
     }
     sim->now.q = reals;

@@ -54,6 +54,14 @@ typedef struct pp_warm {
     double hold[3];  // what a sticking contact left behind, in the world [m]          theory (P17)
 } pp_warm;
 
+enum { PP_WARM_JOINT = 4 };  // motor, dry friction, two limits
+
+// Numbers of warm_rows.
+static inline size_t pp_warm_rows(const perp_model *m)
+{
+    return PP_WARM_JOINT * (size_t)m->joints + (size_t)m->actuators;
+}
+
 // What makes a part of a step be divided again.
 typedef enum pp_parts_stop {
     PP_PARTS_ALL,     // impacts that follow each other, and what forces it
@@ -143,6 +151,8 @@ struct perp_sim {
     pp_step step;
     pp_contact_cache contact_cache;
     pp_warm *warm;  // of the last step, in heap memory that grows
+    double *
+        warm_rows;  // the same of limits and boxed rows: PP_WARM_JOINT of each joint, one of each actuator
     int warm_count, warm_capacity, contact_count, contact_capacity;
     perp_contact *contacts;
     perp_step_info info;

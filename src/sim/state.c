@@ -100,6 +100,11 @@ static bool unit_quaternions(const perp_model *m, const double *q)
     return true;
 }
 
+static size_t warm_row_bytes(const perp_model *m)
+{
+    return pp_warm_rows(m) * sizeof(double);
+}
+
 // Everything is checked before the first number is copied: a refused state leaves the sim as it was.
 perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
@@ -131,6 +136,7 @@ perp_status pp_sim_accept_state(perp_sim *sim)
 {
     // nothing is known of contacts at another state
     sim->warm_count = 0;
+    memset(sim->warm_rows, 0, warm_row_bytes(sim->model));
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
     sim->projected = false;
@@ -161,8 +167,8 @@ typedef struct header {
     pp_step_clock clock;
 } header;
 
-// "perpSTA6", of which the digit is the version of the layout.
-static const uint64_t MAGIC = 0x7065727053544136ull;
+// "perpSTA7", of which the digit is the version of the layout.
+static const uint64_t MAGIC = 0x7065727053544137ull;
 
 // q, nu and turns lie behind each other (allocate in sim.c).
 static size_t state_bytes(const perp_model *m)
@@ -185,7 +191,7 @@ static size_t control_bytes(const perp_model *m)
 static size_t block_bytes(const perp_model *m, int changes, int warm)
 {
     return sizeof(header) + state_bytes(m) + applied_bytes(m) + control_bytes(m) +
-           (size_t)changes * sizeof(pp_change) + (size_t)warm * sizeof(pp_warm);
+           (size_t)changes * sizeof(pp_change) + warm_row_bytes(m) + (size_t)warm * sizeof(pp_warm);
 }
 
 // It depends on the number of warm starts, which changes from step to step: ask before each save.
@@ -238,6 +244,8 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
         memcpy(next, sim->changes.list, bytes);
         next += bytes;
     }
+    memcpy(next, sim->warm_rows, warm_row_bytes(m));
+    next += warm_row_bytes(m);
     if (sim->warm_count > 0) {
         memcpy(next, sim->warm, (size_t)sim->warm_count * sizeof *sim->warm);
     }
@@ -327,6 +335,8 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
         memcpy(sim->controls.input, next, control_bytes(m));
     }
     next += control_bytes(m) + (size_t)head.changes * sizeof(pp_change);
+    memcpy(sim->warm_rows, next, warm_row_bytes(m));
+    next += warm_row_bytes(m);
     sim->warm_count = head.warm;
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;

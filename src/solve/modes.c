@@ -93,7 +93,7 @@ static bool set_touches(pp_modes *s)
     // As stiff as the steps with the least proximal term are anyway. Their error is one of the step, not of the answer.
     const double stiff = 1e-7;
     for (int i = 0; i < rows->nb; i++) {
-        if (r->in.tree && r->in.implied[i]) {
+        if (r->in.tree && (r->in.implied[i] || r->in.folded[i])) {
             continue;
         }
         pp_mode_contact *c = &s->contact[s->rows++];
@@ -116,6 +116,10 @@ static double *impulses_t(const pp_modes *s, const pp_mode_contact *c)
 static void set_velocities(pp_modes *s)
 {
     const pp_run *r = s->run;
+    if (s->tree) {
+        pp_modes_tree_rates(s);
+        return;
+    }
     memcpy(s->nu, s->start, (size_t)r->model->nv * sizeof *s->nu);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
@@ -308,20 +312,28 @@ static void linearise(pp_modes *s)
     }
 }
 
+// J nu + rate of row k of a contact: 0 its normal, then friction.
+static double rate_of(const pp_modes *s, const pp_mode_contact *c, int k)
+{
+    if (s->tree) {
+        return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->qd) + c->still[k];
+    }
+    return pp_row_rate(s->run->model, k == 0 ? c->n : &c->t[k - 1], s->nu);
+}
+
 // u = J nu + rate + bias of every contact [m/s], and with it the modes. A NaN counts as the worst
 // error: it must not pass a comparison that looks for small ones. s->scale grows to the largest
 // speed in play, which rounding is measured by.
 double pp_modes_evaluate(pp_modes *s)
 {
-    const pp_run *r = s->run;
     double worst = 0.0;
     set_velocities(s);
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         double pn = *c->p;
-        c->u[0] = pp_row_rate(r->model, c->n, s->nu) + c->n->bias + c->n->gamma * pn;
+        c->u[0] = rate_of(s, c, 0) + c->n->bias + c->n->gamma * pn;
         for (int k = 0; k < c->size; k++) {
-            c->u[k + 1] = pp_row_rate(r->model, &c->t[k], s->nu) + c->t[k].bias;
+            c->u[k + 1] = rate_of(s, c, k + 1) + c->t[k].bias;
         }
         double error = c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, impulses_t(s, c));
         worst = error > worst || isnan(error) ? error : worst;

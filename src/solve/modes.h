@@ -42,7 +42,8 @@ typedef struct pp_mode_contact {
     double *p;            // impulse of n, in the answer; NULL: bilateral
     int size;             // how many, 0 to 2
     bool boxed;
-    const double *J;     // joint coordinates: rows n, t in the rates of the tree
+    const double *J;     // joint coordinates: rows n, t in the rates of the tree,
+    double still[3];     // and their rates at qd = 0
     int body[2], count;  // free bodies
     int pair;            // block of the two bodies, -1: there is one body
     pp_contact_mode mode;
@@ -72,7 +73,9 @@ typedef struct pp_modes {
     double proximal;           // alpha in units of the mobility
     // The system.
     const pp_tree_pass *tree;  // joint coordinates; NULL: bodies
-    const double *H;           // its mass matrix, n x n
+    const double *H;           // its mass matrix with folded rows, n x n
+    double *qd, *push;         // n: rates, and generalised impulses at p = 0
+    double *still;             // nb: rates of bilateral rows at qd = 0, biases included
     int nodes, n;              // bodies in it and their velocities; n: rates of the tree
     int *node;                 // bodies: place among them, -1: touches nothing
     int *body;                 // nodes
@@ -102,6 +105,7 @@ bool pp_modes_are_many(const pp_modes *s);
 
 // The system in joint coordinates (modes_tree.c); s->tree is set.
 perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena);
+void pp_modes_tree_rates(pp_modes *s);  // s->qd at the impulses in run->out
 bool pp_modes_tree_factor(pp_modes *s);
 bool pp_modes_tree_solve(pp_modes *s);
 

@@ -25,14 +25,49 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->J = J;
-        pp_tree_row(s->tree, c->n, J);
-        J += n;
-        for (int k = 0; k < c->size; k++) {
-            pp_tree_row(s->tree, &c->t[k], J);
+        for (int k = 0; k <= c->size; k++) {
+            const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
+            pp_tree_row(s->tree, row, J);
+            c->still[k] = pp_row_rate(s->run->model, row, s->run->in.nu_0);
             J += n;
         }
     }
     return true;
+}
+
+// S^T (M nu_l + p_ext - M nu_0), and J nu_0 + rate + bias of the bilateral rows.
+static void set_push(pp_modes *s)
+{
+    const pp_run *r = s->run;
+    const perp_model *m = r->model;
+    double *momentum = s->nu;
+    pp_masses_mul(m, r->kin->mass, r->in.nu_0, momentum);
+    for (int i = 0; i < m->nv; i++) {
+        momentum[i] = s->start[i] - momentum[i];
+    }
+    pp_tree_gather(s->tree, momentum, s->push);
+    for (int i = 0; i < r->rows->nb; i++) {
+        const pp_row *row = &r->rows->b[i];
+        if (!r->in.implied[i]) {
+            s->still[i] = pp_row_rate(m, row, r->in.nu_0) + row->bias;
+        }
+    }
+}
+
+// As set_velocities of modes.c, in the rates of the tree alone.
+void pp_modes_tree_rates(pp_modes *s)
+{
+    const pp_run *r = s->run;
+    memcpy(s->qd, s->push, (size_t)s->n * sizeof *s->qd);
+    for (int i = 0; i < s->count; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        const double *pt = r->out->pt + (c->size > 0 ? c->t - r->rows->t : 0);
+        pp_axpy(s->n, *c->p, c->J, s->qd);
+        for (int k = 0; k < c->size; k++) {
+            pp_axpy(s->n, pt[k], c->J + (size_t)(k + 1) * (size_t)s->n, s->qd);
+        }
+    }
+    pp_closed_rates(&r->closed, s->still, s->qd, r->out->pb);
 }
 
 perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
@@ -44,10 +79,17 @@ perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
     s->x = PP_ARRAY(arena, double, s->values);
     s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows l and f of a contact that slips
     s->pivot = PP_ARRAY(arena, int, s->n);
-    if (!H || !s->x || !s->upper || !s->pivot || !set_jacobian(s, arena)) {
+    s->qd = PP_ARRAY(arena, double, 2 * (size_t)s->n);
+    s->still = PP_ARRAY(arena, double, s->run->rows->nb);
+    if (!H || !s->x || !s->upper || !s->pivot || !s->qd || !s->still || !set_jacobian(s, arena)) {
         return PERP_ERR_MEMORY;
     }
+    s->push = s->qd + s->n;
+    set_push(s);
     pp_tree_mass(s->tree, H);
+    for (int k = 0; k < s->n; k++) {
+        H[((size_t)s->n + 1) * (size_t)k] += s->run->in.soft[k];
+    }
     s->H = H;
     return PERP_OK;
 }

@@ -65,9 +65,10 @@ static void start_at_guess(pp_modes *s)
     const pp_run *r = s->run;
     copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
     copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
-    // boxed rows start from nothing, or as near as their bounds allow: their modes follow from the rates
+    // bounds may have changed with the length of the step, or with an effort
+    const double *boxed = r->inputs->warm + r->rows->nn + r->rows->nt;
     for (int i = 0; i < r->rows->nm; i++) {
-        r->out->pm[i] = pp_clamp(0.0, r->rows->m[i].lower, r->rows->m[i].upper);
+        r->out->pm[i] = pp_clamp(boxed[i], r->rows->m[i].lower, r->rows->m[i].upper);
     }
     s->factored = false;
 }

@@ -127,7 +127,9 @@ static bool copy_warm(pp_island_problem *p, const pp_undivided *w, pp_arena *are
     if (!warm) {
         return true;
     }
-    p->warm = PP_ARRAY(arena, double, (size_t)p->rows.nn + (size_t)p->rows.nt);
+    const int *boxed = list_of(&w->parts->m, p->island);
+    const pp_rows *all = w->inputs->rows;
+    p->warm = PP_ARRAY(arena, double, (size_t)p->rows.nn + (size_t)p->rows.nt + (size_t)p->rows.nm);
     if (!p->warm) {
         return false;
     }
@@ -135,7 +137,10 @@ static bool copy_warm(pp_island_problem *p, const pp_undivided *w, pp_arena *are
         p->warm[i] = warm[normal[i]];
     }
     for (int i = 0; i < p->rows.nt; i++) {
-        p->warm[p->rows.nn + i] = warm[w->inputs->rows->nn + p->t[i]];
+        p->warm[p->rows.nn + i] = warm[all->nn + p->t[i]];
+    }
+    for (int i = 0; i < p->rows.nm; i++) {
+        p->warm[p->rows.nn + p->rows.nt + i] = warm[all->nn + all->nt + boxed[i]];
     }
     return true;
 }

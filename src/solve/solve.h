@@ -58,7 +58,7 @@ typedef struct pp_solve_inputs {
     const pp_kinematics *kin;  // M, p_ext and the length of the step
     const pp_rows *rows;
     const double *nu;     // nv: nu_l, the velocities where the step starts
-    const double *warm;   // nn + nt guesses (p_n, p_t) for the cone form, NULL: none
+    const double *warm;   // nn + nt + nm guesses (p_n, p_t, p_m) for the cone form, NULL: none
     bool fresh;           // no contact was there before: warm is a guess of what stops them
     const pp_gaps *gaps;  // contacts of the contact rows, by which a jam is named
     const pp_coordinates *coordinates;  // joint coordinates; NULL: bodies

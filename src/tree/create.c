@@ -122,8 +122,8 @@ static perp_status choose_named(grower *g, const int *joints, int count, perp_er
         const pp_joint *j = &m->joint[joints[i]];
         if (carried_rows(m, j) == 0) {
             return pp_fail(error, PERP_ERR_ARGUMENT,
-                           "joint '%s' cannot be in the tree: distance, angle, point_on_line and "
-                           "gear joints are always equations",
+                           "joint '%s' cannot be in the tree: distance, angle, point_on_line, "
+                           "gear and coupling joints are always equations",
                            j->name);
         }
         if (g->chosen[joints[i]]) {

@@ -192,12 +192,39 @@ static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const jet_
     }
 }
 
+// x'' = sum f_k x_k'' + the second derivative of f along the rates of its variables, those of the terms and 1 of time.
+//                                                                                       theory (A4)
+static double coupling_drift(const pp_tree_pass *pass, const pp_joint *j)
+{
+    const perp_model *m = pass->tree->model;
+    pp_poses at = {.t = pass->t, .body = pass->body};
+    double x[1 + PP_COUPLING_TERMS] = {pass->t}, rate[1 + PP_COUPLING_TERMS] = {1.0};
+    double along[1 + PP_COUPLING_TERMS] = {0.0}, first, bend, drift = 0.0;
+    for (int i = 0; i < j->terms; i++) {
+        pp_row row;
+        pp_joint_coordinate(m, &at, j->term[i], &row);
+        x[1 + i] = row.value;
+        rate[1 + i] = row.v_pre;
+    }
+    for (int i = 0; i < j->terms; i++) {
+        along[1 + i] = 1.0;
+        pp_expr_rate(j->function, x, along, &first);
+        along[1 + i] = 0.0;
+        drift += first * pp_joint_coordinate_drift(pass, j->term[i]);
+    }
+    pp_expr_rate2(j->function, x, rate, &first, &bend);
+    return drift + bend;
+}
+
 // Second derivative of the joint's coordinate at qdd = 0 [m/s^2, rad/s^2].
 double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
 {
     const pp_joint *j = &pass->tree->model->joint[joint];
     if (!pp_joint_has_coordinate(j)) {
         return 0.0;
+    }
+    if (j->kind == PERP_JOINT_COUPLING) {
+        return coupling_drift(pass, j);
     }
     jet_triad w = joint_triad(pass, j);
     switch (j->kind) {
@@ -221,6 +248,9 @@ int pp_joint_drift(const pp_tree_pass *pass, int joint, double *drift)
         drift[0] = j->ratio * pp_joint_coordinate_drift(pass, j->joint_a) +
                    pp_joint_coordinate_drift(pass, j->joint_b);
         return 1;
+    }
+    if (j->kind == PERP_JOINT_COUPLING) {
+        return 0;
     }
     if (j->kind == PERP_JOINT_DISTANCE) {
         drift[0] = pp_joint_coordinate_drift(pass, joint);

@@ -135,7 +135,8 @@ static void add_child_inertia(articulated *parent, const articulated *a, perp_ve
 }
 
 // First pass, from the leaves to the roots. tau NULL: inertias alone.
-static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a, eliminated *e)
+static bool to_roots(const pp_tree_pass *pass, const double *soft, const double *tau,
+                     articulated *a, eliminated *e)
 {
     const pp_tree *tree = pass->tree;
     for (int i = 0; i < tree->links; i++) {
@@ -147,7 +148,7 @@ static bool to_roots(const pp_tree_pass *pass, const double *tau, articulated *a
     for (int i = tree->links - 1; i >= 0; i--) {
         const pp_link *l = &tree->link[i];
         for (int k = l->at_v + l->nv - 1; k >= l->at_v; k--) {  // outermost first
-            double rotor = pass->rotors ? tree->rotor[k] : 0.0;
+            double rotor = (pass->rotors ? tree->rotor[k] : 0.0) + (soft ? soft[k] : 0.0);
             if (!eliminate_joint(&a[i], &pass->column[k], rotor, tau ? tau[k] : 0.0, &e[k])) {
                 return false;
             }
@@ -192,7 +193,7 @@ perp_status pp_tree_forward(const pp_tree_pass *pass, const double *tau, double 
     perp_twist *acceleration = PP_ARRAY(arena, perp_twist, tree->links);
     perp_status status = PERP_ERR_MEMORY;
     if (a && e && acceleration) {
-        status = to_roots(pass, tau, a, e) ? PERP_OK : PERP_ERR_NUMERIC;
+        status = to_roots(pass, NULL, tau, a, e) ? PERP_OK : PERP_ERR_NUMERIC;
     }
     if (status == PERP_OK) {
         to_leaves(pass, e, acceleration, qdd);
@@ -212,7 +213,8 @@ struct pp_articulation {
 };
 
 // Articulated inertias alone: U and 1 / D of all velocities, for any number of right-hand sides.
-perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_articulation **out)
+perp_status pp_tree_articulate(const pp_tree_pass *pass, const double *soft, pp_arena *arena,
+                               pp_articulation **out)
 {
     const pp_tree *tree = pass->tree;
     pp_articulation *s = PP_ARRAY(arena, pp_articulation, 1);
@@ -228,7 +230,7 @@ perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_art
     if (!s->e || !s->p || !s->acceleration || !a) {
         return PERP_ERR_MEMORY;
     }
-    return to_roots(pass, NULL, a, s->e) ? PERP_OK : PERP_ERR_SINGULAR;
+    return to_roots(pass, soft, NULL, a, s->e) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 
 // x <- H^-1 x: both passes for forces x at rest and without gravity, with the inertias computed

@@ -11,6 +11,8 @@
 // A.v + w x v.
 #include "tree/hinge.h"
 
+#include "math/math.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -186,6 +188,68 @@ void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relativ
             V = pp_twist_add(V, qd[l->at_v + k], &pass->column[l->at_v + k]);
         }
         pack(body, V, nu + body->at);
+    }
+}
+
+static perp_vec3 part_of(const perp_twist *V, bool turning)
+{
+    return turning ? V->w_W : V->v_W;
+}
+
+// Whether a column turns its link; the others shift it.
+static bool column_turns(const perp_twist *column)
+{
+    return column->w_W.x != 0.0 || column->w_W.y != 0.0 || column->w_W.z != 0.0;
+}
+
+// Least squares over the columns of one sort (at most three, independent): normal equations, in the angular or linear part.
+static void fit_columns(const perp_twist *column, int count, bool turning, perp_twist V, double *qd)
+{
+    double A[9], x[3];
+    int own[3], n = 0;
+    for (int k = 0; k < count; k++) {
+        if (column_turns(&column[k]) == turning && n < 3) {
+            own[n++] = k;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        perp_vec3 a = part_of(&column[own[i]], turning);
+        for (int j = 0; j < n; j++) {
+            A[3 * j + i] = pp_dot3(a, part_of(&column[own[j]], turning));
+        }
+        x[i] = pp_dot3(a, part_of(&V, turning));
+    }
+    bool one = n == 1, regular = n > 1 && pp_chol_factor(n, A, 3, 0.0) == 0;
+    if (regular) {
+        pp_chol_solve(n, A, 3, x);
+    }
+    for (int i = 0; i < n; i++) {
+        qd[own[i]] = one ? x[0] / A[0] : x[i];
+    }
+}
+
+void pp_tree_rates(const pp_tree_pass *pass, const double *nu, double *qd)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        const pp_body *body = &tree->model->body[l->body],
+                      *carrier = &tree->model->body[l->carrier];
+        perp_twist V = unpack_twist(body, nu + body->at);
+        if (l->parent >= 0) {
+            perp_vec3 r = pp_sub(pass->body[l->body].p, pass->body[l->carrier].p);
+            perp_twist carried = pp_twist_at(unpack_twist(carrier, nu + carrier->at), r);
+            V = pp_twist_add(V, -1.0, &carried);
+        }
+        const perp_twist *column = pass->column + l->at_v;
+        fit_columns(column, l->nv, true, V, qd + l->at_v);
+        // what turning leaves of the velocity is shifts
+        for (int k = 0; k < l->nv; k++) {
+            if (column_turns(&column[k])) {
+                V = pp_twist_add(V, -qd[l->at_v + k], &column[k]);
+            }
+        }
+        fit_columns(column, l->nv, false, V, qd + l->at_v);
     }
 }
 

@@ -119,6 +119,9 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn);
 
 // nu = S qd + nu_0 of all free bodies (model->nv numbers), for any qd; relative: without nu_0.
 void pp_tree_velocities(const pp_tree_pass *pass, const double *qd, bool relative, double *nu);
+// The reverse: qd of velocities nu = S qd, relative ones. Angular velocities determine the rates of columns that turn,
+// and what these leave of the velocity of the link those of the others.
+void pp_tree_rates(const pp_tree_pass *pass, const double *nu, double *qd);
 // tau = S^T f for impulses or forces on the free bodies (model->nv numbers).
 void pp_tree_gather(const pp_tree_pass *pass, const double *f, double *tau);
 // A row of constraint/ in joint coordinates: J = J_row S, with entries below rounding set to 0. Its
@@ -136,7 +139,9 @@ void pp_tree_solve(const pp_tree *tree, const double *L, double *x);  // x = H^-
 // Solves with H without forming it, O(nv) per right-hand side: articulated inertias are computed
 // once. The pass must stay valid.
 typedef struct pp_articulation pp_articulation;
-perp_status pp_tree_articulate(const pp_tree_pass *pass, pp_arena *arena, pp_articulation **out);
+// soft: nv, added to the diagonal of H; NULL: nothing.
+perp_status pp_tree_articulate(const pp_tree_pass *pass, const double *soft, pp_arena *arena,
+                               pp_articulation **out);
 void pp_tree_articulated(const pp_articulation *s, double *x);
 // C by the recursive Newton-Euler algorithm: the forces that hold qdd = 0 against gravity, Coriolis
 // and centrifugal forces.                                                              theory (J4)

@@ -178,17 +178,18 @@ static void rows_are_rates_of_values(void **state)
             shake(m, body, &r, 0.2);
             advance(m, body, -1e-5, less);
             advance(m, body, 1e-5, more);
-            pp_poses poses = {.t = 0.0, .body = body};
+            pp_poses poses = {.t = 0.0, .body = body}, before = {.t = -1e-5, .body = less};
+            pp_poses after = {.t = 1e-5, .body = more};
             for (int j = 0; j < m->joints; j++) {
                 pp_row at[PP_JOINT_EQUATIONS + 1], a[PP_JOINT_EQUATIONS + 1],
                     b[PP_JOINT_EQUATIONS + 1], made[PP_JOINT_EQUATIONS + 1];
-                int n = pp_own_equations(m, body, NULL, j, at);
-                pp_own_equations(m, less, NULL, j, a);
-                pp_own_equations(m, more, NULL, j, b);
+                int n = pp_own_equations(m, &poses, j, at);
+                pp_own_equations(m, &before, j, a);
+                pp_own_equations(m, &after, j, b);
                 assert_int_equal(pp_joint_equations(m, &poses, j, made), n);
-                if (pp_own_coordinate(m, body, NULL, j, &at[n])) {
-                    pp_own_coordinate(m, less, NULL, j, &a[n]);
-                    pp_own_coordinate(m, more, NULL, j, &b[n]);
+                if (pp_own_coordinate(m, &poses, j, &at[n])) {
+                    pp_own_coordinate(m, &before, j, &a[n]);
+                    pp_own_coordinate(m, &after, j, &b[n]);
                     pp_joint_coordinate(m, &poses, j, &made[n++]);
                 }
                 for (int i = 0; i < n; i++) {

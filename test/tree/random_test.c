@@ -270,7 +270,7 @@ static void check_dynamics(random_tree *m, rng *r, uint64_t seed)
     memcpy(without, x, (size_t)nv * sizeof *x);
     CHECK(pp_tree_factor(&m->tree, H), seed);
     pp_tree_solve(&m->tree, H, x);
-    assert_int_equal(pp_tree_articulate(&pass, m->arena, &articulation), PERP_OK);
+    assert_int_equal(pp_tree_articulate(&pass, NULL, m->arena, &articulation), PERP_OK);
     memcpy(qdd, tau, (size_t)nv * sizeof *tau);
     pp_tree_articulated(articulation, qdd);  // of any other before it nothing is left
     pp_tree_articulated(articulation, without);

@@ -329,7 +329,7 @@ export class Overlay {
     const { run, ctx, stage, theme, state } = this;
     const color = theme.color.joint;
     run.joints.forEach((joint, k) => {
-      if (joint.kind === "gear" || joint.kind === "angle") return;
+      if (joint.kind === "gear" || joint.kind === "coupling" || joint.kind === "angle") return;
       const a = toWorld(state, joint.a, joint.anchor_a);
       const b = toWorld(state, joint.b, joint.anchor_b);
       const [pa, pb] = [stage.project(a), stage.project(b)];

@@ -114,8 +114,8 @@ static void box_join(extent *to, const extent *from)
 // Whether the anchors of a joint are places that can be drawn: those of gears and angles are not.
 static bool has_place(const perp_recorded_joint *joint)
 {
-    return joint->kind != PERP_JOINT_GEAR && joint->kind != PERP_JOINT_ANGLE && joint->a.i >= 0 &&
-           joint->b.i >= 0;
+    return joint->kind != PERP_JOINT_GEAR && joint->kind != PERP_JOINT_COUPLING &&
+           joint->kind != PERP_JOINT_ANGLE && joint->a.i >= 0 && joint->b.i >= 0;
 }
 
 // What moves, in all snapshots, with its joints and paths.

@@ -511,7 +511,8 @@ void pp_space_joints(pp_svg *svg, const pp_view *view, const pp_camera *camera,
         const perp_recorded_joint *joint = &data->source->joint[j];
         put_link(svg, view, camera, data, snapshot, joint->a.i, joint->anchor_A);
         put_link(svg, view, camera, data, snapshot, joint->b.i, joint->anchor_B);
-        if (joint->kind == PERP_JOINT_GEAR || joint->kind == PERP_JOINT_ANGLE) {
+        if (joint->kind == PERP_JOINT_GEAR || joint->kind == PERP_JOINT_COUPLING ||
+            joint->kind == PERP_JOINT_ANGLE) {
             continue;  // they have no place
         }
         pp_pose A = body_pose(&data->snapshot[snapshot], joint->a.i);

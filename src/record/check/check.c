@@ -264,6 +264,11 @@ static perp_status set_check_scales(pp_recheck *c)
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
         pp_scales_tie(&c->scales, j->a, j->b);
+        for (int k = 0; k < j->terms; k++) {
+            const pp_joint *of = &m->joint[j->term[k]];
+            pp_scales_tie(&c->scales, j->b, of->a);
+            pp_scales_tie(&c->scales, j->b, of->b);
+        }
         if (j->kind == PERP_JOINT_GEAR) {
             pp_scales_tie(&c->scales, m->joint[j->joint_a].b, m->joint[j->joint_b].b);
         }

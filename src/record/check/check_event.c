@@ -26,6 +26,10 @@ static void touch_forces(const perp_model *m, bool *pushed)
 static void touch_gears(const perp_model *m, bool *pushed)
 {
     for (int i = 0; i < m->joints; i++) {
+        for (int k = 0; k < m->joint[i].terms; k++) {
+            const pp_joint *of = &m->joint[m->joint[i].term[k]];
+            pushed[of->a] = pushed[of->b] = true;
+        }
         if (m->joint[i].kind == PERP_JOINT_GEAR) {
             const pp_joint *a = &m->joint[m->joint[i].joint_a], *b = &m->joint[m->joint[i].joint_b];
             pushed[a->a] = pushed[a->b] = pushed[b->a] = pushed[b->b] = true;

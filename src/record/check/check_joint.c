@@ -14,10 +14,10 @@
 
 #include <math.h>
 
-enum { SIDES = 4 };
+enum { SIDES = 2 * PP_COUPLING_TERMS };
 
-// Wrenches on bodies of a unit impulse along one coordinate; at most two joints with two bodies
-// each, in a gear.
+// Wrenches on bodies of a unit impulse along one coordinate; two bodies of each joint, of which
+// a gear has two and a coupling several.
 typedef struct unit {
     int count, body[SIDES];
     perp_wrench on[SIDES];
@@ -95,7 +95,25 @@ static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u
     }
 }
 
-// A gear couples the coordinates of two joints.
+// Slopes of the coupling's function by the coordinates of its joints, where their wrenches act.
+static void add_coupling(const pp_recheck *c, const pp_joint *joint, unit *u)
+{
+    double x[1 + PP_COUPLING_TERMS] = {c->t0}, along[1 + PP_COUPLING_TERMS] = {0.0}, slope;
+    pp_poses at = {.t = c->t0, .body = c->acting, .turn = c->turn0};
+    for (int i = 0; i < joint->terms; i++) {
+        pp_row row;
+        pp_joint_coordinate(c->model, &at, joint->term[i], &row);
+        x[1 + i] = row.value;
+    }
+    for (int i = 0; i < joint->terms; i++) {
+        along[1 + i] = 1.0;
+        pp_expr_rate(joint->function, x, along, &slope);
+        along[1 + i] = 0.0;
+        add_coordinate(c, joint->term[i], slope, u);
+    }
+}
+
+// A gear couples the coordinates of two joints, a coupling those of several.
 static unit unit_of(const pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
@@ -103,6 +121,8 @@ static unit unit_of(const pp_recheck *c, int index)
     if (joint->kind == PERP_JOINT_GEAR) {
         add_coordinate(c, joint->joint_a, joint->ratio, &u);
         add_coordinate(c, joint->joint_b, 1.0, &u);
+    } else if (joint->kind == PERP_JOINT_COUPLING) {
+        add_coupling(c, joint, &u);
     } else {
         add_coordinate(c, index, 1.0, &u);
     }
@@ -192,6 +212,10 @@ static double along_coordinate(const pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_wrench *w = &c->now->joint[index].impulse_b;
+    if (joint->kind == PERP_JOINT_COUPLING) {
+        unit u = unit_of(c, index);
+        return gear_impulse(c, index, &u);
+    }
     recorded_anchors at = anchors_of(c, joint);
     // impulse_b is taken about the origin of b; about its anchor a couple is left.
     perp_vec3 couple = pp_sub(w->tau_W, pp_cross(pp_sub(at.b, c->acting[joint->b].p), w->f_W));
@@ -249,7 +273,7 @@ double pp_check_add_joint(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
-    if (joint->kind == PERP_JOINT_GEAR) {
+    if (pp_joint_couples(joint)) {
         return add_gear(c, index);
     }
     const perp_wrench *w = &state->impulse_b;

@@ -413,6 +413,32 @@ static perp_status limit_joint(pp_reader *r, perp_joint_def *def, uint64_t seen)
     return PERP_OK;
 }
 
+// Names prefix[joint] of all joints read so far, with `step` places from one to the next.
+static perp_status name_joints(pp_reader *r, const char *prefix, const char **to, int step)
+{
+    for (int k = 0; k < r->joints; k++) {
+        size_t size = strlen(r->joint[k]) + strlen(prefix) + 3;
+        char *text = pp_reader_text(r, size);
+        if (!text) {
+            return pp_reader_memory(r);
+        }
+        pp_print(text, size, "%s[%s]", prefix, r->joint[k]);
+        to[(size_t)k * (size_t)step] = text;
+    }
+    return PERP_OK;
+}
+
+// t, then q[…] of the joints before a coupling.
+static perp_status name_coordinates(pp_reader *r)
+{
+    r->coordinate_names = PP_ZEROS(r->arena, const char *, 1 + (size_t)r->joints);
+    if (!r->coordinate_names) {
+        return pp_reader_memory(r);
+    }
+    r->coordinate_names[0] = "t";
+    return name_joints(r, "q", r->coordinate_names + 1, 1);
+}
+
 // A joint: fields, then the rules that involve several of them, then its name.
 static perp_status read_joint(pp_reader *r, const json_t *json, int index, int owner)
 {
@@ -421,11 +447,14 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     uint64_t seen = 0;
     int kind;
     perp_status status = pp_reader_kind(r, &pp_joint_object, json, &kind);
+    if (status == PERP_OK && kind == PERP_JOINT_COUPLING) {
+        status = name_coordinates(r);
+    }
     if (status == PERP_OK) {
         joint.def.kind = (perp_joint_kind)kind;
         status = pp_reader_fields(r, &pp_joint_object, kind, json, &joint, &seen);
     }
-    if (status == PERP_OK && kind != PERP_JOINT_GEAR) {
+    if (status == PERP_OK && kind != PERP_JOINT_GEAR && kind != PERP_JOINT_COUPLING) {
         status = check_two(r, joint.def.a, joint.def.b);
     }
     if (status == PERP_OK) {
@@ -529,17 +558,8 @@ static perp_status name_sources(pp_reader *r)
         return pp_reader_memory(r);
     }
     r->source_names[0] = "t";
-    for (size_t k = 1; k < count; k++) {
-        const char *joint = r->joint[(k - 1) / 2];
-        size_t size = strlen(joint) + 5;
-        char *text = pp_reader_text(r, size);
-        if (!text) {
-            return pp_reader_memory(r);
-        }
-        pp_print(text, size, "%s[%s]", k % 2 ? "q" : "dq", joint);
-        r->source_names[k] = text;
-    }
-    return PERP_OK;
+    perp_status status = name_joints(r, "q", r->source_names + 1, 2);
+    return status < 0 ? status : name_joints(r, "dq", r->source_names + 2, 2);
 }
 
 static perp_status read_source(pp_reader *r, const json_t *json, int place, int owner)

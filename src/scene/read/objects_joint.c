@@ -17,6 +17,7 @@ static const pp_choice joint_kinds[] = {{"revolute", PERP_JOINT_REVOLUTE},
                                         {"point_on_line", PERP_JOINT_POINT_ON_LINE},
                                         {"angle", PERP_JOINT_ANGLE},
                                         {"gear", PERP_JOINT_GEAR},
+                                        {"coupling", PERP_JOINT_COUPLING},
                                         {NULL, 0}};
 static const pp_choice spatial_kinds[] = {{"revolute", PERP_JOINT_REVOLUTE},
                                           {"prismatic", PERP_JOINT_PRISMATIC},
@@ -30,9 +31,10 @@ static const pp_choice spatial_kinds[] = {{"revolute", PERP_JOINT_REVOLUTE},
                                           {"point_on_line", PERP_JOINT_POINT_ON_LINE},
                                           {"angle", PERP_JOINT_ANGLE},
                                           {"gear", PERP_JOINT_GEAR},
+                                          {"coupling", PERP_JOINT_COUPLING},
                                           {NULL, 0}};
 // Owners of a field. ANCHORED: joints with a point on each body. BINARY: between two bodies, as all
-// but gears are. COORDINATE: those with a coordinate, an angle or a length, which drives, limits
+// but gears and couplings are. COORDINATE: those with a coordinate, an angle or a length, which drives, limits
 // and springs act on.
 enum {
     REVOLUTE = 1u << PERP_JOINT_REVOLUTE,
@@ -47,10 +49,11 @@ enum {
     UNIVERSAL = 1u << PERP_JOINT_UNIVERSAL,
     PLANE = 1u << PERP_JOINT_PLANAR,
     SCREW = 1u << PERP_JOINT_SCREW,
+    COUPLING = 1u << PERP_JOINT_COUPLING,
     SPATIAL = CYLINDRICAL | UNIVERSAL | PLANE | SCREW,
     ANCHORED = REVOLUTE | PRISMATIC | WELD | DISTANCE | ON_LINE | SPHERICAL | SPATIAL,
     BINARY = ANCHORED | ANGLE,
-    COORDINATE = REVOLUTE | PRISMATIC | DISTANCE | ON_LINE | ANGLE | SPATIAL,
+    COORDINATE = REVOLUTE | PRISMATIC | DISTANCE | ON_LINE | ANGLE | SPATIAL | COUPLING,
 };
 
 // Anchors are in the frames of their bodies; `at` is a world point at t = 0 that stands for both.
@@ -137,6 +140,12 @@ static const pp_field joint_fields[] = {
      .kind = PP_FIELD_NUMBER,
      .offset = AT(pp_joint_input, def.ratio),
      .owners = GEAR},
+    // A function of the coordinates of other joints.
+    {.key = "coordinate",
+     .kind = PP_FIELD_COORDINATE,
+     .offset = AT(pp_joint_input, def.coordinate),
+     .owners = COUPLING,
+     .needed = COUPLING},
     // Drives of the coordinate: a position, or a rate with limited effort.
     {.key = "target",
      .kind = PP_FIELD_MOTION,

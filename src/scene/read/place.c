@@ -170,7 +170,7 @@ void pp_place_joint(const pp_reader *r, pp_joint_input *joint)
         return;
     }
     joint->at = place_point(s, joint->at);
-    if (def->kind == PERP_JOINT_GEAR) {
+    if (def->kind == PERP_JOINT_GEAR || def->kind == PERP_JOINT_COUPLING) {
         return;
     }
     // Anchors and axes of bodies of the part are in their own frames, and move with them.

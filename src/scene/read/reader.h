@@ -30,6 +30,7 @@ typedef enum pp_field_kind {
     PP_FIELD_MOTION,      // number, expression of t, or table
     PP_FIELD_EXPRESSION,  // the same of t x y angle vx vy omega and of inputs
     PP_FIELD_SIGNAL,      // the same of t and of inputs
+    PP_FIELD_COORDINATE,  // the same of t and of q[…] of joints before it
     PP_FIELD_SOURCE,      // the same of t, of inputs before it, and of q[…] and dq[…] of joints
     PP_FIELD_RANGE,       // a number e >= 0, for [-e, e], or [lower, upper], into two doubles
     PP_FIELD_TRIPLE,      // three numbers into a double[3]
@@ -247,7 +248,8 @@ typedef struct pp_reader {
     pp_known_body *body;
     pp_known_shape *shape;
     const char **joint;
-    const char **input;         // names of the inputs that were read
+    const char **input;             // names of the inputs that were read
+    const char **coordinate_names;  // t, then q[…] of the joints read before a coupling
     const char **source_names;  // t, then q[…] and dq[…] of the joints; NULL until these are read
     int bodies, shapes, joints, inputs;
     pp_counts room;

@@ -291,11 +291,15 @@ static perp_status read_expression(pp_reader *r, const pp_field *field, const ch
     if (field->kind == PP_FIELD_EXPRESSION) {
         scope.variables = r->spatial ? PP_SPATIAL_VARS : PP_PLANAR_VARS;
     }
+    if (field->kind == PP_FIELD_COORDINATE) {
+        scope.variable = r->coordinate_names;
+        scope.variables = 1 + r->joints;
+    }
     if (field->kind == PP_FIELD_SOURCE) {
         scope.variable = r->source_names;
         scope.variables = 1 + 2 * r->joints;
     }
-    if (field->kind != PP_FIELD_MOTION) {
+    if (field->kind != PP_FIELD_MOTION && field->kind != PP_FIELD_COORDINATE) {
         scope.input = r->input;
         scope.inputs = r->inputs;
     }
@@ -612,6 +616,7 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_EXPRESSION:
     case PP_FIELD_SIGNAL:
     case PP_FIELD_SOURCE:
+    case PP_FIELD_COORDINATE:
         return pp_reader_motion(r, field, value, to);
     case PP_FIELD_RANGE:
         return read_range(r, field, value, to);

@@ -58,7 +58,7 @@ static perp_status least_rates(perp_sim *sim, const double *q, double *qd)
         status = pp_coordinates_create(&in, &pass, &none, sim->arena);
     }
     if (status >= 0) {
-        pp_coordinates_rates(&in, sim->now.nu, qd);
+        pp_coordinates_project(&in, sim->now.nu, qd);
     }
     return status;
 }
@@ -502,7 +502,7 @@ perp_wrench pp_sim_event_drive(const perp_sim *sim, int body)
     out.tau_W = pp_sub(out.tau_W, r->held[body].tau_W);
     for (int i = 0; i < m->joints; i++) {
         const pp_joint *j = &m->joint[i];
-        if (j->kind == PERP_JOINT_GEAR || (j->a != body && j->b != body)) {
+        if (pp_joint_couples(j) || (j->a != body && j->b != body)) {
             continue;
         }
         double sign = j->a == body ? 1.0 : -1.0;

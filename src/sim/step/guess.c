@@ -102,12 +102,31 @@ static void share_out(const perp_sim *sim, const bool *fresh, double *pn, pp_are
     }
 }
 
-// p_n and p_t to start from, nn + nt numbers. effort.warm_started: how many contacts were there before. Where memory is out
+// Places among perp_sim.warm_rows. A joint has a motor, dry friction, or both in this order; its lower limit comes before
+// its upper one. Where only one of two is in the problem it takes the first place: a guess that may be another row's.
+size_t pp_sim_boxed_place(const perp_model *m, const pp_rows *rows, int i)
+{
+    const pp_row *row = &rows->m[i], *before = i > 0 ? row - 1 : NULL;
+    if (row->actuator >= 0) {
+        return PP_WARM_JOINT * (size_t)m->joints + (size_t)row->actuator;
+    }
+    bool second = before && before->joint == row->joint && before->actuator < 0;
+    return PP_WARM_JOINT * (size_t)row->joint + (second ? 1 : 0);
+}
+
+size_t pp_sim_limit_place(const pp_rows *rows, int i)
+{
+    bool second = i > rows->nc && rows->n[i - 1].joint == rows->n[i].joint;
+    return PP_WARM_JOINT * (size_t)rows->n[i].joint + (second ? 3 : 2);
+}
+
+// p_n, p_t and p_m to start from, nn + nt + nm numbers. effort.warm_started: how many contacts were there before. Where memory is out
 // there is no guess, which is no failure.
 const double *pp_sim_guess(perp_sim *sim)
 {
     const pp_rows *rows = &sim->step.row;
-    double *guess = PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt);
+    double *guess =
+        PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt + (size_t)rows->nm);
     bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc), any = false;
     int next = 0, known = 0;
     if (!guess || !fresh) {
@@ -126,6 +145,12 @@ const double *pp_sim_guess(perp_sim *sim)
             take_friction(rows, i, warm, guess + rows->nn);
             next++;
         }
+    }
+    for (int i = rows->nc; i < rows->nn; i++) {
+        guess[i] = sim->warm_rows[pp_sim_limit_place(rows, i)];
+    }
+    for (int i = 0; i < rows->nm; i++) {
+        guess[rows->nn + rows->nt + i] = sim->warm_rows[pp_sim_boxed_place(sim->model, rows, i)];
     }
     if (any) {
         share_out(sim, fresh, guess, sim->arena);

@@ -28,6 +28,9 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);
 
 // ── Sticking contacts of what turns ──────────────────────────────────────────────────────────────
 // The warm start of a contact, NULL: none; *next: where to look, 0 at first, contacts in their order.
+// Places of a boxed row and of a limit of a joint among perp_sim.warm_rows.
+size_t pp_sim_boxed_place(const perp_model *m, const pp_rows *rows, int i);
+size_t pp_sim_limit_place(const pp_rows *rows, int i);
 const pp_warm *pp_sim_warm_of(const perp_sim *sim, const pp_contact *contact, int *next);
 void pp_sim_stick_bias(perp_sim *sim);  // biases of friction rows, from what the last step left
 // Of the contact of row n: the bias as a velocity, and what the step leaves for the next one.
