@@ -41,6 +41,8 @@ struct perp_builder {
     pp_list input_names;  // of const char *, one an input, for expressions
     pp_list densities;    // of double, one a shape
     pp_list exclusions;   // of pp_body_pair
+    pp_list defs[PP_DEF_KINDS];  // of perp_body_def, perp_shape_def, …
+    pp_list sources;             // of const char *, one an input
     pp_list keyframes, keyframe_joints, keyframe_bodies, keyframe_inputs;
 };
 
@@ -102,6 +104,9 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error);
 
+// Keeps a copy of the definition of an object that was added; false: no memory, with the error set.
+bool pp_builder_keep_def(perp_builder *b, pp_def_kind kind, const void *def);
+bool pp_model_keep_defs(perp_model *m, const perp_builder *b);  // false: no memory
 // gravity_most of a model with gravity.
 void pp_model_set_gravity_most(perp_model *m);
 // Copies the keyframes of a builder into a model whose bodies have their masses.

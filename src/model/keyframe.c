@@ -202,7 +202,7 @@ static bool convert_keyframe_body(perp_builder *b, const pp_keyframe *of,
                               of->name, body->name, norm);
     }
     // a particle has no rotation, and a planar body one about z
-    to->p = state->position_W;
+    to->p = to->given = state->position_W;
     to->v = state->velocity_W;
     to->rot = (perp_quat){1.0, 0.0, 0.0, 0.0};
     if (body->kind == PERP_BODY_SPATIAL) {
@@ -213,7 +213,7 @@ static bool convert_keyframe_body(perp_builder *b, const pp_keyframe *of,
         to->w = (perp_vec3){0.0, 0.0, state->spin};
     }
     if (!pp_body_is_spatial(body)) {
-        to->p.z = to->v.z = 0.0;
+        to->p.z = to->given.z = to->v.z = 0.0;
     }
     return true;
 }

@@ -454,6 +454,9 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
         return status;
     }
     pp_model_set_gravity_most(m);
+    if (!pp_model_keep_defs(m, b)) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
     status = pp_model_set_keyframes(m, b, error);
     if (status < 0) {
         return status;

@@ -200,6 +200,19 @@ typedef struct pp_actuator {
     double damping_ratio;  // that bias_2 follows from; negative: bias_2 is as given
 } pp_actuator;
 
+// Definitions that a model keeps as they were given.
+typedef enum pp_def_kind {
+    PP_DEF_BODY,
+    PP_DEF_SHAPE,
+    PP_DEF_PAIR,
+    PP_DEF_CONTACT,
+    PP_DEF_JOINT,
+    PP_DEF_FORCE,
+    PP_DEF_INPUT,
+    PP_DEF_ACTUATOR,
+    PP_DEF_KINDS,
+} pp_def_kind;
+
 // Named states. What they set is in lists of all keyframes of the model.
 typedef struct pp_keyframe {
     const char *name;
@@ -214,7 +227,8 @@ typedef struct pp_keyframe_joint {
 
 typedef struct pp_keyframe_body {
     int keyframe, body;
-    perp_vec3 p;  // of the centre of mass in the model, of the given frame in a builder
+    perp_vec3 p;      // of the centre of mass in the model, of the given frame in a builder
+    perp_vec3 given;  // of the given frame
     double angle;
     perp_quat rot;
     perp_vec3 v, w;
@@ -251,6 +265,10 @@ struct perp_model {
     pp_keyframe_input *keyframe_input;
     uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;   // of the largest shape [m]: for tolerances
+    // Definitions in the order in which they were added, perp_body_def and so on; texts of the sources of inputs.
+    const void *def[PP_DEF_KINDS];
+    int defs[PP_DEF_KINDS];
+    const char **source;
     // Of a model that a sim has for itself (change.c); otherwise NULL.
     pp_steady *steady;  // bodies
     pp_expr **number;   // joints: room for a rate that is set

@@ -385,6 +385,10 @@ static void scenes(void **state)
     IS(perp_scene_files(NULL, &n), NULL);
     IS(perp_scene_parameters(NULL, &n), NULL);
     REFUSED(perp_scene_write(NULL, "x", &error));
+    HARMLESS(perp_scene_settings_default());
+    perp_scene *made = NULL;
+    REFUSED(perp_scene_create(NULL, NULL, NULL, &made, &error));
+    REFUSED(perp_model_write(NULL, NULL, "x", &error));
     HARMLESS(perp_generator_count());
     IS(perp_generator_at(-1), NULL);
     REFUSED(perp_scene_generate(NULL, NULL, 0, NULL, &scene, &error));

@@ -93,6 +93,24 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     return PERP_OK;
 }
 
+// "body" of a shape in the list of the scene; its name is then its own, without that of the body.
+static perp_status read_owner(pp_reader *r, const json_t *json, int *owner)
+{
+    static const pp_field field = {.key = "body", .kind = PP_FIELD_BODY};
+    const json_t *value = json_object_get(json, "body");
+    perp_body body = {0};
+    if (!value) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "body", 0);
+    perp_status status = *owner > 0 ? pp_reader_fail(r, "'body' is for shapes in the list of the "
+                                                        "scene; remove it")
+                                    : pp_reader_value(r, &field, value, &body);
+    pp_reader_leave(r);
+    *owner = body.i;
+    return status;
+}
+
 // Shapes of the ground (owner 0) and of bodies.
 static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
 {
@@ -105,7 +123,10 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK) {
         name = full_name(r, owner, own);
     }
-    if (!name) {
+    if (status == PERP_OK) {
+        status = read_owner(r, json, &owner);
+    }
+    if (!name || status < 0) {
         return status < 0 ? status : PERP_ERR_MEMORY;
     }
     pp_print(r->object, sizeof r->object, "shape '%.90s'", name);

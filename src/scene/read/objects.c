@@ -305,6 +305,8 @@ enum {
 // Shapes, in the frame of their body. Radii and lengths are needed by the kinds that have them.
 static const pp_field shape_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_shape_def, name)},
+    // Of a shape in the list of the scene: the body it belongs to, in place of the ground (build.c).
+    {.key = "body", .kind = PP_FIELD_OTHER},
     {.key = "position",
      .kind = PP_FIELD_VECTOR,
      .offset = AT(perp_shape_def, position_B),
