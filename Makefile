@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits lint format docs install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots lint format docs install clean asan coverage check-install fuzz truth \
         deps-docs deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make test      build perp and run its tests'
 	@echo 'make bench     time the solvers (PEERS=yes: install the engines to compare with)'
 	@echo 'make bench-tree   a chain in joint coordinates, beside MuJoCo'
+	@echo 'make bench-robots  robots of a reference collection, beside MuJoCo (ARGS="--hold")'
 	@echo 'make bench-limits  what one core can do, and how near a factorisation and a sweep come'
 	@echo 'make bench-growth  cost of a step against the size of the scene (ARGS="--family walls")'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
@@ -96,6 +97,13 @@ bench-tree: deps-bench-peers
 	@cmake build/release --log-level=WARNING
 	@cmake --build build/release --parallel $(JOBS) --target perp_bench_tree
 	@build/release/bench/perp_bench_tree
+
+# MuJoCo comes from npm; without it, or without the robots, the run says so.
+bench-robots: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@mkdir -p build/bench-robots
+	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
+	@python3 bench/robots/run.py build/release/bench/perp_bench_robots build/bench-robots $(ARGS)
 
 bench-limits: deps-bench
 	@$(MAKE) --no-print-directory build-release

@@ -80,6 +80,51 @@ static void print_joints(const insight *in)
     }
 }
 
+static void print_sites(const insight *in)
+{
+    int count = perp_model_sites(in->model);
+    if (count > 0) {
+        printf("\n%-20s %-20s %s\n", "site", "body", "position [m]");
+    }
+    for (int i = 0; i < count; i++) {
+        perp_site site = {i};
+        perp_body body = perp_model_site_body(in->model, site);
+        perp_pose X = perp_sim_site_pose(in->sim, site);
+        printf("%-20s ", cli_plain(perp_model_site_name(in->model, site)));
+        printf("%-20s (%.6g, %.6g", cli_plain(perp_model_body_name(in->model, body)), X.p.x, X.p.y);
+        if (perp_model_is_spatial(in->model)) {
+            printf(", %.6g", X.p.z);
+        }
+        printf(")\n");
+    }
+}
+
+// Values are those of the start; means over a step have none yet.
+static void print_sensors(const insight *in)
+{
+    int count = perp_model_sensors(in->model);
+    if (count > 0) {
+        printf("\n%-20s %-20s %-8s %s\n", "sensor", "kind", "unit", "at the start");
+    }
+    for (int i = 0; i < count; i++) {
+        perp_sensor sensor = {i};
+        double value[4] = {0.0};
+        int size = perp_model_sensor_size(in->model, sensor);
+        perp_sensor_kind kind = perp_model_sensor_kind(in->model, sensor);
+        bool read = perp_sim_sensor(in->sim, sensor, value, 4) >= 0;
+        bool mean = kind >= PERP_SENSOR_ACCELERATION;
+        printf("%-20s %-20s %-8s", cli_plain(perp_model_sensor_name(in->model, sensor)),
+               perp_sensor_kind_word((int)kind), perp_model_sensor_unit(in->model, sensor));
+        for (int k = 0; read && !mean && k < size; k++) {
+            printf("%s%.6g", k > 0 ? ", " : " ", value[k]);
+        }
+        if (mean) {
+            printf(" %d value%s, mean over a step", size, size == 1 ? "" : "s");
+        }
+        printf("\n");
+    }
+}
+
 static void print_parameters(const perp_scene *scene)
 {
     int count;
@@ -112,6 +157,11 @@ static void print_text(const insight *in)
         printf("control     %d input%s, %d actuator%s\n", inputs, inputs == 1 ? "" : "s", actuators,
                actuators == 1 ? "" : "s");
     }
+    int sites = perp_model_sites(in->model), sensors = perp_model_sensors(in->model);
+    if (sites + sensors > 0) {
+        printf("sensing     %d site%s, %d sensor%s\n", sites, sites == 1 ? "" : "s", sensors,
+               sensors == 1 ? "" : "s");
+    }
     cli_left_out(in->model);
     printf("freedom     %d velocities - %d joint equations", in->nv, info->joint_rows);
     if (info->redundant_rows > 0) {
@@ -126,6 +176,8 @@ static void print_text(const insight *in)
         print_bodies(in);
     }
     print_joints(in);
+    print_sites(in);
+    print_sensors(in);
 }
 
 static void print_json(const insight *in)
@@ -133,12 +185,14 @@ static void print_json(const insight *in)
     const perp_step_info *info = perp_sim_info(in->sim);
     printf("{\"scene\": ");
     cli_json_string(stdout, perp_scene_name(in->scene));
-    printf(", \"bodies\": %d, \"shapes\": %d, \"joints\": %d, \"velocities\": %d, "
+    printf(", \"bodies\": %d, \"shapes\": %d, \"joints\": %d, \"sites\": %d, \"sensors\": %d, "
+           "\"velocities\": %d, "
            "\"joint_rows\": %d, \"redundant_rows\": %d, \"freedom\": %d,\n \"contacts\": %d, "
            "\"problem_size\": %d, \"redundant\": [",
            perp_model_bodies(in->model) - 1, perp_model_shapes(in->model),
-           perp_model_joints(in->model), in->nv, info->joint_rows, info->redundant_rows,
-           freedoms(in), info->contacts, info->problem_size);
+           perp_model_joints(in->model), perp_model_sites(in->model), perp_model_sensors(in->model),
+           in->nv, info->joint_rows, info->redundant_rows, freedoms(in), info->contacts,
+           info->problem_size);
     perp_excluded_pairs out = perp_model_excluded_pairs(in->model);
     const char *comma = "";
     for (int i = 0; i < perp_model_joints(in->model); i++) {

@@ -4,7 +4,8 @@
 // Encodes a frame for the pages (viewer/src/live.js), little-endian like browsers:
 //
 //   40 doubles    see put_head
-//   floats        of bodies that are not static: positions, rotations, velocities, spins; joints, 11 each
+//   floats        of bodies that are not static: positions, rotations, velocities, spins; joints, 11 each; values of
+//                 sensors
 //   contacts      a, b, feature, mode as 32-bit integers; mu, gap, p_n, rate, slip; point, normal, friction
 #include "live.h"
 
@@ -92,6 +93,27 @@ static void put_joints(const live_sim *live, pen *p, int joints)
     }
 }
 
+static int sensor_values(const perp_model *model)
+{
+    int count = 0;
+    for (int k = 0; k < perp_model_sensors(model); k++) {
+        count += perp_model_sensor_size(model, (perp_sensor){k});
+    }
+    return count;
+}
+
+static void put_sensors(const live_sim *live, pen *p, const perp_model *model)
+{
+    for (int k = 0; k < perp_model_sensors(model); k++) {
+        double value[4] = {0.0};
+        int size = perp_model_sensor_size(model, (perp_sensor){k});
+        bool read = perp_sim_sensor(live->sim, (perp_sensor){k}, value, 4) >= 0;
+        for (int i = 0; i < size; i++) {
+            real(p, read ? value[i] : 0.0);
+        }
+    }
+}
+
 static void put_contacts(pen *p, const perp_contact *contact, int count, bool spatial)
 {
     for (int k = 0; k < count; k++) {
@@ -162,10 +184,10 @@ bool live_sim_publish(live_sim *live)
     for (int k = 0; k < bodies; k++) {
         moving += moves(live, k);
     }
-    size_t size =
-        8 * HEAD_NUMBERS +
-        4 * ((size_t)moving * (2 * axes + (spatial ? 4 : 1) + (spatial ? 3 : 1)) +
-             (size_t)joints * JOINT_NUMBERS + (size_t)contacts * (CONTACT_NUMBERS + 3 * axes));
+    size_t size = 8 * HEAD_NUMBERS +
+                  4 * ((size_t)moving * (2 * axes + (spatial ? 4 : 1) + (spatial ? 3 : 1)) +
+                       (size_t)joints * JOINT_NUMBERS + (size_t)sensor_values(model) +
+                       (size_t)contacts * (CONTACT_NUMBERS + 3 * axes));
     if (size > live->frame_room) {
         free(live->frame);
         live->frame = malloc(2 * size);
@@ -178,6 +200,7 @@ bool live_sim_publish(live_sim *live)
     put_head(live, &p, moving, joints, contacts);
     put_bodies(live, &p, spatial, bodies);
     put_joints(live, &p, joints);
+    put_sensors(live, &p, model);
     put_contacts(&p, contact, contacts, spatial);
     live->since = (perp_certificate){.passed = true};
     return live_board_publish(live->board, live->frame, size);

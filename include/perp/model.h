@@ -286,6 +286,59 @@ typedef struct perp_actuator_def {
     uint32_t cookie;
 } perp_actuator_def;
 
+// ── Sites and sensors ────────────────────────────────────────────────────────────────────────────
+
+// A named frame fixed to a body. It may have a region, which touch sensors use: a box, or a sphere (in the plane a
+// rectangle or a disc) about its origin.
+typedef struct perp_site_def {
+    const char *name;       // "" or NULL: "site<i>"
+    perp_body body;         // default: the ground
+    perp_vec3 position_B;   // of the site in the body frame [m]
+    double angle;           // planar [rad]
+    perp_quat rotation_BS;  // spatial: of the site in the body frame
+    double radius;          // region: sphere [m]; 0: not a sphere
+    perp_vec3 half;  // region: half extents of a box along the axes of the site [m]; 0: not a box
+    uint32_t cookie;
+} perp_site_def;
+
+// What a sensor measures, with the number of its values in space and in the plane. The frame S of a sensor is its site
+// or, without a site, the frame of its body.                                            theory (A5)
+typedef enum perp_sensor_kind {
+    // State, valid at any time:
+    PERP_SENSOR_JOINT_POSITION,    // coordinate of a joint (1, 1) [m or rad]
+    PERP_SENSOR_JOINT_RATE,        // its rate (1, 1) [m/s or rad/s]
+    PERP_SENSOR_POSITION,          // of S, in world axes (3, 2) [m]
+    PERP_SENSOR_ORIENTATION,       // of S: quaternion w x y z (4), in the plane the angle (1) [rad]
+    PERP_SENSOR_VELOCITY,          // of the origin of S, in world axes (3, 2) [m/s]
+    PERP_SENSOR_ANGULAR_VELOCITY,  // of S, in world axes (3, 1) [rad/s]
+    PERP_SENSOR_GYRO,              // angular velocity of S, in the axes of S (3, 1) [rad/s]
+    PERP_SENSOR_RANGE,             // distance along a ray from S (1, 1) [m]; -1: nothing is hit
+    // Means over the last step; 0 before the first step and after a state was set:
+    PERP_SENSOR_ACCELERATION,          // of the origin of S, in world axes (3, 2) [m/s^2]
+    PERP_SENSOR_ANGULAR_ACCELERATION,  // of S, in world axes (3, 1) [rad/s^2]
+    PERP_SENSOR_ACCELEROMETER,         // acceleration less gravity, in the axes of S (3, 2) [m/s^2]
+    PERP_SENSOR_JOINT_EFFORT,  // along the coordinate of a joint: drives, actuators, dry friction
+                               // and limits, without spring and rotor (1, 1) [N or N m]
+    PERP_SENSOR_ACTUATOR_EFFORT,  // perp_actuator_state.effort (1, 1) [N or N m]
+    PERP_SENSOR_FORCE,            // that a joint exerts on its body b, in the axes of S (3, 2) [N]
+    PERP_SENSOR_TORQUE,           // the same about the origin of S (3, 1) [N m]
+    PERP_SENSOR_TOUCH,  // sum of the normal contact forces on the body of S, in the region of its
+                        // site; without a site, all of the body's (1, 1) [N]
+} perp_sensor_kind;
+
+typedef struct perp_sensor_def {
+    const char *name;        // "" or NULL: "sensor<i>"
+    perp_sensor_kind kind;   // default PERP_SENSOR_JOINT_POSITION
+    perp_joint joint;        // joint-*, force, torque; default {-1}: none
+    perp_actuator actuator;  // actuator-effort; default {-1}: none
+    perp_site site;          // all other kinds, force and torque: the frame S; default {-1}: none
+    perp_body body;          // in place of a site: S is the frame of this body; default {-1}: none
+    perp_vec3
+        axis_S;  // range: direction of the ray, in the axes of S; 0 (default): +z, in the plane +x
+    double max_range;  // range: length of the ray [m]; default INFINITY
+    uint32_t cookie;
+} perp_sensor_def;
+
 PERP_API perp_body_def perp_body_default(void);
 PERP_API perp_shape_def perp_shape_default(void);
 PERP_API perp_pair_def perp_pair_default(void);
@@ -294,6 +347,8 @@ PERP_API perp_joint_def perp_joint_default(void);
 PERP_API perp_force_def perp_force_default(void);
 PERP_API perp_input_def perp_input_default(void);
 PERP_API perp_actuator_def perp_actuator_default(void);
+PERP_API perp_site_def perp_site_default(void);
+PERP_API perp_sensor_def perp_sensor_default(void);
 
 // ── Building ─────────────────────────────────────────────────────────────────────────────────────
 // The builder keeps the first error (and may be NULL everywhere): add everything, then check the status of
@@ -343,6 +398,8 @@ PERP_API void perp_builder_set_keyframe_body(perp_builder *builder, perp_keyfram
 PERP_API void perp_builder_set_keyframe_input(perp_builder *builder, perp_keyframe keyframe,
                                               perp_input input, double value);
 
+PERP_API perp_site perp_builder_add_site(perp_builder *builder, const perp_site_def *def);
+PERP_API perp_sensor perp_builder_add_sensor(perp_builder *builder, const perp_sensor_def *def);
 // Use only the listed contacts, without automatic detection.
 PERP_API void perp_builder_set_listed_only(perp_builder *builder, bool listed_only);
 // The first error so far, or PERP_OK.
@@ -360,18 +417,30 @@ PERP_API int perp_model_joints(const perp_model *model);
 PERP_API int perp_model_inputs(const perp_model *model);
 PERP_API int perp_model_actuators(const perp_model *model);
 PERP_API int perp_model_keyframes(const perp_model *model);
+PERP_API int perp_model_sites(const perp_model *model);
+PERP_API int perp_model_sensors(const perp_model *model);
 PERP_API perp_body perp_model_body(const perp_model *model, const char *name);  // {-1}: none
 PERP_API perp_shape perp_model_shape(const perp_model *model, const char *name);
 PERP_API perp_joint perp_model_joint(const perp_model *model, const char *name);
 PERP_API perp_input perp_model_input(const perp_model *model, const char *name);
 PERP_API perp_actuator perp_model_actuator(const perp_model *model, const char *name);
 PERP_API perp_keyframe perp_model_keyframe(const perp_model *model, const char *name);
+PERP_API perp_site perp_model_site(const perp_model *model, const char *name);
+PERP_API perp_sensor perp_model_sensor(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
 PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
 PERP_API const char *perp_model_input_name(const perp_model *model, perp_input input);
 PERP_API const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator);
 PERP_API const char *perp_model_keyframe_name(const perp_model *model, perp_keyframe keyframe);
+PERP_API const char *perp_model_site_name(const perp_model *model, perp_site site);
+PERP_API perp_body perp_model_site_body(const perp_model *model, perp_site site);  // {-1}: none
+PERP_API const char *perp_model_sensor_name(const perp_model *model, perp_sensor sensor);
+PERP_API perp_sensor_kind perp_model_sensor_kind(const perp_model *model, perp_sensor sensor);
+PERP_API int perp_model_sensor_size(const perp_model *model, perp_sensor sensor);  // its values
+PERP_API const char *perp_model_sensor_unit(const perp_model *model, perp_sensor sensor);
+// Label of value k of a sensor with this many values: x, y, z, or w of a quaternion; "" if it has one value.
+PERP_API const char *perp_sensor_label(int size, int k);
 PERP_API double perp_model_mass(const perp_model *model, perp_body body);
 PERP_API double perp_model_inertia(const perp_model *model, perp_body body);  // about z
 // In body axes, about the centre of mass: xx yy zz xy xz yz.
@@ -397,3 +466,5 @@ typedef struct perp_excluded_pairs {
 PERP_API perp_excluded_pairs perp_model_excluded_pairs(const perp_model *model);
 PERP_API const char *
 perp_combine_word(int combine);  // default geometric min max; NULL past the last
+PERP_API const char *
+perp_sensor_kind_word(int kind);  // joint-position joint-rate position …; NULL past the last

@@ -91,6 +91,8 @@ typedef struct perp_recording_info {
     int bodies, shapes, joints, nv, nq;
     int springs;  // between points of bodies; 0 if not recorded
     int inputs, actuators;
+    int sites, sensors;
+    int sensor_values;   // of all sensors
     int exclusions;      // pairs of bodies excluded from collision; 0 if not recorded
     const char *events;  // JSON lines
 } perp_recording_info;
@@ -149,6 +151,23 @@ typedef struct perp_recorded_actuator {
     perp_joint joint;  // along whose coordinate it acts
 } perp_recorded_actuator;
 
+typedef struct perp_recorded_site {
+    const char *name;
+    perp_body body;
+    perp_pose X_BS;  // in the body frame
+} perp_recorded_site;
+
+typedef struct perp_recorded_sensor {
+    const char *name, *unit;
+    perp_sensor_kind kind;
+    int first, size;  // its values in perp_snapshot.sensor
+    // What it is attached to; {-1}: nothing of this kind.
+    perp_site site;
+    perp_body body;  // also that of its site
+    perp_joint joint;
+    perp_actuator actuator;
+} perp_recorded_sensor;
+
 // One instant; frame 0 is the initial state, without contacts. Valid until the next perp_recording_read.
 typedef struct perp_snapshot {
     double t;                             // [s]
@@ -166,6 +185,7 @@ typedef struct perp_snapshot {
     const double *input;                  // one per input: held over the last step; part: NULL
     const perp_actuator_state *actuator;  // one per actuator; part: NULL
     const double *filter;                 // one per actuator: filtered control at t; part: NULL
+    const double *sensor;                 // info.sensor_values; part: NULL
     const perp_wrench *applied;    // one per body: perp_sim_body_apply of the last step; part: NULL
     perp_certificate certificate;  // worst values of the steps since the previous frame
     perp_energy energy;            // work, dissipated: summed over these steps
@@ -195,6 +215,9 @@ PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *record
 PERP_API const char *perp_recording_input_name(const perp_recording *recording, perp_input input);
 PERP_API perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,
                                                         perp_actuator actuator);
+PERP_API perp_recorded_site perp_recording_site(const perp_recording *recording, perp_site site);
+PERP_API perp_recorded_sensor perp_recording_sensor(const perp_recording *recording,
+                                                    perp_sensor sensor);
 // The k-th excluded pair of bodies; {-1}: there is none.
 PERP_API void perp_recording_exclusion(const perp_recording *recording, int k, perp_body *a,
                                        perp_body *b);

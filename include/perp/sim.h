@@ -309,6 +309,13 @@ PERP_API PERP_MUST perp_status perp_sim_input_set(perp_sim *sim, perp_input inpu
 PERP_API PERP_MUST perp_status perp_sim_inputs_set(perp_sim *sim, const double *values, int count);
 PERP_API void perp_sim_input_release(perp_sim *sim, perp_input input);
 PERP_API perp_actuator_state perp_sim_actuator(const perp_sim *sim, perp_actuator actuator);
+// A site where its body is now.
+PERP_API perp_pose perp_sim_site_pose(const perp_sim *sim, perp_site site);
+// The values of a sensor now; perp_model_sensor_size of them are written. What is a mean over the last step is 0 before
+// the first step and after a state was set or restored; a failed step leaves it as it was. PERP_ERR_ARGUMENT: no such
+// sensor, or n is too small.
+PERP_API PERP_MUST perp_status perp_sim_sensor(const perp_sim *sim, perp_sensor sensor,
+                                               double *values, int n);
 // The active set of the last step: the number of impulses of closed contacts, sticking friction and joints, and the
 // rank of their effect on the bodies. If rank < columns, the impulses are not unique.
 PERP_API PERP_MUST perp_status perp_sim_active_set(const perp_sim *sim, int *columns, int *rank);

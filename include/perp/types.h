@@ -53,3 +53,9 @@ typedef struct perp_actuator {
 typedef struct perp_keyframe {
     int32_t i;
 } perp_keyframe;
+typedef struct perp_site {
+    int32_t i;
+} perp_site;
+typedef struct perp_sensor {
+    int32_t i;
+} perp_sensor;

@@ -37,7 +37,11 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
 static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
 {
     const pp_body *b = &m->body[row->body[k]];
+    const double *J = row->J[k];
     double all[PP_BODY_NV] = {0.0};
+    if (b->nv == 6) {
+        return (perp_wrench){{J[0], J[1], J[2]}, {J[3], J[4], J[5]}};
+    }
     for (int i = 0; i < b->nv; i++) {
         all[b->axis[i]] = row->J[k][i];
     }
@@ -124,8 +128,11 @@ static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const 
         }
         for (int k = 0; k < row[i].count; k++) {
             perp_wrench w = row_wrench(e->model, &row[i], k);
-            add_impulse_to_body(&of[row[i].body[k]], -1.0, pp_scale(p[i], w.f_W),
-                                pp_vec(0.0, 0.0, 0.0), pp_scale(p[i], w.tau_W));
+            body_balance *to = &of[row[i].body[k]];
+            to->f = pp_along(to->f, -p[i], w.f_W);
+            to->tau = pp_along(to->tau, -p[i], w.tau_W);
+            to->size_f += fabs(p[i]) * pp_length(w.f_W);
+            to->size_tau += fabs(p[i]) * pp_length(w.tau_W);
         }
     }
 }

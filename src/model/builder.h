@@ -16,6 +16,8 @@
 #define PP_FORCE_COOKIE    0x70460001u
 #define PP_INPUT_COOKIE    0x70550001u
 #define PP_ACTUATOR_COOKIE 0x70410001u
+#define PP_SITE_COOKIE     0x70490001u
+#define PP_SENSOR_COOKIE   0x70450001u
 
 // A list that doubles when it is full; old blocks stay in the arena until the builder is freed.
 typedef struct pp_list {
@@ -37,10 +39,10 @@ struct perp_builder {
     bool listed_only;
     bool planar, spatial;                                     // a body of this kind was added
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
-    pp_list inputs, actuators;
-    pp_list input_names;  // of const char *, one an input, for expressions
-    pp_list densities;    // of double, one a shape
-    pp_list exclusions;   // of pp_body_pair
+    pp_list inputs, actuators, sites, sensors;
+    pp_list input_names;         // of const char *, one an input, for expressions
+    pp_list densities;           // of double, one a shape
+    pp_list exclusions;          // of pp_body_pair
     pp_list defs[PP_DEF_KINDS];  // of perp_body_def, perp_shape_def, …
     pp_list sources;             // of const char *, one an input
     pp_list keyframes, keyframe_joints, keyframe_bodies, keyframe_inputs;
@@ -113,6 +115,8 @@ void pp_model_set_gravity_most(perp_model *m);
 perp_status pp_model_set_keyframes(perp_model *m, const perp_builder *b, perp_error *error);
 // Gains of the actuators with a damping ratio, in a model whose bodies have their masses.
 perp_status pp_model_set_damping(perp_model *m, perp_error *error);
+// Poses of sites and sizes of sensors, in a model that is known to be planar or spatial.
+void pp_model_set_sensors(perp_model *m);
 // Coefficients of a contact between two shapes that no rule mentions.
 pp_pair_rule pp_shapes_combine(const pp_shape *a, const pp_shape *b);
 

@@ -87,3 +87,20 @@ perp_actuator_def perp_actuator_default(void)
                                .upper = PP_INF,
                                .cookie = PP_ACTUATOR_COOKIE};
 }
+
+// On the ground, without a region.
+perp_site_def perp_site_default(void)
+{
+    return (perp_site_def){.rotation_BS = {1.0, 0.0, 0.0, 0.0}, .cookie = PP_SITE_COOKIE};
+}
+
+perp_sensor_def perp_sensor_default(void)
+{
+    return (perp_sensor_def){.kind = PERP_SENSOR_JOINT_POSITION,
+                             .joint = {-1},
+                             .actuator = {-1},
+                             .site = {-1},
+                             .body = {-1},
+                             .max_range = PP_INF,
+                             .cookie = PP_SENSOR_COOKIE};
+}

@@ -43,6 +43,8 @@ static const def_card cards[PP_DEF_KINDS] = {
       AT(perp_force_def, torque)}},
     {sizeof(perp_input_def), 2, {AT(perp_input_def, name), AT(perp_input_def, unit)}},
     {sizeof(perp_actuator_def), 2, {AT(perp_actuator_def, name), AT(perp_actuator_def, control)}},
+    {sizeof(perp_site_def), 1, {AT(perp_site_def, name)}},
+    {sizeof(perp_sensor_def), 1, {AT(perp_sensor_def, name)}},
 };
 
 // NULL: no memory. An array of nothing is one as well.

@@ -70,6 +70,11 @@ static void recenter(perp_model *m, int i)
             force->r_B = pp_sub(force->r_B, c);
         }
     }
+    for (int k = 0; k < m->sites; k++) {
+        if (m->site[k].body == i) {
+            m->site[k].X_BS.p = pp_sub(m->site[k].X_BS.p, c);
+        }
+    }
 }
 
 // ── Copies ───────────────────────────────────────────────────────────────────────────────────────
@@ -156,6 +161,12 @@ static void copy_contents(copier *c, perp_model *m)
     for (int i = 0; i < m->actuators; i++) {
         copy_text(c, &m->actuator[i].name);
         copy_expr(c, &m->actuator[i].control);
+    }
+    for (int i = 0; i < m->sites; i++) {
+        copy_text(c, &m->site[i].name);
+    }
+    for (int i = 0; i < m->sensors; i++) {
+        copy_text(c, &m->sensor[i].name);
     }
     for (int i = 0; i < m->forces; i++) {
         copy_text(c, &m->force[i].name);
@@ -407,6 +418,8 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->forces = b->forces.count;
     m->inputs = b->inputs.count;
     m->actuators = b->actuators.count;
+    m->sites = b->sites.count;
+    m->sensors = b->sensors.count;
     m->exclusions = b->exclusions.count;
     m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
     m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
@@ -416,6 +429,8 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->force = copy_items(&c, b->forces.items, m->forces, sizeof(pp_force));
     m->input = copy_items(&c, b->inputs.items, m->inputs, sizeof(pp_input));
     m->actuator = copy_items(&c, b->actuators.items, m->actuators, sizeof(pp_actuator));
+    m->site = copy_items(&c, b->sites.items, m->sites, sizeof(pp_site));
+    m->sensor = copy_items(&c, b->sensors.items, m->sensors, sizeof(pp_sensor));
     m->exclusion = copy_items(&c, b->exclusions.items, m->exclusions, sizeof(pp_body_pair));
     if (!c.failed) {
         copy_contents(&c, m);
@@ -424,6 +439,7 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
     sort_pairs(m);
+    pp_model_set_sensors(m);
     for (int i = 0; i < m->bodies; i++) {
         pp_body *body = &m->body[i];
         // Free bodies follow one another in nu and q, in the order in which they were added.

@@ -210,6 +210,8 @@ typedef enum pp_def_kind {
     PP_DEF_FORCE,
     PP_DEF_INPUT,
     PP_DEF_ACTUATOR,
+    PP_DEF_SITE,
+    PP_DEF_SENSOR,
     PP_DEF_KINDS,
 } pp_def_kind;
 
@@ -239,6 +241,28 @@ typedef struct pp_keyframe_input {
     double value;
 } pp_keyframe_input;
 
+// A frame fixed to a body, and the region about it that touch sensors watch.
+typedef struct pp_site {
+    const char *name;
+    int body;
+    pp_pose X_BS;
+    perp_quat rot_BS;
+    double angle;    // planar [rad]
+    double radius;   // of a sphere; 0: none [m]
+    perp_vec3 half;  // of a box; 0: none [m]
+} pp_site;
+
+// Values [at, at + size) of those of all sensors. S is the site or, where site is -1, the frame of the body.
+typedef struct pp_sensor {
+    const char *name;
+    perp_sensor_kind kind;
+    int joint, actuator, site, body;  // -1: none
+    perp_vec3 axis_S;                 // unit; of a ray
+    double max_range;                 // [m]
+    int at, size;
+    const char *unit;
+} pp_sensor;
+
 // Everything is in the arena of the model.
 struct perp_model {
     perp_env env;
@@ -248,6 +272,7 @@ struct perp_model {
     double gravity_most;  // the largest weight of a free body per mass [m/s^2]
     bool listed_only;     // no contacts but the listed ones
     int bodies, shapes, pairs, listed, joints, forces, exclusions, inputs, actuators;
+    int sites, sensors, sensor_values;
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
@@ -263,6 +288,8 @@ struct perp_model {
     pp_keyframe_joint *keyframe_joint;
     pp_keyframe_body *keyframe_body;
     pp_keyframe_input *keyframe_input;
+    pp_site *site;
+    pp_sensor *sensor;
     uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;   // of the largest shape [m]: for tolerances
     // Definitions in the order in which they were added, perp_body_def and so on; texts of the sources of inputs.

@@ -52,6 +52,12 @@ static bool has_free(const pp_run_data *data)
     return data->vx.count > 0;
 }
 
+// The model has sensors.
+static bool has_sensors(const pp_run_data *data)
+{
+    return data->sensors > 0;
+}
+
 // The recording has lines of events.
 static bool has_events(const pp_run_data *data)
 {
@@ -70,6 +76,7 @@ static const pp_figure figures[] = {
      NULL},
     {"joints", "Joints", has_joints, pp_draw_joints, pp_caption_joints, NULL},
     {"velocities", "Velocities", has_free, pp_draw_velocities, pp_caption_velocities, NULL},
+    {"sensors", "Sensors", has_sensors, pp_draw_sensors, pp_caption_sensors, NULL},
     {"events", "Events", has_events, pp_draw_events, pp_caption_events, NULL},
 };
 
@@ -108,7 +115,7 @@ static perp_status choose_one(const char *word, size_t length, bool wanted[FIGUR
     }
     return pp_fail(error, PERP_ERR_ARGUMENT,
                    "unknown figure '%.*s': expected one of paths, gaps, forces, cones, modes, "
-                   "energy, residual, joints, velocities, events",
+                   "energy, residual, joints, velocities, sensors, events",
                    (int)(length < 40 ? length : 40), word);
 }
 
@@ -212,7 +219,8 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
     perp_recorded_shape *shape = PP_ARRAY(arena, perp_recorded_shape, info->shapes);
     perp_recorded_joint *joint = PP_ARRAY(arena, perp_recorded_joint, info->joints);
     perp_recorded_spring *spring = PP_ARRAY(arena, perp_recorded_spring, info->springs);
-    if (!body || !shape || !joint || !spring) {
+    perp_recorded_sensor *sensor = PP_ARRAY(arena, perp_recorded_sensor, info->sensors);
+    if (!body || !shape || !joint || !spring || !sensor) {
         return false;
     }
     // Copied once: figures go through them many times.
@@ -228,11 +236,15 @@ bool pp_plot_source_of(perp_recording *recording, pp_arena *arena, pp_plot_sourc
     for (int k = 0; k < info->springs; k++) {
         spring[k] = perp_recording_spring(recording, k);
     }
+    for (int k = 0; k < info->sensors; k++) {
+        sensor[k] = perp_recording_sensor(recording, (perp_sensor){k});
+    }
     *source = (pp_plot_source){.info = info,
                                .body = body,
                                .shape = shape,
                                .joint = joint,
                                .spring = spring,
+                               .sensor = sensor,
                                .read = read_recording,
                                .context = recording};
     return true;

@@ -249,6 +249,7 @@ static void place_controls(perp_recording *r, const pp_h5_table_in *in, int row,
     out->actuator = r->actuator_state;
     out->input = row_of(r, in, PP_COL_INPUT, row);
     out->filter = row_of(r, in, PP_COL_FILTER, row);
+    out->sensor = row_of(r, in, PP_COL_SENSOR, row);
 }
 
 // An unknown code is taken for "unknown".

@@ -248,6 +248,20 @@ static bool put_controls(perp_record *r, const pp_stored_part *at)
     return true;
 }
 
+// Values of all sensors, one after the other.
+static bool put_sensors(perp_record *r)
+{
+    size_t count = (size_t)r->model->sensor_values;
+    if (count == 0) {
+        return true;
+    }
+    double *value = pp_store_rows(&r->store, PP_COL_SENSOR, 1);
+    if (value) {
+        memcpy(value, r->sensor, count * sizeof *value);
+    }
+    return value != NULL;
+}
+
 // Kinetic energy at the start [J]. Before the first step no step has computed it.
 static double start_kinetic(const perp_sim *sim)
 {
@@ -324,7 +338,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
                put_real(store, PP_COL_LENGTH, at->h);
     } else {
         good = good && put_applied(r, at) && put_changes(r, changes) && put_controls(r, at) &&
-               put_count(store, PP_COL_PART_END, r->part_rows) &&
+               put_sensors(r) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
     // Events are added between frames.
@@ -476,6 +490,39 @@ static void put_actuator_lines(perp_record *r, const pp_stored_part *at)
     }
 }
 
+// A column for each value of each sensor, with its unit: "wrist force.x [N]". The name is quoted with the rest.
+static void put_sensor_head(perp_record *r)
+{
+    const perp_model *m = r->model;
+    pp_text *text = &r->lines[PP_CSV_SENSORS];
+    pp_text_add(text, "t");
+    for (int i = 0; i < m->sensors; i++) {
+        const pp_sensor *s = &m->sensor[i];
+        for (int k = 0; k < s->size; k++) {
+            char tail[32];
+            const char *label = perp_sensor_label(s->size, k);
+            pp_print(tail, sizeof tail, "%s%s [%s]", label[0] ? "." : "", label, s->unit);
+            pp_text_add(text, ",");
+            pp_text_field_with(text, s->name, tail);
+        }
+    }
+    pp_text_add(text, "\n");
+}
+
+static void put_sensor_line(perp_record *r, const pp_stored_part *at)
+{
+    pp_text *text = &r->lines[PP_CSV_SENSORS];
+    if (r->model->sensors == 0) {
+        return;
+    }
+    if (r->sum.frames == 0) {
+        put_sensor_head(r);
+    }
+    put_part(text, r, at, -1);
+    put_cells(text, r->model->sensor_values, r->sensor);
+    pp_text_add(text, "\n");
+}
+
 // ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
 // The state of the sim, with the sums of the steps since the last frame: the worst certificate,
@@ -502,6 +549,11 @@ static void collect_frame(perp_record *r, const perp_sim *sim, pp_stored_part *n
         r->actuator[i] = perp_sim_actuator(sim, (perp_actuator){i});
     }
     now->actuator = r->actuator;
+    for (int i = 0; i < m->sensors; i++) {
+        const pp_sensor *s = &m->sensor[i];
+        // a handle of the model, and all the room it needs: nothing to refuse
+        (void)!perp_sim_sensor(sim, (perp_sensor){i}, r->sensor + s->at, s->size);
+    }
     now->h = start ? 0.0 : sim->whole;
     now->input = sim->controls.input;
     now->filter = sim->controls.filter;
@@ -542,6 +594,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     put_contact_lines(&r->lines[PP_CSV_CONTACTS], r, &now, -1);
     put_joint_lines(r, &now);
     put_actuator_lines(r, &now);
+    put_sensor_line(r, &now);
     // Certificates and energies of a frame are those of all steps since the frame before.
     r->framed = r->sum.steps;
     r->sum.frames++;

@@ -42,6 +42,7 @@ typedef enum pp_count {
     PP_JOINTS,
     PP_INPUTS,
     PP_ACTUATORS,
+    PP_SENSOR_VALUES,
     PP_SPATIAL
 } pp_count;
 
@@ -92,6 +93,7 @@ typedef enum pp_count {
     X(EFFORT_IMPULSE, "actuators/impulse", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "N s, N m s")     \
     X(FILTER, "actuators/filter", PP_F64, PP_BY_FRAME, PP_ACTUATORS, 1, "")                        \
     X(LIMITED, "actuators/limited", PP_U8, PP_BY_FRAME, PP_ACTUATORS, 1, "")                       \
+    X(SENSOR, "sensors/value", PP_F64, PP_BY_FRAME, PP_SENSOR_VALUES, 1, "model/sensors/unit")     \
     X(CERT_GAP, "certificate/gap", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                            \
     X(CERT_COMP, "certificate/complementarity", PP_F64, PP_BY_FRAME, PP_ONE, 1, "J")               \
     X(CERT_CONE, "certificate/cone", PP_F64, PP_BY_FRAME, PP_ONE, 1, "N s")                        \
@@ -137,9 +139,10 @@ typedef struct pp_column_card {
     const char *unit;
 } pp_column_card;
 
-// Sizes of the model that rows depend on: positions, velocities, driven bodies, joints, inputs, actuators.
+// Sizes of the model that rows depend on: positions, velocities, driven bodies, joints, inputs, actuators,
+// values of sensors.
 typedef struct pp_h5_sizes {
-    int nv, nq, driven, joints, inputs, actuators;
+    int nv, nq, driven, joints, inputs, actuators, sensor_values;
     bool spatial;
 } pp_h5_sizes;
 

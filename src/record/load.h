@@ -44,6 +44,8 @@ struct perp_recording {
     perp_recorded_spring *spring;
     const char **input_name, **actuator_name;
     const int32_t *actuator_joint;
+    perp_recorded_site *site;
+    perp_recorded_sensor *sensor;
     const int32_t *exclusion;  // info.exclusions pairs of bodies
     // The frame that was read last.
     perp_vec3 *position, *velocity, *omega;

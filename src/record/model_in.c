@@ -517,6 +517,117 @@ static perp_status load_controls(perp_recording *r, perp_error *error)
     return PERP_OK;
 }
 
+// Sites; recordings of models without them have no such group.
+static perp_status load_sites(perp_recording *r, perp_error *error)
+{
+    enum { CELLS = 7 };
+    int n = -1;
+    const char **name = NULL;
+    const void *body = NULL, *pose = NULL;
+    if (H5Lexists(r->file, "model/sites", H5P_DEFAULT) <= 0) {
+        return PERP_OK;
+    }
+    perp_status status = pp_load_array(r, "model/sites/body", PP_I32, 1, &n, &body, error);
+    const expected_array list[] = {{"model/sites/pose", PP_F64, n, CELLS, &pose}};
+    if (status == PERP_OK) {
+        status = LOAD_ARRAYS(r, list, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_names(r, "model/sites/name", n, &name, error);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    r->site = PP_ZEROS(r->arena, perp_recorded_site, n);
+    if (!r->site) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    for (int i = 0; i < n; i++) {
+        int on = ((const int32_t *)body)[i];
+        const double *x = (const double *)pose + (size_t)CELLS * (size_t)i;
+        if (on < 0 || on >= r->info.bodies) {
+            return pp_load_fail(r, error, "model/sites/body", "has an invalid body");
+        }
+        // position, then the quaternion, scalar first
+        r->site[i] =
+            (perp_recorded_site){name[i], {on}, {{x[0], x[1], x[2]}, {x[3], x[4], x[5], x[6]}}};
+    }
+    r->info.sites = n;
+    return PERP_OK;
+}
+
+// Whether an index is one of `count` objects, or none.
+static bool is_index(int i, int count)
+{
+    return i >= -1 && i < count;
+}
+
+// The columns of one sensor, checked against the objects that they refer to.
+static bool set_sensor(const perp_recording *r, const int32_t *const column[6], int i,
+                       perp_recorded_sensor *s)
+{
+    int kind = column[0][i], size = column[1][i];
+    if (!perp_sensor_kind_word(kind) || size < 1 || size > 4 ||
+        !is_index(column[2][i], r->info.sites) || !is_index(column[3][i], r->info.bodies) ||
+        !is_index(column[4][i], r->info.joints) || !is_index(column[5][i], r->info.actuators)) {
+        return false;
+    }
+    s->kind = (perp_sensor_kind)kind;
+    s->size = size;
+    s->site.i = column[2][i];
+    s->body.i = column[3][i];
+    s->joint.i = column[4][i];
+    s->actuator.i = column[5][i];
+    return true;
+}
+
+// Sensors; their values are columns of the frames.
+static perp_status load_sensors(perp_recording *r, perp_error *error)
+{
+    int n = -1;
+    const char **name = NULL, **unit = NULL;
+    const void *kind = NULL, *column[5] = {NULL};
+    if (H5Lexists(r->file, "model/sensors", H5P_DEFAULT) <= 0) {
+        return PERP_OK;
+    }
+    perp_status status = pp_load_array(r, "model/sensors/kind", PP_I32, 1, &n, &kind, error);
+    const expected_array list[] = {{"model/sensors/size", PP_I32, n, 0, &column[0]},
+                                   {"model/sensors/site", PP_I32, n, 0, &column[1]},
+                                   {"model/sensors/body", PP_I32, n, 0, &column[2]},
+                                   {"model/sensors/joint", PP_I32, n, 0, &column[3]},
+                                   {"model/sensors/actuator", PP_I32, n, 0, &column[4]}};
+    if (status == PERP_OK) {
+        status = LOAD_ARRAYS(r, list, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_names(r, "model/sensors/name", n, &name, error);
+    }
+    if (status == PERP_OK) {
+        status = pp_load_names(r, "model/sensors/unit", n, &unit, error);
+    }
+    if (status != PERP_OK) {
+        return status;
+    }
+    r->sensor = PP_ZEROS(r->arena, perp_recorded_sensor, n);
+    if (!r->sensor) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory");
+    }
+    const int32_t *const all[6] = {kind, column[0], column[1], column[2], column[3], column[4]};
+    // n is at most INT_MAX / 4 here: the file holds 24 bytes a sensor
+    for (int i = 0; i < n; i++) {
+        if (!set_sensor(r, all, i, &r->sensor[i])) {
+            return pp_load_fail(r, error, "model/sensors", "has an invalid sensor");
+        }
+        r->sensor[i].name = name[i];
+        r->sensor[i].unit = unit[i];
+        r->sensor[i].first = r->sizes.sensor_values;
+        r->sizes.sensor_values += r->sensor[i].size;
+    }
+    r->info.sensors = n;
+    r->info.sensor_values = r->sizes.sensor_values;
+    return PERP_OK;
+}
+
 // Pairs of bodies that do not collide.
 static perp_status load_exclusions(perp_recording *r, perp_error *error)
 {
@@ -565,6 +676,13 @@ perp_status pp_load_model(perp_recording *r, perp_error *error)
     // Actuators name joints, so that these come first.
     if (status == PERP_OK) {
         status = load_controls(r, error);
+    }
+    // Sensors name all of them.
+    if (status == PERP_OK) {
+        status = load_sites(r, error);
+    }
+    if (status == PERP_OK) {
+        status = load_sensors(r, error);
     }
     if (status == PERP_OK) {
         status = load_exclusions(r, error);

@@ -184,9 +184,9 @@ static const char *name_at(const void *items, size_t size, size_t offset, int i)
     return name;
 }
 
-// All names in one dataset of fixed-size strings.
-static void put_names(group_writer *w, pp_arena *arena, const void *items, size_t size,
-                      size_t offset, int count)
+// All names in one dataset of fixed-size strings; `as`: what it is called.
+static void put_names(group_writer *w, const char *as, pp_arena *arena, const void *items,
+                      size_t size, size_t offset, int count)
 {
     size_t longest = 1;
     for (int i = 0; i < count; i++) {
@@ -203,11 +203,11 @@ static void put_names(group_writer *w, pp_arena *arena, const void *items, size_
             block[(size_t)i * longest + k] = name[k];  // padded, not terminated
         }
     }
-    put_strings(w, "name", count, longest, block);
+    put_strings(w, as, count, longest, block);
 }
 
 #define PUT_NAMES(w, arena, type, items, count)                                                    \
-    put_names(w, arena, items, sizeof(type), offsetof(type, name), count)
+    put_names(w, "name", arena, items, sizeof(type), offsetof(type, name), count)
 
 // Masses [kg], inertia about the centre of mass [kg m2] (in space xx yy zz xy xz yz in body axes),
 // pose at the start, kinds, and the places of a body in q and nu.
@@ -537,6 +537,53 @@ static void put_actuators(group_writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "joint", PP_I32, m->actuators, joint);
 }
 
+// Frames of bodies: position and quaternion, in the plane as well.
+static void put_sites(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    enum { CELLS = 7 };
+    int32_t *body = PP_ARRAY(arena, int32_t, m->sites);
+    double *pose = PP_ARRAY(arena, double, CELLS *(size_t)m->sites);
+    if (!have(w, body && pose)) {
+        return;
+    }
+    for (int i = 0; i < m->sites; i++) {
+        const pp_site *s = &m->site[i];
+        const double row[CELLS] = {s->X_BS.p.x, s->X_BS.p.y, s->X_BS.p.z, s->rot_BS.w,
+                                   s->rot_BS.x, s->rot_BS.y, s->rot_BS.z};
+        memcpy(pose + (size_t)CELLS * (size_t)i, row, sizeof row);
+        body[i] = s->body;
+    }
+    PUT_NAMES(w, arena, pp_site, m->site, m->sites);
+    put_vector(w, "body", PP_I32, m->sites, body);
+    put_table(w, "pose", m->sites, CELLS, pose);
+}
+
+// Kind and size of each sensor, and what it is attached to; -1: nothing.
+static void put_sensors(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    enum { COLUMNS = 6 };
+    static const char *const name[COLUMNS] = {"kind", "size", "site", "body", "joint", "actuator"};
+    size_t n = (size_t)m->sensors;
+    int32_t *ints = PP_ARRAY(arena, int32_t, COLUMNS * n);
+    if (!have(w, ints)) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const pp_sensor *s = &m->sensor[i];
+        const int32_t row[COLUMNS] = {(int32_t)s->kind, s->size,  s->site,
+                                      s->body,          s->joint, s->actuator};
+        for (size_t k = 0; k < COLUMNS; k++) {
+            ints[k * n + i] = row[k];
+        }
+    }
+    PUT_NAMES(w, arena, pp_sensor, m->sensor, m->sensors);
+    put_names(w, "unit", arena, m->sensor, sizeof(pp_sensor), offsetof(pp_sensor, unit),
+              m->sensors);
+    for (size_t k = 0; k < COLUMNS; k++) {
+        put_vector(w, name[k], PP_I32, m->sensors, ints + k * n);
+    }
+}
+
 // Pairs of bodies that do not collide, a row each.
 static void put_exclusions(group_writer *w, const perp_model *m, pp_arena *arena)
 {
@@ -577,6 +624,16 @@ static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
         group_writer actuators = open_group(&model, "actuators");
         put_actuators(&actuators, m, arena);
         close_group(&model, &actuators);
+    }
+    if (m->sites > 0) {
+        group_writer sites = open_group(&model, "sites");
+        put_sites(&sites, m, arena);
+        close_group(&model, &sites);
+    }
+    if (m->sensors > 0) {
+        group_writer sensors = open_group(&model, "sensors");
+        put_sensors(&sensors, m, arena);
+        close_group(&model, &sensors);
     }
     group_writer springs = open_group(&model, "springs");
     put_springs(&springs, m, arena);
@@ -625,6 +682,7 @@ static pp_h5_sizes sizes_of(const perp_model *m)
     pp_h5_sizes sizes = {.nv = m->nv, .nq = m->nq, .joints = m->joints, .spatial = m->spatial};
     sizes.inputs = m->inputs;
     sizes.actuators = m->actuators;
+    sizes.sensor_values = m->sensor_values;
     for (int i = 0; i < m->bodies; i++) {
         sizes.driven += m->body[i].drive == PERP_MOTION_KINEMATIC;
     }

@@ -39,6 +39,7 @@ static const char *const csv_name[PP_CSV_COUNT] = {
     [PP_CSV_PART_CONTACTS] = "part_contacts.csv",
     [PP_CSV_JOINTS] = "joints.csv",
     [PP_CSV_ACTUATORS] = "actuators.csv",
+    [PP_CSV_SENSORS] = "sensors.csv",
 };
 
 // Lines that have gathered go to their files; all: however few there are.
@@ -252,9 +253,10 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     // One more than needed: models without joints need no exception.
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
     r->actuator = PP_ZEROS(r->arena, perp_actuator_state, (size_t)sim->model->actuators + 1);
+    r->sensor = PP_ZEROS(r->arena, double, (size_t)sim->model->sensor_values + 1);
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
     perp_scene *scene = NULL;
-    status = r->joint && r->actuator
+    status = r->joint && r->actuator && r->sensor
                  ? PERP_OK
                  : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
     if (status >= 0 && !r->def.scene) {

@@ -549,6 +549,26 @@ perp_recorded_actuator perp_recording_actuator(const perp_recording *recording,
                                     .joint = {recording->actuator_joint[actuator.i]}};
 }
 
+perp_recorded_site perp_recording_site(const perp_recording *recording, perp_site site)
+{
+    bool known = recording && site.i >= 0 && site.i < recording->info.sites;
+    return known ? recording->site[site.i]
+                 : (perp_recorded_site){
+                       .name = "", .body = {-1}, .X_BS = {.rot = {1.0, 0.0, 0.0, 0.0}}};
+}
+
+perp_recorded_sensor perp_recording_sensor(const perp_recording *recording, perp_sensor sensor)
+{
+    bool known = recording && sensor.i >= 0 && sensor.i < recording->info.sensors;
+    return known ? recording->sensor[sensor.i]
+                 : (perp_recorded_sensor){.name = "",
+                                          .unit = "",
+                                          .site = {-1},
+                                          .body = {-1},
+                                          .joint = {-1},
+                                          .actuator = {-1}};
+}
+
 // Either pointer may be NULL.
 void perp_recording_exclusion(const perp_recording *recording, int k, perp_body *a, perp_body *b)
 {

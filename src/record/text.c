@@ -158,9 +158,15 @@ void pp_text_quoted(pp_text *text, const char *string)
 // file takes one such mark away.
 void pp_text_field(pp_text *text, const char *string)
 {
+    pp_text_field_with(text, string, "");
+}
+
+void pp_text_field_with(pp_text *text, const char *string, const char *tail)
+{
     const char *mark = string[0] && strchr("=+-@'\t\r", string[0]) ? "'" : "";
     if (!strpbrk(string, "\",\r\n") && !mark[0]) {
         pp_text_add(text, string);
+        pp_text_add(text, tail);
         return;
     }
     pp_text_add(text, "\"");
@@ -169,6 +175,7 @@ void pp_text_field(pp_text *text, const char *string)
         const char both[3] = {*string, *string == '"' ? '"' : '\0'};
         pp_text_add(text, both);
     }
+    pp_text_add(text, tail);
     pp_text_add(text, "\"");
 }
 

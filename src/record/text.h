@@ -27,6 +27,8 @@ void pp_text_number(pp_text *text, double value);
 void pp_text_quoted(pp_text *text, const char *string);  // a JSON string
 void pp_text_field(pp_text *text,
                    const char *string);  // a CSV field, quoted only when it has to be
+// The same with more text in the field, which needs no quotes.
+void pp_text_field_with(pp_text *text, const char *string, const char *tail);
 // , "key": value
 void pp_text_member(pp_text *text, const char *key, double value);
 void pp_text_named(pp_text *text, const char *key, const char *string);

@@ -29,7 +29,7 @@ typedef struct pp_event_memory {
     bool violated, many_answers;
 } pp_event_memory;
 
-// The text files; those of parts, joints and actuators appear when there is one.
+// The text files; those of parts, joints, actuators and sensors appear when there is one.
 typedef enum pp_csv {
     PP_CSV_BODIES,
     PP_CSV_CONTACTS,
@@ -38,6 +38,7 @@ typedef enum pp_csv {
     PP_CSV_PART_CONTACTS,
     PP_CSV_JOINTS,
     PP_CSV_ACTUATORS,
+    PP_CSV_SENSORS,
     PP_CSV_COUNT,
 } pp_csv;
 
@@ -63,6 +64,7 @@ struct perp_record {
     int facets;                       // of friction polygons, where the contact does not say
     perp_joint_state *joint;          // of the frame being written
     perp_actuator_state *actuator;    // the same
+    double *sensor;                   // values of all sensors, the same
     int64_t contact_rows[PP_TABLES];  // of all frames and parts so far
     int64_t part_rows, wrench_rows, change_rows;
     perp_summary sum;

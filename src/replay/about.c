@@ -206,6 +206,42 @@ static void put_springs(const pp_replay_data *data, pp_bytes *out)
     pp_bytes_text(out, "]");
 }
 
+// Pose in the body frame, as of shapes.
+static void put_sites(const pp_replay_data *data, pp_bytes *out)
+{
+    begin_list(out, "sites");
+    for (int k = 0; k < data->info->sites; k++) {
+        perp_recorded_site s = perp_recording_site(data->recording, (perp_site){k});
+        const perp_quat *q = &s.X_BS.rot;
+        const double pose[7] = {s.X_BS.p.x, s.X_BS.p.y, s.X_BS.p.z, q->w, q->x, q->y, q->z};
+        put_item(out, k, s.name);
+        put_integer(out, "body", s.body.i);
+        put_numbers(out, "pose", pose, 7);
+        pp_bytes_text(out, "}");
+    }
+    pp_bytes_text(out, "]");
+}
+
+// first: its first value in the column of sensors; mean: over the last step, and so unknown at the start. site and body:
+// -1 where there is none.
+static void put_sensors(const pp_replay_data *data, pp_bytes *out)
+{
+    begin_list(out, "sensors");
+    for (int k = 0; k < data->info->sensors; k++) {
+        perp_recorded_sensor s = perp_recording_sensor(data->recording, (perp_sensor){k});
+        put_item(out, k, s.name);
+        put_word(out, "kind", perp_sensor_kind_word((int)s.kind));
+        put_word(out, "unit", s.unit);
+        put_integer(out, "first", s.first);
+        put_integer(out, "size", s.size);
+        put_flag(out, "mean", s.kind >= PERP_SENSOR_ACCELERATION);
+        put_integer(out, "site", s.site.i);
+        put_integer(out, "body", s.body.i);
+        pp_bytes_text(out, "}");
+    }
+    pp_bytes_text(out, "]");
+}
+
 // at: the first byte of the column, among those of all columns.
 static void put_columns(const pp_replay_data *data, pp_bytes *out)
 {
@@ -267,6 +303,8 @@ void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_b
     put_shapes(data, out);
     put_joints(data, out);
     put_springs(data, out);
+    put_sites(data, out);
+    put_sensors(data, out);
     put_columns(data, out);
     pp_bytes_text(out, "}");
 }

@@ -40,7 +40,8 @@ typedef enum pp_page_column_name {
     PP_P_ROTATION,  // planar: angle; space: quaternion
     PP_P_VELOCITY,
     PP_P_OMEGA,
-    PP_P_JOINT,  // coordinate, rate, error, force and torque impulse on b, drive, limit
+    PP_P_JOINT,   // coordinate, rate, error, force and torque impulse on b, drive, limit
+    PP_P_SENSOR,  // values of all sensors
     PP_K_T,
     PP_K_H,
     PP_K_END,  // contacts of frame k: rows end[k-1] .. end[k]

@@ -198,7 +198,9 @@ static bool make_pose_columns(pp_replay_data *data)
            pp_replay_data_column(data, PP_P_ROTATION, turn, n * data->turns, rows) &&
            pp_replay_data_column(data, PP_P_VELOCITY, real, n * data->axes, speeds) &&
            pp_replay_data_column(data, PP_P_OMEGA, real, n * data->spins, speeds) &&
-           pp_replay_data_column(data, PP_P_JOINT, real, data->info->joints * PP_JOINT_WIDTH, rows);
+           pp_replay_data_column(data, PP_P_JOINT, real, data->info->joints * PP_JOINT_WIDTH,
+                                 rows) &&
+           pp_replay_data_column(data, PP_P_SENSOR, real, data->info->sensor_values, rows);
 }
 
 // Rows of contacts are known from the first reading.
@@ -287,6 +289,7 @@ static void put_poses(pp_replay_data *data, const perp_snapshot *frame, double h
         }
     }
     joint->count++;
+    append_row(&data->column[PP_P_SENSOR], frame->sensor, data->info->sensor_values);
     data->column[PP_P_POSITION].count++;
     data->column[PP_P_ROTATION].count++;
     data->column[PP_P_VELOCITY].count += data->plan.speeds;

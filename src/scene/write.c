@@ -292,6 +292,12 @@ static void put_value(writer *w, const pp_field *field, const char *at, const vo
     case PP_FIELD_JOINT:
         put_name(w, m->joint[int_at(at)].name);
         break;
+    case PP_FIELD_ACTUATOR:
+        put_name(w, m->actuator[int_at(at)].name);
+        break;
+    case PP_FIELD_SITE:
+        put_name(w, m->site[int_at(at)].name);
+        break;
     case PP_FIELD_THREADS:
     case PP_FIELD_COUNT:
     case PP_FIELD_FACETS:
@@ -351,6 +357,8 @@ static bool differs(const writer *w, const pp_field *field, const char *at, cons
     case PP_FIELD_BODY:
     case PP_FIELD_SHAPE:
     case PP_FIELD_JOINT:
+    case PP_FIELD_ACTUATOR:
+    case PP_FIELD_SITE:
     case PP_FIELD_THREADS:
     case PP_FIELD_COUNT:
     case PP_FIELD_FACETS:
@@ -604,6 +612,32 @@ static void put_controls(writer *w)
     close_list(w, m->actuators);
 }
 
+static void put_sensors(writer *w)
+{
+    const perp_model *m = w->model;
+    const perp_site_def *def = m->def[PP_DEF_SITE], usual = perp_site_default();
+    const perp_sensor_def *sensors = m->def[PP_DEF_SENSOR], plain = perp_sensor_default();
+    for (int i = 0; i < m->sites; i++) {
+        perp_site_def site = def[i];
+        site.name = m->site[i].name;
+        open_list(w, "sites", i);
+        put_fields(w, &pp_site_object, 0, &site, (put_rule){&usual, NULL, false});
+        put(w, "}");
+    }
+    close_list(w, m->sites);
+    // what a kind does not have is in no field of it
+    for (int i = 0; i < m->sensors; i++) {
+        perp_sensor_def sensor = sensors[i];
+        sensor.name = m->sensor[i].name;
+        open_list(w, "sensors", i);
+        put_kind(w, &pp_sensor_object, (int)sensor.kind);
+        put_fields(w, &pp_sensor_object, (int)sensor.kind, &sensor,
+                   (put_rule){&plain, NULL, false});
+        put(w, "}");
+    }
+    close_list(w, m->sensors);
+}
+
 static void put_exclusions(writer *w)
 {
     const perp_model *m = w->model;
@@ -807,6 +841,7 @@ perp_status perp_scene_create(const perp_model *model, const perp_scene_settings
     put_exclusions(&w);
     put_joints(&w);
     put_forces(&w);
+    put_sensors(&w);
     put_keyframes(&w);
     put(&w, "}\n");
     perp_status status = PERP_OK;

@@ -85,6 +85,7 @@ static void forget_step(perp_sim *sim)
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
     sim->parts.done = sim->projected = false;
+    sim->sensing.h = 0.0;
     sim->flown = (pp_hybrid_result){0};
     sim->info = (perp_step_info){0};
     pp_sim_clear_parts(sim);

@@ -154,7 +154,7 @@ static bool allocate_sim(perp_sim *sim)
     for (int i = 0; i < sim->named_count; i++) {
         sim->named[i] = sim->def.tree[i].i;
     }
-    return pp_sim_controls_create(sim);
+    return pp_sim_controls_create(sim) && pp_sim_sensors_create(sim);
 }
 
 perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, const perp_env *env,

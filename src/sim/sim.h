@@ -113,6 +113,16 @@ typedef struct pp_changes {
     int kept;         // of the list at the start of a step that calls on_control: `before` has them
 } pp_changes;
 
+// What sensors need of a step. Both members have a copy for the last step and one for the step under way, so that a step
+// that fails changes nothing.
+typedef struct pp_sensing {
+    double *sum[2];  // impulses that the means of sensors come from, in the order of their values
+    pp_frame *start[2];  // bodies where the step started
+    int last;            // which of the two is of the last step
+    double h;            // length of the last step [s]; 0: none since the state was set
+    double before;       // h when the step under way began
+} pp_sensing;
+
 // Which stage runs, and since when, by pp_seconds().
 typedef struct pp_stage_clock {
     perp_stage stage;
@@ -143,6 +153,7 @@ struct perp_sim {
     pp_state now, next;
     pp_step_clock clock;  // now.t is its time
     pp_controls controls;
+    pp_sensing sensing;
     bool stepping;         // a step is under way: callbacks may not begin another
     perp_wrench *applied;  // bodies
     perp_wrench *pushed;   // bodies: what was applied in the last step
@@ -184,6 +195,12 @@ void pp_sim_changes_done(perp_sim *sim);
 perp_status pp_sim_changes_check(const perp_sim *sim, const pp_change *list, int count);
 bool pp_sim_changes_set(perp_sim *sim, const pp_change *list, int count);
 void pp_sim_changes_free(perp_sim *sim);
+
+// Sensors (sensor.c): memory for them, false: none left; a step begins; a part of it is about to be committed; it ends.
+bool pp_sim_sensors_create(perp_sim *sim);
+void pp_sim_sensors_begin(perp_sim *sim);
+void pp_sim_sensors_add(perp_sim *sim);
+void pp_sim_sensors_end(perp_sim *sim, bool done);
 
 // The time at the end of a step of length h from here; when that step is taken, and when the time is set.  (state.c)
 double pp_sim_time_after(const perp_sim *sim, double h);

@@ -136,6 +136,7 @@ perp_status pp_sim_accept_state(perp_sim *sim)
 {
     // nothing is known of contacts at another state
     sim->warm_count = 0;
+    sim->sensing.h = 0.0;
     memset(sim->warm_rows, 0, warm_row_bytes(sim->model));
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
@@ -338,6 +339,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     memcpy(sim->warm_rows, next, warm_row_bytes(m));
     next += warm_row_bytes(m);
     sim->warm_count = head.warm;
+    sim->sensing.h = 0.0;
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;
     sim->refused.i = -1;

@@ -90,16 +90,15 @@ static bool set_touches(pp_modes *s)
         c->mobility = mobility_of(r, c->n) + c->n->gamma;
         c->weight = 1.0 - c->n->gamma / c->mobility;
     }
-    // As stiff as the steps with the least proximal term are anyway. Their error is one of the step, not of the answer.
-    const double stiff = 1e-7;
     for (int i = 0; i < rows->nb; i++) {
         if (r->in.tree && (r->in.implied[i] || r->in.folded[i])) {
             continue;
         }
+        // without a law of its own: a row that always sticks
         pp_mode_contact *c = &s->contact[s->rows++];
         c->n = &rows->b[i];
         c->mode = PP_MODE_STICK;
-        c->stiffness = 1.0 / (stiff * mobility_of(r, c->n) + c->n->gamma);
+        c->stiffness = 1.0 / (PP_MODES_STIFF * mobility_of(r, c->n) + c->n->gamma);
     }
     return true;
 }

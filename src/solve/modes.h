@@ -93,6 +93,10 @@ typedef struct pp_modes {
     bool no_sweeps;   // contacts do not fit them
 } pp_modes;
 
+// Compliance of bilateral rows in the matrix, in units of their mobility: as stiff as the steps with the least proximal
+// term are anyway. Their error is one of the step, not of the answer.
+#define PP_MODES_STIFF 1e-7
+
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
 double pp_modes_evaluate(pp_modes *s);
 // Newton's step of the impulses in these modes, with s->proximal; false: singular, or the budget is spent.

@@ -35,6 +35,28 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
     return true;
 }
 
+// What a unit impulse along a row does to its own rate, J H^-1 J^T. The bodies by themselves are no measure: a foot is light,
+// and the robot on it is not.
+static void set_mobilities(pp_modes *s)
+{
+    size_t n = (size_t)s->n;
+    for (int i = 0; i < s->rows; i++) {
+        pp_mode_contact *c = &s->contact[i];
+        memcpy(s->step, c->J, n * sizeof *s->step);
+        pp_coordinates_solve(&s->run->in, s->step);
+        double mobility = pp_dot(s->n, c->J, s->step);
+        if (!(mobility > 0.0)) {
+            continue;
+        }
+        if (!c->p) {
+            c->stiffness = 1.0 / (PP_MODES_STIFF * mobility + c->n->gamma);
+            continue;
+        }
+        c->mobility = mobility + c->n->gamma;
+        c->weight = 1.0 - c->n->gamma / c->mobility;
+    }
+}
+
 // S^T (M nu_l + p_ext - M nu_0), and J nu_0 + rate + bias of the bilateral rows.
 static void set_push(pp_modes *s)
 {
@@ -86,6 +108,7 @@ perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
     }
     s->push = s->qd + s->n;
     set_push(s);
+    set_mobilities(s);
     pp_tree_mass(s->tree, H);
     for (int k = 0; k < s->n; k++) {
         H[((size_t)s->n + 1) * (size_t)k] += s->run->in.soft[k];

@@ -8,9 +8,10 @@
 // inconsistent by a small b (gaps differ by what the step before left over; sticking contacts form a ring that cannot
 // quite turn). Then dp = b / alpha along the redundant directions, and such a step ruins the impulses.
 //
-// Few contacts then start again with an alpha that falls from 0.1 to 1e-7 and must come to rounding. Many start again
-// with an alpha that stays above 1e-4 and grows after a step that did not help, so that impulses stay near those of
-// the step before; the error falls to the size of b in a few steps, and is accepted below the tolerance.
+// Few contacts then start again with an alpha that falls from 0.1 to 1e-7. Many start again with an alpha that stays
+// above 1e-4 and grows after a step that did not help, so that impulses stay near those of the step before. The error
+// falls to the size of b in a few steps, and is accepted below the tolerance where it no longer falls: sticking
+// contacts that form rings do not have an answer to rounding.
 #include "solve/modes.h"
 
 #include <math.h>
@@ -39,7 +40,8 @@ static const double STUCK = 0.02;         // relative change of an error that co
 
 // A schedule of alpha.
 typedef struct prox_schedule {
-    double alpha_min;     // alpha, in units of the mobility
+    double alpha_first;  // alpha, in units of the mobility; 0: by the error of the warm start
+    double alpha_min;
     double shrink_below;  // alpha falls after a step that leaves less than this part of the error,
     double grow_by;       // and grows by this factor after one that doubles it
     double
@@ -48,9 +50,9 @@ typedef struct prox_schedule {
     int gs_steps;    // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-static const prox_schedule DECREASING_ALPHA = {
-    ALPHA_UNDAMPED, 1.0, 1.0, 0.0, 40, 0};  // few contacts: to rounding
-static const prox_schedule BOUNDED_ALPHA = {1e-4, 0.5, 3.0, 0.5, 24, 24};  // many: to the tolerance
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 0.15, 40,
+                                               0};                              // few contacts
+static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many
 
 static void copy_numbers(double *to, const double *from, int count)
 {
@@ -217,15 +219,24 @@ static void polish_to_roundoff(pp_modes *s, double error, double *kept)
     }
 }
 
+// Few contacts must come to rounding where the solvers that follow get there cheaply: by pivoting in the plane, with few
+// unknowns in the coordinates of bodies. A robot's feet in space are rings of sticking contacts, which those climb at for
+// thousands of factorisations.
+static bool accepts_tolerance(const pp_modes *s)
+{
+    bool feet = s->tree && s->run->model->spatial;
+    return !s->run->finish_polygons && (feet || pp_modes_are_many(s));
+}
+
 // Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
 // or is below the tolerance and no longer falls.
 static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *solved)
 {
     double error = pp_modes_evaluate(s), last = PP_INF;
-    double enough = s->run->finish_polygons ? 0.0 : how->accept_tol;
+    double enough = accepts_tolerance(s) ? how->accept_tol : 0.0;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     double goal = fmax(enough, ACCEPT * s->scale);
-    s->proximal = how->accept_tol > 0.0 ? first_alpha(s, error) : 0.1;
+    s->proximal = how->alpha_first > 0.0 ? how->alpha_first : first_alpha(s, error);
     // p_n, p_t and p_m before the last step
     size_t impulses =
         (size_t)s->run->rows->nn + (size_t)s->run->rows->nt + (size_t)s->run->rows->nm;

@@ -42,7 +42,7 @@ perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_r
 perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
                            const pp_solve_options *options, const pp_solve_cache *cache,
                            pp_arena *arena);
-// nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed.
+// nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed. Without the impulses of a tree's joints.
 void pp_run_close(pp_run *r);
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s]: theory (P12).
 double pp_run_slack(pp_run *r);

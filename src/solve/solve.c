@@ -89,13 +89,12 @@ void pp_run_close(pp_run *r)
     for (int i = 0; i < rows->nb; i++) {
         r->beta[i] = rows->b[i].rate + rows->b[i].bias;
     }
-    // Joint coordinates: pp_closed_reactions needs the momentum before the joints acted to find the
-    // impulses of the tree's own joints.
+    // Joint coordinates: the momentum before the joints acted, for the impulses of the tree's own joints, which are found
+    // once, when the answer is final.
     if (r->in.tree) {
         memcpy(r->given, out->nu, (size_t)r->model->nv * sizeof *r->given);
     }
     pp_closed_solve(&r->closed, r->beta, out->nu, out->pb);
-    pp_closed_reactions(&r->closed, r->given, out->nu, out->pb);
     for (int g = 0; g < rows->ng; g++) {
         double slip[2];
         pp_friction_slip(r->model, rows, &rows->group[g], out->nu, slip);
@@ -521,6 +520,7 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
         status = PERP_ERR_MEMORY;
     }
     out->effort.seconds_spread = pp_seconds() - begin;
+    pp_closed_reactions(&r.closed, r.given, out->nu, out->pb);
     if (status >= 0 && pp_run_uniqueness(&r) < 0) {
         status = PERP_ERR_MEMORY;
     }

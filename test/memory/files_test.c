@@ -54,6 +54,7 @@ static void scenes(void **state)
         "fuzz/corpus/scene/pusher.json",
         "fuzz/corpus/scene/control.json",
         "fuzz/corpus/scene/keyframes.json",
+        "fuzz/corpus/scene/sensors.json",
         "scenes/windows-2.json",
         "scenes/mesh-ramp.json",
         "scenes/andrews-squeezer.json",
@@ -245,6 +246,7 @@ static void recordings(void **state)
     walk_recording("scenes/leg-lands.json", 0.01, false, false);
     walk_recording("scenes/mesh-ramp.json", 0.01, true, false);
     walk_recording("fuzz/corpus/scene/control.json", 0.01, false, false);
+    walk_recording("fuzz/corpus/scene/sensors.json", 0.01, true, false);
 }
 
 int main(void)

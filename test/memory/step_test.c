@@ -201,12 +201,19 @@ static void controls(void **state)
     walk_files(use_joint_coordinates, 2, robot);
 }
 
+// Sites and sensors of every kind, planar and in space.
+static void sensors(void **state)
+{
+    (void)state;
+    walk_files(NULL, 3, NAMES("../fuzz/corpus/scene/sensors", "sensor-arm"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_scenes_say), cmocka_unit_test(every_stepper),
         cmocka_unit_test(every_form),        cmocka_unit_test(joints),
-        cmocka_unit_test(controls),
+        cmocka_unit_test(controls),          cmocka_unit_test(sensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

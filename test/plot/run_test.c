@@ -40,7 +40,7 @@ static void discard(const char *dir)
 {
     static const char *const files[] = {"run.h5",     "bodies.csv",   "contacts.csv",
                                         "joints.csv", "events.jsonl", "summary.json",
-                                        "index.html"};
+                                        "index.html", "sensors.csv",  "actuators.csv"};
     char path[160];
     for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
         snprintf(path, sizeof path, "%s/%s", dir, files[k]);
@@ -80,6 +80,41 @@ static void recipe(void **state)
             fail();
         }
     }
+    perp_recording_close(recording);
+    discard(dir);
+}
+
+// Eight of the ten sensors have a panel, with name and unit; a recording without sensors has no such figure.
+static void sensors(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/perp-plot-XXXXXX", path[160];
+    perp_recording *recording = NULL;
+    perp_error error = {0};
+    xml x;
+    assert_non_null(mkdtemp(dir));
+    record("scenes/sensor-arm.json", dir, 60);
+    assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
+    assert_int_equal(perp_plot_write(recording, dir, NULL, NULL, &error), PERP_OK);
+    snprintf(path, sizeof path, "%s/sensors.svg", dir);
+    assert_true(xml_read_file(&x, path));
+    static const char *const words[] = {
+        "angle [", "servo effort", "wrist force", "wrist torque", "force [", "torque [",
+        "imu",     "gyro",         "accel. [m/s", "touch",        "(h)"};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        if (!strstr(x.words, words[k])) {
+            fail_msg("'%s' is missing", words[k]);
+        }
+    }
+    assert_null(strstr(x.words, "height"));
+    perp_recording_close(recording);
+    record("scenes/berard-4.6.json", dir, 2);
+    assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
+    assert_int_equal(perp_plot_write(recording, dir, NULL, NULL, &error), PERP_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(perp_plot_write(recording, dir, "sensors", NULL, &error), PERP_OK);
+    assert_true(xml_read_file(&x, path));
+    assert_non_null(strstr(x.words, "no sensors"));
     perp_recording_close(recording);
     discard(dir);
 }
@@ -201,12 +236,13 @@ static void arguments(void **state)
     assert_int_equal(perp_plot_write(NULL, "x", NULL, NULL, &error), PERP_ERR_ARGUMENT);
     assert_string_equal(perp_plot_name(0), "paths");
     assert_null(perp_plot_name(-1));
-    assert_null(perp_plot_name(10));
+    assert_null(perp_plot_name(11));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe), cmocka_unit_test(springs),
-                                       cmocka_unit_test(still_shapes), cmocka_unit_test(arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe), cmocka_unit_test(sensors),
+                                       cmocka_unit_test(springs), cmocka_unit_test(still_shapes),
+                                       cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machines of docs/machines.md: a quadruped that stands without creeping and follows its input, and an arm that
-// pushes a parcel.
+// The machines of docs/machines.md: a quadruped that stands without creeping and follows its input, an arm that pushes a
+// parcel, and an arm with sensors.
 #include "support/cmocka.h"
 
 #include <perp/io.h>
@@ -116,9 +116,47 @@ static void arm_pushes(void **state)
     close_machine(&m);
 }
 
+// A sensor with one value, or a value of one that has three.
+static double sensed(const machine *m, const char *name, int k)
+{
+    double value[4] = {0.0};
+    assert_int_equal(perp_sim_sensor(m->sim, perp_model_sensor(m->model, name), value, 4), PERP_OK);
+    return value[k];
+}
+
+// At rest on the table the wrist carries what the table does not, the joint balances both, and the accelerometer reads
+// gravity in the axes of the tilted probe.
+static void arm_senses(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        machine m = open_machine("scenes/sensor-arm.json",
+                                 k == 0 ? PERP_COORDINATES_BODY : PERP_COORDINATES_JOINT);
+        double height = sensed(&m, "height", 0);
+        assert_true(fabs(height - 0.07) < 1e-12 && sensed(&m, "touch", 0) == 0.0);
+        run_to(&m, 0.2);
+        assert_true(sensed(&m, "height", 0) < height && sensed(&m, "touch", 0) == 0.0);
+        run_to(&m, 1.5);
+        double push = sensed(&m, "touch", 0), angle = sensed(&m, "angle", 0);
+        double probe = 9.81 * perp_model_mass(m.model, perp_model_body(m.model, "probe"));
+        assert_true(push > 1.0 && fabs(sensed(&m, "tip", 2) - 0.02) < 1e-6);
+        // friction acts along x of the world; z of the world is (-sin, 0, cos) in the axes of the probe
+        double s = sin(angle), c = cos(angle);
+        double up = -s * sensed(&m, "wrist force", 0) + c * sensed(&m, "wrist force", 2);
+        assert_true(fabs(up + push - probe) < 1e-4);
+        assert_true(fabs(sensed(&m, "imu", 0) + 9.81 * s) < 1e-4);
+        assert_true(fabs(sensed(&m, "imu", 2) - 9.81 * c) < 1e-4);
+        assert_true(fabs(sensed(&m, "gyro", 1)) < 1e-6);
+        // the servo is all that acts along the joint
+        assert_true(fabs(sensed(&m, "joint effort", 0) - sensed(&m, "servo effort", 0)) < 1e-12);
+        assert_true(fabs(sensed(&m, "servo effort", 0) - 400.0 * (0.13 - angle)) < 1e-3);
+        close_machine(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quadruped_stands),
-                                       cmocka_unit_test(arm_pushes)};
+                                       cmocka_unit_test(arm_pushes), cmocka_unit_test(arm_senses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -370,6 +370,46 @@ static void controls_have_scopes(void **state)
     assert_non_null(strstr(error.text, "unknown name 'hpi'"));
 }
 
+// Sites and sensors have prefixes, copies and poses. A site of the ground moves with its assembly.
+static void sensors_have_scopes(void **state)
+{
+    (void)state;
+    perp_scene *scene = parse(
+        "{\"shapes\": [{\"kind\": \"halfplane\"}],\n"
+        " \"bodies\": [{\"name\": \"base\", \"position\": [0, 5], \"mass\": 1, \"inertia\": 1}],\n"
+        " \"assemblies\": [{\"prefix\": \"p{i}_\", \"replicate\": {\"count\": 2}, \"position\": "
+        "[\"10*i\", 1], \"angle\": \"90 deg\",\n"
+        "   \"bodies\": [{\"name\": \"rod\", \"position\": [2, 0], \"mass\": 1, \"inertia\": 1}],\n"
+        "   \"joints\": [{\"name\": \"pin\", \"kind\": \"revolute\", \"b\": \"rod\", \"at\": [0, "
+        "0]}],\n"
+        "   \"actuators\": [{\"name\": \"motor\", \"kind\": \"motor\", \"joint\": \"pin\"}],\n"
+        "   \"sites\": [{\"name\": \"eye\", \"position\": [3, 1], \"angle\": \"180 deg\"},\n"
+        "     {\"name\": \"tip\", \"body\": \"rod\", \"position\": [1, 0]},\n"
+        "     {\"name\": \"top\", \"body\": \"base\"}],\n"
+        "   \"sensors\": [{\"name\": \"down\", \"kind\": \"range\", \"site\": \"eye\"},\n"
+        "     {\"name\": \"place\", \"kind\": \"position\", \"site\": \"tip\"},\n"
+        "     {\"name\": \"above\", \"kind\": \"position\", \"site\": \"top\"},\n"
+        "     {\"name\": \"effort\", \"kind\": \"actuator-effort\", \"actuator\": \"motor\"}]}]}");
+    perp_sim *sim = start(scene);
+    const perp_model *model = perp_scene_model(scene);
+    double value[2];
+    assert_int_equal(perp_model_sites(model), 6);
+    assert_int_equal(perp_model_sensors(model), 8);
+    // x of the site points down after 270 degrees; the site is 1 + 3 above the ground
+    assert_int_equal(perp_sim_sensor(sim, perp_model_sensor(model, "p1_down"), value, 1), PERP_OK);
+    assert_true(fabs(value[0] - 4.0) < 1e-12);
+    perp_pose eye = perp_sim_site_pose(sim, perp_model_site(model, "p1_eye"));
+    assert_true(fabs(eye.p.x - 9.0) < 1e-12 && fabs(eye.p.y - 4.0) < 1e-12);
+    assert_int_equal(perp_sim_sensor(sim, perp_model_sensor(model, "p1_place"), value, 2), PERP_OK);
+    assert_true(fabs(value[0] - 10.0) < 1e-12 && fabs(value[1] - 4.0) < 1e-12);
+    assert_int_equal(perp_sim_sensor(sim, perp_model_sensor(model, "p0_above"), value, 2), PERP_OK);
+    assert_true(value[0] == 0.0 && value[1] == 5.0);
+    assert_int_equal(perp_model_site_body(model, perp_model_site(model, "p0_tip")).i,
+                     perp_model_body(model, "p0_rod").i);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // ── Poses ────────────────────────────────────────────────────────────────────────────────────────
 
 // A machine with everything that a pose changes, without gravity.
@@ -807,6 +847,7 @@ int main(void)
         cmocka_unit_test(copies_are_objects),
         cmocka_unit_test(names_have_scopes),
         cmocka_unit_test(controls_have_scopes),
+        cmocka_unit_test(sensors_have_scopes),
         cmocka_unit_test(poses_move_everything),
         cmocka_unit_test(poses_move_solids),
         cmocka_unit_test(turning_bodies_turn_about_z),

@@ -210,6 +210,8 @@ static void schema_and_reader_know_the_same(void **state)
                    {"force", &pp_force_object},
                    {"input", &pp_input_object},
                    {"actuator", &pp_actuator_object},
+                   {"site", &pp_site_object},
+                   {"sensor", &pp_sensor_object},
                    {"copies", &pp_replicate_object},
                    {"include", &pp_include_object},
                    {"assembly", &pp_assembly_object},

@@ -155,6 +155,8 @@ static void models(void **state)
     HARMLESS(perp_force_default());
     HARMLESS(perp_input_default());
     HARMLESS(perp_actuator_default());
+    HARMLESS(perp_site_default());
+    HARMLESS(perp_sensor_default());
     HARMLESS(perp_builder_create(NULL));
     HARMLESS(perp_builder_destroy(NULL));
     HARMLESS(perp_builder_set_gravity(NULL, (perp_vec3){0}));
@@ -166,11 +168,20 @@ static void models(void **state)
     IS(perp_builder_add_joint(NULL, NULL).i, -1);
     IS(perp_builder_add_input(NULL, NULL).i, -1);
     IS(perp_builder_add_actuator(NULL, NULL).i, -1);
+    IS(perp_builder_add_site(NULL, NULL).i, -1);
+    IS(perp_builder_add_sensor(NULL, NULL).i, -1);
     HARMLESS(perp_builder_set_input_source(NULL, (perp_input){0}, NULL));
     IS(perp_model_inputs(NULL), 0);
     IS(perp_model_actuators(NULL), 0);
     IS(perp_model_input(NULL, NULL).i, -1);
     IS(perp_model_actuator(NULL, NULL).i, -1);
+    IS(perp_model_sites(NULL), 0);
+    IS(perp_model_sensors(NULL), 0);
+    IS(perp_model_site(NULL, NULL).i, -1);
+    IS(perp_model_sensor(NULL, NULL).i, -1);
+    IS(perp_model_site_body(NULL, (perp_site){0}).i, -1);
+    IS(perp_model_sensor_kind(NULL, (perp_sensor){0}), PERP_SENSOR_JOINT_POSITION);
+    IS(perp_model_sensor_size(NULL, (perp_sensor){0}), 0);
     IS(perp_builder_add_force(NULL, NULL).i, -1);
     IS(perp_builder_add_keyframe(NULL, NULL).i, -1);
     HARMLESS(perp_builder_set_keyframe_time(NULL, KEYFRAME, 0.0));
@@ -196,6 +207,10 @@ static void models(void **state)
     EMPTY(perp_model_joint_name(NULL, JOINT));
     EMPTY(perp_model_input_name(NULL, (perp_input){0}));
     EMPTY(perp_model_actuator_name(NULL, (perp_actuator){0}));
+    EMPTY(perp_model_site_name(NULL, (perp_site){0}));
+    EMPTY(perp_model_sensor_name(NULL, (perp_sensor){0}));
+    EMPTY(perp_model_sensor_unit(NULL, (perp_sensor){0}));
+    EMPTY(perp_sensor_label(5, 0));
     IS(perp_model_mass(NULL, BODY), 0.0);
     IS(perp_model_inertia(NULL, BODY), 0.0);
     HARMLESS(perp_model_inertia_tensor(NULL, BODY, inertia));
@@ -258,6 +273,8 @@ static void sims(void **state)
     REFUSED(perp_sim_inputs_set(NULL, NULL, 0));
     HARMLESS(perp_sim_input_release(NULL, (perp_input){0}));
     HARMLESS(perp_sim_actuator(NULL, (perp_actuator){0}));
+    HARMLESS(perp_sim_site_pose(NULL, (perp_site){0}));
+    REFUSED(perp_sim_sensor(NULL, (perp_sensor){0}, NULL, 0));
     REFUSED(perp_sim_active_set(NULL, &n, &n));
     REFUSED(perp_sim_load_range(NULL, 0, x, x));
     perp_ray ray = perp_ray_default();
@@ -301,6 +318,7 @@ static void sims(void **state)
     REFUSED(perp_sim_problem(NULL, PERP_FORM_MCP, &problem));
     HARMLESS(perp_step_problem_destroy(NULL));
     IS(perp_event_kind_word(-1), NULL);
+    IS(perp_sensor_kind_word(-1), NULL);
     IS(perp_stepper_word(-1), NULL);
     IS(perp_form_word(-1), NULL);
     IS(perp_friction_law_word(-1), NULL);
@@ -425,6 +443,8 @@ static void recordings(void **state)
     EMPTY(perp_recording_joint(NULL, JOINT).name);
     EMPTY(perp_recording_input_name(NULL, (perp_input){0}));
     EMPTY(perp_recording_actuator(NULL, (perp_actuator){0}).name);
+    EMPTY(perp_recording_site(NULL, (perp_site){0}).name);
+    EMPTY(perp_recording_sensor(NULL, (perp_sensor){0}).name);
     EMPTY(perp_recording_spring(NULL, 0).name);
     HARMLESS(perp_recording_exclusion(NULL, 0, NULL, NULL));
     REFUSED(perp_recording_read(NULL, 0, &frame, &error));

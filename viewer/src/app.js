@@ -33,7 +33,7 @@ export class App {
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.dirty = true;
     this.state = run.makeState();
-    this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, grid: true, body: -1, track: -1, joint: -1, follow: -1, drag: null, playing: false };
+    this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
     this.player = new Player(run, () => (this.dirty = true));
     this.layout(host);
     const hooks = {
@@ -51,7 +51,7 @@ export class App {
     this.stage.canvas.setAttribute("aria-label", `${run.about.name}: ${run.moving} moving bodies. Arrow keys step through time.`);
     this.overlay = new Overlay(this.stageHost, run, this.theme);
     this.panel = new Panel(host.querySelector(".panel"), this);
-    this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.seek(t));
+    this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.seek(t), (sensor) => this.showSensor(sensor));
     this.dialogs = new Dialogs(host, this);
     this.theme.onChange(() => {
       this.dirty = true;
@@ -82,6 +82,11 @@ export class App {
     const body = this.run.bodies.findIndex((b) => b.name === asked.get("body"));
     if (body >= 0) this.select({ body });
     if (asked.has("follow") && body >= 0) this.look.follow = body;
+    const sensor = this.run.sensors.findIndex((s) => s.name === asked.get("sensor"));
+    if (sensor >= 0) {
+      this.strips.plotSensor(sensor);
+      this.showSensor(sensor);
+    }
     this.toggles();
   }
 
@@ -225,6 +230,11 @@ export class App {
     else this.panel.open("joint", what.joint);
     const say = this.host.querySelector("[aria-live]");
     say.textContent = what ? this.panel.about.title : "";
+    this.dirty = true;
+  }
+  // Its frame is drawn on the stage.
+  showSensor(sensor) {
+    this.look.sensor = sensor;
     this.dirty = true;
   }
   next(by) {

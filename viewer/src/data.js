@@ -83,6 +83,8 @@ export class Run {
     this.shapes = about.shapes;
     this.joints = about.joints;
     this.springs = about.springs;
+    this.sites = about.sites ?? [];
+    this.sensors = about.sensors ?? [];
     this.moving = about.bodies.filter((b) => b.row >= 0).length;
     this.bodyOfRow = [];
     about.bodies.forEach((b, k) => {
@@ -113,7 +115,7 @@ export class Run {
       this.series[name] = table("s." + name);
     }
     this.poses = {};
-    for (const name of ["t", "h", "position", "rotation", "velocity", "omega", "joint"]) {
+    for (const name of ["t", "h", "position", "rotation", "velocity", "omega", "joint", "sensor"]) {
       this.poses[name] = table("p." + name);
     }
     this.snaps = {};
@@ -324,6 +326,14 @@ export class Run {
       drive: force(9),
       limit: force(10),
     };
+  }
+
+  // The values of a sensor; none at the start if they are means over a step.
+  sensor(k, frame) {
+    const { first, size, mean } = this.sensors[k];
+    const { sensor } = this.poses;
+    const at = frame * sensor.width + first;
+    return mean && frame === 0 && !this.about.live ? Array(size).fill(null) : Array.from(sensor.data.subarray(at, at + size));
   }
 }
 

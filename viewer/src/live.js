@@ -187,6 +187,8 @@ export class Live {
     }
     poses.joint.push(f, at);
     at += joints * JOINT_WIDTH;
+    poses.sensor.push(f, at);
+    at += poses.sensor.width;
     for (let k = 0; k < contacts; k++, at += 9 + 3 * a) {
       const mu = f[at + 4];
       const track = run.track(u[at], u[at + 1], u[at + 2], mu);

@@ -102,6 +102,7 @@ export class Overlay {
     this.contacts(look);
     if (look.joints) this.joints(look);
     if (look.axes) this.axes();
+    if (look.sensor >= 0) this.sensorFrame(this.run.sensors[look.sensor]);
     if (look.drag) this.drag(look.drag);
     if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.controls.target.toArray()));
     if (look.forces) this.forceScale();
@@ -388,6 +389,30 @@ export class Overlay {
     ctx.lineWidth = 2.2;
     ctx.stroke();
     ctx.fill();
+  }
+
+  // The frame of the chosen sensor, with its name.
+  sensorFrame(sensor) {
+    const { run, ctx, stage, theme, state } = this;
+    if (sensor.body < 0) return;
+    const pose = run.sites[sensor.site]?.pose ?? [0, 0, 0, 1, 0, 0, 0];
+    const p = toWorld(state, sensor.body, pose);
+    const from = stage.project(p);
+    if (!from[2]) return;
+    for (let i = 0; i < run.axes; i++) {
+      const e = [0, 0, 0];
+      e[i] = 20 / stage.pixels(p);
+      ctx.beginPath();
+      arrow(ctx, from, stage.project(toWorld(state, sensor.body, add(pose, rotate(pose, 3, e), 1))), 6);
+      ctx.strokeStyle = ctx.fillStyle = theme.color.axis[i];
+      ctx.lineWidth = 1.8;
+      ctx.stroke();
+      ctx.fill();
+    }
+    ctx.fillStyle = theme.color.ink;
+    ctx.font = `11px ${theme.sans}`;
+    ctx.textAlign = "left";
+    ctx.fillText(sensor.name, from[0] + 6, from[1] + 14);
   }
 
   axes() {

@@ -14,7 +14,7 @@ export function show(x) {
 const vector = (v, axes) => v.slice(0, axes).map(show).join("  ");
 const norm = (v) => Math.hypot(...v);
 
-function escape(text) {
+export function escape(text) {
   return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three strip charts below the stage with a common time axis: energies, residual, and contact modes.
+// Strip charts below the stage with a common time axis: energies, residual, contact modes, and a sensor if there are
+// any.
 import { Chart } from "./charts.js";
 import { lower } from "./data.js";
+import { escape } from "./panel.js";
 import { CPU, withAlpha } from "./theme.js";
 
 const ENERGY = [
@@ -13,10 +15,12 @@ const ENERGY = [
   { label: "dissipated", color: (c) => c.slip },
   { label: "total", color: (c) => c.ink, dash: [4, 3] },
 ];
+// Components of a sensor with so many values.
+const COMPONENTS = { 1: ["value"], 2: ["x", "y"], 3: ["x", "y", "z"], 4: ["w", "x", "y", "z"] };
 const ROWS = 8; // contacts with a lane each; with more, the share of each mode is shown
 
 export class Strips {
-  constructor(host, run, theme, seek) {
+  constructor(host, run, theme, seek, choose) {
     this.run = run;
     this.theme = theme;
     this.seek = seek;
@@ -44,6 +48,7 @@ export class Strips {
     this.head = document.createElement("div");
     this.head.className = "playhead";
     this.modesBox.querySelector(".plot").append(this.lanes, this.head);
+    if (run.sensors.length > 0) this.addSensors(strip("Sensor"), choose);
     const go = (e) => {
       const box = this.lanes.getBoundingClientRect();
       seek(this.timeAt(e.clientX - box.left));
@@ -58,12 +63,50 @@ export class Strips {
     this.refresh();
   }
 
+  // A list of all sensors in the heading. Choosing one also marks its place on the stage.
+  addSensors(box, choose) {
+    this.sensorBox = box;
+    this.host.classList.add("four");
+    this.sensorList = document.createElement("select");
+    this.sensorList.setAttribute("aria-label", "Plotted sensor");
+    for (const s of this.run.sensors) this.sensorList.add(new Option(s.name));
+    box.querySelector("h3").firstChild.replaceWith(this.sensorList);
+    this.sensorList.onchange = () => {
+      this.plotSensor(this.sensorList.selectedIndex);
+      choose(this.sensorList.selectedIndex);
+    };
+  }
+  plotSensor(k) {
+    const { run, theme } = this;
+    const { size, unit } = run.sensors[k];
+    const color = { w: (c) => c.ink, x: (c) => c.axis[0], y: (c) => c.axis[1], z: (c) => c.axis[2], value: (c) => c.accent };
+    const series = COMPONENTS[size].map((label) => ({ label, color: color[label] }));
+    const plot = this.sensorBox.querySelector(".plot");
+    this.sensorList.selectedIndex = k;
+    this.sensor?.destroy();
+    plot.textContent = "";
+    this.sensor = new Chart(plot, theme, series, { height: 104, seek: this.seek });
+    this.setSensor();
+    const line = (s) => (size > 1 ? `<i style="border-color:${s.color(theme.color)}"></i>${s.label}` : "");
+    this.sensorBox.querySelector("span").innerHTML = `[${escape(unit)}] ` + series.map(line).join(" ");
+  }
+
+  setSensor() {
+    const { run } = this;
+    const k = this.sensorList.selectedIndex;
+    const n = run.poses.t.rows;
+    const values = Array.from({ length: n }, (_, frame) => run.sensor(k, frame));
+    const columns = Array.from({ length: run.sensors[k].size }, (_, i) => values.map((v) => v[i]));
+    this.sensor.set(Array.from(run.poses.t.data.subarray(0, n)), columns, run.t0, run.t1);
+  }
+
   heads() {
     const line = (color, text) => `<i style="border-color:${color}"></i>${text}`;
     const c = this.theme.color;
     this.energyBox.querySelector("span").innerHTML = "[J] " + ENERGY.map((s) => line(s.color(c), s.label)).join(" ");
     this.residualBox.querySelector("span").innerHTML = "[m/s] worst per frame " + line(c.bad, "limit");
     this.modesBox.querySelector("span").innerHTML = ["open", "stick", "slip"].map((m) => line(c[m], m)).join(" ");
+    if (this.sensorBox) this.plotSensor(this.sensorList.selectedIndex);
     this.painted = false;
   }
 
@@ -88,6 +131,7 @@ export class Strips {
       run.t1,
     );
     const floor = 1e-17;
+    if (this.sensor) this.setSensor();
     this.residual.set(ts, [Array.from({ length: n }, (_, k) => (k === 0 && n > 1 ? null : Math.max(floor, s.certificate.data[7 * k + 6])))], run.t0, run.t1);
     this.painted = false;
   }
@@ -192,6 +236,7 @@ export class Strips {
     if (this.host.hidden) return;
     this.energy.at(t);
     this.residual.at(t);
+    this.sensor?.at(t);
     if (!this.painted) this.paint();
     const b = this.box();
     const f = (t - this.run.t0) / (this.run.t1 - this.run.t0 || 1);
@@ -201,6 +246,7 @@ export class Strips {
   resize() {
     this.energy.resize();
     this.residual.resize();
+    this.sensor?.resize();
     this.painted = false;
   }
 }

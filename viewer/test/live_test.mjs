@@ -221,6 +221,32 @@ async function lift(browser, folder) {
   }
 }
 
+// Sensors follow the run, and their strip shows the last frames.
+async function sensors(browser, folder) {
+  const child = await serve(folder, "scenes/sensor-arm.json");
+  try {
+    const page = await openPage(browser, child.url.href);
+    await page.waitForFunction(() => window.perp.live.built);
+    await page.click("[data-play]");
+    await page.waitForFunction(() => window.perp.run.t1 > 0.1);
+    await page.click("[data-play]");
+    await running(page, false);
+    await settled(page);
+    const seen = await page.evaluate(() => {
+      const { run } = window.perp;
+      const last = run.poses.t.rows - 1;
+      const imu = run.sensor(5, last);
+      return { same: run.poses.sensor.rows === run.poses.t.rows, up: Math.hypot(...imu), height: run.sensor(8, last)[0] };
+    });
+    check(seen.same && Math.abs(seen.up - 9.81) < 2 && seen.height > 0.019 && seen.height < 0.07, `sensors are live: ${JSON.stringify(seen)}`);
+    silent(page);
+    await page.context().close();
+    await child.ended;
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
 function write(folder, scene) {
   const file = path.join(folder, `${scene.name}.json`);
   writeFileSync(file, JSON.stringify(scene));
@@ -229,6 +255,7 @@ function write(folder, scene) {
 
 await withBrowser(async (browser, folder) => {
   await lift(browser, folder);
+  await sensors(browser, folder);
   const child = await serve(folder, write(folder, SCENE));
   try {
     await strangers(child.url);

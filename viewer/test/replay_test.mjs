@@ -251,6 +251,35 @@ async function spring(browser, folder) {
   await page.context().close();
 }
 
+// The strip of sensors has the numbers of sensors.csv; the frame of the chosen sensor is drawn on the stage.
+async function sensors(browser, folder) {
+  const dir = path.join(folder, "sensors");
+  perp("run", "scenes/sensor-arm.json", "-o", dir, "-q", "--no-figures");
+  const page = await openPage(browser, url(dir, "t=0.5"));
+  const plain = await inked(page);
+  const names = await page.locator(".strip select option").allInnerTexts();
+  check(names.length === 10 && names[3] === "wrist force", `all sensors are listed: ${names}`);
+  await page.locator(".strip select").selectOption("wrist force");
+  await settled(page);
+  check((await inked(page)) !== plain, "the frame of the sensor is drawn");
+  check(/\[N\]/.test(await page.locator(".strip:last-child h3").innerText()), "the unit is shown");
+  await page.screenshot({ path: path.join(shots, "sensors.png") });
+  const rows = csv(path.join(dir, "sensors.csv"));
+  const shown = await page.evaluate(() => [...window.perp.strips.sensor.data].map((c) => c.length));
+  check(shown.length === 4, "time and three components are plotted");
+  for (const k of [1, 333, rows.length - 1]) {
+    const got = await page.evaluate((frame) => window.perp.run.sensor(3, frame), k);
+    ["x", "y", "z"].forEach((axis, i) => near(got[i], +rows[k][`wrist force.${axis} [N]`], 1e-5, `wrist force.${axis} in frame ${k}`));
+  }
+  check((await page.evaluate(() => window.perp.run.sensor(3, 0)))[0] === null, "a mean is not known at the start");
+  silent(page);
+  await page.context().close();
+  const other = await openPage(browser, url(dir, "t=0.5&sensor=height"));
+  check((await other.evaluate(() => window.perp.look.sensor)) === 8, "the address chooses a sensor");
+  silent(other);
+  await other.context().close();
+}
+
 await withBrowser(async (browser, folder) => {
   await scene(browser, folder, "berard-4.6", "block", ["x", "y"]);
   await scene(browser, folder, "trinkle-robot", "ball", ["x", "y", "z"]);
@@ -259,4 +288,5 @@ await withBrowser(async (browser, folder) => {
   await violated(browser, folder);
   await small(browser, folder);
   await spring(browser, folder);
+  await sensors(browser, folder);
 });

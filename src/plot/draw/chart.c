@@ -330,7 +330,8 @@ static void add_limit_key(pp_chart *chart)
 static void draw_axes(pp_chart *chart, int k)
 {
     // Captions refer to panels by their letters.
-    static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)"};
+    static const char *const letters[PP_PANELS] = {"(a)", "(b)", "(c)", "(d)",
+                                                   "(e)", "(f)", "(g)", "(h)"};
     const pp_panel *panel = &chart->panel[k];
     if (!panel->y.bare) {
         draw_axis_y(chart, panel);
@@ -354,6 +355,10 @@ static void draw_axes(pp_chart *chart, int k)
     if (panel->y.log && panel->y.range.high <= 0.0 && panel->y.range.low <= panel->y.range.high) {
         pp_svg_label(chart->svg, 0.5 * (chart->from + chart->to), panel->top + 0.5 * panel->height,
                      PP_MIDDLE, PP_SMALL, false, "zero throughout");
+    }
+    if (panel->name) {
+        pp_svg_name(chart->svg, chart->from + 4.0, panel->top + 9.0, PP_START, PP_SMALL,
+                    chart->to - chart->from - 8.0, panel->name);
     }
     if (chart->panels > 1) {
         pp_svg_label(chart->svg, 1.0, panel->top + 1.5, PP_START, PP_TYPE, false, letters[k]);

@@ -27,7 +27,7 @@
 #define PP_PAGE   510.0  // both columns, 180 mm
 #define PP_PLAIN  90.0   // height of a panel
 
-enum { PP_CURVES = 8, PP_PANELS = 3, PP_KEYS = 12 };
+enum { PP_CURVES = 8, PP_PANELS = 8, PP_KEYS = 12 };
 
 const char *pp_colour(int k);  // of curve k, they repeat after seven
 // Curves that coincide stay visible: later ones are thinner and lie on top; past seven they are
@@ -58,8 +58,9 @@ typedef struct pp_chart_axis {
 typedef struct pp_panel {
     double height;
     pp_chart_axis x, y;
-    double limit;  // a dashed rule, 0: none
-    double right;  // the axis on the right shows y times this, 0: there is none
+    const char *name;  // from the scene, at the top of the panel; NULL: none
+    double limit;      // a dashed rule, 0: none
+    double right;      // the axis on the right shows y times this, 0: there is none
     const char *right_label, *right_unit;
     // set by pp_chart_begin
     pp_ruler sx, sy;

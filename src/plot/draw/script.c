@@ -407,6 +407,11 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
         put_side_label(gp, p->y.label, p->y.unit, y, 6.0 / chart->width);
     }
     put_axis_y(gp, script, p, y.factor);
+    if (p->name) {
+        pp_svg_put(gp, "set label ");
+        put_name(gp, p->name, false);
+        pp_svg_put(gp, " at graph 0.02, graph 0.9 noenhanced\n");
+    }
     // Labels inside are of panel 0 only.
     if (k == 0 && script->marks.text) {
         pp_svg_put(gp, script->marks.text);

@@ -28,6 +28,9 @@ pp_draw pp_draw_residual, pp_caption_residual;
 pp_draw pp_draw_joints, pp_caption_joints;
 pp_draw pp_draw_velocities, pp_caption_velocities;
 
+// figure_sensor.c
+pp_draw pp_draw_sensors, pp_caption_sensors;
+
 // ── What figures over time share (figure_time.c) ─────────────────────────────────────────────────
 
 pp_chart_axis pp_time_axis(const pp_run_data *data, bool hidden);

@@ -157,7 +157,8 @@ static bool init(pp_run_data *s)
         s->cone[k] = PP_ZEROS(s->arena, unsigned char, PP_CONE_X *PP_CONE_Y);
         ready = ready && s->cone[k];
     }
-    return ready && init_traces(s) && init_bundles(s) && init_arms(s) && init_paths(s);
+    return ready && init_traces(s) && init_bundles(s) && pp_run_data_init_sensors(s) &&
+           init_arms(s) && init_paths(s);
 }
 
 // ── First reading ────────────────────────────────────────────────────────────────────────────────
@@ -408,6 +409,7 @@ static void scan(pp_run_data *s, int frame, const perp_snapshot *f)
     if (frame > 0) {  // nothing has been solved before
         scan_contacts(s, bin, f);
         scan_joints(s, bin, f);
+        pp_run_data_scan_sensors(s, bin, f);
         scan_certificate(s, bin, f);
     }
     s->t_before = f->t;

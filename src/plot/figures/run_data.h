@@ -36,6 +36,7 @@ typedef struct pp_plot_source {
     const perp_recorded_shape *shape;
     const perp_recorded_joint *joint;
     const perp_recorded_spring *spring;
+    const perp_recorded_sensor *sensor;
     perp_status (*read)(void *context, int frame, perp_snapshot *out, perp_error *error);
     void *context;
     bool ends;           // snapshots: the first and the last frame, whatever moves
@@ -134,6 +135,8 @@ typedef struct pp_run_data {
     pp_trace penetration, residual;  // as the certificate has them [m], [m/s]
     pp_trace share[PP_SHARES];       // numbers of the certificate over their limits
     int violations;
+    int sensors;             // that have a panel
+    pp_trace *sensor_trace;  // their values, one sensor after the other
 } pp_run_data;
 
 // The data keeps pointers into the source. info->frames >= 1.
@@ -141,4 +144,7 @@ perp_status pp_run_data_collect(const pp_plot_source *source, pp_arena *arena, c
                                 pp_run_data *data, perp_error *error);
 // events.c: reads the JSON lines of the recording; false: memory is out.
 bool pp_run_data_events(pp_run_data *data);
+// figure_sensor.c: room for curves, false: memory is out; the values of a frame.
+bool pp_run_data_init_sensors(pp_run_data *data);
+void pp_run_data_scan_sensors(pp_run_data *data, int bin, const perp_snapshot *frame);
 bool pp_run_data_is_small(const pp_run_data *data);  // contacts: one curve each

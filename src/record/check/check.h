@@ -144,4 +144,5 @@ perp_status pp_check_joint_rates(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────
 void pp_check_recorded(pp_recheck *c);
+void pp_check_recorded_sensors(pp_recheck *c);    // of steps that are not in parts (check_sensor.c)
 void pp_check_recorded_actuators(pp_recheck *c);  // of whole steps, in parts or not

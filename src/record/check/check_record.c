@@ -476,4 +476,5 @@ void pp_check_recorded(pp_recheck *c)
     judge_bodies(c);
     judge_energy(c);
     judge_time(c);
+    pp_check_recorded_sensors(c);
 }

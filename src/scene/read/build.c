@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A scene file, read into a builder in a fixed order: settings, bodies, shapes of the ground,
-// shapes of bodies, contacts, pairs, joints, forces, actuators; inputs first. Each of them is read
+// shapes of bodies, contacts, pairs, joints, forces, actuators, sites, sensors; inputs first. Each of them is read
 // in the files and assemblies of the scene as well (parts.c). The builder checks the rules of a
 // model; the reader adds the line and column to its messages.
 #include "scene/read/json_tree.h"
@@ -634,7 +634,73 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
         status = pp_reader_name(r, json, "actuator", 0, false, &def.name);
     }
     if (status == PERP_OK) {
+        if (def.name && pp_names_find(&r->actuator_names, def.name) < 0) {
+            pp_names_add(&r->actuator_names, def.name, r->actuators);
+        }
+        r->actuator[r->actuators++] = def.name ? def.name : "";
         perp_builder_add_actuator(r->builder, &def);
+        status = pp_reader_built(r);
+    }
+    return status;
+}
+
+// ── Sites and sensors ────────────────────────────────────────────────────────────────────────────
+
+static perp_status read_site(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_site_def def = perp_site_default();
+    uint64_t seen;
+    perp_status status = pp_reader_fields(r, &pp_site_object, 0, json, &def, &seen);
+    if (status == PERP_OK && pp_reader_saw(&pp_site_object, seen, "radius") &&
+        pp_reader_saw(&pp_site_object, seen, "size")) {
+        pp_reader_enter(r, "size", 0);
+        status = pp_reader_fail(r, "a region has 'radius' or 'size'; give one of them");
+        pp_reader_leave(r);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_name(r, json, "site", 0, false, &def.name);
+    }
+    if (status < 0) {
+        return status;
+    }
+    // Sensors refer to sites by name.
+    if (pp_names_find(&r->site_names, def.name) >= 0) {
+        return taken(r, def.name);
+    }
+    pp_place_site(r, &def);
+    pp_names_add(&r->site_names, def.name, r->sites);
+    r->site[r->sites++] = def.name;
+    perp_builder_add_site(r->builder, &def);
+    return pp_reader_built(r);
+}
+
+// The frame of a sensor is a site or a body; the builder checks that, and which joints a sensor can have.
+static perp_status read_sensor(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)index;
+    (void)owner;
+    perp_sensor_def def = perp_sensor_default();
+    uint64_t seen;
+    int kind;
+    perp_status status = pp_reader_kind(r, &pp_sensor_object, json, &kind);
+    if (status == PERP_OK) {
+        def.kind = (perp_sensor_kind)kind;
+        status = pp_reader_fields(r, &pp_sensor_object, kind, json, &def, &seen);
+    }
+    // 0 means the default axis in a definition, and a mistake in a scene.
+    bool given = status == PERP_OK && pp_reader_saw(&pp_sensor_object, seen, "axis");
+    if (given && def.axis_S.x == 0.0 && def.axis_S.y == 0.0 && def.axis_S.z == 0.0) {
+        pp_reader_enter(r, "axis", 0);
+        status = pp_reader_fail(r, "'axis' must not be zero");
+        pp_reader_leave(r);
+    }
+    if (status == PERP_OK && def.name) {
+        status = pp_reader_name(r, json, "sensor", 0, false, &def.name);
+    }
+    if (status == PERP_OK) {
+        perp_builder_add_sensor(r->builder, &def);
         status = pp_reader_built(r);
     }
     return status;
@@ -645,7 +711,8 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
 static perp_status count_one(pp_reader *r, size_t *count)
 {
     if (++*count > MOST) {
-        return pp_reader_fail(r, "more than %d bodies, shapes, joints or inputs", MOST);
+        return pp_reader_fail(r, "more than %d bodies, shapes, joints, inputs, actuators or sites",
+                              MOST);
     }
     return PERP_OK;
 }
@@ -674,6 +741,22 @@ static perp_status count_input(pp_reader *r, const json_t *json, int index, int 
     return count_one(r, &r->room.inputs);
 }
 
+static perp_status count_actuator(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.actuators);
+}
+
+static perp_status count_site(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.sites);
+}
+
 static perp_status count_body(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)index;
@@ -698,6 +781,12 @@ static perp_status count_objects(pp_reader *r, const json_t *root)
     if (status == PERP_OK) {
         status = pp_reader_pass(r, root, &pp_input_object, count_input);
     }
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_actuator_object, count_actuator);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_site_object, count_site);
+    }
     return status;
 }
 
@@ -712,10 +801,14 @@ static perp_status make_room(pp_reader *r, const json_t *root)
     r->shape = PP_ZEROS(r->arena, pp_known_shape, n.shapes);
     r->joint = PP_ZEROS(r->arena, const char *, n.joints);
     r->input = PP_ZEROS(r->arena, const char *, n.inputs);
-    if (!r->body || !r->shape || !r->joint || !r->input ||
+    r->actuator = PP_ZEROS(r->arena, const char *, n.actuators);
+    r->site = PP_ZEROS(r->arena, const char *, n.sites);
+    if (!r->body || !r->shape || !r->joint || !r->input || !r->actuator || !r->site ||
         !pp_names_open(&r->body_names, n.bodies, r->arena) ||
         !pp_names_open(&r->shape_names, n.shapes, r->arena) ||
-        !pp_names_open(&r->joint_names, n.joints, r->arena)) {
+        !pp_names_open(&r->joint_names, n.joints, r->arena) ||
+        !pp_names_open(&r->actuator_names, n.actuators, r->arena) ||
+        !pp_names_open(&r->site_names, n.sites, r->arena)) {
         return pp_reader_memory(r);
     }
     // The ground is a body at the origin, so that 'at' of a joint works for it as well.
@@ -792,7 +885,8 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
                  {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
                  {&pp_contact_object, read_contact},   {&pp_pair_object, read_pair},
                  {&pp_joint_object, read_joint},       {&pp_force_object, read_force},
-                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source}};
+                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source},
+                 {&pp_site_object, read_site},         {&pp_sensor_object, read_sensor}};
     r->next_body = 1;
     r->next_input = 0;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {

@@ -108,6 +108,8 @@ static const pp_field scene_fields[] = {
     // Named states, and the one to start from (keyframes.c).
     {.key = "keyframes", .kind = PP_FIELD_OTHER},
     {.key = "keyframe", .kind = PP_FIELD_OTHER},
+    {.key = "sites", .kind = PP_FIELD_OTHER},
+    {.key = "sensors", .kind = PP_FIELD_OTHER},
     // Numbers with names, and objects from files and in assemblies (parts.c).
     {.key = "parameters", .kind = PP_FIELD_OTHER},
     {.key = "include", .kind = PP_FIELD_OTHER},
@@ -556,6 +558,8 @@ static const pp_field assembly_fields[] = {
     {.key = "forces", .kind = PP_FIELD_OTHER},
     {.key = "inputs", .kind = PP_FIELD_OTHER},
     {.key = "actuators", .kind = PP_FIELD_OTHER},
+    {.key = "sites", .kind = PP_FIELD_OTHER},
+    {.key = "sensors", .kind = PP_FIELD_OTHER},
     {.key = "exclude", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_assembly_object = {"assembly", "assemblies",    {NULL, NULL},

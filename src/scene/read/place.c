@@ -158,6 +158,18 @@ void pp_place_shape(const pp_reader *r, perp_shape_def *def)
     }
 }
 
+// The same of sites.
+void pp_place_site(const pp_reader *r, perp_site_def *def)
+{
+    const pp_scope *s = r->scope;
+    if (s->placed && def->body.i == 0) {
+        def->position_B = place_point(s, def->position_B);
+        def->angle += s->angle;
+        def->rotation_BS =
+            r->spatial ? pp_quat_mul(s->rotation, def->rotation_BS) : def->rotation_BS;
+    }
+}
+
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
 
 // The frame of the ground is the world. The coordinate of a joint keeps its value: in the plane its

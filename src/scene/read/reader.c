@@ -244,6 +244,11 @@ void pp_reader_words(const pp_choice *choices, char *text, size_t size)
     text[0] = '\0';
     for (; choices && choices->word; choices++) {
         size_t used = strlen(text);
+        // A list that is too long ends after a whole word.
+        if (used + strlen(choices->word) + sizeof ", or …" > size) {
+            pp_print(text + used, size - used, "…");
+            return;
+        }
         pp_print(text + used, size - used, "%s", choices->word);
         if (choices[1].word) {
             used = strlen(text);

@@ -41,6 +41,8 @@ typedef enum pp_field_kind {
     PP_FIELD_BODY,
     PP_FIELD_SHAPE,
     PP_FIELD_JOINT,
+    PP_FIELD_ACTUATOR,
+    PP_FIELD_SITE,
     // Of space (value_space.c):
     PP_FIELD_DIRECTION,  // [x, y, z], not zero
     PP_FIELD_ROTATION,   // unit quaternion [w, x, y, z], or {"axis": […], "angle": …}
@@ -94,9 +96,9 @@ typedef struct pp_object {
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
     pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_input_object, pp_actuator_object, pp_table_object, pp_points_object, pp_rotation_object,
-    pp_replicate_object, pp_include_object, pp_assembly_object, pp_keyframe_object,
-    pp_keyframe_joint_object, pp_keyframe_body_object;
+    pp_input_object, pp_actuator_object, pp_site_object, pp_sensor_object, pp_table_object,
+    pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
+    pp_assembly_object, pp_keyframe_object, pp_keyframe_joint_object, pp_keyframe_body_object;
 
 // ── Units (units.c) ──────────────────────────────────────────────────────────────────────────────
 
@@ -215,7 +217,7 @@ typedef struct pp_scope {
 // Objects of a scene, counted before anything is read: arrays and tables of names get their final
 // size.
 typedef struct pp_counts {
-    size_t bodies, shapes, joints, inputs;
+    size_t bodies, shapes, joints, inputs, actuators, sites;
 } pp_counts;
 
 // Reads one object of a list. index: its number in the list, with copies; owner: the body whose
@@ -248,13 +250,15 @@ typedef struct pp_reader {
     pp_known_body *body;
     pp_known_shape *shape;
     const char **joint;
+    const char **actuator;  // "": it has no name
+    const char **site;
     const char **input;             // names of the inputs that were read
     const char **coordinate_names;  // t, then q[…] of the joints read before a coupling
     const char **source_names;  // t, then q[…] and dq[…] of the joints; NULL until these are read
-    int bodies, shapes, joints, inputs;
+    int bodies, shapes, joints, inputs, actuators, sites;
     pp_counts room;
     int next_body, next_input;  // whose shapes or source are read
-    pp_names body_names, shape_names, joint_names;
+    pp_names body_names, shape_names, joint_names, actuator_names, site_names;
     const char *group[PP_GROUPS_MOST];  // names of the bits of groups and masks
     int groups;
     // Parameters, copies, files and assemblies (parts.c).
@@ -370,6 +374,7 @@ int pp_reader_find(pp_reader *r, const pp_names *names, const char *word);
 
 perp_status pp_place_body(pp_reader *r, perp_body_def *def);
 void pp_place_shape(const pp_reader *r, perp_shape_def *def);
+void pp_place_site(const pp_reader *r, perp_site_def *def);
 void pp_place_joint(const pp_reader *r, pp_joint_input *joint);
 perp_status pp_place_force(pp_reader *r, perp_force_def *def);
 perp_vec3 pp_place_direction(const pp_reader *r, perp_vec3 d);

@@ -575,6 +575,29 @@ static perp_status read_joint(pp_reader *r, const pp_field *field, const json_t 
     return no_such(r, field, "earlier joint", word, r->joint, r->joints);
 }
 
+// Objects without names are not among those that are offered.
+static perp_status read_actuator(pp_reader *r, const pp_field *field, const json_t *value,
+                                 perp_actuator *to)
+{
+    const char *word = reference(r, field, value);
+    if (!word) {
+        return pp_reader_refuse(r, field->key, "the name of an actuator", value);
+    }
+    *to = (perp_actuator){pp_reader_find(r, &r->actuator_names, word)};
+    return to->i >= 0 ? PERP_OK : no_such(r, field, "actuator", word, r->actuator, r->actuators);
+}
+
+static perp_status read_site(pp_reader *r, const pp_field *field, const json_t *value,
+                             perp_site *to)
+{
+    const char *word = reference(r, field, value);
+    if (!word) {
+        return pp_reader_refuse(r, field->key, "the name of a site", value);
+    }
+    *to = (perp_site){pp_reader_find(r, &r->site_names, word)};
+    return to->i >= 0 ? PERP_OK : no_such(r, field, "site", word, r->site, r->sites);
+}
+
 // ── All of them ──────────────────────────────────────────────────────────────────────────────────
 
 // `to` points at the member of the definition that the field names, and has the type of its kind.
@@ -640,6 +663,10 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
         return read_shape(r, field, value, to);
     case PP_FIELD_JOINT:
         return read_joint(r, field, value, to);
+    case PP_FIELD_ACTUATOR:
+        return read_actuator(r, field, value, to);
+    case PP_FIELD_SITE:
+        return read_site(r, field, value, to);
     case PP_FIELD_GROUPS:
         return pp_reader_bits(r, field, value, to);
     case PP_FIELD_PRIORITY:

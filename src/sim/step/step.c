@@ -51,6 +51,7 @@ static const double *old_velocities(perp_sim *sim)
 void pp_sim_commit(perp_sim *sim)
 {
     pp_state old = sim->now;
+    pp_sim_sensors_add(sim);
     pp_sim_step_clock_advance(sim, sim->step.h);
     sim->now = sim->next;
     sim->next = old;
@@ -196,6 +197,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
     sim->stepping = true;
+    pp_sim_sensors_begin(sim);
     perp_status status = pp_sim_controls_begin(sim, h);
     if (status >= 0 && sim->refused.i >= 0) {  // by the callback
         status = refuse_wrench(sim);
@@ -209,6 +211,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     if (status >= 0) {
         pp_sim_changes_done(sim);
     }
+    pp_sim_sensors_end(sim, status >= 0);
     sim->stepping = false;
     return status;
 }
