@@ -69,6 +69,7 @@ static const char run[] =
     "  --gyroscopic NAME   gyroscopic torque: implicit, explicit\n"
     "  --start NAME        initial overlaps and open joints: mended (removed before\n"
     "                      the first step), as given\n"
+    "  --keyframe NAME     start from this keyframe of the scene\n"
     "  --positions NAME    joint constraints at the end of a step: linear, exact\n"
     "  --coordinates NAME  velocity coordinates: body, joint, auto\n"
     "\n"

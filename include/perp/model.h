@@ -376,6 +376,28 @@ PERP_API void perp_builder_set_input_source(perp_builder *builder, perp_input in
                                             const char *source);
 PERP_API perp_actuator perp_builder_add_actuator(perp_builder *builder,
                                                  const perp_actuator_def *def);
+
+// A keyframe is a named state: a time, coordinates of joints, poses of bodies and values of inputs. Everything that it
+// leaves out is as in the initial state of the model. perp_sim_def.keyframe and perp_sim_reset start a sim from it.
+PERP_API perp_keyframe perp_builder_add_keyframe(perp_builder *builder, const char *name);
+PERP_API void perp_builder_set_keyframe_time(perp_builder *builder, perp_keyframe keyframe,
+                                             double t);
+enum { PERP_JOINT_MAX_COORDINATES = 4 };  // largest number of coordinates of a joint
+// Coordinates and rates of a joint, as many as it has: an angle or distance; cylindrical: distance, angle; universal:
+// both angles; planar in space: x, y, angle; spherical: the unit quaternion of b in a, scalar first, and the angular
+// velocity of b relative to a in b's axes. NULL: as in the initial state. Angles may be several turns. The joints of a
+// keyframe form no loop; joints that close one follow from them.
+PERP_API void perp_builder_set_keyframe_joint(perp_builder *builder, perp_keyframe keyframe,
+                                              perp_joint joint, const double *position,
+                                              const double *rate);
+// Position and velocity of a body, from position_W, angle, rotation_WB, velocity_W, spin and omega_W of the definition;
+// its other members are ignored. The bodies that joints connect to this one move with it as a rigid whole. Not for
+// bodies that joints connect to a static or kinematic body: they follow from the coordinates of the joints.
+PERP_API void perp_builder_set_keyframe_body(perp_builder *builder, perp_keyframe keyframe,
+                                             perp_body body, const perp_body_def *state);
+PERP_API void perp_builder_set_keyframe_input(perp_builder *builder, perp_keyframe keyframe,
+                                              perp_input input, double value);
+
 PERP_API perp_site perp_builder_add_site(perp_builder *builder, const perp_site_def *def);
 PERP_API perp_sensor perp_builder_add_sensor(perp_builder *builder, const perp_sensor_def *def);
 // Use only the listed contacts, without automatic detection.
@@ -394,6 +416,7 @@ PERP_API int perp_model_shapes(const perp_model *model);
 PERP_API int perp_model_joints(const perp_model *model);
 PERP_API int perp_model_inputs(const perp_model *model);
 PERP_API int perp_model_actuators(const perp_model *model);
+PERP_API int perp_model_keyframes(const perp_model *model);
 PERP_API int perp_model_sites(const perp_model *model);
 PERP_API int perp_model_sensors(const perp_model *model);
 PERP_API perp_body perp_model_body(const perp_model *model, const char *name);  // {-1}: none
@@ -401,6 +424,7 @@ PERP_API perp_shape perp_model_shape(const perp_model *model, const char *name);
 PERP_API perp_joint perp_model_joint(const perp_model *model, const char *name);
 PERP_API perp_input perp_model_input(const perp_model *model, const char *name);
 PERP_API perp_actuator perp_model_actuator(const perp_model *model, const char *name);
+PERP_API perp_keyframe perp_model_keyframe(const perp_model *model, const char *name);
 PERP_API perp_site perp_model_site(const perp_model *model, const char *name);
 PERP_API perp_sensor perp_model_sensor(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
@@ -410,6 +434,7 @@ PERP_API const char *perp_model_input_name(const perp_model *model, perp_input i
 // As it was defined: value at the start, range, unit (NULL: none). An input that does not exist has the name "".
 PERP_API perp_input_def perp_model_input_def(const perp_model *model, perp_input input);
 PERP_API const char *perp_model_actuator_name(const perp_model *model, perp_actuator actuator);
+PERP_API const char *perp_model_keyframe_name(const perp_model *model, perp_keyframe keyframe);
 PERP_API const char *perp_model_site_name(const perp_model *model, perp_site site);
 PERP_API perp_body perp_model_site_body(const perp_model *model, perp_site site);  // {-1}: none
 PERP_API const char *perp_model_sensor_name(const perp_model *model, perp_sensor sensor);

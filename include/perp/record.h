@@ -30,8 +30,10 @@ typedef enum perp_csv {
 } perp_csv;
 
 typedef struct perp_record_def {
-    const char *name;   // of the scene
-    const char *scene;  // text of the scene file, stored in run.h5 for perp_recording_check
+    const char *name;  // of the scene
+    // Text of the scene file, stored in run.h5 for perp_recording_check. NULL: that of the model (perp_scene_create), unless
+    // a scene cannot express it; "": none.
+    const char *scene;
     const perp_scene_file *file;  // the files it names (perp_scene_files), also stored
     int files;
     double h;              // step size [s]; 0: variable

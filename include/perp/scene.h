@@ -85,6 +85,28 @@ PERP_API const perp_scene_value *perp_scene_parameters(const perp_scene *scene, 
 PERP_API PERP_MUST perp_status perp_scene_write(const perp_scene *scene, const char *path,
                                                 perp_error *error);
 
+// ── Models as scenes ─────────────────────────────────────────────────────────────────────────────
+
+// How a model is run, for its scene.
+typedef struct perp_scene_settings {
+    const char *name, *description;  // NULL: "model", none
+    const perp_sim_def *sim;         // NULL: perp_sim_default()
+    double step, until, interval;    // [s]; default 0.001, 1, 0
+    uint32_t cookie;
+} perp_scene_settings;
+
+PERP_API perp_scene_settings perp_scene_settings_default(void);
+// The scene of a model, also of one that was built in C: its text (perp_scene_text) is read back to an equal model, bit
+// for bit. PERP_ERR_MODEL: a scene cannot express it; error says why. settings: NULL: the default.
+PERP_API PERP_MUST perp_status perp_scene_create(const perp_model *model,
+                                                 const perp_scene_settings *settings,
+                                                 const perp_env *env, perp_scene **scene,
+                                                 perp_error *error);
+// Writes that text. On failure the file at path is unchanged.
+PERP_API PERP_MUST perp_status perp_model_write(const perp_model *model,
+                                                const perp_scene_settings *settings,
+                                                const char *path, perp_error *error);
+
 // ── Scene generators ─────────────────────────────────────────────────────────────────────────────
 
 typedef struct perp_generator_option {

@@ -146,14 +146,15 @@ typedef struct perp_sim_def {
                                     // stewart-trinkle, anitescu-potra, quasistatic
     const perp_joint *tree;         // joint coordinates: preferred joints of the tree; NULL: chosen
     int tree_count;
-    perp_start start;  // default PERP_START_MENDED
+    perp_start start;        // default PERP_START_MENDED
+    perp_keyframe keyframe;  // where the sim starts; default {-1}: the initial state of the model
     perp_event_options event;
     perp_limits limits;
     int threads;  // for islands, pairs and fronts; 0 and 1: serial. Does not change results. With
                   // several, the allocator of perp_env is called concurrently
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
-    // Called at the start of every step of length h, before inputs are read: a controller. It may set inputs and apply
-    // wrenches; a step that fails takes both back.
+    // Called at the start of every step of length h, before inputs are read: a controller. It may set inputs, apply
+    // wrenches and make changes; a step that fails takes all of it back.
     void (*on_control)(void *user, perp_sim *sim, double h);
     void *user;
     uint32_t cookie;
@@ -334,11 +335,68 @@ PERP_API PERP_MUST perp_status perp_sim_state_get(const perp_sim *sim, double *t
 PERP_API PERP_MUST perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q,
                                                   const double *nu);
 PERP_API uint64_t perp_sim_state_hash(const perp_sim *sim);
+// Starts again at a keyframe of the model ({-1}: its initial state), as a new sim with this keyframe does: overlaps,
+// open joints and exceeded limits are treated as `start` of the definition says, with a remark in perp_sim_info; inputs
+// and filters are those of the keyframe, and nothing is left of earlier steps. On a negative status the state is exactly
+// that before the call.
+PERP_API PERP_MUST perp_status perp_sim_reset(perp_sim *sim, perp_keyframe keyframe);
+// The state in the coordinates of a tree of joints, for sims of either coordinates: in the order of perp_tree_create with
+// `tree` of the definition. Angles keep their turns. Bodies that are off the tree are read as the nearest coordinates.
+// perp_sim_tree_state_set differs from perp_sim_state_set only in this; on PERP_ERR_ARGUMENT nothing changes.
+PERP_API PERP_MUST perp_status perp_sim_tree_size(const perp_sim *sim, int *nq, int *nv);
+PERP_API PERP_MUST perp_status perp_sim_tree_state_get(const perp_sim *sim, double *t, double *q,
+                                                       double *qd);
+PERP_API PERP_MUST perp_status perp_sim_tree_state_set(perp_sim *sim, double t, const double *q,
+                                                       const double *qd);
 // Everything that the next step depends on, including warm starts: a restored sim continues bit for bit.
 PERP_API size_t perp_sim_state_save_size(const perp_sim *sim);
 PERP_API PERP_MUST perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size);
 PERP_API PERP_MUST perp_status perp_sim_state_restore(perp_sim *sim, const void *block,
                                                       size_t size);
+
+// ── Changes between steps ────────────────────────────────────────────────────────────────────────
+// They hold for this sim, from the next step on; the model and other sims do not change. on_control may make them; a
+// step that fails takes back those of its on_control. They are part of saved states and recordings; perp_sim_state_set
+// keeps them, perp_sim_reset takes all of them back. On a negative status nothing changes.
+
+PERP_API PERP_MUST perp_status perp_sim_gravity_set(perp_sim *sim, perp_vec3 gravity_W);
+PERP_API perp_vec3 perp_sim_gravity(const perp_sim *sim);
+// Coefficients of friction of a contact; in the plane mu alone.
+typedef struct perp_friction {
+    double mu;       // [-]
+    double mu_2;     // perpendicular to the tangent; negative: the same as mu
+    double mu_spin;  // [m]
+    double mu_roll;  // [m]
+} perp_friction;
+// Of a shape, to be combined with that of the other shape; in the plane mu_spin and mu_roll are 0.
+PERP_API PERP_MUST perp_status perp_sim_shape_friction_set(perp_sim *sim, perp_shape shape,
+                                                           double mu, double mu_spin,
+                                                           double mu_roll);
+// Of two shapes for which the model has a rule (perp_builder_add_pair) or a listed contact; PERP_ERR_ARGUMENT: neither.
+PERP_API PERP_MUST perp_status perp_sim_pair_friction_set(perp_sim *sim, perp_shape a, perp_shape b,
+                                                          perp_friction friction);
+// Of a detected contact of two shapes, by their rule or combined from both.
+PERP_API perp_friction perp_sim_pair_friction(const perp_sim *sim, perp_shape a, perp_shape b);
+// gain and bias of f = gain c + bias[0] + bias[1] l + bias[2] l', for actuators of any kind; limits of f, both infinite:
+// none.
+PERP_API PERP_MUST perp_status perp_sim_actuator_gains_set(perp_sim *sim, perp_actuator actuator,
+                                                           double gain, const double bias[3]);
+PERP_API PERP_MUST perp_status perp_sim_actuator_limits_set(perp_sim *sim, perp_actuator actuator,
+                                                            double lower, double upper);
+// The rate of a joint that the model drives by `rate`, and its largest effort, in place of those of the model.
+PERP_API PERP_MUST perp_status perp_sim_joint_rate_set(perp_sim *sim, perp_joint joint, double rate,
+                                                       double effort);
+// From now on a kinematic body moves with constant velocity from a pose, in place of its functions of time. X_WB: NULL:
+// from where it is; V_W: NULL: it stands still. A pose other than that of now is a jump before the next step.
+PERP_API PERP_MUST perp_status perp_sim_body_motion_set(perp_sim *sim, perp_body body,
+                                                        const perp_pose *X_WB,
+                                                        const perp_twist *V_W);
+
+// Forces for the next step, which add up like those of perp_sim_body_apply. A force at a point of the world; and an
+// effort along the coordinate of a joint [N, N m], as wrenches on both bodies where they are now.
+PERP_API void perp_sim_body_apply_at(perp_sim *sim, perp_body body, perp_vec3 force_W,
+                                     perp_vec3 point_W);
+PERP_API PERP_MUST perp_status perp_sim_joint_apply(perp_sim *sim, perp_joint joint, double effort);
 
 // ── Events of the last step (PERP_STEPPER_EVENT) ─────────────────────────────────────────────────
 

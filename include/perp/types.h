@@ -50,6 +50,9 @@ typedef struct perp_input {
 typedef struct perp_actuator {
     int32_t i;
 } perp_actuator;
+typedef struct perp_keyframe {
+    int32_t i;
+} perp_keyframe;
 typedef struct perp_site {
     int32_t i;
 } perp_site;

@@ -298,3 +298,26 @@ const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
     *copy = (pp_expr){expr->count, expr->tables, node, table};
     return copy;
 }
+
+// The only expression that changes: its one node is in the same memory.
+typedef struct number_expr {
+    pp_expr expr;
+    pp_node node;
+} number_expr;
+
+pp_expr *pp_expr_number(double value, pp_arena *arena)
+{
+    number_expr *made = PP_ZEROS(arena, number_expr, 1);
+    if (!made) {
+        return NULL;
+    }
+    made->node = (pp_node){.op = PP_OP_NUMBER, .value = value};
+    made->expr = (pp_expr){.count = 1, .node = &made->node};
+    return &made->expr;
+}
+
+// The expression is the first member.
+void pp_expr_number_set(pp_expr *number, double value)
+{
+    ((number_expr *)number)->node.value = value;
+}

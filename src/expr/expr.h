@@ -61,6 +61,10 @@ size_t pp_expr_token(const char *text, bool *name);
 size_t pp_expr_replace(const char *text, const char *const *name, const char *const *with,
                        int count, char *out, size_t size);
 
+// A number that may be set again while no other thread uses it; NULL: no memory.
+pp_expr *pp_expr_number(double value, pp_arena *arena);
+void pp_expr_number_set(pp_expr *number, double value);
+
 // A copy in another arena; NULL: no memory, or expr is NULL.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
 

@@ -60,9 +60,27 @@ static void turn_spatial(pp_frame *f, const pp_body *body, const double *pose, c
     pp_frame_set_rotation(f, pp_quat_mul(z, pp_quat_mul(y, pp_quat_mul(x, body->rot0))));
 }
 
+// A motion that was set from outside: constant velocity from a pose on.
+static pp_frame steady_frame(const pp_body *body, double t)
+{
+    const pp_steady *s = body->steady;
+    double dt = t - s->t0;
+    pp_frame f = {.p = pp_along(s->p, dt, s->v), .v = s->v, .w = s->w};
+    if (pp_body_is_spatial(body)) {
+        perp_quat turn = pp_quat_exp(pp_scale(dt, s->w));
+        pp_frame_set_rotation(&f, pp_quat_unit(pp_quat_mul(turn, s->rot)));
+    } else {
+        pp_frame_set_angle(&f, s->angle + dt * s->w.z);
+    }
+    return f;
+}
+
 // Pose and exact velocity of a driven body.
 pp_frame pp_driven_frame(const pp_body *body, double t)
 {
+    if (body->steady) {
+        return steady_frame(body, t);
+    }
     bool spatial = pp_body_is_spatial(body), moves = false;
     for (int k = 0; k < PP_MOTIONS; k++) {
         moves = moves || body->motion[k];
@@ -112,6 +130,9 @@ perp_twist pp_driven_acceleration(const pp_body *body, double t)
 {
     double pose[PP_MOTIONS] = {0.0}, rate[PP_MOTIONS] = {0.0}, rate2[PP_MOTIONS] = {0.0};
     const double variables[1] = {t}, one[1] = {1.0};
+    if (body->steady) {
+        return (perp_twist){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    }
     for (int k = 0; k < PP_MOTIONS; k++) {
         if (body->motion[k]) {
             pose[k] = pp_expr_rate2(body->motion[k], variables, one, &rate[k], &rate2[k]);

@@ -257,7 +257,7 @@ perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def)
     *body = (pp_body){.name = def->name};
     bool ok = pp_builder_name(builder, "body", &body->name, builder->bodies.count - 1,
                               &builder->bodies, sizeof *body) &&
-              pp_convert_body(builder, def, body);
+              pp_convert_body(builder, def, body) && pp_builder_keep_def(builder, PP_DEF_BODY, def);
     return (perp_body){pp_builder_keep(&builder->bodies, ok)};
 }
 
@@ -295,7 +295,8 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
     *density = def->density;
     bool ok = pp_builder_name(builder, "shape", &shape->name, builder->shapes.count - 1,
                               &builder->shapes, sizeof *shape) &&
-              pp_convert_shape(builder, body.i, def, shape);
+              pp_convert_shape(builder, body.i, def, shape) &&
+              pp_builder_keep_def(builder, PP_DEF_SHAPE, def);
     if (!ok) {  // pp_builder_keep() removes the shape itself
         builder->densities.count--;
     } else {
@@ -362,6 +363,7 @@ void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def)
                                .facets = def->facets,
                                .tangent_A = def->tangent_A,
                                .turned = def->a.i != low};
+        pp_builder_keep_def(builder, PP_DEF_PAIR, def);
     }
 }
 
@@ -425,6 +427,7 @@ void perp_builder_add_contact(perp_builder *builder, const perp_contact_def *def
                                .tangent_A = def->tangent_A};
         pp_builder_name(builder, "contact", &contact->name, builder->contacts.count - 1,
                         &builder->contacts, sizeof *contact);
+        pp_builder_keep_def(builder, PP_DEF_CONTACT, def);
     }
 }
 
@@ -441,7 +444,8 @@ perp_joint perp_builder_add_joint(perp_builder *builder, const perp_joint_def *d
     *joint = (pp_joint){.name = def->name};
     bool ok = pp_builder_name(builder, "joint", &joint->name, builder->joints.count - 1,
                               &builder->joints, sizeof *joint) &&
-              pp_convert_joint(builder, def, joint);
+              pp_convert_joint(builder, def, joint) &&
+              pp_builder_keep_def(builder, PP_DEF_JOINT, def);
     return (perp_joint){pp_builder_keep(&builder->joints, ok)};
 }
 
@@ -458,6 +462,7 @@ perp_force perp_builder_add_force(perp_builder *builder, const perp_force_def *d
     *force = (pp_force){.name = def->name};
     bool ok = pp_builder_name(builder, "force", &force->name, builder->forces.count - 1,
                               &builder->forces, sizeof *force) &&
-              pp_convert_force(builder, def, force);
+              pp_convert_force(builder, def, force) &&
+              pp_builder_keep_def(builder, PP_DEF_FORCE, def);
     return (perp_force){pp_builder_keep(&builder->forces, ok)};
 }

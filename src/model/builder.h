@@ -40,9 +40,12 @@ struct perp_builder {
     bool planar, spatial;                                     // a body of this kind was added
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
     pp_list inputs, actuators, sites, sensors;
-    pp_list input_names;  // of const char *, one an input, for expressions
-    pp_list densities;    // of double, one a shape
-    pp_list exclusions;   // of pp_body_pair
+    pp_list input_names;         // of const char *, one an input, for expressions
+    pp_list densities;           // of double, one a shape
+    pp_list exclusions;          // of pp_body_pair
+    pp_list defs[PP_DEF_KINDS];  // of perp_body_def, perp_shape_def, …
+    pp_list sources;             // of const char *, one an input
+    pp_list keyframes, keyframe_joints, keyframe_bodies, keyframe_inputs;
 };
 
 // Room for one more item of the given size, zeroed; NULL without memory, with the error set.
@@ -103,6 +106,13 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
 perp_status pp_mass_properties_spatial(const perp_builder *b, int i, pp_body *body,
                                        perp_error *error);
 
+// Keeps a copy of the definition of an object that was added; false: no memory, with the error set.
+bool pp_builder_keep_def(perp_builder *b, pp_def_kind kind, const void *def);
+bool pp_model_keep_defs(perp_model *m, const perp_builder *b);  // false: no memory
+// gravity_most of a model with gravity.
+void pp_model_set_gravity_most(perp_model *m);
+// Copies the keyframes of a builder into a model whose bodies have their masses.
+perp_status pp_model_set_keyframes(perp_model *m, const perp_builder *b, perp_error *error);
 // Gains of the actuators with a damping ratio, in a model whose bodies have their masses.
 perp_status pp_model_set_damping(perp_model *m, perp_error *error);
 // Poses of sites and sizes of sensors, in a model that is known to be planar or spatial.

@@ -49,7 +49,7 @@ perp_input perp_builder_add_input(perp_builder *builder, const perp_input_def *d
     *input = (pp_input){.name = def->name};
     bool ok = pp_builder_name(builder, "input", &input->name, builder->inputs.count - 1,
                               &builder->inputs, sizeof *input) &&
-              convert_input(builder, def, input);
+              convert_input(builder, def, input) && pp_builder_keep_def(builder, PP_DEF_INPUT, def);
     *name = input->name;
     pp_builder_keep(&builder->input_names, ok);
     return (perp_input){pp_builder_keep(&builder->inputs, ok)};
@@ -103,7 +103,15 @@ void perp_builder_set_input_source(perp_builder *builder, perp_input input, cons
                                  .variables = 1 + 2 * builder->joints.count,
                                  .input = builder->input_names.items,
                                  .inputs = input.i};  // those before it: no circles
-    pp_builder_expr_in(builder, of->name, "value", source, &scope, &of->source);
+    if (!pp_builder_expr_in(builder, of->name, "value", source, &scope, &of->source)) {
+        return;
+    }
+    while (builder->sources.count <= input.i) {
+        if (!pp_builder_grow(builder, &builder->sources, sizeof source)) {
+            return;
+        }
+    }
+    ((const char **)builder->sources.items)[input.i] = pp_builder_text(builder, source);
 }
 
 // ── Actuators ────────────────────────────────────────────────────────────────────────────────────
@@ -234,7 +242,8 @@ perp_actuator perp_builder_add_actuator(perp_builder *builder, const perp_actuat
     *a = (pp_actuator){.name = def->name};
     bool ok = pp_builder_name(builder, "actuator", &a->name, builder->actuators.count - 1,
                               &builder->actuators, sizeof *a) &&
-              convert_actuator(builder, def, a);
+              convert_actuator(builder, def, a) &&
+              pp_builder_keep_def(builder, PP_DEF_ACTUATOR, def);
     return (perp_actuator){pp_builder_keep(&builder->actuators, ok)};
 }
 

@@ -137,9 +137,20 @@ static perp_vec3 turn_about(perp_vec3 u, double angle, perp_vec3 x)
 bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint *joint)
 {
     if (!b->spatial) {
-        joint->axis_A = (perp_vec3){cos(def->axis_angle), sin(def->axis_angle), 0.0};
+        // other kinds have no axis: equal joints have equal fingerprints
+        bool axis = def->kind == PERP_JOINT_PRISMATIC || def->kind == PERP_JOINT_POINT_ON_LINE;
+        double angle = axis ? def->axis_angle : 0.0;
+        joint->axis_A = (perp_vec3){cos(angle), sin(angle), 0.0};
         joint->r_A.z = joint->r_B.z = 0.0;
         return true;
+    }
+    // The same in space: what these kinds do does not depend on an axis.
+    perp_joint_def plain = *def;
+    if (def->kind == PERP_JOINT_SPHERICAL || def->kind == PERP_JOINT_WELD ||
+        def->kind == PERP_JOINT_DISTANCE) {
+        plain.axis_A = pp_vec(0.0, 0.0, 1.0);
+        plain.axis_B = pp_vec(0.0, 0.0, 0.0);
+        def = &plain;
     }
     // R_BA = R_B^T R_A at the start takes vectors of a to b.
     const pp_body *bodies = b->bodies.items;

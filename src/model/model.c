@@ -276,7 +276,7 @@ static double shape_reach(const pp_shape *s, bool spatial)
 
 // The threshold below which contacts do not bounce is relative to the weight of the heaviest body:
 // bodies that are all weightless bounce as without gravity.
-static void set_gravity_most(perp_model *m)
+void pp_model_set_gravity_most(perp_model *m)
 {
     double most = 0.0;
     bool any = false;
@@ -469,7 +469,14 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     if (status < 0) {
         return status;
     }
-    set_gravity_most(m);
+    pp_model_set_gravity_most(m);
+    if (!pp_model_keep_defs(m, b)) {
+        return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
+    }
+    status = pp_model_set_keyframes(m, b, error);
+    if (status < 0) {
+        return status;
+    }
     return pp_model_set_exclusions(m) ? PERP_OK
                                       : pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
 }

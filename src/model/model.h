@@ -60,7 +60,15 @@ typedef struct pp_body {
     double
         reach;  // free: farthest point of its shapes from its origin, or its radius of gyration [m]
     const pp_expr *motion[PP_MOTIONS];  // driven; NULL: stays as at t = 0
+    const struct pp_steady *steady;     // driven: a motion set from outside; NULL: none
 } pp_body;
+
+// A motion with constant velocity from a pose on: p + (t - t0) v, turned by (t - t0) w.
+typedef struct pp_steady {
+    double t0, angle;
+    perp_vec3 p, v, w;
+    perp_quat rot;
+} pp_steady;
 
 // Whether its velocities include an angular velocity.
 static inline bool pp_body_turns(const pp_body *body)
@@ -192,6 +200,47 @@ typedef struct pp_actuator {
     double damping_ratio;  // that bias_2 follows from; negative: bias_2 is as given
 } pp_actuator;
 
+// Definitions that a model keeps as they were given.
+typedef enum pp_def_kind {
+    PP_DEF_BODY,
+    PP_DEF_SHAPE,
+    PP_DEF_PAIR,
+    PP_DEF_CONTACT,
+    PP_DEF_JOINT,
+    PP_DEF_FORCE,
+    PP_DEF_INPUT,
+    PP_DEF_ACTUATOR,
+    PP_DEF_SITE,
+    PP_DEF_SENSOR,
+    PP_DEF_KINDS,
+} pp_def_kind;
+
+// Named states. What they set is in lists of all keyframes of the model.
+typedef struct pp_keyframe {
+    const char *name;
+    double t;
+} pp_keyframe;
+
+typedef struct pp_keyframe_joint {
+    int keyframe, joint;
+    bool placed, moving;  // position, rate are given
+    double position[PERP_JOINT_MAX_COORDINATES], rate[3];
+} pp_keyframe_joint;
+
+typedef struct pp_keyframe_body {
+    int keyframe, body;
+    perp_vec3 p;      // of the centre of mass in the model, of the given frame in a builder
+    perp_vec3 given;  // of the given frame
+    double angle;
+    perp_quat rot;
+    perp_vec3 v, w;
+} pp_keyframe_body;
+
+typedef struct pp_keyframe_input {
+    int keyframe, input;
+    double value;
+} pp_keyframe_input;
+
 // A frame fixed to a body, and the region about it that touch sensors watch.
 typedef struct pp_site {
     const char *name;
@@ -234,10 +283,22 @@ struct perp_model {
     pp_force *force;
     pp_input *input;
     pp_actuator *actuator;
+    int keyframes, keyframe_joints, keyframe_bodies, keyframe_inputs;
+    pp_keyframe *keyframe;
+    pp_keyframe_joint *keyframe_joint;
+    pp_keyframe_body *keyframe_body;
+    pp_keyframe_input *keyframe_input;
     pp_site *site;
     pp_sensor *sensor;
     uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;   // of the largest shape [m]: for tolerances
+    // Definitions in the order in which they were added, perp_body_def and so on; texts of the sources of inputs.
+    const void *def[PP_DEF_KINDS];
+    int defs[PP_DEF_KINDS];
+    const char **source;
+    // Of a model that a sim has for itself (change.c); otherwise NULL.
+    pp_steady *steady;  // bodies
+    pp_expr **number;   // joints: room for a rate that is set
     pp_pair_exclusions meet;
 };
 
@@ -254,3 +315,54 @@ void pp_builder_combine(const perp_builder *builder, perp_pair_def *def);
 // reason.
 perp_status pp_builder_mass_properties(const perp_builder *builder, perp_body body,
                                        perp_error *error);
+
+// Numbers of coordinates and rates by which a joint carries a body; both 0: it does not, or it is a weld. *angles: bit k:
+// coordinate k is an angle.
+void pp_joint_carries(bool spatial, perp_joint_kind kind, int *nq, int *nv, unsigned *angles);
+// The same of a joint of a builder.
+void pp_builder_joint_carries(const perp_builder *builder, perp_joint joint, int *nq, int *nv,
+                              unsigned *angles);
+// Whether the joints of a keyframe form no loop, and its bodies can be placed; otherwise the reason.
+perp_status pp_builder_keyframe_status(const perp_builder *builder, perp_keyframe keyframe,
+                                       perp_error *error);
+
+// ── Changes of a sim ─────────────────────────────────────────────────────────────────────────────
+
+// What a sim has differently from its model. Values, in order:
+//   gravity    x y z
+//   shape      mu mu_spin mu_roll
+//   pair       mu mu_2 mu_spin mu_roll of a rule;
+//   contact    the same of a listed contact
+//   actuator   gain bias_0 bias_1 bias_2 lower upper
+//   joint      rate, largest effort
+//   body       t0, position, angle, quaternion, velocity, angular velocity
+typedef enum pp_change_kind {
+    PP_CHANGE_GRAVITY,
+    PP_CHANGE_SHAPE,
+    PP_CHANGE_PAIR,
+    PP_CHANGE_CONTACT,
+    PP_CHANGE_ACTUATOR,
+    PP_CHANGE_JOINT,
+    PP_CHANGE_BODY,
+    PP_CHANGE_KINDS,
+} pp_change_kind;
+
+enum { PP_CHANGE_VALUES = 16 };
+
+typedef struct pp_change {
+    int32_t kind, object;  // object: its number in the model
+    double value[PP_CHANGE_VALUES];
+} pp_change;
+
+// A copy of a model that may be changed, in the arena; it shares names, shapes and expressions with the model. NULL: no
+// memory.
+perp_model *pp_model_own(const perp_model *model, pp_arena *arena);
+// What the model has there now; the kind and the object exist.
+pp_change pp_model_read_change(const perp_model *model, pp_change_kind kind, int object);
+// Whether a model has the object, and its values are such as a model may have; otherwise the reason.
+perp_status pp_model_check_change(const perp_model *model, const pp_change *change,
+                                  perp_error *error);
+void pp_model_apply_change(perp_model *own, const pp_change *change);  // one more
+// The copy `own` becomes the model again, with these changes, which were checked.
+void pp_model_apply_changes(perp_model *own, const perp_model *model, const pp_change *change,
+                            int count);

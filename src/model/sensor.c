@@ -110,7 +110,7 @@ perp_site perp_builder_add_site(perp_builder *builder, const perp_site_def *def)
     *site = (pp_site){.name = def->name};
     bool ok = pp_builder_name(builder, "site", &site->name, builder->sites.count - 1,
                               &builder->sites, sizeof *site) &&
-              convert_site(builder, def, site);
+              convert_site(builder, def, site) && pp_builder_keep_def(builder, PP_DEF_SITE, def);
     return (perp_site){pp_builder_keep(&builder->sites, ok)};
 }
 
@@ -229,7 +229,7 @@ perp_sensor perp_builder_add_sensor(perp_builder *builder, const perp_sensor_def
     *s = (pp_sensor){.name = def->name, .joint = -1, .actuator = -1, .site = -1, .body = -1};
     bool ok = pp_builder_name(builder, "sensor", &s->name, builder->sensors.count - 1,
                               &builder->sensors, sizeof *s) &&
-              convert_sensor(builder, def, s);
+              convert_sensor(builder, def, s) && pp_builder_keep_def(builder, PP_DEF_SENSOR, def);
     return (perp_sensor){pp_builder_keep(&builder->sensors, ok)};
 }
 

@@ -57,9 +57,11 @@ static perp_status load_block(perp_recording *r, pp_h5_table table, int first, p
     in->count = 0;  // a block that cannot be read leaves none
     int64_t wrench = table == PP_FRAMES && first > 0 ? r->applied_end[first - 1] : 0;
     int64_t wrenches = table == PP_FRAMES ? r->applied_end[first + count - 1] - wrench : 0;
+    int64_t change = table == PP_FRAMES && first > 0 ? r->change_end[first - 1] : 0;
+    int64_t changes = table == PP_FRAMES ? r->change_end[first + count - 1] - change : 0;
     // First row and number of rows of a column, by pp_growth.
-    const int64_t from[PP_BY_BYTE] = {first, contact, wrench},
-                  of[PP_BY_BYTE] = {count, contacts, wrenches};
+    const int64_t from[PP_BY_BYTE] = {first, contact, wrench, change},
+                  of[PP_BY_BYTE] = {count, contacts, wrenches, changes};
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
         if (growth == PP_BY_BYTE) {
@@ -75,6 +77,7 @@ static perp_status load_block(perp_recording *r, pp_h5_table table, int first, p
     in->count = count;
     in->contact_first = contact;
     in->applied_first = wrench;
+    in->change_first = change;
     return PERP_OK;
 }
 
@@ -356,6 +359,32 @@ static perp_status place_applied(perp_recording *r, int frame, perp_error *error
     return PERP_OK;
 }
 
+// Parameters that differed from the model in the last step. The judge looks whether the model has them.
+static perp_status place_changes(perp_recording *r, int frame, perp_error *error)
+{
+    const pp_h5_table_in *in = &r->table[PP_FRAMES];
+    int64_t from = frame > 0 ? r->change_end[frame - 1] : 0;
+    int count = (int)(r->change_end[frame] - from);
+    if (count > r->change_room) {  // old lists stay in the arena; the room doubles
+        int room = count > 2 * r->change_room ? count : 2 * r->change_room;
+        r->change = PP_ARRAY(r->arena, pp_change, room);
+        r->change_room = r->change ? room : 0;
+    }
+    r->changes = 0;
+    if (count > r->change_room) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a frame");
+    }
+    for (int k = 0; k < count; k++) {
+        size_t row = (size_t)(from + k - in->change_first);
+        pp_change *c = &r->change[k];
+        c->kind = CELL(in, CHANGE_OF, int32_t, 2 * row);
+        c->object = CELL(in, CHANGE_OF, int32_t, 2 * row + 1);
+        memcpy(c->value, &CELL(in, CHANGE, double, PP_CHANGE_VALUES *row), sizeof c->value);
+    }
+    r->changes = count;
+    return PERP_OK;
+}
+
 // First part of a frame, among those of the whole recording.
 static int64_t parts_before(const perp_recording *r, int frame)
 {
@@ -383,6 +412,9 @@ perp_status perp_recording_read(perp_recording *recording, int frame, perp_snaps
     perp_status status = read_row(recording, PP_FRAMES, frame, out, error);
     if (status == PERP_OK) {
         status = place_applied(recording, frame, error);
+    }
+    if (status == PERP_OK) {
+        status = place_changes(recording, frame, error);
     }
     out->applied = r->applied;
     out->kept = (int)(r->part_end[frame] - parts_before(r, frame));

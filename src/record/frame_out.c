@@ -168,6 +168,25 @@ static bool put_applied(perp_record *r, const pp_stored_part *at)
     return put_count(&r->store, PP_COL_APPLIED_END, r->wrench_rows);
 }
 
+// Parameters that differed from the model in the last step: kind and object, values.
+static bool put_changes(perp_record *r, const pp_changes *changes)
+{
+    int count = changes ? changes->acted_count : 0;
+    for (int i = 0; i < count; i++) {
+        const pp_change *c = &changes->acted[i];
+        int32_t *object = pp_store_rows(&r->store, PP_COL_CHANGE_OF, 1);
+        double *value = object ? pp_store_rows(&r->store, PP_COL_CHANGE, 1) : NULL;
+        if (!value) {
+            return false;
+        }
+        object[0] = c->kind;
+        object[1] = c->object;
+        memcpy(value, c->value, sizeof c->value);
+    }
+    r->change_rows += count;
+    return put_count(&r->store, PP_COL_CHANGE_END, r->change_rows);
+}
+
 // Impulses of a joint act on b, about its centre of mass; those on a are opposite.
 static bool put_joints(perp_record *r, const pp_stored_part *at)
 {
@@ -307,7 +326,8 @@ static bool put_solver(pp_store *store, const pp_stored_part *at)
 }
 
 // A row of one of the tables. The store adds to the table it is set to; frames are the usual one.
-static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_part *at)
+static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_part *at,
+                           const pp_changes *changes)
 {
     pp_store *store = &r->store;
     store->table = table;
@@ -317,8 +337,8 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_byte(store, PP_COL_PART_KIND, at->kind) &&
                put_real(store, PP_COL_LENGTH, at->h);
     } else {
-        good = good && put_applied(r, at) && put_controls(r, at) && put_sensors(r) &&
-               put_count(store, PP_COL_PART_END, r->part_rows) &&
+        good = good && put_applied(r, at) && put_changes(r, changes) && put_controls(r, at) &&
+               put_sensors(r) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
     }
     // Events are added between frames.
@@ -599,7 +619,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     }
     for (int k = 0; k < parts; k++) {
         const pp_stored_part *part = &sim->kept.part[k];
-        perp_status status = put_row(r, PP_PARTS, part);
+        perp_status status = put_row(r, PP_PARTS, part, NULL);
         if (status != PERP_OK) {
             return status;
         }
@@ -607,7 +627,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
         put_contact_lines(r, part, k);
     }
     r->part_rows += parts;
-    perp_status status = put_row(r, PP_FRAMES, &now);
+    perp_status status = put_row(r, PP_FRAMES, &now, r->sum.steps > 0 ? &sim->changes : NULL);
     if (status != PERP_OK) {
         return status;
     }

@@ -16,7 +16,7 @@ const pp_column_card *pp_column_at(pp_h5_column column)
     return &cards[column];
 }
 
-// Rows of parts have no parts, no events and no wrenches of their own.
+// Rows of parts have no parts, no events and no wrenches or changes of their own.
 bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
 {
     // Columns of one of the tables only.
@@ -24,7 +24,8 @@ bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
     bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
                      column == PP_COL_EVENTS || column == PP_COL_APPLIED_END ||
                      column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED ||
-                     (column >= PP_COL_INPUT && column <= PP_COL_SENSOR);
+                     column == PP_COL_CHANGE_END || column == PP_COL_CHANGE_OF ||
+                     column == PP_COL_CHANGE || (column >= PP_COL_INPUT && column <= PP_COL_SENSOR);
     return table == PP_FRAMES ? !of_parts : !of_frames;
 }
 

@@ -10,7 +10,7 @@
 // Steps that are made of parts (divided at impacts, or with events within them) have a second table
 // of the same columns under parts/: a row a part. part_end[k] shows where the parts of frame k end.
 // Frames stay one a step. Wrenches that the caller applied are rows of their own likewise,
-// applied_end.
+// applied_end; and so are parameters that the caller changed, change_end.
 #pragma once
 
 #include "record/record.h"
@@ -24,8 +24,14 @@ enum { PP_RECORDING_VERSION = 2 };
 typedef enum pp_h5_table { PP_FRAMES, PP_PARTS, PP_TABLES } pp_h5_table;
 // Type of one number. In the file all of them are little-endian.
 typedef enum pp_h5_cell { PP_F64, PP_I64, PP_I32, PP_U32, PP_U8, PP_CELLS } pp_h5_cell;
-// How many rows a column has: as many as frames (or parts), contacts, wrenches, or bytes.
-typedef enum pp_growth { PP_BY_FRAME, PP_BY_CONTACT, PP_BY_WRENCH, PP_BY_BYTE } pp_growth;
+// How many rows a column has: as many as frames (or parts), contacts, wrenches, changes, or bytes.
+typedef enum pp_growth {
+    PP_BY_FRAME,
+    PP_BY_CONTACT,
+    PP_BY_WRENCH,
+    PP_BY_CHANGE,
+    PP_BY_BYTE
+} pp_growth;
 // How many entries a row has. PP_SPATIAL: one in space, none in the plane, where the column is left
 // out.
 typedef enum pp_count {
@@ -54,6 +60,9 @@ typedef enum pp_count {
     X(APPLIED_END, "applied_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                              \
     X(APPLIED_TO, "applied/body", PP_I32, PP_BY_WRENCH, PP_ONE, 1, "")                             \
     X(APPLIED, "applied/wrench", PP_F64, PP_BY_WRENCH, PP_ONE, 6, "N, N m")                        \
+    X(CHANGE_END, "change_end", PP_I64, PP_BY_FRAME, PP_ONE, 1, "")                                \
+    X(CHANGE_OF, "changes/object", PP_I32, PP_BY_CHANGE, PP_ONE, 2, "")                            \
+    X(CHANGE, "changes/value", PP_F64, PP_BY_CHANGE, PP_ONE, 16, "")                               \
     X(SHAPES, "contacts/shapes", PP_I32, PP_BY_CONTACT, PP_ONE, 2, "")                             \
     X(FEATURE, "contacts/feature", PP_U32, PP_BY_CONTACT, PP_ONE, 1, "")                           \
     X(POINT, "contacts/point", PP_F64, PP_BY_CONTACT, PP_ONE, 3, "m")                              \

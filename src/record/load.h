@@ -5,6 +5,7 @@
 // compared with what is expected and with what the file stores before memory is asked for.
 #pragma once
 
+#include "model/model.h"
 #include "record/layout.h"
 #include "record/text.h"
 
@@ -23,7 +24,7 @@ typedef struct pp_h5_table_in {
     int first, count;
     int64_t contact_first;
     const void *data[PP_COLUMN_COUNT];
-    int64_t applied_first;
+    int64_t applied_first, change_first;
 } pp_h5_table_in;
 
 struct perp_recording {
@@ -33,6 +34,7 @@ struct perp_recording {
     hid_t file;
     pp_h5_table_in table[PP_TABLES];
     const int64_t *applied_end;  // the same of wrenches
+    const int64_t *change_end;   // and of changes
     const int64_t *part_end;     // info.frames; zeros in recordings of before there were parts
     pp_h5_sizes sizes;
     perp_recording_info info;
@@ -54,6 +56,8 @@ struct perp_recording {
     perp_joint_state *joint_state;
     perp_actuator_state *actuator_state;
     perp_wrench *applied;
+    pp_change *change;  // of the last step
+    int changes, change_room;
 };
 
 // An error of the format: the file, the dataset or attribute `what`, and the reason.

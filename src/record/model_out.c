@@ -158,7 +158,10 @@ static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def 
     put_number(w, "margin", s->margin);
     put_number(w, "theta", s->theta);
     put_word(w, "coordinates", perp_coordinates_word((int)s->coordinates));
-    if (sim->model->spatial) {
+    if (s->keyframe.i >= 0) {
+        put_word(w, "keyframe", sim->given->keyframe[s->keyframe.i].name);
+    }
+    if (sim->given->spatial) {
         put_word(w, "rotation_update", perp_rotation_update_word((int)s->rotation));
         put_word(w, "gyroscopic", perp_gyroscopic_word((int)s->gyroscopic));
         put_integer(w, "facets", s->facets);
@@ -210,7 +213,7 @@ static void put_names(group_writer *w, const char *as, pp_arena *arena, const vo
 // pose at the start, kinds, and the places of a body in q and nu.
 static void put_bodies(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
-    const perp_model *m = sim->model;
+    const perp_model *m = sim->given;
     int n = m->bodies, moments = m->spatial ? 6 : 1, places = m->spatial ? 7 : 3;
     double *mass = PP_ARRAY(arena, double, n), *inertia = PP_ARRAY(arena, double, moments *n);
     double *scale = PP_ARRAY(arena, double, n);
@@ -599,7 +602,7 @@ static void put_exclusions(group_writer *w, const perp_model *m, pp_arena *arena
 // Everything needed to draw the frames without the scene.
 static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
 {
-    const perp_model *m = sim->model;
+    const perp_model *m = sim->given;
     // Groups are closed in the reverse order: a failure inside reaches the root.
     group_writer model = open_group(w, "model");
     group_writer bodies = open_group(&model, "bodies");
@@ -697,7 +700,7 @@ perp_status pp_store_model(pp_store *store, const perp_sim *sim, const perp_reco
     const char *scene = def->scene ? def->scene : "";
     group_writer root = {store->file, true, false};
     // The columns that follow depend on them.
-    store->sizes = sizes_of(sim->model);
+    store->sizes = sizes_of(sim->given);
     errno = 0;
     // All of it is written before the file goes into SWMR mode.
     put_run(&root, sim, def);

@@ -210,6 +210,33 @@ static void close_files(perp_record *r)
     }
 }
 
+// The scene of a model that was built in C, so that the recording can be judged. A model that no scene can express is
+// recorded without one.
+static perp_status write_scene(perp_record *r, const perp_sim *sim, perp_scene **scene)
+{
+    perp_scene_settings settings = perp_scene_settings_default();
+    perp_sim_def def = sim->def;
+    perp_joint *tree = PP_ARRAY(r->arena, perp_joint, sim->named_count);
+    *scene = NULL;
+    if (!tree) {
+        return pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    }
+    for (int i = 0; i < sim->named_count; i++) {
+        tree[i].i = sim->named[i];
+    }
+    def.tree = tree;
+    def.tree_count = sim->named_count;
+    settings.name = r->def.name;
+    settings.sim = &def;
+    settings.step = r->def.h > 0.0 ? r->def.h : settings.step;
+    perp_status status = perp_scene_create(sim->given, &settings, &r->env, scene, NULL);
+    if (status == PERP_ERR_MEMORY) {
+        return pp_fail(&r->error, status, "not enough memory for a recording");
+    }
+    r->def.scene = *scene ? perp_scene_text(*scene, NULL) : "";
+    return PERP_OK;
+}
+
 // A failure leaves the directory without a recording, and *record NULL.
 perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_record_def *def,
                                const perp_env *env, perp_record **record, perp_error *error)
@@ -230,16 +257,25 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
     if (!r) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
-    r->model = sim->model;
+    r->model = sim->given;
     r->facets = sim->def.facets;
     // One more than needed: models without joints need no exception.
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
     r->actuator = PP_ZEROS(r->arena, perp_actuator_state, (size_t)sim->model->actuators + 1);
     r->sensor = PP_ZEROS(r->arena, double, (size_t)sim->model->sensor_values + 1);
     pp_hdf5_silence quiet = pp_hdf5_silence_begin();
+    perp_scene *scene = NULL;
     status = r->joint && r->actuator && r->sensor
-                 ? begin_recording(r, sim, dir)
+                 ? PERP_OK
                  : pp_fail(&r->error, PERP_ERR_MEMORY, "not enough memory for a recording");
+    if (status >= 0 && !r->def.scene) {
+        status = write_scene(r, sim, &scene);
+    }
+    if (status >= 0) {
+        status = begin_recording(r, sim, dir);
+    }
+    r->def.scene = NULL;  // the caller's, or gone below
+    perp_scene_destroy(scene);
     pp_hdf5_silence_end(&quiet);
     if (status < 0) {
         if (error) {
@@ -309,7 +345,7 @@ static perp_status flush_if_due(perp_record *r)
 // that sticks.
 static bool makes_sense(const perp_record *r, const perp_sim *sim)
 {
-    return r && sim && sim->model == r->model && !r->finished;
+    return r && sim && sim->given == r->model && !r->finished;
 }
 
 static perp_status record_step(perp_record *r, const perp_sim *sim)

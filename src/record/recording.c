@@ -206,7 +206,7 @@ enum { CONTACTS_MOST = 100000000, PARTS_MOST = 10000000 };
 
 // Opens all columns of a table; their rows are read block by block.
 static perp_status load_table(perp_recording *r, pp_h5_table table, int64_t wrenches,
-                              perp_error *error)
+                              int64_t changes, perp_error *error)
 {
     pp_h5_table_in *in = &r->table[table];
     perp_status status =
@@ -219,9 +219,11 @@ static perp_status load_table(perp_recording *r, pp_h5_table table, int64_t wren
     const int64_t rows[] = {[PP_BY_FRAME] = in->rows,
                             [PP_BY_CONTACT] = contacts,
                             [PP_BY_WRENCH] = wrenches,
+                            [PP_BY_CHANGE] = changes,
                             [PP_BY_BYTE] = 0};
     for (int k = 0; k < PP_COLUMN_COUNT; k++) {
-        if (k == PP_COL_CONTACT_END || k == PP_COL_PART_END || k == PP_COL_APPLIED_END) {
+        if (k == PP_COL_CONTACT_END || k == PP_COL_PART_END || k == PP_COL_APPLIED_END ||
+            k == PP_COL_CHANGE_END) {
             continue;  // load_ends has opened it
         }
         pp_growth growth = pp_column_at((pp_h5_column)k)->growth;
@@ -251,12 +253,17 @@ static perp_status load_columns(perp_recording *r, perp_error *error)
     if (status != PERP_OK) {
         return status;
     }
-    status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], error);
+    enum { CHANGES_MOST = 1000000 };
+    status = load_ends(r, PP_FRAMES, PP_COL_CHANGE_END, CHANGES_MOST, &r->change_end, error);
+    if (status != PERP_OK) {
+        return status;
+    }
+    status = load_table(r, PP_FRAMES, r->applied_end[frames - 1], r->change_end[frames - 1], error);
     if (status != PERP_OK || parts == 0) {
         return status;
     }
     r->table[PP_PARTS].rows = (int)parts;
-    return load_table(r, PP_PARTS, 0, error);
+    return load_table(r, PP_PARTS, 0, 0, error);
 }
 
 // The scene and the events, as texts that end with a zero.

@@ -131,7 +131,8 @@ perp_status pp_store_begin(pp_store *store, perp_error *error)
     static const char *const groups[] = {
         "applied",      "contacts",     "joints",         "certificate",  "energy",
         "solver",       "parts",        "parts/contacts", "parts/joints", "parts/certificate",
-        "parts/energy", "parts/solver", "inputs",         "actuators",    "sensors",
+        "parts/energy", "parts/solver", "inputs",         "actuators",    "changes",
+        "sensors",
     };
     errno = 0;
     for (size_t k = 0; k < sizeof groups / sizeof groups[0]; k++) {

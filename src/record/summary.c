@@ -222,7 +222,7 @@ static void put_final(pp_text *text, const perp_sim *sim)
 // The text belongs to the record, until it is asked for again.
 const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
 {
-    if (!record || !sim || sim->model != record->model) {
+    if (!record || !sim || sim->given != record->model) {
         return NULL;
     }
     pp_text *text = &record->summary;

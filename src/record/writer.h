@@ -66,7 +66,7 @@ struct perp_record {
     perp_actuator_state *actuator;    // the same
     double *sensor;                   // values of all sensors, the same
     int64_t contact_rows[PP_TABLES];  // of all frames and parts so far
-    int64_t part_rows, wrench_rows;
+    int64_t part_rows, wrench_rows, change_rows;
     perp_summary sum;
     int64_t framed;              // step of the last frame
     perp_certificate since;      // worst since the last frame

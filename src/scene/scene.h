@@ -10,6 +10,9 @@
 
 #include <perp/scene.h>
 
+// In every perp_scene_settings that perp_scene_settings_default made.
+#define PP_SETTINGS_COOKIE 0x70530003u
+
 // Owns all it points to. text is the file as it was read, comments included, so that a recording
 // can keep the scene byte by byte.
 struct perp_scene {

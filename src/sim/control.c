@@ -114,6 +114,7 @@ perp_status pp_sim_controls_begin(perp_sim *sim, double h)
     }
     if (sim->def.on_control) {
         memcpy(c->applied, sim->applied, (size_t)sim->model->bodies * sizeof *c->applied);
+        pp_sim_changes_begin(sim);
         sim->def.on_control(sim->def.user, sim, h);
     }
     return c->any ? begin(sim, h) : PERP_OK;
@@ -154,6 +155,7 @@ void pp_sim_controls_end(perp_sim *sim, bool done)
     if (sim->def.on_control && !done) {  // what it applied, or tried to
         memcpy(sim->applied, c->applied, (size_t)sim->model->bodies * sizeof *c->applied);
         sim->refused.i = -1;
+        pp_sim_changes_undo(sim);
     }
 }
 

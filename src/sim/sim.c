@@ -9,7 +9,7 @@
 #include <string.h>
 
 // In every definition that perp_sim_default made: one that was filled by hand, or by zeros, is refused.
-#define SIM_COOKIE 0x70490001u
+#define SIM_COOKIE 0x70490002u
 
 // Enums are 0 by default: stewart-trinkle, form auto, coulomb, newton, exponential, implicit,
 // linear, mended, body.
@@ -21,6 +21,7 @@ perp_sim_def perp_sim_default(void)
         .margin = 0.01,
         .theta = 0.5,
         .facets = 8,
+        .keyframe = {-1},
         .event = {.eps = 0.01,
                   .tolerance_relative = 1e-13,
                   .tolerance_absolute = 1e-14,
@@ -143,7 +144,16 @@ static bool allocate_sim(perp_sim *sim)
     pp_state_start(m, &sim->now);
     pp_sim_step_clock_set(sim);
     pp_frames(m, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
+    pp_sim_initial_turns(sim);
+    // handles are checked where a tree is made of them
+    sim->named_count = sim->def.tree && sim->def.tree_count > 0 ? sim->def.tree_count : 0;
+    sim->named = PP_ARRAY(sim->memory, int, sim->named_count);
+    if (!sim->named) {
+        return false;
+    }
+    for (int i = 0; i < sim->named_count; i++) {
+        sim->named[i] = sim->def.tree[i].i;
+    }
     return pp_sim_controls_create(sim) && pp_sim_sensors_create(sim);
 }
 
@@ -161,11 +171,15 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     if (status < 0) {
         return status;
     }
+    if (def->keyframe.i < -1 || def->keyframe.i >= model->keyframes) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: keyframe %d does not exist",
+                       def->keyframe.i);
+    }
     perp_sim *s = pp_alloc(env, sizeof *s);
     if (!s) {
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
-    *s = (perp_sim){.model = model, .def = *def, .refused = {-1}};
+    *s = (perp_sim){.model = model, .given = model, .def = *def, .refused = {-1}};
     s->env = pp_host_begin(&s->host, env, def->max_seconds);
     env = &s->env;
     // the string of the caller may be gone later
@@ -190,8 +204,13 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
         perp_sim_destroy(s);
         return pp_fail(error, PERP_ERR_MEMORY, "allocation failed");
     }
+    if (def->keyframe.i >= 0) {
+        status = pp_sim_start_at(s, def->keyframe.i, error);
+    }
     // positions first, on the bodies; the tree then reads its coordinates off them, and the stepper `event` projects both
-    status = pp_sim_fit_start(s, error);
+    if (status >= 0) {
+        status = pp_sim_fit_start(s, error);
+    }
     if (status >= 0) {
         status = pp_sim_create_tree(s, error);
     }
@@ -212,6 +231,7 @@ void perp_sim_destroy(perp_sim *sim)
 {
     if (sim) {
         perp_env env = sim->host.env;  // which outlives the sim
+        pp_sim_changes_free(sim);
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
         pp_ldl_destroy(sim->ldl_joints);
@@ -233,7 +253,7 @@ void perp_sim_destroy(perp_sim *sim)
 
 const perp_model *perp_sim_model(const perp_sim *sim)
 {
-    return sim ? sim->model : NULL;
+    return sim ? sim->given : NULL;
 }
 
 // Functions that look at a sim take NULL and answer with what means nothing, as none of them has a status.

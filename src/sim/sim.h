@@ -106,6 +106,15 @@ typedef struct pp_controls {
     bool any;              // there are inputs or actuators
 } pp_controls;
 
+// What the sim has differently from the model it was given. Lists are in heap memory that grows.
+typedef struct pp_changes {
+    perp_model *own;  // the model of the sim with its changes; NULL: nothing was changed yet
+    pp_change *list, *before, *acted;
+    int count, room;
+    int acted_count;  // of `acted`: what held in the last step, for recordings
+    int kept;         // of the list at the start of a step that calls on_control: `before` has them
+} pp_changes;
+
 // What sensors need of a step. Both members have a copy for the last step and one for the step under way, so that a step
 // that fails changes nothing.
 typedef struct pp_sensing {
@@ -141,7 +150,9 @@ typedef struct pp_host {
 struct perp_sim {
     pp_host host;
     perp_env env;  // of everything that lives no longer than the sim; the host's own is in `host`
-    const perp_model *model;
+    const perp_model *model;  // with the changes of this sim
+    const perp_model *given;  // as it was created
+    pp_changes changes;
     perp_sim_def def;
     char solver[16];   // def.solver's copy
     pp_arena *memory;  // lives as long as the sim
@@ -152,6 +163,8 @@ struct perp_sim {
     pp_islands *islands;
     pp_team team;
     pp_tree *tree;  // joint coordinates; NULL: bodies
+    int *named;     // def.tree, for a tree of joints that a sim of bodies is asked about
+    int named_count;
     char why[120];  // PERP_COORDINATES_AUTO: the reason of its choice; otherwise ""
     // a step reads now and writes next; pp_sim_commit swaps them
     pp_state now, next;
@@ -198,6 +211,15 @@ bool pp_sim_controls_create(perp_sim *sim);
 perp_status pp_sim_controls_begin(perp_sim *sim, double h);
 void pp_sim_controls_end(perp_sim *sim, bool done);
 
+// Changes of the model by this sim (change.c): what a step that fails takes back; a list from a saved state, which is
+// copied, false: no memory and nothing changed; and the memory.
+void pp_sim_changes_begin(perp_sim *sim);
+void pp_sim_changes_undo(perp_sim *sim);
+void pp_sim_changes_done(perp_sim *sim);
+perp_status pp_sim_changes_check(const perp_sim *sim, const pp_change *list, int count);
+bool pp_sim_changes_set(perp_sim *sim, const pp_change *list, int count);
+void pp_sim_changes_free(perp_sim *sim);
+
 // Sensors (sensor.c): memory for them, false: none left; a step begins; a part of it is about to be committed; it ends.
 bool pp_sim_sensors_create(perp_sim *sim);
 void pp_sim_sensors_begin(perp_sim *sim);
@@ -212,5 +234,12 @@ void pp_sim_step_clock_set(perp_sim *sim);
 void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn);
 // Turns start over from what the frames show.
 void pp_sim_reset_turns(perp_sim *sim);
+// Turns as they are, of bodies that were moved a little; and those of the model's initial state.
+void pp_sim_keep_turns(perp_sim *sim);
+void pp_sim_initial_turns(perp_sim *sim);
+// After a state was set: nothing is left of the steps before it, and bodies are on the tree.
+perp_status pp_sim_accept_state(perp_sim *sim);
+// The initial state of the model, or one of its keyframes, before it is corrected (keyframe.c).
+perp_status pp_sim_start_at(perp_sim *sim, int keyframe, perp_error *error);
 // Removes overlaps, open joints and crossed limits of the start, unless it is to stay as given.
 perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error);

@@ -39,6 +39,24 @@ void pp_sim_reset_turns(perp_sim *sim)
     pp_sim_follow_turns(sim->model, &now, sim->now.turn);
 }
 
+// Each joint is read before its own turn is written, and no coordinate depends on the turns of other joints.
+void pp_sim_keep_turns(perp_sim *sim)
+{
+    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_sim_follow_turns(sim->model, &now, sim->now.turn);
+}
+
+// A spatial joint has the coordinate -angle in the initial poses, which may be several turns. In the plane angles of
+// bodies have them.
+void pp_sim_initial_turns(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->joints; i++) {
+        sim->now.turn[i] = m->spatial ? -m->joint[i].angle : 0.0;
+    }
+    pp_sim_keep_turns(sim);
+}
+
 void perp_sim_state_size(const perp_sim *sim, int *nq, int *nv)
 {
     if (nq) {
@@ -108,16 +126,22 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
         memcpy(sim->now.q, q, nq * sizeof *q);
         memcpy(sim->now.nu, nu, nv * sizeof *nu);
     }
+    pp_frames(sim->model, &sim->now, sim->frames);
+    pp_sim_reset_turns(sim);
+    return pp_sim_accept_state(sim);
+}
+
+// A state that was set may be off the tree, or as given and unfit.
+perp_status pp_sim_accept_state(perp_sim *sim)
+{
     // nothing is known of contacts at another state
     sim->warm_count = 0;
     sim->sensing.h = 0.0;
     memset(sim->warm_rows, 0, warm_row_bytes(sim->model));
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
+    sim->projected = false;
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
-    pp_frames(sim->model, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
-    // a state that was set may be off the tree, or as given and unfit
     perp_status status = sim->tree ? pp_sim_project(sim) : PERP_OK;
     bool kept = status >= 0 && sim->def.start == PERP_START_AS_GIVEN;
     return kept ? pp_sim_fit_start(sim, &sim->error) : status;
@@ -139,13 +163,13 @@ uint64_t perp_sim_state_hash(const perp_sim *sim)
 typedef struct header {
     uint64_t magic, hash;
     uint64_t model;  // its fingerprint
-    int32_t nq, nv, joints, bodies, warm, unfit;
+    int32_t nq, nv, joints, bodies, warm, unfit, changes, unused;
     double t;
     pp_step_clock clock;
 } header;
 
-// "perpSTA6", of which the digit is the version of the layout.
-static const uint64_t MAGIC = 0x7065727053544136ull;
+// "perpSTA7", of which the digit is the version of the layout.
+static const uint64_t MAGIC = 0x7065727053544137ull;
 
 // q, nu and turns lie behind each other (allocate in sim.c).
 static size_t state_bytes(const perp_model *m)
@@ -164,17 +188,17 @@ static size_t control_bytes(const perp_model *m)
     return (2 * (size_t)m->inputs + (size_t)m->actuators) * sizeof(double);
 }
 
-// Header, state, wrenches, controls and warm starts behind each other.
-static size_t block_bytes(const perp_model *m, int warm)
+// Header, state, wrenches, controls, changes and warm starts behind each other.
+static size_t block_bytes(const perp_model *m, int changes, int warm)
 {
     return sizeof(header) + state_bytes(m) + applied_bytes(m) + control_bytes(m) +
-           warm_row_bytes(m) + (size_t)warm * sizeof(pp_warm);
+           (size_t)changes * sizeof(pp_change) + warm_row_bytes(m) + (size_t)warm * sizeof(pp_warm);
 }
 
 // It depends on the number of warm starts, which changes from step to step: ask before each save.
 size_t perp_sim_state_save_size(const perp_sim *sim)
 {
-    return sim ? block_bytes(sim->model, sim->warm_count) : 0;
+    return sim ? block_bytes(sim->model, sim->changes.count, sim->warm_count) : 0;
 }
 
 // From the first member behind the hash to the end of the warm starts.
@@ -203,6 +227,7 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
                    .bodies = m->bodies,
                    .warm = sim->warm_count,
                    .unfit = sim->unfit,
+                   .changes = sim->changes.count,
                    .t = sim->now.t,
                    .clock = sim->clock};
     char *to = block, *next = to + sizeof head;
@@ -215,6 +240,11 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
         memcpy(next, sim->controls.input, control_bytes(m));
     }
     next += control_bytes(m);
+    if (sim->changes.count > 0) {
+        size_t bytes = (size_t)sim->changes.count * sizeof *sim->changes.list;
+        memcpy(next, sim->changes.list, bytes);
+        next += bytes;
+    }
     memcpy(next, sim->warm_rows, warm_row_bytes(m));
     next += warm_row_bytes(m);
     if (sim->warm_count > 0) {
@@ -241,6 +271,30 @@ static perp_status reserve_warm(perp_sim *sim, int count)
     return PERP_OK;
 }
 
+// Changes and room for warm starts; a failure changes nothing. The block may be anywhere in memory: changes are copied
+// from it before they are read.
+static perp_status restore_changes(perp_sim *sim, const char *from, const header *head)
+{
+    perp_status status = reserve_warm(sim, head->warm);
+    if (status < 0 || (head->changes == 0 && sim->changes.count == 0)) {
+        return status;
+    }
+    size_t size = ((size_t)head->changes + 1) * sizeof(pp_change);
+    pp_change *list = pp_alloc(&sim->env, size);
+    if (!list) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(list, from, (size_t)head->changes * sizeof *list);
+    status = pp_sim_changes_check(sim, list, head->changes);
+    if (status < 0) {
+        status = pp_fail(&sim->error, status, "restore: the block is damaged");
+    } else if (!pp_sim_changes_set(sim, list, head->changes)) {
+        status = PERP_ERR_MEMORY;
+    }
+    pp_free(&sim->env, list, size);
+    return status;
+}
+
 // Sizes and the hash are checked before anything is written; a block of another model is recognised by its fingerprint.
 perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
 {
@@ -250,24 +304,26 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     header head;
     const perp_model *m = sim->model;
     const char *from = block;
-    if (!block || size < block_bytes(m, 0)) {
+    if (!block || size < block_bytes(m, 0, 0)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is too small");
     }
     memcpy(&head, from, sizeof head);
     if (head.magic != MAGIC || head.model != m->fingerprint || head.nq != m->nq ||
         head.nv != m->nv || head.joints != m->joints || head.bodies != m->bodies || head.warm < 0 ||
-        size < block_bytes(m, head.warm)) {
+        head.changes < 0 || size < block_bytes(m, head.changes, head.warm)) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "restore: the block is not a state of this model");
     }
-    if (head.hash != hash_block(from, block_bytes(m, head.warm))) {
+    if (head.hash != hash_block(from, block_bytes(m, head.changes, head.warm))) {
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "restore: the block is damaged");
     }
     // nothing of the sim has changed until here: a bad block leaves it as it was
-    perp_status status = reserve_warm(sim, head.warm);
+    perp_status status = restore_changes(
+        sim, from + sizeof head + state_bytes(m) + applied_bytes(m) + control_bytes(m), &head);
     if (status < 0) {
         return status;
     }
+    m = sim->model;  // with other changes
     const char *next = from + sizeof head;
     sim->now.t = head.t;
     sim->clock = head.clock;
@@ -279,7 +335,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     if (sim->controls.any) {
         memcpy(sim->controls.input, next, control_bytes(m));
     }
-    next += control_bytes(m);
+    next += control_bytes(m) + (size_t)head.changes * sizeof(pp_change);
     memcpy(sim->warm_rows, next, warm_row_bytes(m));
     next += warm_row_bytes(m);
     sim->warm_count = head.warm;

@@ -76,7 +76,8 @@ static bool allocate_tree(perp_tree *t)
     return t->state[0] && t->state[1] && t->turn && t->frames && t->link && t->loop && t->names;
 }
 
-// The state at t = 0 from the initial poses of the bodies. No full turns are known yet: NaN.
+// The state at t = 0 from the initial poses of the bodies. A spatial joint has the coordinate -angle there, which may be
+// several turns; in the plane angles of bodies have them.
 static perp_status read_initial_state(perp_tree *t)
 {
     const perp_model *m = t->tree.model;
@@ -88,7 +89,7 @@ static perp_status read_initial_state(perp_tree *t)
     }
     name_coordinates(t);
     for (int i = 0; i < m->joints; i++) {
-        t->turn[i] = (double)NAN;
+        t->turn[i] = m->spatial ? -m->joint[i].angle : (double)NAN;
     }
     pp_state_start(m, &state);
     return perp_tree_set_bodies(t, 0.0, state.q, state.nu, NULL, NULL);

@@ -294,7 +294,11 @@ static void order_links(pp_tree *t, grower *g, const int *joints, int count)
         }
     }
     for (int i = 0; i < count; i++) {
-        root_at(t, g, m->joint[joints[i]].a);
+        int root = m->joint[joints[i]].a;
+        // a massless root would not be determined
+        if (!m->body[root].massless) {
+            root_at(t, g, root);
+        }
     }
     for (int i = 0; i < 2 * m->bodies; i++) {
         int body = i % m->bodies;

@@ -23,6 +23,12 @@ static perp_status load_scene(const perp_env *env, void *user)
     perp_status status = perp_scene_load(user, env, &scene, &error);
     assert_true((status >= 0) == (scene != NULL));
     assert_true(status >= 0 || error.text[0]);
+    if (status >= 0) {  // and written again
+        perp_scene *again = NULL;
+        status = perp_scene_create(perp_scene_model(scene), NULL, env, &again, &error);
+        assert_true((status >= 0) == (again != NULL));
+        perp_scene_destroy(again);
+    }
     perp_scene_destroy(scene);
     return status;
 }
@@ -58,6 +64,7 @@ static void scenes(void **state)
         "fuzz/corpus/scene/space.json",
         "fuzz/corpus/scene/pusher.json",
         "fuzz/corpus/scene/control.json",
+        "fuzz/corpus/scene/keyframes.json",
         "fuzz/corpus/scene/sensors.json",
         "scenes/windows-2.json",
         "scenes/mesh-ramp.json",

@@ -602,6 +602,7 @@ static void what_cannot_be_judged_is_stated(void **state)
                                          NULL, &scene, NULL),
                          PERP_OK);
         def.h = perp_scene_step(scene);
+        def.scene = "";
         assert_int_equal(perp_sim_create(perp_scene_model(scene), NULL, NULL, &sim, NULL), PERP_OK);
         assert_int_equal(perp_record_create(place.path, sim, &def, NULL, &record, NULL), PERP_OK);
         for (int i = 0; i < 5; i++) {

@@ -200,14 +200,24 @@ static void schema_and_reader_know_the_same(void **state)
     static const struct {
         const char *name;
         const pp_object *object;
-    } objects[] = {{"limits", &pp_limits_object},    {"body", &pp_body_object},
-                   {"drive", &pp_drive_object},      {"shape", &pp_shape_object},
-                   {"contact", &pp_contact_object},  {"pair", &pp_pair_object},
-                   {"joint", &pp_joint_object},      {"force", &pp_force_object},
-                   {"input", &pp_input_object},      {"actuator", &pp_actuator_object},
-                   {"site", &pp_site_object},        {"sensor", &pp_sensor_object},
-                   {"copies", &pp_replicate_object}, {"include", &pp_include_object},
-                   {"assembly", &pp_assembly_object}};
+    } objects[] = {{"limits", &pp_limits_object},
+                   {"body", &pp_body_object},
+                   {"drive", &pp_drive_object},
+                   {"shape", &pp_shape_object},
+                   {"contact", &pp_contact_object},
+                   {"pair", &pp_pair_object},
+                   {"joint", &pp_joint_object},
+                   {"force", &pp_force_object},
+                   {"input", &pp_input_object},
+                   {"actuator", &pp_actuator_object},
+                   {"site", &pp_site_object},
+                   {"sensor", &pp_sensor_object},
+                   {"copies", &pp_replicate_object},
+                   {"include", &pp_include_object},
+                   {"assembly", &pp_assembly_object},
+                   {"keyframe", &pp_keyframe_object},
+                   {"keyframe_joint", &pp_keyframe_joint_object},
+                   {"keyframe_body", &pp_keyframe_body_object}};
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const json_t *definition = json_object_get(defs, objects[k].name);
         expect_same_keys(objects[k].object, json_object_get(definition, "properties"));
@@ -272,6 +282,11 @@ static void wrong_scenes_break_the_schema(void **state)
         "{\"max_seconds\": -0.1}",
         "{\"joints\": [{\"kind\": \"spherical\", \"b\": \"x\", \"axis\": [0, 0, 1]}]}",
         "{\"joints\": [{\"kind\": \"screw\", \"b\": \"x\"}]}",
+        "{\"keyframes\": [{}]}",
+        "{\"keyframes\": [{\"name\": \"a\", \"joints\": [0]}]}",
+        "{\"keyframes\": [{\"name\": \"a\", \"joints\": {\"x\": {\"angle\": 1}}}]}",
+        "{\"keyframes\": [{\"name\": \"a\", \"bodies\": {\"x\": {\"mass\": 1}}}]}",
+        "{\"keyframes\": [{\"name\": \"a\", \"inputs\": {\"x\": true}}]}",
     };
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
         char why[400];

@@ -74,6 +74,7 @@ static perp_error error;
 static const perp_body BODY = {1};
 static const perp_shape SHAPE = {0};
 static const perp_joint JOINT = {0};
+static const perp_keyframe KEYFRAME = {0};
 
 static void comp(void **state)
 {
@@ -182,6 +183,14 @@ static void models(void **state)
     IS(perp_model_sensor_kind(NULL, (perp_sensor){0}), PERP_SENSOR_JOINT_POSITION);
     IS(perp_model_sensor_size(NULL, (perp_sensor){0}), 0);
     IS(perp_builder_add_force(NULL, NULL).i, -1);
+    IS(perp_builder_add_keyframe(NULL, NULL).i, -1);
+    HARMLESS(perp_builder_set_keyframe_time(NULL, KEYFRAME, 0.0));
+    HARMLESS(perp_builder_set_keyframe_joint(NULL, KEYFRAME, JOINT, NULL, NULL));
+    HARMLESS(perp_builder_set_keyframe_body(NULL, KEYFRAME, BODY, NULL));
+    HARMLESS(perp_builder_set_keyframe_input(NULL, KEYFRAME, (perp_input){0}, 0.0));
+    IS(perp_model_keyframes(NULL), 0);
+    IS(perp_model_keyframe(NULL, NULL).i, -1);
+    EMPTY(perp_model_keyframe_name(NULL, KEYFRAME));
     HARMLESS(perp_builder_set_listed_only(NULL, true));
     IS(perp_builder_status(NULL, &error), PERP_ERR_MEMORY);  // it could not be made
     IS(perp_model_create(NULL, &model, &error), PERP_ERR_MEMORY);
@@ -287,6 +296,21 @@ static void sims(void **state)
     REFUSED(perp_sim_state_get(NULL, x, x, x));
     REFUSED(perp_sim_state_set(NULL, 0.0, x, x));
     HARMLESS(perp_sim_state_hash(NULL));
+    REFUSED(perp_sim_reset(NULL, KEYFRAME));
+    REFUSED(perp_sim_gravity_set(NULL, (perp_vec3){0}));
+    HARMLESS(perp_sim_gravity(NULL));
+    REFUSED(perp_sim_shape_friction_set(NULL, SHAPE, 0.0, 0.0, 0.0));
+    REFUSED(perp_sim_pair_friction_set(NULL, SHAPE, SHAPE, (perp_friction){0}));
+    HARMLESS(perp_sim_pair_friction(NULL, SHAPE, SHAPE));
+    REFUSED(perp_sim_actuator_gains_set(NULL, (perp_actuator){0}, 0.0, NULL));
+    REFUSED(perp_sim_actuator_limits_set(NULL, (perp_actuator){0}, 0.0, 0.0));
+    REFUSED(perp_sim_joint_rate_set(NULL, JOINT, 0.0, 0.0));
+    REFUSED(perp_sim_body_motion_set(NULL, BODY, NULL, NULL));
+    HARMLESS(perp_sim_body_apply_at(NULL, BODY, (perp_vec3){0}, (perp_vec3){0}));
+    REFUSED(perp_sim_joint_apply(NULL, JOINT, 0.0));
+    REFUSED(perp_sim_tree_size(NULL, &n, &n));
+    REFUSED(perp_sim_tree_state_get(NULL, x, x, x));
+    REFUSED(perp_sim_tree_state_set(NULL, 0.0, x, x));
     IS(perp_sim_state_save_size(NULL), 0u);
     REFUSED(perp_sim_state_save(NULL, x, sizeof x));
     REFUSED(perp_sim_state_restore(NULL, x, sizeof x));
@@ -390,6 +414,10 @@ static void scenes(void **state)
     IS(perp_scene_files(NULL, &n), NULL);
     IS(perp_scene_parameters(NULL, &n), NULL);
     REFUSED(perp_scene_write(NULL, "x", &error));
+    HARMLESS(perp_scene_settings_default());
+    perp_scene *made = NULL;
+    REFUSED(perp_scene_create(NULL, NULL, NULL, &made, &error));
+    REFUSED(perp_model_write(NULL, NULL, "x", &error));
     HARMLESS(perp_generator_count());
     IS(perp_generator_at(-1), NULL);
     REFUSED(perp_scene_generate(NULL, NULL, 0, NULL, &scene, &error));

@@ -6,6 +6,7 @@
 #include "support/cmocka.h"
 
 #include <perp/io.h>
+#include <perp/tree.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -242,6 +243,40 @@ static void heavy_chains_do_not_pass(void **state)
     finish(&r);
 }
 
+// An arm in space whose joint starts at 4 rad, within its limits of 3.5 and 5: more than half a turn from 0. It used to
+// start at 4 - 2 pi, beyond the lower limit, and was moved there.
+#define FAR_ARM(stepper, coordinates)                                                              \
+    "{\"gravity\": [0, 0, 0], \"stepper\": \"" stepper "\", \"coordinates\": \"" coordinates       \
+    "\", \"bodies\": [{\"name\": \"arm\", \"kind\": \"solid\", \"mass\": 2, \"inertia\": [1, 1, "  \
+    "1], \"spin\": [0, 0, 0.5]}], \"joints\": [{\"name\": \"hinge\", \"kind\": \"revolute\", "     \
+    "\"a\": \"ground\", \"b\": \"arm\", \"axis\": [0, 0, 1], \"angle\": -4, \"lower\": 3.5, "      \
+    "\"upper\": 5}]}"
+
+static void starts_beyond_half_a_turn_are_kept(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {FAR_ARM("stewart-trinkle", "body"),
+                                        FAR_ARM("stewart-trinkle", "joint"),
+                                        FAR_ARM("moreau-jean", "body"), FAR_ARM("event", "body")};
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        run r = begin(texts[k]);
+        assert_int_equal(r.status, PERP_OK);
+        assert_string_equal(perp_sim_info(r.sim)->remark, "");
+        for (int i = 0; i < 100; i++) {
+            assert_true(perp_sim_step(r.sim, 0.01) >= 0);
+        }
+        assert_true(fabs(perp_sim_joint(r.sim, (perp_joint){0}).coordinate - 4.5) < 1e-9);
+        perp_tree *tree;
+        double q, qd;
+        assert_int_equal(
+            perp_tree_create(perp_scene_model(r.scene), NULL, 0, NULL, &tree, &r.error), PERP_OK);
+        perp_tree_get(tree, NULL, &q, &qd);
+        assert_true(fabs(q - 4.0) < 1e-12 && fabs(qd - 0.5) < 1e-12);
+        perp_tree_destroy(tree);
+        finish(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +288,7 @@ int main(void)
         cmocka_unit_test(open_joints_are_closed),
         cmocka_unit_test(impossible_starts_are_refused),
         cmocka_unit_test(heavy_chains_do_not_pass),
+        cmocka_unit_test(starts_beyond_half_a_turn_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -505,6 +505,32 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
     return PERP_OK;
 }
 
+// The model as the sim had it in the step. Without a scene nothing is judged that depends on it.
+static perp_status take_changes(pp_recheck *c, const perp_recording *r, perp_error *error)
+{
+    uint64_t hash =
+        r->changes > 0 ? pp_hash(1, r->change, (size_t)r->changes * sizeof *r->change) : 0;
+    c->changed = hash != c->changes;
+    c->changes = hash;
+    if (!c->scene || !c->changed) {
+        return PERP_OK;
+    }
+    for (int i = 0; i < r->changes; i++) {
+        if (pp_model_check_change(c->scene, &r->change[i], NULL) < 0) {
+            return pp_load_fail(r, error, "changes", "has a value that the model cannot have");
+        }
+    }
+    if (!c->own) {
+        c->own = pp_model_own(c->scene, r->arena);
+    }
+    if (!c->own) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
+    }
+    pp_model_apply_changes(c->own, c->scene, r->change, r->changes);
+    c->model = c->own;
+    return PERP_OK;
+}
+
 // Frame 0 is believed: it is where the first step starts.
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
 {
@@ -525,6 +551,10 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
             return status;
         }
         c->now = frame;
+        status = take_changes(c, r, error);
+        if (status < 0) {
+            return status;
+        }
         take_step(c, k + 1 == r->info.frames);
         if (c->check->item[PERP_CHECK_RECORD].done) {
             pp_check_recorded_actuators(c);
@@ -602,7 +632,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     }
     // The recording is read only, but for the frame it holds.
     pp_recheck c = {.info = &r->info, .recording = r, .check = check};
-    c.model = scene ? perp_scene_model(scene) : NULL;
+    c.model = c.scene = scene ? perp_scene_model(scene) : NULL;
     c.arena = pp_arena_create(&r->env);
     c.where = (char(*)[PP_WHERE_MAX])PP_ZEROS(r->arena, char, PERP_CHECK_COUNT *PP_WHERE_MAX);
     // The state before the step that is judged: q, nu, and the coordinates of the joints.

@@ -13,7 +13,11 @@ enum { PP_WHERE_MAX = 200 };
 typedef struct pp_recheck {
     const perp_recording_info *info;
     const perp_recording *recording;
-    const perp_model *model;  // NULL: the recording has no scene
+    const perp_model *model;  // NULL: the recording has no scene. With the changes of the step
+    const perp_model *scene;  // the model of the scene
+    perp_model *own;          // its copy, where the caller changed parameters
+    uint64_t changes;         // a hash of those of the step; 0: none
+    bool changed;             // they are others than those of the frame before
     pp_arena *arena;          // of the step
     perp_check *check;
     char (*where)[PP_WHERE_MAX];          // text of each item

@@ -15,9 +15,8 @@ enum { MOST = 1000000 };  // bodies, shapes or joints of a scene
 
 // ── Objects ──────────────────────────────────────────────────────────────────────────────────────
 
-// The error of the builder, if it has one, at the place of the object being read. Its message names
-// the object, so that the reader must not.
-static perp_status builder_error(pp_reader *r)
+// Its message names the object, so that the reader must not.
+perp_status pp_reader_built(pp_reader *r)
 {
     perp_error error = {0};
     perp_status status = perp_builder_status(r->builder, &error);
@@ -94,6 +93,24 @@ static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_
     return PERP_OK;
 }
 
+// "body" of a shape in the list of the scene; its name is then its own, without that of the body.
+static perp_status read_owner(pp_reader *r, const json_t *json, int *owner)
+{
+    static const pp_field field = {.key = "body", .kind = PP_FIELD_BODY};
+    const json_t *value = json_object_get(json, "body");
+    perp_body body = {0};
+    if (!value) {
+        return PERP_OK;
+    }
+    pp_reader_enter(r, "body", 0);
+    perp_status status = *owner > 0 ? pp_reader_fail(r, "'body' is for shapes in the list of the "
+                                                        "scene; remove it")
+                                    : pp_reader_value(r, &field, value, &body);
+    pp_reader_leave(r);
+    *owner = body.i;
+    return status;
+}
+
 // Shapes of the ground (owner 0) and of bodies.
 static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
 {
@@ -106,7 +123,10 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     if (status == PERP_OK) {
         name = full_name(r, owner, own);
     }
-    if (!name) {
+    if (status == PERP_OK) {
+        status = read_owner(r, json, &owner);
+    }
+    if (!name || status < 0) {
         return status < 0 ? status : PERP_ERR_MEMORY;
     }
     pp_print(r->object, sizeof r->object, "shape '%.90s'", name);
@@ -131,7 +151,7 @@ static perp_status read_shape(pp_reader *r, const json_t *json, int index, int o
     pp_names_add(&r->shape_names, name, r->shapes);
     r->shape[r->shapes++] = (pp_known_shape){.name = name, .own = own, .body = owner};
     perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
@@ -249,7 +269,7 @@ static perp_status read_body(pp_reader *r, const json_t *json, int index, int ow
     pp_names_add(&r->body_names, name, r->bodies);
     r->body[r->bodies++] = (pp_known_body){name, def};
     perp_builder_add_body(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // Runs after all bodies and the shapes of the ground, so that these have the lowest numbers: a
@@ -295,7 +315,7 @@ static perp_status read_contact(pp_reader *r, const json_t *json, int index, int
     if (status == PERP_OK) {
         def.tangent_A = place_tangent(r, def.a, def.tangent_A);
         perp_builder_add_contact(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -331,7 +351,7 @@ static perp_status read_pair(pp_reader *r, const json_t *json, int index, int ow
     }
     def.tangent_A = place_tangent(r, def.a, def.tangent_A);
     perp_builder_add_pair(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // ── Joints and forces ────────────────────────────────────────────────────────────────────────────
@@ -485,7 +505,7 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     r->joint[r->joints++] = name;
     joint.def.name = name;
     perp_builder_add_joint(r->builder, &joint.def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // A force, spring or drag. Springs and twist springs need two bodies.
@@ -513,7 +533,7 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
     }
     if (status == PERP_OK) {
         perp_builder_add_force(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -547,7 +567,7 @@ static perp_status read_input(pp_reader *r, const json_t *json, int index, int o
         json_is_number(value) ? json_number_value(value) : fmax(def.lower, fmin(def.upper, 0.0));
     r->input[r->inputs++] = def.name;
     perp_builder_add_input(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // t, then q[…] and dq[…] of every joint.
@@ -585,7 +605,7 @@ static perp_status read_source(pp_reader *r, const json_t *json, int place, int 
     r->inputs = inputs;
     if (status == PERP_OK) {
         perp_builder_set_input_source(r->builder, (perp_input){index}, source);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -619,7 +639,7 @@ static perp_status read_actuator(pp_reader *r, const json_t *json, int index, in
         }
         r->actuator[r->actuators++] = def.name ? def.name : "";
         perp_builder_add_actuator(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -653,7 +673,7 @@ static perp_status read_site(pp_reader *r, const json_t *json, int index, int ow
     pp_names_add(&r->site_names, def.name, r->sites);
     r->site[r->sites++] = def.name;
     perp_builder_add_site(r->builder, &def);
-    return builder_error(r);
+    return pp_reader_built(r);
 }
 
 // The frame of a sensor is a site or a body; the builder checks that, and which joints a sensor can have.
@@ -681,7 +701,7 @@ static perp_status read_sensor(pp_reader *r, const json_t *json, int index, int 
     }
     if (status == PERP_OK) {
         perp_builder_add_sensor(r->builder, &def);
-        status = builder_error(r);
+        status = pp_reader_built(r);
     }
     return status;
 }
@@ -876,5 +896,8 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
         }
     }
     status = pp_reader_pass(r, root, NULL, NULL);
-    return status == PERP_OK ? pp_reader_tree(r, root, &settings->sim) : status;
+    if (status == PERP_OK) {
+        status = pp_reader_tree(r, root, &settings->sim);
+    }
+    return status == PERP_OK ? pp_reader_keyframes(r, root, &settings->sim) : status;
 }

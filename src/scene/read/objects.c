@@ -105,6 +105,9 @@ static const pp_field scene_fields[] = {
     {.key = "forces", .kind = PP_FIELD_OTHER},
     {.key = "inputs", .kind = PP_FIELD_OTHER},
     {.key = "actuators", .kind = PP_FIELD_OTHER},
+    // Named states, and the one to start from (keyframes.c).
+    {.key = "keyframes", .kind = PP_FIELD_OTHER},
+    {.key = "keyframe", .kind = PP_FIELD_OTHER},
     {.key = "sites", .kind = PP_FIELD_OTHER},
     {.key = "sensors", .kind = PP_FIELD_OTHER},
     // Numbers with names, and objects from files and in assemblies (parts.c).
@@ -304,6 +307,8 @@ enum {
 // Shapes, in the frame of their body. Radii and lengths are needed by the kinds that have them.
 static const pp_field shape_fields[] = {
     {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_shape_def, name)},
+    // Of a shape in the list of the scene: the body it belongs to, in place of the ground (build.c).
+    {.key = "body", .kind = PP_FIELD_OTHER},
     {.key = "position",
      .kind = PP_FIELD_VECTOR,
      .offset = AT(perp_shape_def, position_B),

@@ -98,7 +98,7 @@ extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_dri
     pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
     pp_input_object, pp_actuator_object, pp_site_object, pp_sensor_object, pp_table_object,
     pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
-    pp_assembly_object;
+    pp_assembly_object, pp_keyframe_object, pp_keyframe_joint_object, pp_keyframe_body_object;
 
 // ── Units (units.c) ──────────────────────────────────────────────────────────────────────────────
 
@@ -397,6 +397,11 @@ perp_status pp_reader_bits(pp_reader *r, const pp_field *field, const json_t *va
 perp_status pp_reader_priority(pp_reader *r, const pp_field *field, const json_t *value,
                                int32_t *to);
 perp_status pp_reader_colour(pp_reader *r, const pp_field *field, const json_t *value, int32_t *to);
+
+// The error of the builder, if it has one, at the place of the object being read (build.c).
+perp_status pp_reader_built(pp_reader *r);
+// "keyframes" of a scene, and "keyframe", the one it starts from (keyframes.c).
+perp_status pp_reader_keyframes(pp_reader *r, const json_t *root, perp_sim_def *sim);
 
 // Reads the whole file into settings and the builder (build.c).
 perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *settings);

@@ -94,13 +94,18 @@ perp_status pp_sim_event_project(perp_sim *sim)
         return pp_is_final(status) ? status : PERP_OK;  // the first step says what is wrong
     }
     pp_tree_frames(tree, sim->now.t, q, qd, body);
+    int farthest = pp_sim_farthest(sim, body);
     pp_hybrid_state(m, body, sim->now.q, sim->now.nu);
     pp_frames(m, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
+    pp_sim_keep_turns(sim);
+    // a start that was corrected is off by what its rounds left, and has a remark
+    if (sim->projected && !(moved > 1e-6 || moved_rate > 1e-6)) {
+        return PERP_OK;
+    }
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "the initial state was changed by up to %.3g m or rad, %.3g m/s or rad/s, to satisfy "
-             "joints and contacts",
-             moved, moved_rate);
+             "joints and contacts; body '%.40s' most",
+             moved, moved_rate, m->body[farthest].name);
     sim->projected = true;
     return PERP_OK;
 }

@@ -136,6 +136,28 @@ static void write_places(const perp_model *m, const pp_frame *body, const double
     }
 }
 
+// Rotations count by the size of the body, and velocities by a second of them.
+int pp_sim_farthest(const perp_sim *sim, const pp_frame *to)
+{
+    const perp_model *m = sim->model;
+    int farthest = 0;
+    double most = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *a = &sim->frames[i], *b = &to[i];
+        if (m->body[i].nv == 0) {
+            continue;
+        }
+        double turn = pp_length(pp_quat_log(pp_quat_mul(pp_quat_conjugate(a->rot), b->rot)));
+        double way = pp_length(pp_sub(b->p, a->p)) + turn * m->body[i].reach;
+        way += pp_length(pp_sub(b->v, a->v)) + pp_length(pp_sub(b->w, a->w)) * m->body[i].reach;
+        if (way > most) {
+            most = way;
+            farthest = i;
+        }
+    }
+    return farthest;
+}
+
 // Coordinates of the tree read off the bodies, and bodies placed by them; what they lost is how far
 // a body was off.
 perp_status pp_sim_project(perp_sim *sim)
@@ -159,11 +181,18 @@ perp_status pp_sim_project(perp_sim *sim)
         return PERP_OK;
     }
     pp_tree_frames(tree, sim->now.t, q, qd, body);
+    int farthest = pp_sim_farthest(sim, body);
     write_places(m, body, sim->now.q, sim->now.q);
     pp_frames(m, &sim->now, sim->frames);
-    pp_sim_reset_turns(sim);
+    pp_sim_keep_turns(sim);
+    // a start that was corrected is off by what its rounds left, and has a remark
+    if (sim->projected) {
+        return PERP_OK;
+    }
     pp_print(sim->info.remark, sizeof sim->info.remark,
-             "bodies were moved by up to %.3g m or rad to close the joints of the tree", lost);
+             "bodies were moved by up to %.3g m or rad to close the joints of the tree; body "
+             "'%.40s' most",
+             lost, m->body[farthest].name);
     sim->projected = true;
     return PERP_OK;
 }

@@ -58,6 +58,8 @@ perp_status pp_sim_work_off(perp_sim *sim, double h);
 perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error);
 // Bodies that are apart at joints of the tree are moved together; a remark says how far.
 perp_status pp_sim_project(perp_sim *sim);
+// The body that differs most from its frame of now; 0: none does.
+int pp_sim_farthest(const perp_sim *sim, const pp_frame *to);
 // The step's tree, and the coordinates its problem is written in.
 perp_status pp_sim_coordinates(perp_sim *sim);
 // Bodies of the end of the step on the tree again, after they were moved one by one.

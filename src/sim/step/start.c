@@ -340,7 +340,7 @@ static perp_status remove_faults(start_fit *f, double *q)
         double before = f->fault.worst;
         memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
         perp_status status = round_once(f, HUGE_VAL);
-        pp_sim_reset_turns(sim);
+        pp_sim_keep_turns(sim);
         pp_arena_reset(sim->arena);
         if (status < 0) {
             return status;
@@ -400,18 +400,23 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     if (!(first.worst > FITS)) {
         return PERP_OK;
     }
+    // the arena of the step is reset in every round
+    pp_mark mark = pp_arena_mark(sim->memory);
     pp_frame *from = PP_ARRAY(sim->memory, pp_frame, m->bodies);
     double *q = PP_ARRAY(sim->memory, double, m->nq);
-    if (!from || !q) {
-        return refuse_start(&f, PERP_ERR_MEMORY, error);
+    status = PERP_ERR_MEMORY;
+    if (from && q) {
+        memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
+        status = remove_faults(&f, q);
     }
-    memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
-    status = remove_faults(&f, q);
-    if (status < 0 || !(f.fault.worst <= FITS)) {
-        return refuse_start(&f, status, error);
+    if (status < 0 || !from || !(f.fault.worst <= FITS)) {
+        status = refuse_start(&f, status, error);
+    } else {
+        pp_sim_keep_turns(sim);
+        status = report_moves(&f, from, &first, error);
     }
-    pp_sim_reset_turns(sim);
-    return report_moves(&f, from, &first, error);
+    pp_arena_release(sim->memory, mark);
+    return status;
 }
 
 // One round at the end of a step, the bodies on the tree again where there is one.

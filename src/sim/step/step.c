@@ -225,6 +225,9 @@ perp_status perp_sim_step(perp_sim *sim, double h)
         pp_sim_stop_end(sim);
     }
     pp_sim_controls_end(sim, status >= 0);
+    if (status >= 0) {
+        pp_sim_changes_done(sim);
+    }
     pp_sim_sensors_end(sim, status >= 0);
     sim->stepping = false;
     return status;
