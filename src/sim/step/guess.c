@@ -146,7 +146,9 @@ const double *pp_sim_guess(perp_sim *sim)
             next++;
         }
     }
-    for (int i = rows->nc; i < rows->nn; i++) {
+    // limits of bodies start from nothing, as contacts that are new
+    int limits = sim->tree ? rows->nn : rows->nc;
+    for (int i = rows->nc; i < limits; i++) {
         guess[i] = sim->warm_rows[pp_sim_limit_place(rows, i)];
     }
     for (int i = 0; i < rows->nm; i++) {
