@@ -14,7 +14,7 @@
 
 enum { NAME_MOST = 60, IGNORED_MOST = 20 * 1000 * 1000 };
 
-typedef struct writer {
+typedef struct robot_writer {
     pp_robot *robot;
     pp_import_report *report;
     perp_error *error;
@@ -35,11 +35,11 @@ typedef struct writer {
     bool weightless;             // some body has gravity compensation
     int ignored;                 // pairs of shapes that were tried
     const char *separator;       // before the next object of a list
-} writer;
+} robot_writer;
 
 // ── Names and notes ──────────────────────────────────────────────────────────────────────────────
 
-static void no_memory(writer *w)
+static void no_memory(robot_writer *w)
 {
     if (w->status == PERP_OK) {
         w->status = pp_fail(w->error, PERP_ERR_MEMORY, "not enough memory for this model");
@@ -47,7 +47,7 @@ static void no_memory(writer *w)
 }
 
 // Names of scenes have at most 60 bytes, and braces or dots could mean something else.
-static const char *scene_name(writer *w, pp_robot_list list, const char *name)
+static const char *scene_name(robot_writer *w, pp_robot_list list, const char *name)
 {
     char *own = PP_ARRAY(w->robot->arena, char, NAME_MOST + 1);
     if (!own) {
@@ -75,7 +75,7 @@ static const char *scene_name(writer *w, pp_robot_list list, const char *name)
     return "";
 }
 
-static void unused(writer *w, const pp_xml *at, const char *what, const char *why)
+static void unused(robot_writer *w, const pp_xml *at, const char *what, const char *why)
 {
     pp_report_add(w->report, PERP_IMPORT_NOT_USED, at, what, why);
 }
@@ -88,7 +88,7 @@ static bool collides(const pp_robot_geom *geom)
 }
 
 // Mass, frame and name of each group of bodies.
-static void weigh_groups(writer *w)
+static void weigh_groups(robot_writer *w)
 {
     pp_robot *robot = w->robot;
     for (int i = 1; i < robot->bodies; i++) {
@@ -131,7 +131,7 @@ static void weigh_groups(writer *w)
 }
 
 // Names of joints, and of the massless bodies between them.
-static void name_joints(writer *w)
+static void name_joints(robot_writer *w)
 {
     pp_robot *robot = w->robot;
     for (int j = 0; j < robot->joints; j++) {
@@ -153,7 +153,7 @@ static void name_joints(writer *w)
 }
 
 // Which bodies have all colliding shapes of their group: exclusions of bodies then are those of the scene.
-static void find_alone(writer *w)
+static void find_alone(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     int *owner = PP_ARRAY(robot->arena, int, robot->bodies);
@@ -177,7 +177,7 @@ static void find_alone(writer *w)
     }
 }
 
-static bool prepare(writer *w, int key)
+static bool prepare(robot_writer *w, int key)
 {
     pp_robot *robot = w->robot;
     size_t n = (size_t)robot->bodies, m = (size_t)robot->joints + 1;
@@ -219,7 +219,7 @@ static bool prepare(writer *w, int key)
 // ── Lists ────────────────────────────────────────────────────────────────────────────────────────
 
 // "key": [ ... ], with the objects on lines of their own.
-static void open_list(writer *w, const char *key)
+static void open_list(robot_writer *w, const char *key)
 {
     pp_json_raw(&w->t, ",\n \"");
     pp_json_raw(&w->t, key);
@@ -227,7 +227,7 @@ static void open_list(writer *w, const char *key)
     w->separator = "\n  ";
 }
 
-static void next_object(writer *w, const char *name)
+static void next_object(robot_writer *w, const char *name)
 {
     pp_json_raw(&w->t, w->separator);
     w->separator = ",\n  ";
@@ -235,14 +235,14 @@ static void next_object(writer *w, const char *name)
     pp_json_string(&w->t, name);
 }
 
-static void close_list(writer *w)
+static void close_list(robot_writer *w)
 {
     pp_json_raw(&w->t, "]");
 }
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
-static void put_vertices(writer *w, const pp_robot_mesh *mesh)
+static void put_vertices(robot_writer *w, const pp_robot_mesh *mesh)
 {
     pp_json_key(&w->t, "vertices");
     for (int k = 0; k < mesh->hull_vertices; k++) {
@@ -253,7 +253,7 @@ static void put_vertices(writer *w, const pp_robot_mesh *mesh)
 }
 
 // Whether a scene has this kind of shape; what it does not have is reported.
-static bool shape_exists(writer *w, const pp_robot_geom *geom)
+static bool shape_exists(robot_writer *w, const pp_robot_geom *geom)
 {
     if (geom->kind == PP_ROBOT_HFIELD || geom->kind == PP_ROBOT_SDF) {
         unused(w, geom->at, geom->kind == PP_ROBOT_SDF ? "shapes of type sdf" : "height fields",
@@ -285,7 +285,7 @@ static bool shape_exists(writer *w, const pp_robot_geom *geom)
     return status == PERP_OK;
 }
 
-static void put_kind(writer *w, const pp_robot_geom *geom)
+static void put_kind(robot_writer *w, const pp_robot_geom *geom)
 {
     const double *s = geom->size;
     static const char *const words[] = {"halfspace", "",    "sphere", "capsule", "ellipsoid",
@@ -316,7 +316,7 @@ static void put_kind(writer *w, const pp_robot_geom *geom)
 }
 
 // condim 1: no friction; 3: sliding; 4: and spinning; 6: and rolling.
-static void put_friction(writer *w, const double *friction, int condim)
+static void put_friction(robot_writer *w, const double *friction, int condim)
 {
     pp_json_key_number(&w->t, "mu", condim >= 3 ? friction[0] : 0.0);
     if (condim >= 4 && friction[1] > 0.0) {
@@ -327,7 +327,7 @@ static void put_friction(writer *w, const double *friction, int condim)
     }
 }
 
-static void put_shape(writer *w, const pp_robot_geom *geom)
+static void put_shape(robot_writer *w, const pp_robot_geom *geom)
 {
     const pp_pose *X = &w->pose[geom->body], *F = &w->frame[w->robot->body[geom->body].carrier];
     pp_pose own = {geom->pos, pp_quat_matrix(geom->quat)}, world = pp_pose_mul(X, &own);
@@ -351,7 +351,7 @@ static void put_shape(writer *w, const pp_robot_geom *geom)
 }
 
 // The shapes of a group of bodies: geoms are sorted by bodies, and groups are small.
-static void put_shapes(writer *w, int root, const int *first, const int *next)
+static void put_shapes(robot_writer *w, int root, const int *first, const int *next)
 {
     for (int k = first[root]; k >= 0; k = next[k]) {
         const pp_robot_geom *geom = &w->robot->geom[k];
@@ -363,7 +363,7 @@ static void put_shapes(writer *w, int root, const int *first, const int *next)
 
 // Geoms of each group as a list, in the order of the file; those that do not collide are left out. Their names
 // become those of the scene.
-static bool sort_shapes(writer *w, int **first, int **next)
+static bool sort_shapes(robot_writer *w, int **first, int **next)
 {
     pp_robot *robot = w->robot;
     *first = PP_ARRAY(robot->arena, int, robot->bodies);
@@ -400,7 +400,7 @@ static bool sort_shapes(writer *w, int **first, int **next)
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
 
-static void put_pose(writer *w, const pp_pose *X, const perp_twist *V)
+static void put_pose(robot_writer *w, const pp_pose *X, const perp_twist *V)
 {
     pp_json_key_string(&w->t, "kind", "solid");
     pp_json_key_vec3(&w->t, "position", X->p);
@@ -413,7 +413,7 @@ static void put_pose(writer *w, const pp_pose *X, const perp_twist *V)
 }
 
 // Gravity compensation of a group, weighted by mass; exact if all bodies of it have the same.
-static double weight_of(writer *w, int root)
+static double weight_of(robot_writer *w, int root)
 {
     const pp_robot *robot = w->robot;
     double sum = 0.0;
@@ -440,7 +440,7 @@ static double weight_of(writer *w, int root)
 }
 
 // Massless bodies after all joints of the body but the last.
-static void put_stages(writer *w, const pp_robot_body *body)
+static void put_stages(robot_writer *w, const pp_robot_body *body)
 {
     for (int k = 0; k + 1 < body->joints; k++) {
         int j = body->joint + k;
@@ -451,7 +451,7 @@ static void put_stages(writer *w, const pp_robot_body *body)
     }
 }
 
-static void put_body(writer *w, int i, const int *first, const int *next)
+static void put_body(robot_writer *w, int i, const int *first, const int *next)
 {
     const pp_robot_body *body = &w->robot->body[i];
     const pp_robot_mass *group = &w->group[i];
@@ -502,7 +502,7 @@ static void put_body(writer *w, int i, const int *first, const int *next)
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
 // Features that scenes have for joints with one coordinate only.
-static void check_ball(writer *w, const pp_robot_joint *joint)
+static void check_ball(robot_writer *w, const pp_robot_joint *joint)
 {
     if (joint->damping > 0.0 || joint->stiffness > 0.0 || joint->armature > 0.0 ||
         joint->friction > 0.0 || joint->range.set) {
@@ -511,7 +511,7 @@ static void check_ball(writer *w, const pp_robot_joint *joint)
     }
 }
 
-static void put_coordinate(writer *w, const pp_robot_joint *joint, double value)
+static void put_coordinate(robot_writer *w, const pp_robot_joint *joint, double value)
 {
     static const double PI = 3.14159265358979323846;
     // The angle of a scene is relative to the orientation at the start.
@@ -543,7 +543,7 @@ static void put_coordinate(writer *w, const pp_robot_joint *joint, double value)
 }
 
 // Joint j between the frames A and B of the scene, of bodies with the given names. X: the body after the joint.
-static void put_joint(writer *w, int j)
+static void put_joint(robot_writer *w, int j)
 {
     const pp_robot *robot = w->robot;
     const pp_robot_joint *joint = &robot->joint[j];
@@ -576,7 +576,7 @@ static void put_joint(writer *w, int j)
 
 // ── Equalities ───────────────────────────────────────────────────────────────────────────────────
 
-static void put_link(writer *w, const pp_robot_equality *equality)
+static void put_link(robot_writer *w, const pp_robot_equality *equality)
 {
     const pp_robot *robot = w->robot;
     int a = robot->body[equality->a].carrier, b = robot->body[equality->b].carrier;
@@ -614,7 +614,7 @@ static void put_factor(pp_json_text *t, double x)
 }
 
 // The sum of the terms, as an expression.
-static void put_sum(writer *w, pp_json_text *t, const pp_robot_term *term, int terms)
+static void put_sum(robot_writer *w, pp_json_text *t, const pp_robot_term *term, int terms)
 {
     for (int k = 0; k < terms; k++) {
         pp_json_raw(t, k > 0 ? " + " : "");
@@ -632,7 +632,7 @@ static void put_sum(writer *w, pp_json_text *t, const pp_robot_term *term, int t
 }
 
 // Adds the free bodies of the scene that joint j connects to a list; massless ones have negative numbers.
-static void add_ends(const writer *w, int j, int *list, int *count)
+static void add_ends(const robot_writer *w, int j, int *list, int *count)
 {
     const pp_robot_joint *joint = &w->robot->joint[j];
     const pp_robot_body *body = &w->robot->body[joint->body];
@@ -651,8 +651,8 @@ static void add_ends(const writer *w, int j, int *list, int *count)
 }
 
 // Whether a coupling of these terms is small enough for a scene.
-static bool coupling_fits(const writer *w, const pp_robot_term *a, int na, const pp_robot_term *b,
-                          int nb)
+static bool coupling_fits(const robot_writer *w, const pp_robot_term *a, int na,
+                          const pp_robot_term *b, int nb)
 {
     int list[2 * TERMS_MOST], count = 0;
     if (na > TERMS_MOST || nb > TERMS_MOST || na + nb > TERMS_MOST) {
@@ -664,7 +664,7 @@ static bool coupling_fits(const writer *w, const pp_robot_term *a, int na, const
     return count <= BODIES_MOST;
 }
 
-static double sum_at_reference(const writer *w, const pp_robot_term *term, int terms)
+static double sum_at_reference(const robot_writer *w, const pp_robot_term *term, int terms)
 {
     double sum = 0.0;
     for (int k = 0; k < terms; k++) {
@@ -674,8 +674,8 @@ static double sum_at_reference(const writer *w, const pp_robot_term *term, int t
 }
 
 // (x - x0) - (c0 + c1 y + c2 y^2 + ...) = 0 with y the difference of the other sum from its reference.
-static void put_polynomial(writer *w, const pp_robot_equality *equality, const pp_robot_term *a,
-                           int na, const pp_robot_term *b, int nb)
+static void put_polynomial(robot_writer *w, const pp_robot_equality *equality,
+                           const pp_robot_term *a, int na, const pp_robot_term *b, int nb)
 {
     pp_json_text t = {.arena = w->robot->arena}, y = {.arena = w->robot->arena};
     const double *c = equality->polynomial;
@@ -712,7 +712,7 @@ static void put_polynomial(writer *w, const pp_robot_equality *equality, const p
 }
 
 // Equalities of joints and tendons.
-static void put_coupling(writer *w, const pp_robot_equality *equality)
+static void put_coupling(robot_writer *w, const pp_robot_equality *equality)
 {
     const pp_robot *robot = w->robot;
     const pp_robot_term one_a = {equality->a, 1.0}, one_b = {equality->b, 1.0};
@@ -741,7 +741,7 @@ static void put_coupling(writer *w, const pp_robot_equality *equality)
 }
 
 // Limits, spring, damper and friction of a tendon.
-static void put_tendon_forces(writer *w, const pp_robot_tendon *tendon)
+static void put_tendon_forces(robot_writer *w, const pp_robot_tendon *tendon)
 {
     if (tendon->range.set) {
         pp_json_key_number(&w->t, "lower", tendon->range.low);
@@ -763,7 +763,7 @@ static void put_tendon_forces(writer *w, const pp_robot_tendon *tendon)
 }
 
 // A fixed tendon that does something.
-static void put_tendon(writer *w, int k)
+static void put_tendon(robot_writer *w, int k)
 {
     const pp_robot_tendon *tendon = &w->robot->tendon[k];
     bool acts = tendon->used || tendon->range.set || tendon->stiffness > 0.0 ||
@@ -797,7 +797,7 @@ static void put_tendon(writer *w, int k)
 // ── Actuators ────────────────────────────────────────────────────────────────────────────────────
 
 // The joint or coupling of the scene that an actuator drives; NULL: none.
-static const char *driven_name(const writer *w, const pp_robot_actuator *actuator)
+static const char *driven_name(const robot_writer *w, const pp_robot_actuator *actuator)
 {
     if (actuator->gear[0] == 0.0 || actuator->target < 0) {
         return NULL;
@@ -811,7 +811,7 @@ static const char *driven_name(const writer *w, const pp_robot_actuator *actuato
 }
 
 // Inertia that the actuator moves, as MuJoCo's damping ratio has it: the sum of M_jj / moment_j^2.
-static double driven_inertia(const writer *w, const pp_robot_actuator *actuator,
+static double driven_inertia(const robot_writer *w, const pp_robot_actuator *actuator,
                              const pp_pose *pose)
 {
     pp_robot_term one = {actuator->target, 1.0};
@@ -832,7 +832,7 @@ static double driven_inertia(const writer *w, const pp_robot_actuator *actuator,
 }
 
 // Whether the scene has this actuator; what it does not have is reported.
-static bool actuator_exists(writer *w, const pp_robot_actuator *actuator)
+static bool actuator_exists(robot_writer *w, const pp_robot_actuator *actuator)
 {
     if (actuator->other || actuator->affine_gain) {
         unused(w, actuator->at, "actuators that are not linear", "scenes have linear ones");
@@ -855,7 +855,7 @@ static bool actuator_exists(writer *w, const pp_robot_actuator *actuator)
 }
 
 // The control of the start is clamped as MuJoCo does.
-static void put_inputs(writer *w)
+static void put_inputs(robot_writer *w)
 {
     open_list(w, "inputs");
     for (int k = 0; k < w->robot->actuators; k++) {
@@ -901,7 +901,8 @@ static pp_robot_range effort_of(const pp_robot_actuator *actuator, const pp_robo
     return to;
 }
 
-static void put_actuator(writer *w, const pp_robot_actuator *actuator, const pp_pose *reference)
+static void put_actuator(robot_writer *w, const pp_robot_actuator *actuator,
+                         const pp_pose *reference)
 {
     const char *target = actuator->name ? driven_name(w, actuator) : NULL;
     double gear = actuator->gear[0], bias[3];
@@ -943,7 +944,8 @@ static void put_actuator(writer *w, const pp_robot_actuator *actuator, const pp_
 }
 
 // "c*f", where f is the clamped force of the actuator.
-static void put_thrust(writer *w, const pp_robot_actuator *actuator, const char *key, double c)
+static void put_thrust(robot_writer *w, const pp_robot_actuator *actuator, const char *key,
+                       double c)
 {
     char number[40], text[400];
     if (c == 0.0) {
@@ -964,7 +966,7 @@ static void put_thrust(writer *w, const pp_robot_actuator *actuator, const char 
 }
 
 // Motors on sites: forces and torques in the axes of the body.
-static void put_thrusts(writer *w)
+static void put_thrusts(robot_writer *w)
 {
     open_list(w, "forces");
     for (int k = 0; k < w->robot->actuators; k++) {
@@ -1001,7 +1003,7 @@ static void put_thrusts(writer *w)
 // ── Which shapes collide ─────────────────────────────────────────────────────────────────────────
 
 // Two bodies that never collide.
-static void put_excluded(writer *w, int a, int b)
+static void put_excluded(robot_writer *w, int a, int b)
 {
     pp_json_raw(&w->t, w->separator);
     w->separator = ",\n  ";
@@ -1013,7 +1015,7 @@ static void put_excluded(writer *w, int a, int b)
 }
 
 // Bodies that the model excludes, and those with several joints and the bodies that carry them.
-static void put_excludes(writer *w)
+static void put_excludes(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     open_list(w, "exclude");
@@ -1033,7 +1035,7 @@ static void put_excludes(writer *w)
     close_list(w);
 }
 
-static void put_pair_ends(writer *w, const pp_robot_geom *a, const pp_robot_geom *b)
+static void put_pair_ends(robot_writer *w, const pp_robot_geom *a, const pp_robot_geom *b)
 {
     const pp_robot_geom *end[2] = {a, b};
     pp_json_raw(&w->t, w->separator);
@@ -1056,7 +1058,7 @@ static bool is_written(const pp_robot *robot, const pp_robot_geom *geom)
     return collides(geom) && !odd && !flat;
 }
 
-static void put_pair(writer *w, const pp_robot_pair *pair)
+static void put_pair(robot_writer *w, const pp_robot_pair *pair)
 {
     const pp_robot_geom *a = &w->robot->geom[pair->a], *b = &w->robot->geom[pair->b];
     int ra = w->robot->body[a->body].carrier, rb = w->robot->body[b->body].carrier;
@@ -1074,7 +1076,7 @@ static void put_pair(writer *w, const pp_robot_pair *pair)
 }
 
 // Bodies that are excluded but are only part of a group: shape by shape.
-static void put_ignored(writer *w, const pp_robot_exclude *exclude, const int *first,
+static void put_ignored(robot_writer *w, const pp_robot_exclude *exclude, const int *first,
                         const int *next)
 {
     const pp_robot *robot = w->robot;
@@ -1102,7 +1104,7 @@ static void put_ignored(writer *w, const pp_robot_exclude *exclude, const int *f
 // ── Sites and sensors ────────────────────────────────────────────────────────────────────────────
 
 // Sites keep their places in the list of the robot; names become those of the scene.
-static void put_sites(writer *w)
+static void put_sites(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     open_list(w, "sites");
@@ -1154,7 +1156,7 @@ static int sensor_row(const pp_robot *robot, const pp_robot_sensor *sensor)
     return -1;
 }
 
-static void put_sensors(writer *w)
+static void put_sensors(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     open_list(w, "sensors");
@@ -1186,7 +1188,7 @@ static void put_sensors(writer *w)
 
 // ── The scene ────────────────────────────────────────────────────────────────────────────────────
 
-static void put_head(writer *w)
+static void put_head(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     char name[NAME_MOST + 1];
@@ -1205,7 +1207,7 @@ static void put_head(writer *w)
     }
 }
 
-static void put_joints(writer *w)
+static void put_joints(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     open_list(w, "joints");
@@ -1232,7 +1234,7 @@ static void put_joints(writer *w)
     close_list(w);
 }
 
-static void put_actuators(writer *w)
+static void put_actuators(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     double *q = pp_robot_reference(robot);
@@ -1251,7 +1253,7 @@ static void put_actuators(writer *w)
     put_thrusts(w);
 }
 
-static void count_used(writer *w, int count, const char *one, const char *many)
+static void count_used(robot_writer *w, int count, const char *one, const char *many)
 {
     if (count > 0) {
         pp_report_say(w->report, PERP_IMPORT_USED, NULL, "%d %s", count, count == 1 ? one : many);
@@ -1259,7 +1261,7 @@ static void count_used(writer *w, int count, const char *one, const char *many)
 }
 
 // What a robot has and a scene does not have yet.
-static void note_rest(writer *w, int key)
+static void note_rest(robot_writer *w, int key)
 {
     const pp_robot *robot = w->robot;
     int shapes = 0;
@@ -1289,7 +1291,7 @@ static void note_rest(writer *w, int key)
 }
 
 // Without friction of its own, a shape of condim 1 takes that of the other: MuJoCo takes the larger of both.
-static void note_friction(writer *w)
+static void note_friction(robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     double least = PP_INF;
@@ -1310,7 +1312,7 @@ static void note_friction(writer *w)
 }
 
 // What became of the model, for people who have the scene alone.
-static void put_description(writer *w)
+static void put_description(robot_writer *w)
 {
     static const char *const heads[] = {"", "Not used: ", "Repaired: ", "Assumed: "};
     char text[1500];
@@ -1337,7 +1339,8 @@ static void put_description(writer *w)
 perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, char **text,
                            size_t *size, perp_error *error)
 {
-    writer w = {.robot = robot, .report = report, .error = error, .t = {.arena = robot->arena}};
+    robot_writer w = {
+        .robot = robot, .report = report, .error = error, .t = {.arena = robot->arena}};
     int *first = NULL, *next = NULL;
     if (!prepare(&w, key) || !sort_shapes(&w, &first, &next)) {
         return w.status;
