@@ -36,10 +36,10 @@ double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3
 // The equations of a joint at the given poses: value, J, rate, and v_pre with the velocities of the
 // frames. turn: last coordinates of joints, which select the turn of an angle; NULL: angles between
 // -pi and pi. Returns the number of equations.
-int pp_own_equations(const perp_model *m, const pp_poses *at, int joint,
+int pp_own_equations(const perp_model *m, const pp_poses *where, int joint,
                      pp_row row[PP_JOINT_EQUATIONS]);
 // The coordinate of a joint likewise; false: it has none.
-bool pp_own_coordinate(const perp_model *m, const pp_poses *at, int joint, pp_row *row);
+bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp_row *row);
 // Rows are built by pp_own_start, then pp_own_add for each body with its force and moment.
 void pp_own_start(pp_row *row);
 void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, perp_vec3 tau,
