@@ -125,6 +125,17 @@ static void read_option(pp_mjcf *m, pp_xml *at)
         if (!gravity) {
             m->robot->gravity = pp_vec(0.0, 0.0, 0.0);
         }
+        static const char *const kept[] = {"limit",     "frictionloss", "equality",
+                                           "passive",   "spring",       "damper",
+                                           "actuation", "clampctrl",    "filterparent"};
+        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
+            char what[64];
+            if (pp_mjcf_word(&f, kept[k], "disable enable", 1) == 0) {
+                pp_print(what, sizeof what, "<flag %s=\"disable\">", kept[k]);
+                pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, what,
+                              "the scene acts as if it were enabled");
+            }
+        }
         if (!constraint) {
             pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, "<flag constraint=\"disable\">",
                           "joint limits and friction stay active");

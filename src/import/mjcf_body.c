@@ -93,6 +93,12 @@ static void read_joint(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
         pp_mjcf_fail(m, at, "only a child of the world can be free");
         return;
     }
+    const pp_robot_body *body = &m->robot->body[p->body];
+    bool after_free = body->joints > 1 && m->robot->joint[body->joint].kind == PP_ROBOT_FREE;
+    if (after_free || (joint->kind == PP_ROBOT_FREE && body->joints > 1)) {
+        pp_mjcf_fail(m, at, "a free joint must be the only joint of its body; remove the others");
+        return;
+    }
     if (plain) {
         return;  // takes no defaults
     }

@@ -236,6 +236,12 @@ static void broken(void **state)
     (void)state;
     refused("<robotics/>", 1, "is no model");
     refused("<mujoco/>", 0, "no body that moves");
+    refused("<mujoco>\n<worldbody><body><freejoint/>\n<joint/><geom "
+            "size='1'/></body></worldbody></mujoco>",
+            3, "a free joint must be the only joint of its body");
+    refused("<mujoco>\n<worldbody><body><joint/>\n<freejoint/><geom "
+            "size='1'/></body></worldbody></mujoco>",
+            3, "a free joint must be the only joint of its body");
     refused("<mujoco>\n<worldbody><body><freejoint/>\n<geom size='x'/></body></worldbody></mujoco>",
             3, "size=\"x\"");
     refused("<mujoco>\n<worldbody><body><freejoint/>\n<geom/></body></worldbody></mujoco>", 3,

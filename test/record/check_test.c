@@ -127,6 +127,34 @@ static void points_that_were_left_out_are_found(void **state)
     assert_true(v.check.item[PERP_CHECK_CONTACT].worst < 1e-12);
 }
 
+// Overlaps are worked off over the whole step, also in its parts; and a limit that moves with time, or bodies without
+// mass, are held against what they are.
+static void parts_and_couplings_pass(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"{\"step\": 0.001, \"gravity\": [0, 0], \"bodies\": "
+                                        "[{\"name\": \"A\", \"mass\": 1, \"inertia\": 0.5}], "
+                                        "\"joints\": [{\"name\": \"a\", \"kind\": \"revolute\", "
+                                        "\"b\": \"A\"}, {\"kind\": \"coupling\", "
+                                        "\"coordinate\": \"q[a] - 0.5*t^2 + 0.1\", \"lower\": 0}]}",
+                                        "{\"step\": 0.002, \"coordinates\": \"joint\", \"bodies\": "
+                                        "[{\"name\": \"f\", \"massless\": true}, {\"name\": "
+                                        "\"A\", \"position\": [0.3, 0], \"mass\": 1, \"inertia\": "
+                                        "0.1}], \"joints\": [{\"kind\": \"prismatic\", \"b\": "
+                                        "\"f\", \"stiffness\": 50}, {\"kind\": \"revolute\", "
+                                        "\"a\": \"f\", \"b\": \"A\", \"at\": [0, 0]}]}"};
+    for (int k = 0; k < 2; k++) {
+        write_text("moves.json", texts[k]);
+        record_scene(folder_at(&place, "moves.json"), folder_at(&place, "moves"),
+                     PERP_STEPPER_STEWART_TRINKLE, 800, 1);
+        assert_true(judge(folder_at(&place, "moves"), PERP_CHECK_DRIVE).check.passed);
+    }
+    perp_scene *scene = NULL;
+    assert_int_equal(perp_scene_generate("pile", NULL, 0, NULL, &scene, NULL), PERP_OK);
+    record_steps(scene, place.path, PERP_STEPPER_STEWART_TRINKLE, 120, 1);
+    assert_true(judge(place.path, PERP_CHECK_PUSH).check.passed);
+}
+
 static void what_is_not_recorded_is_not_judged(void **state)
 {
     (void)state;
@@ -629,6 +657,7 @@ int main(void)
         cmocka_unit_test(honest_runs_pass),
         cmocka_unit_test(other_steppers_pass),
         cmocka_unit_test(points_that_were_left_out_are_found),
+        cmocka_unit_test(parts_and_couplings_pass),
         cmocka_unit_test(what_is_not_recorded_is_not_judged),
         cmocka_unit_test(two_phases_pass),
         cmocka_unit_test(one_changed_number_is_found),

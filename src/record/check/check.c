@@ -92,7 +92,7 @@ pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impul
         speed = rate = 0.0;
         for (int k = 0; k < 2; k++) {
             int island = c->scales.island[of[k]];
-            mass = island >= 0 ? fmin(mass, c->model->body[of[k]].mass) : mass;
+            mass = island >= 0 ? fmin(mass, c->model->body[of[k]].divisor_mass) : mass;
             speed = fmax(speed, pp_scale_speed(&c->scales, island));
             rate = fmax(rate, pp_scale_rate(&c->scales, island));
         }

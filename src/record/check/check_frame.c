@@ -64,7 +64,9 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
             by_place ? rebound(value, before, restitution, push, h) : -restitution * before;
         return c->info->impact == PERP_IMPACT_NEWTON ? rate - back : (double)NAN;
     }
-    return rate + (by_place ? value / h : 0.0);
+    // An overlap is worked off over the whole step, of which this may be a part.         theory (P16)
+    double within = value < 0.0 && c->whole > h ? c->whole : h;
+    return rate + (by_place ? value / within : 0.0);
 }
 
 // Rate of b relative to a along the normal at the start of the step [m/s]; NaN when it is not

@@ -344,6 +344,23 @@ static void judge_drive(pp_recheck *c, int index)
     }
 }
 
+// Rate of a coupling's coordinate while its joints stand still, where the step starts.
+static double own_rate(const pp_recheck *c, const pp_joint *joint)
+{
+    double x[1 + PP_COUPLING_TERMS] = {c->t0}, along[1 + PP_COUPLING_TERMS] = {1.0}, rate;
+    pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    if (joint->kind != PERP_JOINT_COUPLING) {
+        return 0.0;
+    }
+    for (int i = 0; i < joint->terms; i++) {
+        pp_row row;
+        pp_joint_coordinate(c->model, &at, joint->term[i], &row);
+        x[1 + i] = row.value;
+    }
+    pp_expr_rate(joint->function, x, along, &rate);
+    return rate;
+}
+
 // Complementarity of a limit, as of a contact: no pull, and no push away from it.
 static void judge_limit(pp_recheck *c, int index)
 {
@@ -355,7 +372,7 @@ static void judge_limit(pp_recheck *c, int index)
     }
     unit u = unit_of(c, index);
     double value = within(c, index, &sign);
-    double rate = sign * rate_of(&u, c, pp_check_velocity);
+    double rate = sign * (rate_of(&u, c, pp_check_velocity) + own_rate(c, joint));
     pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -p), drive_scale(c, index), joint->name,
                           "");
     if (joint->limit_restitution == 0.0) {
