@@ -69,7 +69,7 @@ static bool fold_rows(pp_coordinates *out, const pp_rows *rows, const double *H,
     }
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
-        // the articulated inertia is not known yet; it is at least that of the body, so that no H means any stiffness
+        // without H, in large trees, all such rows are folded, however stiff
         int k = row->joint >= 0 && row->gamma > 0.0 ? at_v[row->joint] : -1;
         double inertia = k >= 0 && H ? H[((size_t)tree->nv + 1) * (size_t)k] : 0.0;
         if (k >= 0 && !(row->gamma * inertia < FOLD_LEAST && H)) {

@@ -148,8 +148,8 @@ pp_mjcf_view pp_mjcf_look(pp_mjcf *m, pp_xml *at, const char *kind, const pp_mjc
 
 // ── Attributes ───────────────────────────────────────────────────────────────────────────────────
 
-// Later elements of a class override earlier ones, inner classes outer ones. All count as seen: those that are
-// overridden, too, have been taken into account.
+// Later elements of a class override earlier ones, inner classes outer ones. All count as seen,
+// also those that are overridden.
 const char *pp_mjcf_text(const pp_mjcf_view *v, const char *name)
 {
     const char *value = pp_xml_value(v->at, name);

@@ -50,6 +50,8 @@ typedef struct prox_schedule {
     int gs_steps;    // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
+// Velocities of light bodies are off by several times the error of a contact: 0.15 of the tolerance for few contacts, which
+// are compared between coordinates.
 static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 0.15, 40,
                                                0};                              // few contacts
 static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many
