@@ -85,3 +85,6 @@ double pp_expr_rate2(const pp_expr *expr, const double *variables, const double 
 // True when the expression uses variable k.
 bool pp_expr_uses(const pp_expr *expr, int k);
 bool pp_expr_uses_inputs(const pp_expr *expr);
+// Whether the expression is a + b . x in variables x = [first, first + count), for any values of the others and of inputs.
+// By its form: x*x - x*x + x is not.
+bool pp_expr_is_affine(const pp_expr *expr, int first, int count);

@@ -151,6 +151,7 @@ static void copy_contents(copier *c, perp_model *m)
         copy_expr(c, &m->joint[i].target);
         copy_expr(c, &m->joint[i].rate);
         copy_expr(c, &m->joint[i].function);
+        copy_expr(c, &m->joint[i].velocity);
         m->joint[i].term = copy_items(c, m->joint[i].term, m->joint[i].terms, sizeof(int));
     }
     for (int i = 0; i < m->inputs; i++) {

@@ -141,6 +141,10 @@ typedef struct pp_joint {
     int joint_a, joint_b;  // gear: the joints whose coordinates it couples
     // Coupling: its coordinate as a function of t, and of the coordinates of the joints term[k] as variable 1 + k.
     const pp_expr *function;
+    // Coupling without a coordinate: its rate as a function of t, of the coordinates of term[k] as variable 1 + k, of their
+    // rates as variable 1 + terms + k, and of inputs. Its coordinate counts as 0.
+    const pp_expr *velocity;
+    bool linear;  // in the rates
     const int *term;
     int terms;
     // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
@@ -149,6 +153,7 @@ typedef struct pp_joint {
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
     double armature;       // inertia along the coordinate [kg m^2 or kg]
+    double epsilon;        // of a stabilised target or rate [s]; 0: not stabilised
     perp_collide collide;  // whether the shapes of a and b collide
     int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;

@@ -384,7 +384,8 @@ perp_status perp_sim_joint_apply(perp_sim *sim, perp_joint joint, double effort)
                        m->joint[joint.i].name);
     }
     const pp_joint *j = &m->joint[joint.i];
-    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
     pp_row row;
     pp_joint_coordinate(m, &now, joint.i, &row);
     for (int k = 0; k < row.count; k++) {
