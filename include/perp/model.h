@@ -283,6 +283,11 @@ typedef struct perp_actuator_def {
     const char *name;         // "" or NULL: "actuator<i>"
     perp_actuator_kind kind;  // default PERP_ACTUATOR_MOTOR
     perp_joint joint;
+    // Instead of a joint: a force and a torque, gear f times these, at a site of a dynamic body and in the axes of the
+    // site; l' is the velocity along them. There is no l: not for position actuators, and bias[1] is 0. Such an actuator
+    // is listed among the joints as a coupling with the name "actuator at site".            theory (A11)
+    perp_site site;  // default {-1}: none
+    perp_vec3 force_S, torque_S;
     const char *control;   // c as a function of t and of inputs; NULL: the input with the name of
                            // the actuator, which is added if there is none
     double gear;           // default 1

@@ -276,7 +276,12 @@ bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp
         return false;
     }
     if (j->kind == PERP_JOINT_COUPLING) {
-        if (j->velocity) {
+        if (j->site > 0) {
+            // force at the site and torque, both in body axes: moment about the centre of mass
+            const pp_mat3 *R = &body[j->b].R;
+            perp_vec3 tau = pp_add(pp_cross(j->r_B, j->force_B), j->torque_B);
+            pp_own_add(m, body, j->b, pp_mul(R, j->force_B), pp_mul(R, tau), row);
+        } else if (j->velocity) {
             write_velocity(m, where, j, row);
         } else {
             write_coupling(m, where, j, row);

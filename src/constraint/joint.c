@@ -79,6 +79,16 @@ static void velocity_row(const pp_row_builder *k, const pp_joint *j, pp_row *row
     row->v_pre = psi;
 }
 
+// Force and torque at a site, fixed in its body: their power is the rate.                theory (A11)
+static void site_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
+{
+    const pp_frame *body = &k->poses->body[j->b];
+    if (!k->values_only) {
+        pp_row_point(k, j->b, pp_point(body, j->r_B), pp_rotate(body, j->force_B), 1.0, row);
+        pp_row_spin(k, j->b, pp_rotate(body, j->torque_B), 1.0, row);
+    }
+}
+
 // The joint's coordinate as a row: its value [m or rad], gradient and rate. Angles count full turns.
 static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
 {
@@ -87,7 +97,9 @@ static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
     if (!pp_joint_has_coordinate(j)) {
         return;
     }
-    if (j->velocity) {
+    if (j->site > 0) {
+        site_row(k, j, row);
+    } else if (j->velocity) {
         velocity_row(k, j, row);
     } else if (j->kind == PERP_JOINT_COUPLING) {
         coupling_row(k, j, row);

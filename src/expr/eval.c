@@ -372,7 +372,7 @@ const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
     return copy;
 }
 
-// The only expression that changes: its one node is in the same memory.
+// Expressions that change have their nodes in the same memory.
 typedef struct number_expr {
     pp_expr expr;
     pp_node node;
@@ -393,4 +393,31 @@ pp_expr *pp_expr_number(double value, pp_arena *arena)
 void pp_expr_number_set(pp_expr *number, double value)
 {
     ((number_expr *)number)->node.value = value;
+}
+
+typedef struct line_expr {
+    pp_expr expr;
+    pp_node node[5];
+} line_expr;
+
+pp_expr *pp_expr_line(pp_arena *arena)
+{
+    line_expr *made = PP_ZEROS(arena, line_expr, 1);
+    if (!made) {
+        return NULL;
+    }
+    // In postfix order: a b x * +
+    static const pp_op op[5] = {PP_OP_NUMBER, PP_OP_NUMBER, PP_OP_VARIABLE, PP_OP_MULTIPLY,
+                                PP_OP_ADD};
+    for (int k = 0; k < 5; k++) {
+        made->node[k].op = op[k];
+    }
+    made->expr = (pp_expr){.count = 5, .node = made->node};
+    return &made->expr;
+}
+
+void pp_expr_line_set(pp_expr *line, double a, double b)
+{
+    ((line_expr *)line)->node[0].value = a;
+    ((line_expr *)line)->node[1].value = b;
 }

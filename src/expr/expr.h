@@ -65,6 +65,10 @@ size_t pp_expr_replace(const char *text, const char *const *name, const char *co
 pp_expr *pp_expr_number(double value, pp_arena *arena);
 void pp_expr_number_set(pp_expr *number, double value);
 
+// The same of a + b x, with x variable 0.
+pp_expr *pp_expr_line(pp_arena *arena);
+void pp_expr_line_set(pp_expr *line, double a, double b);
+
 // A copy in another arena; NULL: no memory, or expr is NULL.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
 

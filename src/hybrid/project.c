@@ -15,8 +15,9 @@
 
 enum { ROUNDS = 20 };
 
-// Positions: loops, targets, and the normal rows of violated limits and contacts. Rates: loops and targets; of a start also
-// drives of rates. Later these follow inputs, whose jumps are impulses: those of project_velocities in resolve.c.
+// Positions: loops, targets, and the normal rows of violated limits and contacts. Rates: loops; of a start also
+// targets and drives of rates. Later these follow inputs and what is set, whose jumps are impulses: those of
+// project_velocities in resolve.c.
 typedef enum projected_level { POSITIONS, RATES, RATES_OF_START } projected_level;
 
 // step = -H^-1 J^T (J H^-1 J^T)^+ x, the least motion in the metric of H that changes the rows of a
@@ -35,7 +36,7 @@ static perp_status least_motion(const pp_machine *machine, const pp_instant *ins
         // Motors and dry friction have finite efforts and are no conditions on the state.
         pp_hold_kind kind = holds->hold[i].kind;
         bool unilateral = pp_hold_is_unilateral(&holds->hold[i]);
-        bool in = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET ||
+        bool in = kind == PP_HOLD_LOOP || (kind == PP_HOLD_TARGET && level != RATES) ||
                   (level == RATES_OF_START && kind == PP_HOLD_RATE) ||
                   (level == POSITIONS && unilateral);
         // Stabilised targets and rates keep their errors.

@@ -145,6 +145,10 @@ typedef struct pp_joint {
     // rates as variable 1 + terms + k, and of inputs. Its coordinate counts as 0.
     const pp_expr *velocity;
     bool linear;  // in the rates
+    // Coupling of an actuator at a site: force and torque at r_B that a unit effort is, in the axes of b; of the definition
+    // in those of the site, its number + 1. Its rate is their power, its coordinate counts as 0.
+    int site;
+    perp_vec3 force_B, torque_B;
     const int *term;
     int terms;
     // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
@@ -304,6 +308,7 @@ struct perp_model {
     // Of a model that a sim has for itself (change.c); otherwise NULL.
     pp_steady *steady;  // bodies
     pp_expr **number;   // joints: room for a rate that is set
+    pp_expr **line;     // joints: room for a target that is set
     pp_pair_exclusions meet;
 };
 
@@ -340,6 +345,7 @@ perp_status pp_builder_keyframe_status(const perp_builder *builder, perp_keyfram
 //   contact    the same of a listed contact
 //   actuator   gain bias_0 bias_1 bias_2 lower upper
 //   joint      rate, largest effort
+//   target     t0, coordinate then, rate: of a joint
 //   body       t0, position, angle, quaternion, velocity, angular velocity
 typedef enum pp_change_kind {
     PP_CHANGE_GRAVITY,
@@ -349,6 +355,7 @@ typedef enum pp_change_kind {
     PP_CHANGE_ACTUATOR,
     PP_CHANGE_JOINT,
     PP_CHANGE_BODY,
+    PP_CHANGE_TARGET,
     PP_CHANGE_KINDS,
 } pp_change_kind;
 

@@ -233,12 +233,27 @@ static double velocity_drift(const pp_tree_pass *pass, const pp_joint *j)
     return drift;
 }
 
+// d/dt of the power of force f and torque tau, fixed in a body that turns with w: f . a + (w x f) . v + tau . w'.
+static double site_drift(const pp_tree_pass *pass, const pp_joint *j)
+{
+    const pp_frame *body = &pass->body[j->b];
+    const perp_twist *sigma = &pass->sigma[j->b];
+    perp_vec3 r = pp_mul(&body->R, j->r_B), f = pp_mul(&body->R, j->force_B), w = body->w;
+    perp_vec3 v = pp_add(body->v, pp_cross(w, r));
+    perp_vec3 a = pp_add(sigma->v_W, pp_add(pp_cross(sigma->w_W, r), pp_cross(w, pp_cross(w, r))));
+    return pp_dot3(f, a) + pp_dot3(pp_cross(w, f), v) +
+           pp_dot3(pp_mul(&body->R, j->torque_B), sigma->w_W);
+}
+
 // Second derivative of the joint's coordinate at qdd = 0 [m/s^2, rad/s^2].
 double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
 {
     const pp_joint *j = &pass->tree->model->joint[joint];
     if (!pp_joint_has_coordinate(j)) {
         return 0.0;
+    }
+    if (j->site > 0) {
+        return site_drift(pass, j);
     }
     if (j->velocity) {
         return velocity_drift(pass, j);

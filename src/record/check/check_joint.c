@@ -104,6 +104,13 @@ static void add_coupling(const pp_recheck *c, const pp_joint *joint, unit *u)
     pp_poses at = {.t = c->t0, .body = c->acting, .turn = c->turn0};
     const pp_expr *function = joint->velocity ? joint->velocity : joint->function;
     int first = joint->velocity ? 1 + joint->terms : 1;
+    if (joint->site > 0) {
+        const pp_frame *body = &c->acting[joint->b];
+        perp_wrench *on = side(u, joint->b);
+        pp_check_add_at(on, body, 1.0, pp_rotate(body, joint->force_B), pp_point(body, joint->r_B));
+        on->tau_W = pp_add(on->tau_W, pp_rotate(body, joint->torque_B));
+        return;
+    }
     for (int i = 0; i < joint->terms; i++) {
         pp_row row;
         pp_joint_coordinate(c->model, &at, joint->term[i], &row);
@@ -211,17 +218,17 @@ static double add_gear(pp_recheck *c, int index)
 {
     unit u = unit_of(c, index);
     double p = gear_impulse(c, index, &u);
+    const pp_joint *gear = &c->model->joint[index];
     for (int k = 0; k < u.count; k++) {
         perp_wrench *w = &c->impulse[u.body[k]];
         w->f_W = pp_along(w->f_W, p, u.on[k].f_W);
         w->tau_W = pp_along(w->tau_W, p, u.on[k].tau_W);
     }
     pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
-    const pp_joint *joint = &c->model->joint[index];
+    double drift = pp_drift_joint(c->model, c->before, c->h, gear);
     // A coordinate that turns is an angle: drift over the arm.
-    bool turns = pp_length(side(&u, joint->b)->f_W) == 0.0;
-    drift /= turns ? pp_scale_arm(c->model, joint) : 1.0;
+    bool turns = pp_length(side(&u, gear->b)->f_W) == 0.0;
+    drift /= turns ? pp_scale_arm(c->model, gear) : 1.0;
     return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
 }
 

@@ -885,12 +885,12 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     static const struct {
         const pp_object *object;
         pp_read_object *read;
-    } lists[] = {{&pp_input_object, read_input},       {&pp_body_object, read_body},
-                 {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
-                 {&pp_contact_object, read_contact},   {&pp_pair_object, read_pair},
-                 {&pp_joint_object, read_joint},       {&pp_force_object, read_force},
-                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source},
-                 {&pp_site_object, read_site},         {&pp_sensor_object, read_sensor}};
+    } lists[] = {{&pp_input_object, read_input},     {&pp_body_object, read_body},
+                 {&pp_shape_object, read_shape},     {&pp_body_object, read_body_shapes},
+                 {&pp_contact_object, read_contact}, {&pp_pair_object, read_pair},
+                 {&pp_joint_object, read_joint},     {&pp_force_object, read_force},
+                 {&pp_site_object, read_site},       {&pp_actuator_object, read_actuator},
+                 {&pp_input_object, read_source},    {&pp_sensor_object, read_sensor}};
     r->next_body = 1;
     r->next_input = 0;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
