@@ -155,20 +155,48 @@ static void shade_plane(const perp_sim *sim, picture *p)
     }
 }
 
-// A particle has no area: a dot of 5 pixels at each moving body.
+// ── Bodies without shapes ────────────────────────────────────────────────────────────────────────
+
+static bool has_shape(const perp_model *model, int body)
+{
+    for (int k = 0; k < perp_model_shapes(model); k++) {
+        if (perp_model_shape_body(model, (perp_shape){k}).i == body) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Where a point of the world is in the picture [pixels]; false: behind the eye.
+static bool project(const camera *c, const picture *p, bool spatial, perp_vec3 at, double out[2])
+{
+    const double d[3] = {at.x - c->eye[0], at.y - c->eye[1], at.z - c->eye[2]};
+    double along[3] = {0.0, 0.0, 0.0};
+    for (int i = 0; i < 3; i++) {
+        along[0] += d[i] * c->right[i];
+        along[1] += d[i] * c->up[i];
+        along[2] += d[i] * c->forward[i];
+    }
+    double depth = spatial ? along[2] : 1.0;
+    double scale = 0.5 * p->height / (c->half_height * depth);
+    out[0] = 0.5 * p->width + scale * along[0];
+    out[1] = 0.5 * p->height - scale * along[1];
+    return depth > 0.0 && fabs(out[0]) < 1e6 && fabs(out[1]) < 1e6;
+}
+
+// Particles and bare bodies have no area: a dot of 5 pixels at each, in the plane at every body.
 static void dot_bodies(const perp_sim *sim, const camera *c, picture *p)
 {
     const perp_model *model = perp_sim_model(sim);
-    double scale = p->height / (2.0 * c->half_height);
+    bool spatial = perp_model_is_spatial(model);
     for (int i = 1; i < perp_model_bodies(model); i++) {
-        perp_vec3 at = perp_sim_body_position(sim, (perp_body){i});
-        double px = 0.5 * p->width + scale * (at.x - c->eye[0]);
-        double py = 0.5 * p->height - scale * (at.y - c->eye[1]);
-        if (!(fabs(px) < 1e6 && fabs(py) < 1e6)) {
+        double at[2];
+        perp_vec3 center = perp_sim_body_position(sim, (perp_body){i});
+        if ((spatial && has_shape(model, i)) || !project(c, p, spatial, center, at)) {
             continue;
         }
         for (int d = 0; d < 25; d++) {
-            int x = (int)floor(px) + d % 5 - 2, y = (int)floor(py) + d / 5 - 2;
+            int x = (int)floor(at[0]) + d % 5 - 2, y = (int)floor(at[1]) + d / 5 - 2;
             int corner = abs(d % 5 - 2) + abs(d / 5 - 2);
             if (x >= 0 && x < p->width && y >= 0 && y < p->height && corner < 4) {
                 put(p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x), 0x202428, 1.0);
@@ -192,11 +220,12 @@ static perp_status draw(const perp_sim *sim, const camera *c, picture *p)
         return status;
     }
     if (spatial) {
-        return darken_shadows(sim, p, shade_space(sim, p));
+        status = darken_shadows(sim, p, shade_space(sim, p));
+    } else {
+        shade_plane(sim, p);
     }
-    shade_plane(sim, p);
     dot_bodies(sim, c, p);
-    return PERP_OK;
+    return status;
 }
 
 // _render(width, height, camera of 13 numbers, out): out has 3 bytes a pixel.
