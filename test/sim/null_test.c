@@ -204,6 +204,8 @@ static void models(void **state)
     IS(perp_model_joint(NULL, NULL).i, -1);
     EMPTY(perp_model_body_name(NULL, BODY));
     EMPTY(perp_model_shape_name(NULL, SHAPE));
+    IS(perp_model_shape_body(NULL, SHAPE).i, -1);
+    IS(perp_model_shape_colour(NULL, SHAPE), -1);
     EMPTY(perp_model_joint_name(NULL, JOINT));
     EMPTY(perp_model_input_name(NULL, (perp_input){0}));
     EMPTY(perp_model_input_def(NULL, (perp_input){0}).name);
