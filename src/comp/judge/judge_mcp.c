@@ -345,6 +345,20 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double 
     out->backward = pp_mcp_backward(mcp, z, w, terms, comparable, d, arena);
 }
 
+void pp_mcp_judge_given(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
+                        double *scratch, perp_mcp_residuals *out)
+{
+    int n = mcp->n;
+    double *d = scratch, *inverse = d + n, *load = inverse + n;
+    unit_ratios(&mcp->A, d, inverse);
+    for (int i = 0; i < n; i++) {
+        load[i] = is_fixed(mcp, i) ? 0.0 : terms[i];
+    }
+    pp_rating rating = {w, terms, inverse, load, 0.0};
+    pp_mcp_rate(mcp, z, &rating, out);
+    out->backward = pp_mcp_backward(mcp, z, w, terms, false, scratch, NULL);
+}
+
 double pp_mcp_worst(const perp_mcp_residuals *e)
 {
     double norms = fmax(e->plain, e->scaled);
