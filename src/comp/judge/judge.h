@@ -43,7 +43,7 @@ typedef struct pp_rating {
 // The residuals (C5), (C6) and (C36), without the backward error.
 void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_mcp_residuals *out);
 
-// All residuals of z for a w and row sizes that the caller has computed; the load of a row is its size. scratch:
+// All residuals of z for a w and row sizes that the caller has computed. scratch:
 // PP_JUDGE_SCRATCH n numbers.
 void pp_mcp_judge_given(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
                         double *scratch, perp_mcp_residuals *out);
