@@ -18,7 +18,7 @@ static void put_variables(FILE *out, const result *r)
         width = length > width ? length : width;
     }
     for (int k = 0; k < r->n && width > 0; k++) {
-        fprintf(out, "%s%-*s  %.10g\n", k == 0 ? "solution    " : "            ", width,
+        fprintf(out, "%s%-*s  %.10g\n", k == 0 ? "values      " : "            ", width,
                 cli_plain(perp_problem_variable(r->problem, k)), r->z[k]);
     }
 }

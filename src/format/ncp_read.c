@@ -48,9 +48,20 @@ static const char *place_of(const ncp_reader *in, ncp_place at, bool at_key)
     return found ? found : in->draft->text;
 }
 
+// "variable 'x', 'lower'", for messages.
+static void label_of(ncp_place at, char *text, size_t size)
+{
+    // the word for one of a group: its name without the s
+    pp_print(text, size, "%.*s '%.60s'%s%s%s", (int)strlen(at.group) - 1, at.group, at.name,
+             at.key ? ", '" : "", at.key ? at.key : "", at.key ? "'" : "");
+}
+
+// Fails at a value of a parameter, a definition or a variable.
 static perp_status fail_at(const ncp_reader *in, ncp_place at, const char *text)
 {
-    return pp_draft_fail(in->draft, NULL, place_of(in, at, false), "%s", text);
+    char label[120];
+    label_of(at, label, sizeof label);
+    return pp_draft_fail(in->draft, NULL, place_of(in, at, false), "%s: %s", label, text);
 }
 
 // Fails inside the string of an expression, at its column.
@@ -58,9 +69,12 @@ static perp_status fail_in(const ncp_reader *in, ncp_place at, const pp_expr_err
 {
     const char *text = place_of(in, at, false), *end = in->draft->text + in->draft->size;
     // after the quote; an escape before the column moves it, but never out of the file
-    const char *column = text + (*text == '"' ? error->column : 0);
-    return pp_draft_fail(in->draft, NULL, column < end ? column : text, "%s '%.60s': %s", at.group,
-                         at.name, error->text);
+    const char *column = *text == '"' && error->column < end - text ? text + error->column : text;
+    bool ordered = strcmp(at.group, "variables") != 0 && strstr(error->text, "unknown name");
+    char label[120];
+    label_of(at, label, sizeof label);
+    return pp_draft_fail(in->draft, NULL, column, "%s: %s%s", label, error->text,
+                         ordered ? "; only those before this one are known" : "");
 }
 
 // ── Names ────────────────────────────────────────────────────────────────────────────────────────
@@ -70,14 +84,14 @@ static perp_status check_name(const ncp_reader *in, const char *group, const cha
     char text[200];
     const char *what = NULL;
     if (!pp_expr_is_name(name)) {
-        what = "use letters, digits and _, with a letter first";
+        what = "has other characters than letters, digits and _, or begins with a digit";
     } else if (pp_expr_is_reserved(name)) {
         what = "is a name of the expression language; choose another";
     }
     if (!what) {
         return PERP_OK;
     }
-    pp_print(text, sizeof text, "%s: the name '%.60s': %s", group, name, what);
+    pp_print(text, sizeof text, "%s: the name '%.60s' %s", group, name, what);
     return pp_draft_fail(in->draft, NULL, place_of(in, (ncp_place){group, name, NULL}, true), "%s",
                          text);
 }
@@ -89,7 +103,8 @@ static perp_status check_group(const ncp_reader *in, const char *group, const js
     char text[200];
     if (object && !json_is_object(object)) {
         pp_print(text, sizeof text, "'%s': write an object, %s", group, form);
-        return fail_at(in, (ncp_place){group, NULL, NULL}, text);
+        return pp_draft_fail(in->draft, NULL, place_of(in, (ncp_place){group, NULL, NULL}, false),
+                             "%s", text);
     }
     const char *name;
     json_t *value;
@@ -287,7 +302,7 @@ static perp_status read_variable_key(const ncp_reader *in, pp_ncp_model *model, 
             model->typical_given = model->typical_given || w == 3;
             perp_status status = read_number(in, at, value, w < 2, numbers[w]);
             if (status >= 0 && w == 3 && !(*numbers[w] > 0.0)) {
-                return fail_at(in, at, "the typical size of a variable is a positive number");
+                return fail_at(in, at, "write a positive number");
             }
             return status;
         }
@@ -309,7 +324,7 @@ static perp_status read_variable(const ncp_reader *in, pp_ncp_model *model, int 
     ncp_place at = {"variables", in->name[k], NULL};
     char text[200];
     if (!json_is_object(object)) {
-        return fail_at(in, at, "a variable is an object, such as {\"lower\": 0, \"F\": \"x - 1\"}");
+        return fail_at(in, at, "write an object, such as {\"lower\": 0, \"F\": \"x - 1\"}");
     }
     model->lower[k] = 0.0;
     model->upper[k] = PP_INF;
@@ -325,14 +340,11 @@ static perp_status read_variable(const ncp_reader *in, pp_ncp_model *model, int 
         }
     }
     if (!model->F[k]) {
-        pp_print(text, sizeof text, "variable '%.60s' has no 'F', the expression it belongs to",
-                 in->name[k]);
-        return fail_at(in, at, text);
+        return fail_at(in, at, "'F', the expression that belongs to it, is missing");
     }
     if (!(model->lower[k] <= model->upper[k]) || model->lower[k] == PP_INF ||
         model->upper[k] == -PP_INF) {
-        pp_print(text, sizeof text, "variable '%.60s': %g..%g contains no number", in->name[k],
-                 model->lower[k], model->upper[k]);
+        pp_print(text, sizeof text, "%g..%g contains no number", model->lower[k], model->upper[k]);
         return fail_at(in, at, text);
     }
     return PERP_OK;
@@ -386,6 +398,11 @@ static perp_status find_groups(ncp_reader *in, const json_t *root)
     in->parameters = json_object_get(root, "parameters");
     in->definitions = json_object_get(root, "definitions");
     in->variables = json_object_get(root, "variables");
+    if (json_is_object(in->variables) && json_object_size(in->variables) == 0) {
+        return pp_draft_fail(in->draft, NULL,
+                             place_of(in, (ncp_place){"variables", NULL, NULL}, false),
+                             "a problem of kind 'ncp' needs at least one variable");
+    }
     if (!in->variables) {
         return pp_draft_fail(in->draft, NULL, NULL, "a problem of kind 'ncp' needs 'variables'");
     }

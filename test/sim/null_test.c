@@ -135,6 +135,8 @@ static void problems(void **state)
     EMPTY(perp_problem_word(NULL));
     IS(perp_problem_mcp(NULL), NULL);
     IS(perp_problem_fcp(NULL), NULL);
+    IS(perp_problem_ncp(NULL), NULL);
+    IS(perp_problem_variable(NULL, 0), NULL);
     REFUSED(perp_mcp_write(NULL, "x", "/dev/null", &error));
     REFUSED(perp_mcp_write(&(perp_mcp){0}, NULL, NULL, NULL));
     REFUSED(perp_fcp_write(NULL, "x", "/dev/null", &error));
