@@ -8,8 +8,7 @@
 //   step        towards the solution of (N2), halved until the merit function theta of (N3) falls below the largest of
 //               its last MEMORY values (Grippo, Lampariello, Lucidi 1986)
 //   proximal    where (N2) has no solution, or no step towards it is accepted, lambda grows; it shrinks after a step
-//   gradient    where that does not help either, one projected step along -V'Phi
-//   restart     at a stationary point of theta that is no solution, from other points in a fixed order
+//   restart     where that does not help either, from other points in a fixed order
 //
 // Proved: local quadratic convergence at strongly regular solutions (Josephy 1979; Robinson 1980). Globally nothing:
 // theta has local minima that are no solutions. The iterate of least residual is returned.
@@ -24,7 +23,6 @@ enum {
     SEARCH_MAX = 120,  // steps from one start
     PATIENCE = 20,     // steps in which theta must halve
     HALVINGS = 12,     // of a step towards the solution of (N2)
-    DESCENTS = 40,     // of a gradient step
     POLISH = 3,        // steps within the tolerance that may still improve the residual
     STARTS = 16,       // starting points
     STEPS_MAX = 600,   // steps in all, where the caller sets no limit
@@ -77,38 +75,6 @@ static bool step_towards_goal(pp_newton *s, double highest, int halvings)
     return false;
 }
 
-// A step along -V'Phi, in which each variable has the unit of its column of V, with Armijo's rule on theta itself.
-static bool gradient_step(pp_newton *s)
-{
-    int n = s->e.n;
-    pp_fb_map(&s->fb, s->at.z, s->at.F, s->phi, s->a, s->c);
-    for (int i = 0; i < n; i++) {
-        s->d[i] = s->c[i] * s->phi[i];
-        s->gradient[i] = s->a[i] * s->phi[i];
-    }
-    pp_matrix_mul_t(&s->fb.A, 1.0, s->d, s->gradient);
-    double t = 1.0;
-    for (int k = 0; k < DESCENTS; k++, t *= 0.5) {
-        double slope = 0.0;
-        for (int i = 0; i < n; i++) {
-            double z = s->at.z[i] - t * s->gradient[i];
-            s->trial.z[i] = pp_clamp(z, s->fb.lower[i], s->fb.upper[i]);
-            slope += s->gradient[i] * (s->trial.z[i] - s->at.z[i]);
-        }
-        if (!(slope < 0.0)) {
-            return false;  // a stationary point
-        }
-        bool low = pp_newton_function(s) && s->trial.theta <= s->at.theta + DECREASE * slope;
-        if (low && pp_newton_accept(s)) {
-            return true;
-        }
-        if (s->fatal < 0) {
-            return false;
-        }
-    }
-    return false;
-}
-
 // One iterate: the linear problem with the last proximal term, then with larger ones.
 static bool advance(pp_newton *s, double highest)
 {
@@ -124,7 +90,7 @@ static bool advance(pp_newton *s, double highest)
         lambda = lambda > 0.0 ? lambda * PROX_GROWTH : PROX_FIRST;
     }
     s->warm = false;
-    return gradient_step(s);
+    return false;
 }
 
 // ── Searches ─────────────────────────────────────────────────────────────────────────────────────

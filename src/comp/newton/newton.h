@@ -30,7 +30,7 @@ typedef struct pp_newton {
     double *given;      // the caller's values of J
     double *row, *column;
     pp_newton_point at, trial;
-    double *user, *goal, *d, *phi, *a, *c, *gradient, *b, *work;  // n each; work 4 n
+    double *user, *goal, *d, *phi, *a, *c, *b, *work;  // n each; work 4 n
     double *best;       // n, in the caller's units
     int8_t *basis;      // of the last linear problem
     bool warm;          // basis has a guess

@@ -62,7 +62,7 @@ static perp_status allocate(pp_newton *s, pp_arena *arena)
     size_t n = (size_t)s->e.n, stored = s->place ? (size_t)s->fb.A.p[n] : n * n;
     double **vectors[] = {&s->at.z, &s->at.F, &s->trial.z, &s->trial.F, &s->fb.lower, &s->fb.upper,
                           &s->row,  &s->column, &s->user, &s->goal, &s->d, &s->phi,
-                          &s->a,    &s->c,    &s->gradient, &s->b,    &s->best};
+                          &s->a,    &s->c,    &s->b,    &s->best};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = PP_ZEROS(arena, double, n);
         if (!*vectors[k]) {
