@@ -22,11 +22,12 @@
 // other than the step of the difference.
 typedef struct perp_ncp {
     int n;
-    const double *lower;    // n, or NULL: all 0
-    const double *upper;    // n, or NULL: all +INFINITY
-    const double *start;    // n, or NULL: all 0; moved to the nearest point within the bounds
-    const double *typical;  // n sizes > 0 of the variables, or NULL: changes of z_i that are small beside typical_i do
-                            // not matter. For variables that may be 0 without being at a bound
+    const double *lower;  // n, or NULL: all 0
+    const double *upper;  // n, or NULL: all +INFINITY
+    const double *start;  // n, or NULL: all 0; moved to the nearest point within the bounds
+    const double *
+        typical;  // n sizes > 0 of the variables, or NULL: changes of z_i that are small beside typical_i do
+                  // not matter. For variables that may be 0 without being at a bound
     perp_status (*function)(void *user, const double *z, double *F);
     // J, zero on entry: the values of the entries in p and i, or all n x n by columns where p is NULL. NULL: J by
     // differences, several columns at once where p and i show that they share no row.

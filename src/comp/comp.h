@@ -50,7 +50,7 @@ typedef struct pp_report {
     bool judged;         // likewise, contact: residuals are the judge's
     perp_fcp_residuals residuals;
     int evaluations, jacobians;  // of nonlinear problems
-    bool aborted;      // a callback failed: there is nothing to judge
+    bool aborted;                // a callback failed: there is nothing to judge
     bool complete;     // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
     char reason[200];  // one sentence on a failure, or empty
 } pp_report;

@@ -358,8 +358,10 @@ perp_status perp_ncp_solve(const char *solver, const perp_ncp *ncp,
     }
     // the start: the caller's guess, that of the problem, or zero, within the bounds
     const perp_mcp bounds = {.n = ncp->n, .lower = ncp->lower, .upper = ncp->upper};
-    for (int i = 0; i < ncp->n && !c.options.warm_start; i++) {
-        z[i] = ncp->start ? ncp->start[i] : 0.0;
+    if (!c.options.warm_start) {
+        for (int i = 0; i < ncp->n; i++) {
+            z[i] = ncp->start ? ncp->start[i] : 0.0;
+        }
     }
     sanitize_z(&bounds, z);
     start_clock(&c, ncp->n, env);

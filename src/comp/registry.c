@@ -17,8 +17,9 @@ enum {
 };
 
 static const pp_solver solvers[] = {
-    {{"auto", MCP | ANY_FCP | PERP_CLASS_NCP, "that of the solver it chooses", "see the other solvers",
-      "that of the solvers it tries", "as the last solver tried; the message lists all attempts"},
+    {{"auto", MCP | ANY_FCP | PERP_CLASS_NCP, "that of the solver it chooses",
+      "see the other solvers", "that of the solvers it tries",
+      "as the last solver tried; the message lists all attempts"},
      pp_auto_mcp,
      pp_auto_islands_fcp,
      pp_newton_ncp},

@@ -9,15 +9,15 @@
 #include <perp/ncp.h>
 
 typedef struct pp_ncp_model {
-    int n, m;                    // variables, definitions
-    const char *const *name;     // n + m
-    const pp_expr **F;           // n
-    const pp_expr **definition;  // m
+    int n, m;                                 // variables, definitions
+    const char *const *name;                  // n + m
+    const pp_expr **F;                        // n
+    const pp_expr **definition;               // m
     double *lower, *upper, *start, *typical;  // n each
     bool typical_given;
-    double *value, *rate;        // n + m each, of the evaluation under way
-    int *p, *i;                  // CSC pattern of the Jacobian
-    int *dp, *di;                // likewise: the definitions that depend on each variable, in order
+    double *value, *rate;  // n + m each, of the evaluation under way
+    int *p, *i;            // CSC pattern of the Jacobian
+    int *dp, *di;          // likewise: the definitions that depend on each variable, in order
 } pp_ncp_model;
 
 pp_ncp_model *pp_ncp_model_create(int n, int m, pp_arena *arena);  // NULL: no memory

@@ -169,19 +169,20 @@ static perp_status read_number(const ncp_reader *in, ncp_place at, const json_t 
     }
     const char *text = json_is_string(json) ? json_string_value(json) : NULL;
     if (!text) {
-        return fail_at(in, at, infinite ? "write a number, \"inf\", \"-inf\" or an expression of parameters"
-                                        : "write a number or an expression of parameters");
+        return fail_at(in, at,
+                       infinite ? "write a number, \"inf\", \"-inf\" or an expression of parameters"
+                                : "write a number or an expression of parameters");
     }
     if (infinite && (strcmp(text, "inf") == 0 || strcmp(text, "-inf") == 0)) {
         *out = text[0] == '-' ? -PP_INF : PP_INF;
         return PERP_OK;
     }
+    // evaluated at once: parameters are constants
     const pp_expr_names names = {
         .constant = in->constant, .value = in->value, .constants = in->constants};
     const pp_expr *expr;
     pp_expr_error error = {1, ""};
-    perp_status status =
-        pp_expr_parse_with(text, &names, in->draft->scratch, &expr, NULL, &error);
+    perp_status status = pp_expr_parse_with(text, &names, in->draft->scratch, &expr, NULL, &error);
     if (status == PERP_ERR_FORMAT) {
         return fail_in(in, at, &error);
     }
@@ -280,8 +281,7 @@ static perp_status read_definitions(const ncp_reader *in, pp_ncp_model *model)
     {
         ncp_place at = {"definitions", name, NULL};
         // a definition sees those before it
-        perp_status status =
-            read_expression(in, at, value, in->n + k, &model->definition[k]);
+        perp_status status = read_expression(in, at, value, in->n + k, &model->definition[k]);
         if (status < 0) {
             return status;
         }
@@ -326,6 +326,7 @@ static perp_status read_variable(const ncp_reader *in, pp_ncp_model *model, int 
     if (!json_is_object(object)) {
         return fail_at(in, at, "write an object, such as {\"lower\": 0, \"F\": \"x - 1\"}");
     }
+    // the defaults are those of an LCP; 0 stands for no typical size
     model->lower[k] = 0.0;
     model->upper[k] = PP_INF;
     model->start[k] = 0.0;
@@ -364,7 +365,10 @@ static perp_status read_variables(const ncp_reader *in, pp_ncp_model *model)
         k++;
     }
     // sizes are for all variables or for none: those not given are taken from the start
-    for (k = 0; k < in->n && model->typical_given; k++) {
+    if (!model->typical_given) {
+        return PERP_OK;
+    }
+    for (k = 0; k < in->n; k++) {
         if (model->typical[k] == 0.0) {
             model->typical[k] = fmax(fabs(model->start[k]), 1.0);
         }
@@ -395,6 +399,7 @@ static perp_status find_groups(ncp_reader *in, const json_t *root)
                                  near ? "'?" : "");
         }
     }
+    // all groups but the variables may be missing
     in->parameters = json_object_get(root, "parameters");
     in->definitions = json_object_get(root, "definitions");
     in->variables = json_object_get(root, "variables");
@@ -433,6 +438,7 @@ perp_status pp_ncp_read(pp_draft *draft, const struct json_t *root, perp_problem
     if (status < 0) {
         return status;
     }
+    // names are known: expressions may refer to all variables, also to those after them
     pp_ncp_model *model = pp_ncp_model_create(in.n, in.m, in.arena);
     if (!model) {
         return pp_draft_memory(draft);

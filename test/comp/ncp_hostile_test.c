@@ -18,7 +18,7 @@ typedef struct actor {
     int fails_at;         // evaluation that fails; 0: none
     perp_status failure;  // with this status
     int calls;
-    double lie;           // factor of the Jacobian
+    double lie;  // factor of the Jacobian
 } actor;
 
 // x0^2 + x1 = 3, x0 - x1 = -1 where both are positive: (1, 2)
@@ -51,8 +51,8 @@ static perp_ncp pair_ncp(actor *a)
 static void failures_of_callbacks_end_the_solve(void **state)
 {
     (void)state;
-    static const perp_status failures[] = {PERP_ERR_ARGUMENT, PERP_ERR_MEMORY, PERP_ERR_MODEL,
-                                           PERP_ERR_IO,       PERP_ERR_RAY,    PERP_ERR_STOPPED,
+    static const perp_status failures[] = {PERP_ERR_ARGUMENT,  PERP_ERR_MEMORY, PERP_ERR_MODEL,
+                                           PERP_ERR_IO,        PERP_ERR_RAY,    PERP_ERR_STOPPED,
                                            PERP_ERR_INFEASIBLE};
     for (size_t k = 0; k < sizeof failures / sizeof failures[0]; k++) {
         for (int at = 1; at < 6; at++) {

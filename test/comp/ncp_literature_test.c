@@ -17,9 +17,9 @@ enum { VALUES = 10, SETS = 3 };
 
 typedef struct literature {
     const char *name;
-    int sets;                     // known solutions; 0: the judge alone decides
-    int count;                    // leading variables that are known
-    double tolerance;             // absolute
+    int sets;          // known solutions; 0: the judge alone decides
+    int count;         // leading variables that are known
+    double tolerance;  // absolute
     double value[SETS][VALUES];
 } literature;
 
@@ -52,7 +52,11 @@ static const literature problems[] = {
     {"hs066", 1, 3, 1e-7, {{0.1841264879, 1.202167873, 3.327322322}}},
     {"hs071", 1, 4, 1e-5, {{1.0, 4.7429994, 3.8211503, 1.3794082}}},
     {"hs076", 1, 4, 1e-7, {{0.27272727273, 2.0909090909, 0.0, 0.54545454545}}},
-    {"hs100", 1, 7, 1e-5, {{2.330499, 1.951372, -0.4775414, 4.365726, -0.6244870, 1.038131, 1.594227}}},
+    {"hs100",
+     1,
+     7,
+     1e-5,
+     {{2.330499, 1.951372, -0.4775414, 4.365726, -0.6244870, 1.038131, 1.594227}}},
     {"hs113",
      1,
      10,
@@ -214,7 +218,7 @@ static void exact_derivatives_agree_with_differences(void **state)
 static void problems_without_a_solution_are_not_solved(void **state)
 {
     (void)state;
-    static const char *const names[] = {"none-exp",  "none-square",   "none-upper", "none-atan",
+    static const char *const names[] = {"none-exp", "none-square",   "none-upper", "none-atan",
                                         "none-two", "none-rational", "none-domain"};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         perp_problem *problem = read_problem(names[k]);

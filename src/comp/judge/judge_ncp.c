@@ -71,7 +71,10 @@ static perp_status compare_rows(pp_ncp *e, const perp_matrix *A, const double *z
     }
     *fair = false;
     // at a kink J is right on one side only: the other side counts where the first is not enough
-    for (int pass = 0; pass < 2 && !*fair; pass++) {
+    for (int pass = 0; pass < 2; pass++) {
+        if (*fair) {
+            break;
+        }
         move_point(e, z, pass == 0 ? 1.0 : -1.0, moved);
         perp_status status = pp_ncp_function(e, moved, there);
         if (status == PERP_ERR_NUMERIC) {

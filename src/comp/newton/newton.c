@@ -225,8 +225,8 @@ static void write_report(const pp_newton *s, int begun, pp_report *report)
                  limit ? limit : "step limit", s->iterations, s->at_best);
     } else {
         pp_print(report->reason, sizeof report->reason,
-                 "not solved from %d starting points; best residual %.1e. Try another start",
-                 begun, s->at_best);
+                 "not solved from %d starting points; best residual %.1e. Try another start", begun,
+                 s->at_best);
     }
 }
 
@@ -243,6 +243,7 @@ perp_status pp_newton_ncp(const perp_ncp *ncp, const pp_job *job, double *z, pp_
         pp_newton_destroy(&s);
         return status;
     }
+    // the best point is the start until one has been evaluated
     memcpy(start, z, (size_t)n * sizeof *z);
     memcpy(s.best, z, (size_t)n * sizeof *z);
     s.limit = job->options->max_iterations > 0 ? job->options->max_iterations : STEPS_MAX;

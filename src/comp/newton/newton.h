@@ -22,18 +22,18 @@ typedef struct pp_newton_point {
 } pp_newton_point;
 
 typedef struct pp_newton {
-    pp_ncp e;           // in the caller's units
+    pp_ncp e;  // in the caller's units
     const pp_job *job;
-    pp_fb fb;           // n, A (the pattern; values of `at`), bounds
+    pp_fb fb;  // n, A (the pattern; values of `at`), bounds
     pp_fb_linear *linear;
-    int *place;         // of each of the caller's entries in the pattern of fb; NULL: dense, the same
-    double *given;      // the caller's values of J
+    int *place;     // of each of the caller's entries in the pattern of fb; NULL: dense, the same
+    double *given;  // the caller's values of J
     double *row, *column;
     pp_newton_point at, trial;
     double *user, *goal, *d, *phi, *a, *c, *b, *work;  // n each; work 4 n
-    double *best;       // n, in the caller's units
-    int8_t *basis;      // of the last linear problem
-    bool warm;          // basis has a guess
+    double *best;                                      // n, in the caller's units
+    int8_t *basis;                                     // of the last linear problem
+    bool warm;                                         // basis has a guess
     double residual, at_best;
     int iterations, limit;
     double lambda;      // proximal term of the linear problems

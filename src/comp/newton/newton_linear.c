@@ -123,6 +123,7 @@ bool pp_newton_active(pp_newton *s, double lambda, int *changes)
     *changes = 0;
     for (int i = 0; i < n; i++) {
         double z = s->at.z[i], F = s->at.F[i];
+        // held rows become d_i = 0, by a = 1 and c = 0 in V = diag(a) + diag(c) (J + lambda I)
         bool held = (z == s->fb.lower[i] && F >= 0.0) || (z == s->fb.upper[i] && F <= 0.0);
         int8_t place = PERP_BASIS_BASIC;
         if (held) {

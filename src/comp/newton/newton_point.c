@@ -60,9 +60,10 @@ static void show_matrix(pp_newton *s, const double *x)
 static perp_status allocate(pp_newton *s, pp_arena *arena)
 {
     size_t n = (size_t)s->e.n, stored = s->place ? (size_t)s->fb.A.p[n] : n * n;
-    double **vectors[] = {&s->at.z, &s->at.F, &s->trial.z, &s->trial.F, &s->fb.lower, &s->fb.upper,
-                          &s->row,  &s->column, &s->user, &s->goal, &s->d, &s->phi,
-                          &s->a,    &s->c,    &s->b,    &s->best};
+    double **vectors[] = {&s->at.z,     &s->at.F,     &s->trial.z, &s->trial.F,
+                          &s->fb.lower, &s->fb.upper, &s->row,     &s->column,
+                          &s->user,     &s->goal,     &s->d,       &s->phi,
+                          &s->a,        &s->c,        &s->b,       &s->best};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = PP_ZEROS(arena, double, n);
         if (!*vectors[k]) {
@@ -233,6 +234,7 @@ static void row_sizes(const pp_newton *s, double *sizes, double *weight, double 
     int n = s->e.n;
     memcpy(load, s->at.F, (size_t)n * sizeof *load);
     memset(sizes, 0, (size_t)n * sizeof *sizes);
+    // the sizes first: weights need all of them
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < n; j++) {
             size_t first = A->dense ? (size_t)j * (size_t)n : (size_t)A->p[j];

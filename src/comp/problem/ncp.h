@@ -12,15 +12,15 @@
 typedef struct pp_ncp {
     const perp_ncp *ncp;
     int n;
-    size_t entries;        // of the Jacobian: stored ones, or n n
-    double *lower, *upper; // n each
-    int colours;           // of columns that share no row; differences take one evaluation each
-    int *colour;           // n, or NULL: the Jacobian has a callback
-    double *moved, *value; // n each, scratch of differences
-    double *step;          // likewise
+    size_t entries;         // of the Jacobian: stored ones, or n n
+    double *lower, *upper;  // n each
+    int colours;            // of columns that share no row; differences take one evaluation each
+    int *colour;            // n, or NULL: the Jacobian has a callback
+    double *moved, *value;  // n each, scratch of differences
+    double *step;           // likewise
     int evaluations, jacobians;
-    perp_status fatal;     // of a callback: nothing more is evaluated. PERP_OK: none
-    char reason[160];      // of it
+    perp_status fatal;  // of a callback: nothing more is evaluated. PERP_OK: none
+    char reason[160];   // of it
 } pp_ncp;
 
 perp_status pp_ncp_check(const perp_ncp *ncp, char *reason, size_t size);

@@ -85,6 +85,7 @@ perp_status perp_ncp_compare(const perp_ncp *ncp, const double *z, const perp_en
         pp_arena_destroy(arena);
         return PERP_ERR_MEMORY;
     }
+    // a copy of z, which measure_column() moves, and F
     memcpy(own, z, n * sizeof *own);
     status = pp_ncp_function(&e, own, own + n);
     if (status >= 0) {
