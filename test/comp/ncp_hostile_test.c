@@ -326,6 +326,45 @@ static void values_that_are_not_finite_end_in_a_status(void **state)
     assert_non_null(strstr(info.error.text, "not defined"));
 }
 
+// Guesses that are none.
+static void bad_guesses_do_no_harm(void **state)
+{
+    (void)state;
+    FOR_SEEDS(seed, 100)
+    {
+        rng r = rng_seed(seed);
+        actor a = {.lie = 1.0};
+        perp_ncp ncp = pair_ncp(&a);
+        perp_comp_options options = perp_comp_options_default();
+        int8_t basis[] = {(int8_t)rng_below(&r, 256), (int8_t)rng_below(&r, 256)};
+        double z[] = {rng_normal(&r) * 1e3, NAN};
+        options.warm_start = true;
+        options.basis = basis;
+        CHECK(perp_ncp_solve(NULL, &ncp, &options, NULL, z, NULL) == PERP_OK, seed);
+        CHECK(fabs(z[0] - 1.0) < 1e-7 && fabs(z[1] - 2.0) < 1e-7, seed);
+        CHECK(basis[0] == PERP_BASIS_BASIC && basis[1] == PERP_BASIS_BASIC, seed);
+    }
+}
+
+// A double root at 0 has no size of its own: typical gives it one.
+static perp_status square(void *user, const double *z, double *F)
+{
+    (void)user;
+    F[0] = z[0] * z[0];
+    return PERP_OK;
+}
+
+static void typical_sizes_find_double_roots(void **state)
+{
+    (void)state;
+    double free[] = {-HUGE_VAL}, one[] = {1.0}, z[1];
+    perp_ncp ncp = {.n = 1, .lower = free, .start = one, .function = square};
+    assert_int_equal(perp_ncp_solve(NULL, &ncp, NULL, NULL, z, NULL), PERP_ERR_LIMIT);
+    ncp.typical = one;
+    assert_int_equal(perp_ncp_solve(NULL, &ncp, NULL, NULL, z, NULL), PERP_OK);
+    assert_true(fabs(z[0]) < 1e-7);
+}
+
 // The same bits, with a new workspace, a used one, and without.
 static void the_same_problem_gives_the_same_bits(void **state)
 {
@@ -361,6 +400,8 @@ int main(void)
         cmocka_unit_test(narrow_bounds_are_kept),
         cmocka_unit_test(limits_are_obeyed),
         cmocka_unit_test(values_that_are_not_finite_end_in_a_status),
+        cmocka_unit_test(bad_guesses_do_no_harm),
+        cmocka_unit_test(typical_sizes_find_double_roots),
         cmocka_unit_test(the_same_problem_gives_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,11 +308,8 @@ static void the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mcp_solvers),
-        cmocka_unit_test(contact_solvers),
-        cmocka_unit_test(islands),
-        cmocka_unit_test(nonlinear),
-        cmocka_unit_test(the_rest),
+        cmocka_unit_test(mcp_solvers), cmocka_unit_test(contact_solvers), cmocka_unit_test(islands),
+        cmocka_unit_test(nonlinear),   cmocka_unit_test(the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,27 +345,25 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double 
     out->backward = pp_mcp_backward(mcp, z, w, terms, comparable, d, arena);
 }
 
-// The least load of a row of a linearisation, as a part of its terms. b = F - J z vanishes at solutions of functions that
-// are homogeneous of degree 0 (excess demands of prices): such rows have to be right to rounding.
-static const double LINEAR_LOAD = 0x1p-20;
 // Part of the size of its row, over that of its variable, below which a diagonal entry of J is rounding.
 static const double NO_DIAGONAL = 0x1p-30;
 
-void pp_mcp_judge_given(const perp_mcp *mcp, const double *z, const double *w, const double *terms,
+void pp_mcp_judge_given(const perp_mcp *mcp, const double *z, const pp_rating *given,
                         double *scratch, perp_mcp_residuals *out)
 {
     int n = mcp->n;
+    const double *terms = given->terms;
     double *d = scratch, *inverse = d + n, *load = inverse + n;
     unit_ratios(&mcp->A, d, inverse);
     for (int i = 0; i < n; i++) {
         // a diagonal entry of rounding has no unit: that of the row and the variable stands for it
         double unit = z[i] != 0.0 ? terms[i] / fabs(z[i]) : 0.0;
         inverse[i] = unit > 0.0 && d[i] < NO_DIAGONAL * unit ? unit : inverse[i];
-        load[i] = is_fixed(mcp, i) ? 0.0 : fmax(fabs(mcp->b[i]), LINEAR_LOAD * terms[i]);
+        load[i] = is_fixed(mcp, i) ? 0.0 : given->load[i];
     }
-    pp_rating rating = {w, terms, inverse, load, 0.0};
+    pp_rating rating = {given->w, terms, inverse, load, 0.0};
     pp_mcp_rate(mcp, z, &rating, out);
-    out->backward = pp_mcp_backward(mcp, z, w, terms, false, scratch, NULL);
+    out->backward = pp_mcp_backward(mcp, z, given->w, terms, false, scratch, NULL);
 }
 
 double pp_mcp_worst(const perp_mcp_residuals *e)

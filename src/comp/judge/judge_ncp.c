@@ -24,24 +24,32 @@ static const double KEPT = 0.1;
 // Rounding of F, as a part of the sizes of its rows: changes below it show nothing.
 static const double ROUNDING = 0x1p-44;
 
-// terms_i = |b_i| + sum_j |J_ij| size(z_j), and b itself.
+// The least load of a row, as a part of its terms: b = F - J z vanishes at solutions of functions that are homogeneous of
+// degree 0 (excess demands of prices), whose rows have to be right to rounding.
+static const double LEAST_LOAD = 0x1p-20;
+
+// b; terms_i = |b_i| + sum_j |J_ij| size(z_j); load_i, the larger of |b_i|, a part of the terms, and what the caller's
+// typical sizes make of the row.
 static void sizes_of_rows(const perp_ncp *ncp, const perp_matrix *A, const double *z,
-                          const double *F, double *b, double *terms)
+                          const double *F, double *b, double *terms, double *load)
 {
     int n = ncp->n;
     memcpy(b, F, (size_t)n * sizeof *b);
     memset(terms, 0, (size_t)n * sizeof *terms);
+    memset(load, 0, (size_t)n * sizeof *load);
     for (int j = 0; j < n; j++) {
         pp_matrix_column c = pp_matrix_column_of(A, j);
-        double size = ncp->typical ? fmax(fabs(z[j]), ncp->typical[j]) : fabs(z[j]);
+        double typical = ncp->typical ? ncp->typical[j] : 0.0, size = fmax(fabs(z[j]), typical);
         for (int k = 0; k < c.count; k++) {
             int i = pp_row_in(c, k);
             b[i] -= c.x[k] * z[j];
             terms[i] += fabs(c.x[k]) * size;
+            load[i] += fabs(c.x[k]) * typical;
         }
     }
     for (int i = 0; i < n; i++) {
         terms[i] += fabs(b[i]);
+        load[i] = fmax(fmax(load[i], fabs(b[i])), LEAST_LOAD * terms[i]);
     }
 }
 
@@ -132,11 +140,11 @@ perp_status pp_ncp_judge(const perp_ncp *ncp, const double *z, pp_arena *arena,
     *out = (perp_mcp_residuals){PP_INF, PP_INF, PP_INF, PP_INF};
     perp_status status = pp_ncp_open(ncp, arena, &e);
     double *x = status >= 0 ? PP_ARRAY(arena, double, e.entries) : NULL;
-    double *scratch = PP_ARRAY(arena, double, PP_JUDGE_SCRATCH *(size_t)n + 3 * (size_t)n);
+    double *scratch = PP_ARRAY(arena, double, PP_JUDGE_SCRATCH *(size_t)n + 4 * (size_t)n);
     if (!x || !scratch) {
         return PERP_ERR_MEMORY;
     }
-    double *F = scratch + PP_JUDGE_SCRATCH * (size_t)n, *b = F + n, *terms = b + n;
+    double *F = scratch + PP_JUDGE_SCRATCH * (size_t)n, *b = F + n, *terms = b + n, *load = terms + n;
     status = pp_ncp_function(&e, z, F);
     if (status >= 0) {
         status = pp_ncp_jacobian(&e, z, F, x);
@@ -154,8 +162,9 @@ perp_status pp_ncp_judge(const perp_ncp *ncp, const double *z, pp_arena *arena,
     if (!fair && !correct_rows(&e, &mcp.A, terms, x)) {
         return PERP_OK;  // with infinite residuals
     }
-    sizes_of_rows(ncp, &mcp.A, z, F, b, terms);
-    pp_mcp_judge_given(&mcp, z, F, terms, scratch, out);
+    sizes_of_rows(ncp, &mcp.A, z, F, b, terms, load);
+    pp_rating given = {.w = F, .terms = terms, .load = load};
+    pp_mcp_judge_given(&mcp, z, &given, scratch, out);
     return PERP_OK;
 }
 
