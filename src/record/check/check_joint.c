@@ -339,13 +339,14 @@ static double drive_scale(const pp_recheck *c, int index)
     return exact * fmax(1.0, pp_scale_arm(c->model, j));
 }
 
-void pp_check_actuator(pp_recheck *c, int actuator, double p)
+void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack)
 {
     const pp_actuator *a = &c->model->actuator[actuator];
     c->actuated[a->joint] += p;
+    c->missed[a->joint] += slack;
     if (c->now->actuator) {  // parts show the drive of the joint alone
         pp_check_record_worst(c, PERP_CHECK_DRIVE, fabs(c->now->actuator[actuator].impulse - p),
-                              drive_scale(c, a->joint), a->name, "");
+                              drive_scale(c, a->joint) + slack, a->name, "");
     }
 }
 
@@ -358,8 +359,8 @@ static void judge_drive(pp_recheck *c, int index)
     double most = joint->friction + (joint->rate ? joint->rate_effort : 0.0);
     most = joint->target ? PP_INF : c->h * most;
     double own = state->drive - c->actuated[index];  // without its actuators
-    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(own) - most), drive_scale(c, index),
-                          joint->name, "");
+    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(own) - most),
+                          drive_scale(c, index) + c->missed[index], joint->name, "");
     bool moves = c->model->body[joint->b].nv > 0;  // else nothing is recorded at it
     double along = along_coordinate(c, index) - state->drive - c->spring[index];
     double limit = joint->lower <= joint->upper ? state->limit : 0.0;
