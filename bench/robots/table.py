@@ -61,8 +61,10 @@ def perp(o, name, seconds, start):
     """The model as a scene, which says whether something is free, and what it does."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, 'scene.json')
-        read = subprocess.run([o.perp, 'import', path_of(name), '-o', file, '--allow-outside'], capture_output=True, text=True,
-                              timeout=120)
+        command = [o.perp, 'import', path_of(name), '-o', file, '--allow-outside']
+        read = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        if '--free-base' in read.stderr:  # objects without joints
+            read = subprocess.run(command + ['--free-base'], capture_output=True, text=True, timeout=120)
         if read.returncode != 0:
             text = (read.stderr or read.stdout).strip().splitlines()
             return {'error': text[-1] if text else f'exit code {read.returncode}', 'not_read': True}

@@ -327,19 +327,82 @@ static void put_friction(robot_writer *w, const double *friction, int condim)
     }
 }
 
-static void put_shape(robot_writer *w, const pp_robot_geom *geom)
+static void put_colour(robot_writer *w, const pp_robot_geom *geom)
+{
+    char text[8];
+    if (geom->colour >= 0) {
+        pp_print(text, sizeof text, "#%06x", (unsigned)geom->colour);
+        pp_json_key_string(&w->t, "colour", text);
+    }
+}
+
+// Pose of a geom in the frame of its body of the scene.
+static void put_place(robot_writer *w, const pp_robot_geom *geom)
 {
     const pp_pose *X = &w->pose[geom->body], *F = &w->frame[w->robot->body[geom->body].carrier];
     pp_pose own = {geom->pos, pp_quat_matrix(geom->quat)}, world = pp_pose_mul(X, &own);
     pp_mat3 Ft = pp_transpose3(&F->R), R = pp_mat_mul(&Ft, &world.R);
+    pp_json_key_vec3(&w->t, "position", pp_pose_local(F, world.p));
+    pp_json_key(&w->t, "rotation");
+    pp_json_quat(&w->t, pp_matrix_quat(&R));
+}
+
+// The mesh of a visual, as far as it is shown.
+static void put_triangles(robot_writer *w, const pp_robot_mesh *mesh)
+{
+    pp_json_key_string(&w->t, "kind", "mesh");
+    pp_json_key(&w->t, "vertices");
+    for (int k = 0; k < mesh->shown_vertices; k++) {
+        pp_json_raw(&w->t, k == 0 ? "[" : ",");
+        pp_json_vec3(&w->t, mesh->shown_vertex[k]);
+    }
+    pp_json_raw(&w->t, "]");
+    pp_json_key(&w->t, "triangles");
+    for (int k = 0; k < mesh->shown_triangles; k++) {
+        const int *c = mesh->shown_triangle + 3 * (size_t)k;
+        char text[48];
+        pp_print(text, sizeof text, "%s[%d,%d,%d]", k == 0 ? "[" : ",", c[0], c[1], c[2]);
+        pp_json_raw(&w->t, text);
+    }
+    pp_json_raw(&w->t, "]");
+}
+
+// Shapes that are only shown, of all bodies.
+static void put_visuals(robot_writer *w)
+{
+    open_list(w, "visuals");
+    for (int k = 0; k < w->robot->geoms; k++) {
+        const pp_robot_geom *geom = &w->robot->geom[k];
+        int root = w->robot->body[geom->body].carrier;
+        char name[32];
+        if (!geom->visual) {
+            continue;
+        }
+        pp_print(name, sizeof name, "visual%d", k);
+        next_object(w, name);
+        if (root > 0) {
+            pp_json_key_string(&w->t, "body", w->body_name[root]);
+        }
+        if (geom->kind == PP_ROBOT_MESH) {
+            put_triangles(w, &w->robot->mesh[geom->mesh]);
+        } else {
+            put_kind(w, geom);
+        }
+        put_place(w, geom);
+        put_colour(w, geom);
+        pp_json_raw(&w->t, "}");
+    }
+    close_list(w);
+}
+
+static void put_shape(robot_writer *w, const pp_robot_geom *geom)
+{
     pp_json_raw(&w->t, w->separator);
     w->separator = ",\n    ";
     pp_json_raw(&w->t, "{\"name\": ");
     pp_json_string(&w->t, geom->name);
     put_kind(w, geom);
-    pp_json_key_vec3(&w->t, "position", pp_pose_local(F, world.p));
-    pp_json_key(&w->t, "rotation");
-    pp_json_quat(&w->t, pp_matrix_quat(&R));
+    put_place(w, geom);
     put_friction(w, geom->friction, geom->condim);
     pp_json_key_string(&w->t, "combine", "max");
     if (geom->priority != 0) {
@@ -347,6 +410,10 @@ static void put_shape(robot_writer *w, const pp_robot_geom *geom)
     }
     pp_json_key_number(&w->t, "group", geom->contype);
     pp_json_key_number(&w->t, "mask", geom->conaffinity);
+    put_colour(w, geom);
+    if (geom->hidden) {
+        pp_json_raw(&w->t, ", \"hidden\": true");
+    }
     pp_json_raw(&w->t, "}");
 }
 
@@ -382,8 +449,6 @@ static bool sort_shapes(robot_writer *w, int **first, int **next)
         pp_robot_geom *geom = &robot->geom[k];
         if (collides(geom)) {
             geom->name = scene_name(w, PP_ROBOT_LIST_geom, geom->name);
-        } else {
-            unused(w, geom->at, "shapes that do not collide", "appearance");
         }
     }
     // Backwards, so that each list is in the order of the file.
@@ -1370,6 +1435,7 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
         }
     }
     close_list(&w);
+    put_visuals(&w);
     put_joints(&w);
     put_actuators(&w);
     put_sites(&w);

@@ -416,6 +416,17 @@ static void put_solids(group_writer *w, const pp_shape *shape, int n, pp_arena *
     put_surfaces(w, shape, n, arena);
 }
 
+// Radius of a solid that has one, rounding radius of an outline [m]. Definitions of other solids may hold anything.
+static double shown_radius(const pp_shape *shape, bool spatial)
+{
+    bool round = shape->kind == PERP_SHAPE_SPHERE || shape->kind == PERP_SHAPE_CAPSULE ||
+                 shape->kind == PERP_SHAPE_CYLINDER || shape->kind == PERP_SHAPE_CONE;
+    if (!spatial) {
+        return shape->radius;
+    }
+    return round ? shape->solid.radius : 0.0;
+}
+
 // In the plane outlines, in space poses and surfaces.
 static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 {
@@ -432,7 +443,7 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
         const pp_shape *shape = &m->shape[i];
         reals[i] = shape->mu;
         reals[n + i] = shape->restitution;
-        reals[2 * n + i] = m->spatial ? shape->solid.radius : shape->radius;
+        reals[2 * n + i] = shown_radius(shape, m->spatial);
         ints[i] = shape->body;
         ints[n + i] = (int32_t)shape->kind;
         reals[3 * n + i] = shape->mu_spin;
@@ -477,7 +488,7 @@ static void put_visuals(group_writer *w, const perp_model *m, pp_arena *arena)
     // ints: body, kind, colour, each for all visuals.
     for (int i = 0; i < n; i++) {
         const pp_shape *visual = &m->visual[i];
-        radius[i] = m->spatial ? visual->solid.radius : visual->radius;
+        radius[i] = shown_radius(visual, m->spatial);
         ints[i] = visual->body;
         ints[n + i] = (int32_t)visual->kind;
         ints[2 * n + i] = visual->colour;
