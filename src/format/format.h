@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Door of format/: problem files in and out, and meshes in.
+// Door of format/: problem files in and out, meshes in, and text that grows.
 //
 // Every reader fills a pp_draft, the problem as it stands in the file: named vectors and matrices,
 // of which nothing is checked but that they could be read. Only pp_draft_finish (draft.c) knows
@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "format/mesh_file.h"
 #include "format/scan.h"
+#include "format/text.h"
 
 #include <perp/problem.h>
 

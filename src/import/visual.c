@@ -6,7 +6,7 @@
 // Shapes that do not collide become visuals. A mesh that collides does so as its convex hull; where it is shown, the
 // mesh itself is a visual and its hull is hidden. Meshes with too many triangles are simplified by clustering: vertices
 // in the same cell of a grid become one, at their mean, and triangles that lose their area are dropped.
-#include "import/robot.h"
+#include "import/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -179,11 +179,6 @@ perp_status pp_robot_mesh_show(pp_robot_mesh *mesh, int most, pp_arena *arena)
 
 // ── What is shown ────────────────────────────────────────────────────────────────────────────────
 
-static bool collides(const pp_robot_geom *geom)
-{
-    return geom->contype || geom->conaffinity || geom->paired;
-}
-
 typedef struct stage {
     pp_robot *robot;
     pp_import_report *report;
@@ -264,10 +259,10 @@ bool pp_robot_show(pp_robot *robot, int triangles, pp_import_report *report)
     }
     for (int k = 0; k < robot->geoms; k++) {
         pp_robot_geom *geom = &robot->geom[k];
-        if (!collides(geom) && triangles > 0) {
+        if (!pp_robot_collides(geom) && triangles > 0) {
             show_visual(&s, geom);
             dressed[robot->body[geom->body].carrier] |= geom->visual;
-        } else if (!collides(geom)) {
+        } else if (!pp_robot_collides(geom)) {
             leave_out(&s, geom, "appearance");
         }
         visuals += geom->visual;
@@ -275,7 +270,7 @@ bool pp_robot_show(pp_robot *robot, int triangles, pp_import_report *report)
     // Shapes that collide are shown themselves, unless visuals stand for them.
     for (int k = 0; k < robot->geoms; k++) {
         pp_robot_geom *geom = &robot->geom[k];
-        if (!collides(geom) || triangles < 1) {
+        if (!pp_robot_collides(geom) || triangles < 1) {
             continue;
         }
         bool shown = geom->in_view || !dressed[robot->body[geom->body].carrier];
