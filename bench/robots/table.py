@@ -63,7 +63,7 @@ def perp(o, name, seconds, start):
         file = os.path.join(folder, 'scene.json')
         command = [o.perp, 'import', path_of(name), '-o', file, '--allow-outside']
         read = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if '--free-base' in read.stderr:  # objects without joints
+        if read.returncode != 0 and '--free-base' in read.stderr:  # objects without joints
             read = subprocess.run(command + ['--free-base'], capture_output=True, text=True, timeout=120)
         if read.returncode != 0:
             text = (read.stderr or read.stdout).strip().splitlines()
