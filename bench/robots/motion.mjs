@@ -30,9 +30,15 @@ const distance = (a, b) => {
 // Models of the collection lack visual meshes; its tools/stub.mjs puts files in their places.
 async function open(file) {
     if (fs.existsSync(file)) {
-        M.FS.mkdirTree('/own');
-        M.FS.writeFile('/own/model.xml', fs.readFileSync(file));
-        return M.MjModel.mj_loadXML('/own/model.xml');
+        const folder = path.dirname(file);
+        for (const name of fs.readdirSync(folder, {recursive: true})) {
+            const from = path.join(folder, name), to = path.posix.join('/own', name);
+            if (fs.statSync(from).isFile()) {
+                M.FS.mkdirTree(path.posix.dirname(to));
+                M.FS.writeFile(to, fs.readFileSync(from));
+            }
+        }
+        return M.MjModel.mj_loadXML('/own/' + path.basename(file));
     }
     const {Disk} = await import(pathToFileURL(path.resolve(robots, 'tools/stub.mjs')));
     const disk = new Disk(M, path.join(robots, 'mjcf'));
