@@ -60,6 +60,7 @@ static bool build(probe *p, const pp_pose *pose)
         body.kind = PERP_BODY_SPATIAL;
         body.position_W = pose[i].p;
         body.rotation_WB = pp_matrix_quat(&pose[i].R);
+        // Nothing moves here: any mass will do.
         body.mass = 1.0;
         body.inertia_B[0] = body.inertia_B[1] = body.inertia_B[2] = 1.0;
         perp_builder_add_body(p->builder, &body);

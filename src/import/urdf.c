@@ -281,6 +281,7 @@ static void read_visuals(urdf_reader *u, pp_xml *link, int body)
         if (u->status < 0 || u->files->options->visual_triangles < 1) {
             return;
         }
+        // An error of the file of a mesh is forgotten below.
         perp_error kept = *u->error;
         read.pos = read_origin(u, at, &read.quat).p;
         read.colour = read_colour(u, at, &clear);

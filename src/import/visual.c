@@ -223,6 +223,7 @@ static void show_visual(stage *s, pp_robot_geom *geom)
         leave_out(s, geom, "of a group that MuJoCo does not show, or transparent");
         return;
     }
+    // A plane is endless in scenes: of a body that moves it would cover everything.
     switch (geom->kind) {
     case PP_ROBOT_MESH:
         geom->visual = show_mesh(s, geom);
