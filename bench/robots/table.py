@@ -30,7 +30,7 @@ from run import chosen  # noqa: E402
 # Robots that stand or hold something by servos, with the floor or object in contact.
 HELD = ['examples/robots/arm.xml', 'examples/robots/quadruped.xml', 'examples/robots/gripper.xml', 'examples/robots/hand.xml',
         'anybotics_anymal_b/scene', 'boston_dynamics_spot/scene', 'unitree_a1/scene',
-        'booster_t1/scene', 'robotis_op3/scene', 'pndbotics_adam_lite/scene', 'unitree_g1/scene']
+        'booster_t1/scene', 'robotis_op3/scene', 'unitree_g1/scene']
 
 
 def path_of(name):
