@@ -16,13 +16,8 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs install clean asan coverage check-install fuzz truth \
-        deps-docs deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
-=======
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots lint format docs python install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs python install clean asan coverage check-install fuzz truth \
         deps-docs deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
->>>>>>> 8854c0769af6475e34f22791bf3866ed4856df9a
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'

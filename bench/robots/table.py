@@ -163,7 +163,7 @@ def picture(rows, path):
     x = lambda k: left + (W - left - 16) * (k + 1) / 100
     y = lambda v: top + (H - top - 44) * (high - max(low, min(high, math.log10(max(v, 1e-30))))) / (high - low)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {W} {H}" font-family="sans-serif" font-size="12" '
-           'fill="#666">']
+           f'fill="#555"><rect width="{W}" height="{H}" fill="#fff"/>']
     for e in range(low, high + 1, 3):
         out.append(f'<line x1="{left}" x2="{W - 16}" y1="{y(10.0 ** e):.1f}" y2="{y(10.0 ** e):.1f}" stroke="#ccc"/>'
                    f'<text x="{left - 6}" y="{y(10.0 ** e) + 4:.1f}" text-anchor="end">1e{e} m</text>')

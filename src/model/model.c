@@ -634,12 +634,12 @@ const char *perp_model_shape_name(const perp_model *model, perp_shape shape)
     return model && shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].name : "";
 }
 
-<<<<<<< HEAD
 const char *perp_model_visual_name(const perp_model *model, perp_visual visual)
 {
     bool known = model && visual.i >= 0 && visual.i < model->visuals;
     return known ? model->visual[visual.i].name : "";
-=======
+}
+
 perp_body perp_model_shape_body(const perp_model *model, perp_shape shape)
 {
     bool exists = model && shape.i >= 0 && shape.i < model->shapes;
@@ -649,7 +649,6 @@ perp_body perp_model_shape_body(const perp_model *model, perp_shape shape)
 int32_t perp_model_shape_colour(const perp_model *model, perp_shape shape)
 {
     return model && shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].colour : -1;
->>>>>>> 8854c0769af6475e34f22791bf3866ed4856df9a
 }
 
 const char *perp_model_joint_name(const perp_model *model, perp_joint joint)
