@@ -190,6 +190,8 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
 perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
+// Of the machine's length: gap up to which the contact points of an instant are sought.
+static const double PP_SEARCH_MARGIN = 1e-2;
 // Contact points of the pairs of the holds, up to a gap of margin [m].
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_poses *kin, double margin, pp_arena *arena);
