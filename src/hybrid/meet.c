@@ -235,7 +235,11 @@ static perp_status run_impact(pp_flight *flight, const pp_instant *instant, cons
     // Rims may still approach between the points that met; with another point
     // the impact is another one.                                                       theory (H18)
     pp_instant_rates_after(instant, impulse, after);
-    status = pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
+    // In a short step the last exchange counts: without an impact the bodies would penetrate.
+    bool last = bounces->in_short && flight->exchange == PP_EXCHANGES - 1;
+    if (!last) {
+        status = pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
+    }
     if (status < 0 || *again) {
         return status;
     }

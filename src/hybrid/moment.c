@@ -294,8 +294,8 @@ static double short_time(const pp_machine *machine, const pp_frame *body)
     return 4e-4 / fastest;
 }
 
-static const double STRAIGHT = 1e-6;       // relative difference of two formulas for one drift
-static const double TURNED = 0.02;  // [rad] a normal that turns more in a short time is another
+static const double STRAIGHT = 1e-6;  // relative difference of two formulas for one drift
+static const double TURNED = 0.02;    // [rad] a normal that turns more in a short time is another
 
 // Rates of all contacts at configurations displaced along the motion: four on each
 // side of the present one.

@@ -27,6 +27,10 @@ typedef struct pp_rim {
     int a, b;         // shapes, a < b
     perp_vec3 on[2];  // in the frames of their bodies
     bool of_b;        // the round face is b's
+    // The exchange at one instant: the way from the last point to the one asked for [m], and the
+    // part of it that was gone.
+    perp_vec3 way;
+    double part;
 } pp_rim;
 
 typedef struct pp_rims {
