@@ -172,7 +172,7 @@ void explain_json(FILE *out, const explained *e);
 void explain_latex(FILE *out, const explained *e);
 // The equations of motion in joint coordinates at the state of the sim.
 cli_exit explain_tree(FILE *out, const char *scene, const perp_sim *sim, const perp_sim_def *def,
-                      bool as_json);
+                      double epsilon, bool as_json);
 // The contact loads of the last step; false: out of memory, or too many contacts.
 bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 
@@ -199,8 +199,9 @@ typedef struct task {
     perp_problem *problem;
     perp_pyramid *pyramid;
     int *nd;
-    const perp_mcp *mcp;  // exactly one of mcp and fcp is set
+    const perp_mcp *mcp;  // exactly one of mcp, fcp and ncp is set
     const perp_fcp *fcp;
+    const perp_ncp *ncp;
     perp_fcp faceted;
     const char *name, *kind;
     int n, contacts;
@@ -208,7 +209,8 @@ typedef struct task {
 
 typedef struct result {
     const char *name, *kind;
-    bool contact;  // residuals of a contact problem
+    bool contact;                 // residuals of a contact problem
+    const perp_problem *problem;  // that names its variables
     int n, contacts;
     const char *solver;  // as requested; info.solver found the answer
     perp_comp_info info;

@@ -3,7 +3,7 @@
 //
 // Door of record/: runs into files, and back. Nothing of the library comes after it.
 //
-//   text.c                       numbers and strings as JSON and CSV; files that are whole or .part
+//   text.c                       files that are whole or .part
 //   layout.c                     what run.h5 holds: one table for writer and reader
 //   store.c model_out.c frame_out.c   run.h5 as it is written, in an order that a kill cannot spoil
 //   events.c summary.c           what happened, and what it amounts to
