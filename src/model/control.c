@@ -231,12 +231,13 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
     if (def->site.i >= 0) {
         return check_site(b, def, a) && check_gains(b, def, a);
     }
-    if (def->joint.i < 0 || def->joint.i >= b->joints.count) {
-        return pp_builder_bad(
-            b, PERP_ERR_MODEL,
-            "actuator '%s': joint %d does not exist; an actuator needs a joint or "
-            "a site",
-            a->name, def->joint.i);
+    if (def->joint.i < 0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': it needs a joint or a site",
+                              a->name);
+    }
+    if (def->joint.i >= b->joints.count) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': joint %d does not exist", a->name,
+                              def->joint.i);
     }
     // An effort needs a coordinate to act along.
     perp_joint_kind kind = joint[def->joint.i].kind;
