@@ -123,6 +123,8 @@ typedef struct perp_shape_def {
     // Collision filter: shapes a and b can meet if (group_a & mask_b) or (group_b & mask_a) is not 0. Default 1 and 1.
     uint32_t group, mask;
     int32_t colour;  // in pictures, 0xRRGGBB; -1 (default): that of the body
+    // Not in pictures unless collision shapes are asked for: visuals show the body instead (perp_builder_add_visual).
+    bool hidden;
     uint32_t cookie;
 } perp_shape_def;
 
@@ -207,11 +209,20 @@ typedef struct perp_joint_def {
     // Targets, limits, springs, dry friction and actuators act along it as along any coordinate: "0" as target is the
     // constraint phi(q, t) = 0. The joints may move at most 8 free bodies in all. a, b and anchors are not used.
     const char *coordinate;
-    const char *target;   // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
-    const char *rate;     // rate of the coordinate as a function of t: psi(q, qdot) = 0 (1 row)
-    double rate_effort;   // largest force or torque to maintain `rate`; INFINITY: a constraint
-    double friction;      // dry friction force or torque along the coordinate [N, N m]
-    double lower, upper;  // limits of the coordinate; lower > upper: none
+    // Coupling, instead of a coordinate: a velocity psi(q, qdot, t) as a function of t, inputs, q[joint] and dq[joint],
+    // such as "dq[x]*sin(q[heading]) - dq[y]*cos(q[heading])". With "0" as rate it is the constraint psi = 0. It has a
+    // rate but no position: no target, limits or spring. One that is not linear in dq is linearised where a step
+    // starts, and refused by PERP_STEPPER_EVENT.                                          theory (A9)
+    const char *velocity;
+    const char *target;  // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
+    const char *rate;    // rate of the coordinate as a function of t: psi(q, qdot) = 0 (1 row)
+    double rate_effort;  // largest force or torque to maintain `rate`; INFINITY: a constraint
+    // Stabilisation of `target` and of a `rate` that is a constraint [s]: phi'' + 2/epsilon phi' + phi/epsilon^2 = 0,
+    // psi' + psi/epsilon = 0. An error decays with this time constant; an initial one is kept. 0 (default): errors are
+    // removed before the run and within a step.                                           theory (A10)
+    double epsilon;
+    double friction;           // dry friction force or torque along the coordinate [N, N m]
+    double lower, upper;       // limits of the coordinate; lower > upper: none
     double limit_restitution;  // [-]
     // Implicit spring and damper on the coordinate: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
@@ -274,6 +285,11 @@ typedef struct perp_actuator_def {
     const char *name;         // "" or NULL: "actuator<i>"
     perp_actuator_kind kind;  // default PERP_ACTUATOR_MOTOR
     perp_joint joint;
+    // Instead of a joint: a force and a torque, gear f times these, at a site of a dynamic body and in the axes of the
+    // site; l' is the velocity along them. There is no l: not for position actuators, and bias[1] is 0. Such an actuator
+    // is listed among the joints as a coupling with the name "actuator at site".            theory (A11)
+    perp_site site;  // default {-1}: none
+    perp_vec3 force_S, torque_S;
     const char *control;   // c as a function of t and of inputs; NULL: the input with the name of
                            // the actuator, which is added if there is none
     double gear;           // default 1
@@ -362,6 +378,10 @@ PERP_API void perp_builder_set_gravity(perp_builder *builder,
 PERP_API perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def);
 PERP_API perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body,
                                            const perp_shape_def *def);
+// A shape that is only shown: it does not collide, has no mass and is not part of the certificate. Its surface
+// properties are not used. Meshes and height fields may belong to free bodies.
+PERP_API perp_visual perp_builder_add_visual(perp_builder *builder, perp_body body,
+                                             const perp_shape_def *def);
 PERP_API void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def);
 // The shapes of the two bodies do not collide. Either body may be the ground.
 PERP_API void perp_builder_add_exclusion(perp_builder *builder, perp_body a, perp_body b);
@@ -413,6 +433,7 @@ PERP_API void perp_model_destroy(perp_model *model);
 
 PERP_API int perp_model_bodies(const perp_model *model);  // including the ground
 PERP_API int perp_model_shapes(const perp_model *model);
+PERP_API int perp_model_visuals(const perp_model *model);
 PERP_API int perp_model_joints(const perp_model *model);
 PERP_API int perp_model_inputs(const perp_model *model);
 PERP_API int perp_model_actuators(const perp_model *model);
@@ -429,6 +450,7 @@ PERP_API perp_site perp_model_site(const perp_model *model, const char *name);
 PERP_API perp_sensor perp_model_sensor(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
+PERP_API const char *perp_model_visual_name(const perp_model *model, perp_visual visual);
 // The body that carries a shape; {-1}: no such shape.
 PERP_API perp_body perp_model_shape_body(const perp_model *model, perp_shape shape);
 // In pictures, its own or that of its body, 0xRRGGBB; -1: none chosen, or no such shape.

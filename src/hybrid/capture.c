@@ -152,6 +152,9 @@ static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_
             if (gap) {
                 mid->allowed[at] = fmax(0.0, 2.0 * instant->value[at] / dt);
                 b[at] += mid->allowed[at];
+            } else if (pp_hold_epsilon(machine, &holds->hold[i]) > 0.0) {
+                b[at] -= pp_hold_decayed(machine, &holds->hold[i], dt, instant->value[at],
+                                         instant->rate[at]);
             } else if (law[i].kind == PP_LAW_EQUAL) {
                 b[at] += instant->value[at] / machine->options.eps;
             }
@@ -386,6 +389,7 @@ static perp_status resolve_capture_impacts(pp_flight *flight)
     for (int k = 0; k < PP_EXCHANGES; k++) {
         pp_holds holds;
         bool again = false;
+        flight->exchange = k;
         perp_status status = pp_flight_touching(flight, &holds);
         if (status < 0) {
             return status;

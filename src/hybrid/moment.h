@@ -27,6 +27,10 @@ typedef struct pp_rim {
     int a, b;         // shapes, a < b
     perp_vec3 on[2];  // in the frames of their bodies
     bool of_b;        // the round face is b's
+    // The exchange at one instant: the way from the last point to the one asked for [m], and the
+    // part of it that was gone.
+    perp_vec3 way;
+    double part;
 } pp_rim;
 
 typedef struct pp_rims {
@@ -58,6 +62,12 @@ typedef struct pp_hold {
     pp_contact_anchor place;  // contact in space: where it was last seen
     double rate;              // and its normal rate then [m/s]
 } pp_hold;
+
+// Time constant of a stabilised target or rate [s]; 0: of any other hold.                theory (A10)
+double pp_hold_epsilon(const pp_machine *machine, const pp_hold *hold);
+// Its rate after dt, by an implicit Euler step.
+double pp_hold_decayed(const pp_machine *machine, const pp_hold *hold, double dt, double value,
+                       double rate);
 
 typedef struct pp_holds {
     int count, room;
@@ -102,6 +112,11 @@ typedef struct pp_instant {
     pp_contact *contact;  // holds: geometry of contacts
     bool lost;            // a contact is not where it was: the feature has gone
 } pp_instant;
+
+// Rates that impulses take away: those of the rows, but stabilised targets and rates keep theirs, since their equations
+// (A10) are of second and first order.
+void pp_instant_rates_to_remove(const pp_machine *machine, const pp_instant *instant,
+                                const pp_holds *holds, double *b);
 
 // Makes the instant of (t, q, qd) in the arena; q and qd are not copied. forces: false where
 // velocities are enough, `free` and `drift` are then not filled.                  theory (H2), (H6)
@@ -190,6 +205,8 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
 perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
+// Of the machine's length: gap up to which the contact points of an instant are sought.
+static const double PP_SEARCH_MARGIN = 1e-2;
 // Contact points of the pairs of the holds, up to a gap of margin [m].
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_poses *kin, double margin, pp_arena *arena);

@@ -113,6 +113,8 @@ typedef struct pp_shape {
     bool detect;
     uint32_t group, mask;
     int32_t colour;  // 0xRRGGBB, its own or that of its body; -1: none
+    bool hidden;     // not in pictures unless collision shapes are asked for
+    bool visual;     // only shown: in the list of visuals
     // Lengths that tolerances are relative to.
     double thickness;  // least extent; its length without one; half-planes, meshes: infinite [m]
     double size;       // half its largest extent or so [m]; 0: points, half-planes, meshes
@@ -141,6 +143,14 @@ typedef struct pp_joint {
     int joint_a, joint_b;  // gear: the joints whose coordinates it couples
     // Coupling: its coordinate as a function of t, and of the coordinates of the joints term[k] as variable 1 + k.
     const pp_expr *function;
+    // Coupling without a coordinate: its rate as a function of t, of the coordinates of term[k] as variable 1 + k, of their
+    // rates as variable 1 + terms + k, and of inputs. Its coordinate counts as 0.
+    const pp_expr *velocity;
+    bool linear;  // in the rates
+    // Coupling of an actuator at a site: force and torque at r_B that a unit effort is, in the axes of b; of the definition
+    // in those of the site, its number + 1. Its rate is their power, its coordinate counts as 0.
+    int site;
+    perp_vec3 force_B, torque_B;
     const int *term;
     int terms;
     // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
@@ -149,6 +159,7 @@ typedef struct pp_joint {
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
     double armature;       // inertia along the coordinate [kg m^2 or kg]
+    double epsilon;        // of a stabilised target or rate [s]; 0: not stabilised
     perp_collide collide;  // whether the shapes of a and b collide
     int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;
@@ -212,6 +223,7 @@ typedef enum pp_def_kind {
     PP_DEF_ACTUATOR,
     PP_DEF_SITE,
     PP_DEF_SENSOR,
+    PP_DEF_VISUAL,
     PP_DEF_KINDS,
 } pp_def_kind;
 
@@ -272,10 +284,11 @@ struct perp_model {
     double gravity_most;  // the largest weight of a free body per mass [m/s^2]
     bool listed_only;     // no contacts but the listed ones
     int bodies, shapes, pairs, listed, joints, forces, exclusions, inputs, actuators;
-    int sites, sensors, sensor_values;
+    int sites, sensors, sensor_values, visuals;
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
+    pp_shape *visual;  // shapes that are only shown: no part of the step looks at them
     pp_pair_rule *pair;
     pp_listed *contact;
     pp_body_pair *exclusion;
@@ -299,6 +312,7 @@ struct perp_model {
     // Of a model that a sim has for itself (change.c); otherwise NULL.
     pp_steady *steady;  // bodies
     pp_expr **number;   // joints: room for a rate that is set
+    pp_expr **line;     // joints: room for a target that is set
     pp_pair_exclusions meet;
 };
 
@@ -335,6 +349,7 @@ perp_status pp_builder_keyframe_status(const perp_builder *builder, perp_keyfram
 //   contact    the same of a listed contact
 //   actuator   gain bias_0 bias_1 bias_2 lower upper
 //   joint      rate, largest effort
+//   target     t0, coordinate then, rate: of a joint
 //   body       t0, position, angle, quaternion, velocity, angular velocity
 typedef enum pp_change_kind {
     PP_CHANGE_GRAVITY,
@@ -344,6 +359,7 @@ typedef enum pp_change_kind {
     PP_CHANGE_ACTUATOR,
     PP_CHANGE_JOINT,
     PP_CHANGE_BODY,
+    PP_CHANGE_TARGET,
     PP_CHANGE_KINDS,
 } pp_change_kind;
 
