@@ -100,23 +100,6 @@ extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_dri
     pp_table_object, pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
     pp_assembly_object, pp_keyframe_object, pp_keyframe_joint_object, pp_keyframe_body_object;
 
-// ── Units (units.c) ──────────────────────────────────────────────────────────────────────────────
-
-enum { PP_DIMENSIONS = 4, PP_RADIAN = 3 };  // metre, kilogram, second, radian
-
-// A value in this unit times the factor is the value in SI.
-typedef struct pp_measure {
-    double factor;
-    int power[PP_DIMENSIONS];
-} pp_measure;
-
-// Reads a unit such as "N/m"; returns NULL, or the place where it is none, with the nearest one that
-// exists.
-const char *pp_measure_parse(const char *text, size_t length, pp_measure *unit, const char **near);
-double pp_measure_apply(const pp_measure *unit, double value);
-// Whether a unit has the dimension of the units of a field ("N m or N").
-bool pp_measure_fits(const pp_measure *unit, const char *due, int which);
-
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
 
 // Everything at the top of a scene that is not a list.
@@ -340,8 +323,6 @@ perp_status pp_reader_keep_file(pp_reader *r, const char *name, const perp_scene
 // Writes the values that the options set into a text, in the arena (text.c).
 perp_status pp_scene_set(pp_arena *arena, const perp_scene_load_options *reading, const char **text,
                          size_t *size, perp_error *error);
-// Replaces comments and trailing commas by blanks, so that lines and columns stay (text.c).
-void pp_scene_blank(char *text, size_t size);
 // The parameters of a scene as a sentence: "it has width, height".
 void pp_parameter_list(const json_t *parameters, char *text, size_t size);
 // The triangles of such a file, in scratch.
@@ -381,8 +362,6 @@ perp_vec3 pp_place_direction(const pp_reader *r, perp_vec3 d);
 // Position and rotation of a body at t = 0.
 perp_status pp_initial_pose(pp_reader *r, const perp_body_def *def, perp_vec3 *position,
                             double *angle, perp_quat *rotation);
-// Largest text or file that is read [bytes].
-size_t pp_reading_most(const perp_scene_load_options *reading);
 // The words of a list as "a, b or c".
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 
