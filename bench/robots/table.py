@@ -102,7 +102,7 @@ def does(row):
 
 def verdict(row):
     if 'error' in row:
-        return ('not read: ' if row.get('not_read') else 'no start: ') + short(row['error'])
+        return ('not read: ' if row.get('not_read') else '') + short(row['error'])
     if row['reason']:
         return f"{row['certified']} of {row['steps']} steps; {short(row['reason'])}"
     return 'passed'

@@ -126,12 +126,20 @@ static bool take_clusters(clusters *c, pp_robot_mesh *mesh, int triangles, doubl
     }
     for (int k = 0; k < mesh->triangles; k++) {
         const int *from = mesh->triangle + 3 * (size_t)k;
-        if (has_area(c, from)) {
-            corner[3 * count] = c->of[from[0]];
-            corner[3 * count + 1] = c->of[from[mirrored ? 2 : 1]];
-            corner[3 * count + 2] = c->of[from[mirrored ? 1 : 2]];
-            count++;
+        if (!has_area(c, from)) {
+            continue;
         }
+        int *to = corner + 3 * (size_t)count;
+        to[0] = c->of[from[0]];
+        to[1] = c->of[from[mirrored ? 2 : 1]];
+        to[2] = c->of[from[mirrored ? 1 : 2]];
+        // Corners in a line: a scene refuses a mesh of such triangles alone.
+        perp_vec3 a = pp_sub(vertex[to[1]], vertex[to[0]]),
+                  b = pp_sub(vertex[to[2]], vertex[to[0]]);
+        count += pp_length(pp_cross(a, b)) > 1e-10 * extent * extent;
+    }
+    if (count == 0) {
+        return true;
     }
     mesh->shown_vertices = c->clusters;
     mesh->shown_vertex = vertex;

@@ -251,10 +251,36 @@ static void overlaps(void **state)
     perp_import_destroy(import);
 }
 
+// A mesh without area is left out, and the model is read.
+static void no_area(void **state)
+{
+    (void)state;
+    folder made = folder_create();
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s", folder_at(&made, "line.obj"));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", file) >= 0 && fclose(file) == 0);
+    static const char text[] =
+        "<mujoco><asset><mesh name='line' file='line.obj'/></asset><worldbody><body><freejoint/>"
+        "<geom size='1'/><geom type='mesh' mesh='line' contype='0' conaffinity='0' mass='0'/>"
+        "</body></worldbody></mujoco>";
+    perp_import *import = NULL;
+    perp_error error = {0};
+    (void)snprintf(path, sizeof path, "%s", folder_at(&made, "model.xml"));
+    assert_int_equal(perp_import_parse(path, text, strlen(text), NULL, NULL, &import, &error),
+                     PERP_OK);
+    assert_true(has_note(import, PERP_IMPORT_NOT_USED, "no triangles"));
+    perp_scene_destroy(scene_of(perp_import_text(import, NULL)));
+    perp_import_destroy(import);
+    folder_remove(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(robots_run),    cmocka_unit_test(looks),
                                        cmocka_unit_test(few_triangles), cmocka_unit_test(recorded),
-                                       cmocka_unit_test(refused),       cmocka_unit_test(overlaps)};
+                                       cmocka_unit_test(refused),       cmocka_unit_test(overlaps),
+                                       cmocka_unit_test(no_area)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ const robot = (name) => path.resolve("examples/robots", name);
 // Colours of the middle of the stage, counted: how many pixels are near the given one.
 function pixelsNear(page, colour) {
   return page.evaluate((want) => {
-    const canvas = document.querySelector(".stage canvas.main");
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector(".stage canvas.main"));
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const hue = ([r, g, b]) => {
       const [low, high] = [Math.min(r, g, b), Math.max(r, g, b)];
