@@ -17,7 +17,7 @@ LIBRARIES = {
     "libperp_io": (["format", "import", "scene", "record", "plot", "replay"],
                    ["import", "scene", "record", "compare", "plot", "replay", "problem", "io"]),
 }
-C_FOLDERS = ("include", "src", "cli", "examples", "test", "fuzz", "bench")
+C_FOLDERS = ("include", "src", "cli", "python", "examples", "test", "fuzz", "bench")
 
 
 def c_files(*folders):

@@ -498,7 +498,9 @@ static bool obeys_laws(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         *c->p = c->boxed ? fmin(fmax(*c->p, c->n->lower), c->n->upper) : fmax(*c->p, 0.0);
     }
-    r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
+    bool rings = s->stalled && !pp_modes_are_many(s);
+    double most = (rings ? PP_MODES_STALLED : 1.0) * r->options->tolerance;
+    r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * most;
     return r->nu_current;
 }
 

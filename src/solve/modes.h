@@ -90,6 +90,7 @@ typedef struct pp_modes {
     double *step;              // nv: dnu; joint coordinates: n rates
     double scale;              // speed that rounding is measured by [m/s]
     double proximal;           // alpha in units of the mobility
+    bool stalled;              // the error is accepted, and no longer falls
     // The system.
     const pp_tree_pass *tree;  // joint coordinates; NULL: bodies
     const double *H;           // its mass matrix with folded rows, n x n
@@ -115,6 +116,9 @@ typedef struct pp_modes {
 // Compliance of bilateral rows in the matrix, in units of their mobility: as stiff as the steps with the least proximal
 // term are anyway. Their error is one of the step, not of the answer.
 #define PP_MODES_STIFF 1e-7
+
+// Slack of few contacts that is accepted where it no longer falls, in units of the tolerance.
+#define PP_MODES_STALLED 10.0
 
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
 double pp_modes_evaluate(pp_modes *s);

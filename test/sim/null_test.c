@@ -213,6 +213,8 @@ static void models(void **state)
     IS(perp_model_joint(NULL, NULL).i, -1);
     EMPTY(perp_model_body_name(NULL, BODY));
     EMPTY(perp_model_shape_name(NULL, SHAPE));
+    IS(perp_model_shape_body(NULL, SHAPE).i, -1);
+    IS(perp_model_shape_colour(NULL, SHAPE), -1);
     EMPTY(perp_model_joint_name(NULL, JOINT));
     EMPTY(perp_model_input_name(NULL, (perp_input){0}));
     EMPTY(perp_model_input_def(NULL, (perp_input){0}).name);
@@ -314,6 +316,7 @@ static void sims(void **state)
     REFUSED(perp_sim_actuator_gains_set(NULL, (perp_actuator){0}, 0.0, NULL));
     REFUSED(perp_sim_actuator_limits_set(NULL, (perp_actuator){0}, 0.0, 0.0));
     REFUSED(perp_sim_joint_rate_set(NULL, JOINT, 0.0, 0.0));
+    REFUSED(perp_sim_joint_target_set(NULL, JOINT, 0.0, 0.0));
     REFUSED(perp_sim_body_motion_set(NULL, BODY, NULL, NULL));
     HARMLESS(perp_sim_body_apply_at(NULL, BODY, (perp_vec3){0}, (perp_vec3){0}));
     REFUSED(perp_sim_joint_apply(NULL, JOINT, 0.0));
