@@ -9,7 +9,7 @@
 
 typedef struct import_options {
     const char *file, *output, *report, *package;
-    bool quiet, no_key;
+    bool quiet, no_key, no_visuals;
     int missing;
     perp_import_options import;
 } import_options;
@@ -153,16 +153,19 @@ static cli_exit run_import(const import_options *o)
 cli_exit cli_import(int count, char **words)
 {
     import_options o = {.import = perp_import_options_default()};
-    const cli_option options[] = {{"-o", CLI_TEXT, (void *)&o.output, NULL},
-                                  {"--key", CLI_TEXT, (void *)&o.import.key, NULL},
-                                  {"--no-key", CLI_FLAG, &o.no_key, NULL},
-                                  {"--missing", CLI_WORD, &o.missing, missing_word},
-                                  {"--max-mb", CLI_POSITIVE, &o.import.max_mb, NULL},
-                                  {"--allow-outside", CLI_FLAG, &o.import.outside, NULL},
-                                  {"--package", CLI_TEXT, (void *)&o.package, NULL},
-                                  {"--free-base", CLI_FLAG, &o.import.free_base, NULL},
-                                  {"--report", CLI_TEXT, (void *)&o.report, NULL},
-                                  {"-q", CLI_FLAG, &o.quiet, NULL}};
+    const cli_option options[] = {
+        {"-o", CLI_TEXT, (void *)&o.output, NULL},
+        {"--key", CLI_TEXT, (void *)&o.import.key, NULL},
+        {"--no-key", CLI_FLAG, &o.no_key, NULL},
+        {"--missing", CLI_WORD, &o.missing, missing_word},
+        {"--max-mb", CLI_POSITIVE, &o.import.max_mb, NULL},
+        {"--allow-outside", CLI_FLAG, &o.import.outside, NULL},
+        {"--package", CLI_TEXT, (void *)&o.package, NULL},
+        {"--free-base", CLI_FLAG, &o.import.free_base, NULL},
+        {"--visual-triangles", CLI_COUNT, &o.import.visual_triangles, NULL},
+        {"--no-visuals", CLI_FLAG, &o.no_visuals, NULL},
+        {"--report", CLI_TEXT, (void *)&o.report, NULL},
+        {"-q", CLI_FLAG, &o.quiet, NULL}};
     if (cli_wants_help("import", count, words)) {
         return CLI_FINE;
     }
@@ -177,5 +180,6 @@ cli_exit cli_import(int count, char **words)
         o.import.packages = 1;
     }
     o.import.key = o.no_key ? "" : o.import.key;
+    o.import.visual_triangles = o.no_visuals ? 0 : o.import.visual_triangles;
     return run_import(&o);
 }

@@ -63,6 +63,7 @@ install(FILES README.md CHANGELOG.md DESTINATION ${data_dir})
 install(DIRECTORY docs scenes examples DESTINATION ${data_dir}
   PATTERN book EXCLUDE
   PATTERN CMakeLists.txt EXCLUDE)
+install(DIRECTORY python/examples DESTINATION ${data_dir}/python)
 if(PERP_WITH_VIEWER)
   install(FILES ${PROJECT_BINARY_DIR}/viewer/page.html DESTINATION ${data_dir} RENAME viewer.html)
 endif()

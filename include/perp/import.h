@@ -43,6 +43,7 @@ typedef struct perp_import_options {
     bool no_files;                // read no other files: they count as missing
     perp_import_missing missing;  // skip
     bool free_base;               // URDF: the first link is free, not fixed to the ground
+    int visual_triangles;         // most triangles of meshes that are shown; 20000; 0: no visuals
     const char *key;              // keyframe to start from; NULL: the first; "": none
     const char *const *package;   // directories with the packages of package://NAME/...
     int packages;

@@ -36,6 +36,7 @@ typedef struct pp_mjcf {
     double total_mass, bound_mass, bound_inertia;
     const char *mesh_dir;
     bool strip_path;
+    int64_t shown;       // vertices and triangles of meshes that are only shown
     int objects;         // bodies, joints, geoms and sites, copies included
     const char *suffix;  // of names in copies
 } pp_mjcf;
@@ -90,6 +91,9 @@ void pp_mjcf_include(pp_mjcf *m, pp_xml *root);
 void pp_mjcf_meshes(pp_mjcf *m, pp_xml *root);
 // Reads the file of the mesh, once; a file that does not exist marks it as missing.
 void pp_mjcf_mesh_load(pp_mjcf *m, int k);
+// The same of a mesh that is only shown: whatever is wrong with its file marks it as missing.
+void pp_mjcf_mesh_show(pp_mjcf *m, int k);
+void pp_mjcf_materials(pp_mjcf *m, pp_xml *root);
 void pp_mjcf_bodies(pp_mjcf *m, pp_xml *root);
 void pp_mjcf_tendons(pp_mjcf *m, pp_xml *root);
 void pp_mjcf_actuators(pp_mjcf *m, pp_xml *root);

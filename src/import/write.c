@@ -379,6 +379,7 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
         }
     }
     pp_write_close(&w);
+    pp_write_visuals(&w);
     put_joints(&w);
     pp_write_actuators(&w);
     pp_write_sites(&w);

@@ -202,6 +202,7 @@ static bool check_site(perp_builder *b, const perp_actuator_def *def, const pp_a
             "site of a dynamic body",
             a->name, site->name);
     }
+    // NaN and infinity make this so as well
     double size = pp_dot3(def->force_S, def->force_S) + pp_dot3(def->torque_S, def->torque_S);
     if (!isfinite(size) || !(size > 0.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -268,6 +269,7 @@ static int add_site_joint(perp_builder *b, const perp_actuator_def *def, const p
         pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
         return -1;
     }
+    // joints and actuators may have the same names, so that the site is part of it
     pp_print(name, size, "%s at %s", a->name, site->name);
     own.name = name;
     own.kind = PERP_JOINT_COUPLING;

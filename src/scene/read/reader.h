@@ -95,9 +95,9 @@ typedef struct pp_object {
 } pp_object;
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
-    pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_input_object, pp_actuator_object, pp_site_object, pp_sensor_object, pp_table_object,
-    pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
+    pp_shape_object, pp_visual_object, pp_contact_object, pp_pair_object, pp_joint_object,
+    pp_force_object, pp_input_object, pp_actuator_object, pp_site_object, pp_sensor_object,
+    pp_table_object, pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
     pp_assembly_object, pp_keyframe_object, pp_keyframe_joint_object, pp_keyframe_body_object;
 
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
@@ -200,7 +200,7 @@ typedef struct pp_scope {
 // Objects of a scene, counted before anything is read: arrays and tables of names get their final
 // size.
 typedef struct pp_counts {
-    size_t bodies, shapes, joints, inputs, actuators, sites;
+    size_t bodies, shapes, visuals, joints, inputs, actuators, sites;
 } pp_counts;
 
 // Reads one object of a list. index: its number in the list, with copies; owner: the body whose
