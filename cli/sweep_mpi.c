@@ -214,9 +214,7 @@ static bool lead_round(leader *l)
 
 cli_exit sweep_mpi_lead(sweep_ledger *ledger, sweep_pool *pool)
 {
-    int rank = 0;
     leader l = {.ledger = ledger, .pool = pool};
-    (void)rank;
     l.size = sweep_mpi_size();
     l.member = calloc((size_t)l.size, sizeof *l.member);
     l.again = calloc((size_t)l.size * AHEAD, sizeof *l.again);

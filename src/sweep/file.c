@@ -173,6 +173,10 @@ perp_status pp_sweep_unit(pp_sweep_reader *r, const json_t *object, const char *
     if (status < 0 || !(*unit)[0]) {
         return status;
     }
+    if (strlen(*unit) > PP_SWEEP_UNIT) {
+        pp_sweep_enter(r, "unit", 0);
+        return pp_sweep_fail(&r->at, "a unit has at most %d characters", PP_SWEEP_UNIT);
+    }
     const char *near = NULL, *wrong = pp_measure_parse(*unit, strlen(*unit), measure, &near);
     if (!wrong) {
         return PERP_OK;
@@ -220,6 +224,9 @@ perp_status pp_sweep_new_name(pp_sweep_reader *r, const char *name)
                                  "'%.40s' cannot be used in expressions; write a name of letters, "
                                  "digits and _ that begins with a letter",
                                  name);
+    }
+    if (strlen(name) > PP_SWEEP_NAME) {
+        return pp_sweep_fail_key(&r->at, "a name has at most %d characters", PP_SWEEP_NAME);
     }
     if (pp_expr_is_reserved(name)) {
         return pp_sweep_fail_key(&r->at, "'%.40s' is a word of expressions; choose another name",

@@ -7,9 +7,11 @@
 #include "sweep/sweep.h"
 
 enum {
-    PP_SOBOL_MOST = 32,       // dimensions
-    PP_SWEEP_NAMES = 200,     // parameters, outputs, inputs at most
-    PP_SWEEP_LEVELS = 100000  // of a factor
+    PP_SOBOL_MOST = 32,        // dimensions
+    PP_SWEEP_NAMES = 200,      // parameters, outputs, inputs at most
+    PP_SWEEP_LEVELS = 100000,  // of a factor
+    PP_SWEEP_NAME = 100,       // characters of a name
+    PP_SWEEP_UNIT = 24,        // and of a unit
 };
 #define PP_SWEEP_RUNS 100000000  // at most: each has a place in memory
 

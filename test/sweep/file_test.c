@@ -87,6 +87,14 @@ static const struct {
     {HEAD PARAM "," OUT ", \"figures\": [{\"x\": \"mu\", \"output\": \"z\"}]}", 2, 105,
      "no output 'z'"},
     {HEAD PARAM "," OUT ", \"figures\": [{\"x\": \"mu\"}]}", 2, 83, "needs a parameter"},
+    {HEAD
+     "\"parameters\": {\"width\": {\"list\": [1], \"unit\": \"m*m*m/m/m*s/s*s/s*s/s*s/s\"}}," OUT
+     "}",
+     2, 47, "at most 24"},
+    {HEAD PARAM ", \"outputs\": "
+                "{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\": {\"final\": \"t\"}}}",
+     2, 47, "at most 100"},
     {"{\"scene\": \"other.json\"," PARAM "," OUT "}", 1, 11, "not among those given"},
     {"{\"scene\": {\"generate\": \"arhc\"}," PARAM "," OUT "}", 1, 11, "arch"},
     {"{\"scene\": \"bad.json\"," PARAM "," OUT "}", 1, 11, "bad.json:1:12: "},
