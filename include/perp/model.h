@@ -164,7 +164,7 @@ typedef enum perp_joint_kind {
     PERP_JOINT_PRISMATIC,  // anchor b on the axis through anchor a, no relative rotation (2 rows);
                            // coordinate: distance along the axis
     PERP_JOINT_WELD,       // anchors coincide, no relative rotation (3 rows)
-    PERP_JOINT_DISTANCE,   // distance of the anchors is `length` (1 row; infinite: none); coordinate: the distance
+    PERP_JOINT_DISTANCE,  // distance of the anchors is `length` (1 row; infinite: none); coordinate: the distance
     PERP_JOINT_POINT_ON_LINE,  // anchor b on the axis through anchor a (1 row); coordinate: along the axis
     PERP_JOINT_ANGLE,  // relative rotation only (1 row with `target`, otherwise none); coordinate: the angle
     PERP_JOINT_GEAR,  // ratio * coordinate of joint_a + coordinate of joint_b = constant (1 row)

@@ -24,9 +24,14 @@ static const pp_unused unused[] = {
     {"texture", NULL, looks, shown},
     {"skin", NULL, looks, shown},
     {"*", "rgba", looks, shown},
+    {"mujoco", "model", "names of attached models", "the scene has that of the main one"},
     {"*", "material", looks, shown},
     {"compiler", "texturedir", looks, shown},
     {"tendon", "width", looks, shown},
+    {"spatial", "width", looks, shown},
+    {"spatial", "group", looks, shown},
+    {"fixed", "group", looks, shown},
+    {"actuator", "group", looks, shown},
     {"site", "size", looks, shown},
     {"site", "type", looks, shown},
     {"site", "group", looks, shown},
@@ -109,37 +114,62 @@ static void read_option(pp_mjcf *m, pp_xml *at)
     if (!(m->robot->timestep > 0.0)) {
         pp_mjcf_fail(m, at, "timestep must be > 0");
     }
-    // Bodies move in a vacuum; the other flags concern MuJoCo's algorithms.
+    // Bodies move in a vacuum; flags that are not here concern MuJoCo's algorithms.
     double fluid = pp_mjcf_real(&v, "density", 0.0) + pp_mjcf_real(&v, "viscosity", 0.0);
     if (fluid != 0.0) {
         pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "<option density, viscosity>",
                       "perp has no forces of a medium");
     }
+    static const char *const flags[PP_MJCF_FLAGS] = {
+        "constraint", "equality", "frictionloss", "limit",     "contact",   "passive",
+        "spring",     "damper",   "gravity",      "clampctrl", "actuation", "filterparent"};
     for (pp_xml *flag = pp_xml_child(at, "flag", NULL); flag;
          flag = pp_xml_child(at, "flag", flag)) {
         pp_mjcf_view f = {m, flag, NULL, NULL};
-        bool contact = pp_mjcf_word(&f, "contact", "disable enable", 1) == 1;
-        bool constraint = pp_mjcf_word(&f, "constraint", "disable enable", 1) == 1;
-        bool gravity = pp_mjcf_word(&f, "gravity", "disable enable", 1) == 1;
-        m->robot->no_contact = m->robot->no_contact || !contact || !constraint;
-        if (!gravity) {
-            m->robot->gravity = pp_vec(0.0, 0.0, 0.0);
-        }
-        static const char *const kept[] = {"limit",     "frictionloss", "equality",
-                                           "passive",   "spring",       "damper",
-                                           "actuation", "clampctrl",    "filterparent"};
-        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
-            char what[64];
-            if (pp_mjcf_word(&f, kept[k], "disable enable", 1) == 0) {
-                pp_print(what, sizeof what, "<flag %s=\"disable\">", kept[k]);
-                pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, what,
-                              "the scene acts as if it were enabled");
+        for (int k = 0; k < PP_MJCF_FLAGS; k++) {
+            m->off[k] = pp_mjcf_word(&f, flags[k], "disable enable", !m->off[k]) == 0;
+            if (m->off[k]) {
+                pp_report_say(m->report, PERP_IMPORT_USED, flag, "%s switched off by the model",
+                              flags[k]);
             }
         }
-        if (!constraint) {
-            pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, "<flag constraint=\"disable\">",
-                          "joint limits and friction stay active");
-        }
+    }
+}
+
+// What the model switches off is left out of the robot.
+static void apply_flags(pp_mjcf *m)
+{
+    pp_robot *robot = m->robot;
+    const bool *off = m->off;
+    bool all = off[PP_OFF_CONSTRAINT], passive = off[PP_OFF_PASSIVE];
+    bool limit = all || off[PP_OFF_LIMIT], friction = all || off[PP_OFF_FRICTION];
+    bool spring = passive || off[PP_OFF_SPRING], damper = passive || off[PP_OFF_DAMPER];
+    robot->no_contact = all || off[PP_OFF_CONTACT];
+    robot->touch_parents = off[PP_OFF_FILTER_PARENT];
+    robot->equalities = all || off[PP_OFF_EQUALITY] ? 0 : robot->equalities;
+    if (off[PP_OFF_GRAVITY]) {
+        robot->gravity = pp_vec(0.0, 0.0, 0.0);
+    }
+    for (int j = 0; j < robot->joints; j++) {
+        pp_robot_joint *joint = &robot->joint[j];
+        joint->range.set = joint->range.set && !limit;
+        joint->friction = friction ? 0.0 : joint->friction;
+        joint->stiffness = spring ? 0.0 : joint->stiffness;
+        joint->damping = damper ? 0.0 : joint->damping;
+    }
+    for (int k = 0; k < robot->tendons; k++) {
+        pp_robot_tendon *tendon = &robot->tendon[k];
+        tendon->range.set = tendon->range.set && !limit;
+        tendon->friction = friction ? 0.0 : tendon->friction;
+        tendon->stiffness = spring ? 0.0 : tendon->stiffness;
+        tendon->damping = damper ? 0.0 : tendon->damping;
+    }
+    for (int k = 0; k < robot->actuators; k++) {
+        robot->actuator[k].control.set = robot->actuator[k].control.set && !off[PP_OFF_CLAMP];
+        robot->actuator[k].off = off[PP_OFF_ACTUATION];
+    }
+    for (int i = 0; i < robot->bodies; i++) {
+        robot->body[i].gravcomp = passive ? 0.0 : robot->body[i].gravcomp;
     }
 }
 
@@ -199,13 +229,80 @@ static void see_sections(pp_xml *root)
     }
 }
 
-// Defaults of kinds that scenes have no use for need no class that uses them.
+// Defaults of kinds that have a reader, but that no element uses.
 static void see_defaults(const pp_mjcf *m)
 {
+    static const char *const kinds[] = {"joint",    "geom",     "site",    "tendon",
+                                        "equality", "pair",     "general", "motor",
+                                        "position", "velocity", "mesh"};
     for (const pp_mjcf_class *c = m->classes; c; c = c->next) {
         for (int k = 0; k < c->elements; k++) {
-            c->element[k]->seen = c->element[k]->seen || c->element[k]->attributes == 0;
+            pp_xml *at = c->element[k];
+            bool known = at->attributes == 0;
+            for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+                known = known || pp_xml_is(at, kinds[i]);
+            }
+            if (!at->seen && known) {
+                pp_xml_see_all(at);
+                pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "defaults that no element uses",
+                              "");
+            }
         }
+    }
+}
+
+void pp_mjcf_settings(pp_mjcf *m, pp_xml *root)
+{
+    root->seen = true;
+    pp_mjcf_include(m, root);
+    // Settings apply to the whole model, wherever they stand; options are those of the main model.
+    for (pp_xml *at = root->child; at; at = at->next) {
+        if (m->status < 0) {
+            break;
+        }
+        if (pp_xml_is(at, "compiler")) {
+            read_compiler(m, at);
+        } else if (pp_xml_is(at, "option") && m->depth == 0) {
+            read_option(m, at);
+        } else if (pp_xml_is(at, "option")) {
+            pp_xml_see_all(at);
+            pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "<option> of attached models",
+                          "the main model has its own");
+        }
+    }
+    if (m->status == PERP_OK) {
+        pp_mjcf_defaults(m, root);
+    }
+    if (m->status == PERP_OK) {
+        pp_mjcf_meshes(m, root);
+        pp_mjcf_hfields(m, root);
+    }
+}
+
+// Tendons, actuators and the rest: those of attached models first, as in MuJoCo.
+static void read_sections(pp_mjcf *m)
+{
+    for (pp_mjcf *part = m->part; part; part = part->next) {
+        part->status = m->status;
+        read_sections(part);
+        m->status = part->status;
+    }
+    if (m->status == PERP_OK) {
+        m->actuator0 = m->part ? m->part->actuator0 : m->robot->actuators;
+        pp_mjcf_tendons(m, m->root);
+        pp_mjcf_actuators(m, m->root);
+        pp_mjcf_others(m, m->root);
+    }
+}
+
+// What no reader has looked at, of the model and of those that are attached to it.
+static void report_rest(pp_mjcf *m)
+{
+    see_sections(m->root);
+    see_defaults(m);
+    pp_report_unseen(m->report, m->root, unused, sizeof unused / sizeof unused[0]);
+    for (pp_mjcf *part = m->part; part; part = part->next) {
+        report_rest(part);
     }
 }
 
@@ -223,36 +320,22 @@ perp_status pp_mjcf_read(pp_xml *root, pp_import_files *files, pp_import_report 
                  .from_geom = 2,
                  .group_high = 5,
                  .total_mass = -1.0,
-                 .suffix = ""};
+                 .suffix = "",
+                 .prefix = "",
+                 .folder = ""};
     robot->gravity = pp_vec(0.0, 0.0, -9.81);
     robot->timestep = 0.002;
-    root->seen = true;
-    pp_mjcf_include(&m, root);
+    m.root = root;
     robot->name = pp_xml_value(root, "model");
-    // Settings apply to the whole model, wherever they stand.
-    for (pp_xml *at = root->child; at; at = at->next) {
-        if (m.status < 0) {
-            break;
-        }
-        if (pp_xml_is(at, "compiler")) {
-            read_compiler(&m, at);
-        } else if (pp_xml_is(at, "option")) {
-            read_option(&m, at);
-        }
-    }
+    pp_mjcf_settings(&m, root);
     if (m.status == PERP_OK) {
-        pp_mjcf_defaults(&m, root);
-    }
-    if (m.status == PERP_OK) {
-        pp_mjcf_meshes(&m, root);
         pp_mjcf_bodies(&m, root);
     }
     if (m.status == PERP_OK) {
         adjust_masses(&m);
         pp_robot_number(robot);
-        pp_mjcf_tendons(&m, root);
-        pp_mjcf_actuators(&m, root);
-        pp_mjcf_others(&m, root);
+        read_sections(&m);
+        apply_flags(&m);
     }
     // Meshes of shapes that collide.
     for (int k = 0; k < robot->geoms; k++) {
@@ -265,9 +348,7 @@ perp_status pp_mjcf_read(pp_xml *root, pp_import_files *files, pp_import_report 
         }
     }
     if (m.status == PERP_OK) {
-        see_sections(root);
-        see_defaults(&m);
-        pp_report_unseen(report, root, unused, sizeof unused / sizeof unused[0]);
+        report_rest(&m);
     }
     return m.status;
 }

@@ -232,7 +232,8 @@ static void read_shapes(urdf_reader *u, pp_xml *link, int body)
     for (pp_xml *at = pp_xml_child(link, "collision", NULL); at;
          at = pp_xml_child(link, "collision", at)) {
         pp_xml *geometry = pp_xml_child(at, "geometry", NULL);
-        pp_robot_geom read = {.body = body, .mesh = -1, .mass = -1.0, .density = DENSITY, .at = at};
+        pp_robot_geom read = {
+            .body = body, .mesh = -1, .hfield = -1, .mass = -1.0, .density = DENSITY, .at = at};
         if (u->status < 0) {
             return;
         }

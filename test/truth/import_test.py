@@ -119,7 +119,7 @@ class Case:
             six = [I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]]
             self.note('mass', far(mine['inertia'], six) / max(six[:3]), name)
         stages = sum(len(own) - 1 for own in self.joints.values())
-        if len(self.scene['bodies']) - stages != len(self.offset):
+        if len(self.scene['bodies']) - stages != max(1, len(self.offset)):  # a scene has at least one, which rests
             raise Differs('number of bodies')
 
     def check_links(self):
@@ -148,7 +148,7 @@ class Case:
         pose = self.poses(self.robot['states'][0])
         count = 0
         for geom in self.robot['geoms']:
-            if geom['type'] in ('hfield', 'sdf') or (geom['type'] == 'mesh' and 'box' not in geom):
+            if geom['type'] == 'sdf' or (geom['type'] == 'mesh' and 'box' not in geom):
                 continue
             at = self.root[geom['body']]
             owner = self.scene if at == 0 else self.body[label(self.robot['bodies'][at], 'body')]
@@ -240,7 +240,9 @@ class Case:
             if joint['type'] == 'hinge':
                 mine['angle'] = -state['qpos'][joint['qpos']]
         known = {label(x, kind) for kind in ('joint', 'tendon') for x in self.robot[kind + 's']}
-        scene['joints'] = [j for j in scene['joints'] if j['name'] in known]  # no loops
+        paths = [label(x, 'tendon') for x in self.robot['tendons']]
+        scene['joints'] = [j for j in scene['joints'] if j['name'] in known or  # no loops
+                           any(j['name'].startswith(p + ' part ') or j['name'] == p + ' spring' for p in paths)]
         for mine in scene['joints']:
             for key in ('lower', 'upper', 'friction'):
                 mine.pop(key, None)
@@ -322,13 +324,13 @@ def check_dynamics(case, state, printed, unlike):
 def unlike(case):
     """Why forces cannot be compared; None: they can."""
     for joint in case.robot['joints']:
-        if joint['type'] in ('ball', 'free') and (joint.get('damping') or joint.get('stiffness')):
-            return 'springs and dampers of ball and free joints'
-        if joint['type'] == 'ball' and joint.get('armature'):
-            return 'armature of ball joints'
+        if joint['type'] == 'free' and (joint.get('damping') or joint.get('stiffness')):
+            return 'springs and dampers of free joints'
+        if joint['type'] == 'ball' and (joint.get('armature') or joint.get('stiffness')):
+            return 'armature and springs of ball joints'
     for tendon in case.robot['tendons']:
-        if tendon['type'] != 'fixed' and (tendon.get('stiffness') or tendon.get('damping')):
-            return 'springs and dampers of spatial tendons'
+        if (tendon.get('stiffness') or tendon.get('damping')) and label(tendon, 'tendon') not in case.joint:
+            return 'springs and dampers of tendons that wrap'
     if None in case.actuators():
         return 'some actuators'
     if any(a['transmission'] == 'site' for a in case.robot['actuators']):
