@@ -183,30 +183,46 @@ static void scale_body(pp_robot_body *body, double s)
     }
 }
 
+// Bounds and balance of the principal moments.
+static void adjust_inertia(pp_mjcf *m, pp_robot_body *body)
+{
+    double e[3];
+    pp_mat3 axes;
+    pp_robot_principal(&body->inertia, e, &axes);
+    bool raised = false;
+    for (int k = 0; k < 3; k++) {
+        bool low = e[k] < m->bound_inertia;
+        raised = raised || low;
+        e[k] = low ? m->bound_inertia : e[k];
+    }
+    bool unbalanced =
+        m->balance && (e[0] + e[1] < e[2] || e[0] + e[2] < e[1] || e[1] + e[2] < e[0]);
+    if (unbalanced) {
+        e[0] = e[1] = e[2] = (e[0] + e[1] + e[2]) / 3.0;
+        pp_report_say(m->report, PERP_IMPORT_USED, body->at, "balanceinertia: body '%.60s' changed",
+                      body->name);
+    }
+    if (raised || unbalanced) {
+        pp_mat3 own = {{e[0], 0.0, 0.0, 0.0, e[1], 0.0, 0.0, 0.0, e[2]}};
+        body->inertia = pp_turn_tensor(&axes, &own);
+        pp_report_say(m->report, PERP_IMPORT_USED, body->at, "boundinertia: body '%.60s' raised",
+                      body->name);
+    }
+}
+
 // boundmass and boundinertia are lower bounds; settotalmass comes last.
 static void adjust_masses(pp_mjcf *m)
 {
     double total = 0.0;
     for (int i = 1; i < m->robot->bodies; i++) {
         pp_robot_body *body = &m->robot->body[i];
-        // Bounds of the diagonal in body axes: MuJoCo takes the principal ones.
-        bool raised = body->mass < m->bound_mass;
-        body->mass = raised ? m->bound_mass : body->mass;
-        for (int e = 0; e < 9; e += 4) {
-            bool low = body->inertia.m[e] < m->bound_inertia;
-            raised = raised || low;
-            body->inertia.m[e] = low ? m->bound_inertia : body->inertia.m[e];
+        if (body->mass < m->bound_mass) {
+            body->mass = m->bound_mass;
+            pp_report_say(m->report, PERP_IMPORT_USED, body->at, "boundmass: body '%.60s' raised",
+                          body->name);
         }
-        if (raised) {
-            pp_report_say(m->report, PERP_IMPORT_USED, body->at,
-                          "boundmass, boundinertia: body '%.60s' raised", body->name);
-        }
-        double a = body->inertia.m[0], b = body->inertia.m[4], c = body->inertia.m[8];
-        if (m->balance && (a + b < c || a + c < b || b + c < a)) {
-            double mean = (a + b + c) / 3.0;
-            body->inertia = (pp_mat3){{mean, 0.0, 0.0, 0.0, mean, 0.0, 0.0, 0.0, mean}};
-            pp_report_say(m->report, PERP_IMPORT_USED, body->at,
-                          "balanceinertia: body '%.60s' changed", body->name);
+        if (m->bound_inertia > 0.0 || m->balance) {
+            adjust_inertia(m, body);
         }
         total += body->mass;
     }

@@ -259,6 +259,7 @@ typedef struct pp_robot {
     perp_vec3 gravity;
     double timestep;
     bool no_contact;         // the model switches contact off
+    bool boxes;              // in place of meshes whose files do not exist
     bool touch_parents;      // bodies collide with the ones that carry them
     bool apart_from_ground;  // bodies do not collide with the part of the ground that carries them
     int nq, nv;
@@ -305,6 +306,8 @@ typedef struct pp_robot_mass {
 
 // Adds mass properties given in a frame whose pose is X.
 void pp_robot_mass_add(pp_robot_mass *sum, const pp_robot_mass *part, const pp_pose *X);
+// Principal moments of a tensor, and its axes as columns.
+void pp_robot_principal(const pp_mat3 *A, double out[3], pp_mat3 *axes);
 // Repairs an inertia that no body can have; false: there is nothing to repair.
 bool pp_robot_mass_mend(pp_robot_mass *mass);
 // Volume, centroid and inertia of a geom for density 1 in its own frame; false: it has none.

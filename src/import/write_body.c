@@ -38,8 +38,32 @@ static void put_heights(pp_robot_writer *w, const pp_robot_hfield *field)
     pp_text_add(&w->t, "]");
 }
 
+// A box in place of a mesh whose file was not found, with the mass and moments of inertia of the body.
+static void become_box(pp_robot_writer *w, pp_robot_geom *geom)
+{
+    const pp_robot_body *body = &w->robot->body[geom->body];
+    const double *I = body->inertia.m, m = body->mass;
+    const double moment[3] = {I[0], I[4], I[8]};
+    for (int k = 0; k < 3; k++) {
+        // m (b^2 + c^2) / 3 is the moment about the first axis, a, b, c half lengths.
+        double square = moment[(k + 1) % 3] + moment[(k + 2) % 3] - moment[k];
+        double half = m > 0.0 && square > 0.0 ? sqrt(1.5 * square / m) : 0.0;
+        geom->size[k] = half > 1e-3 ? half : 1e-3;
+    }
+    if (m > 0.0) {
+        geom->pos = body->com;
+        geom->quat = (perp_quat){1.0, 0.0, 0.0, 0.0};
+    } else {
+        geom->size[0] = geom->size[1] = geom->size[2] = 0.025;
+    }
+    geom->kind = PP_ROBOT_BOX;
+    pp_report_add(w->report, PERP_IMPORT_ASSUMED, geom->at,
+                  "boxes in place of meshes whose files were not found",
+                  "with the mass and moments of inertia of the body, or of 5 cm if it has none");
+}
+
 // Whether a scene has this kind of shape; what it does not have is reported.
-static bool shape_exists(pp_robot_writer *w, const pp_robot_geom *geom)
+static bool shape_exists(pp_robot_writer *w, pp_robot_geom *geom)
 {
     if (geom->kind == PP_ROBOT_SDF) {
         pp_write_unused(w, geom->at, "shapes of type sdf", "they are code of other programs");
@@ -60,6 +84,10 @@ static bool shape_exists(pp_robot_writer *w, const pp_robot_geom *geom)
     }
     // As in MuJoCo, a mesh collides as its convex hull.
     pp_robot_mesh *mesh = &w->robot->mesh[geom->mesh];
+    if (mesh->missing && w->robot->boxes) {
+        become_box(w, geom);
+        return true;
+    }
     if (mesh->missing) {
         char what[200];
         pp_print(what, sizeof what, "shapes of mesh '%.80s'", mesh->name);
@@ -153,7 +181,7 @@ static void put_shape(pp_robot_writer *w, const pp_robot_geom *geom)
 void pp_write_shapes(pp_robot_writer *w, int root, const int *first, const int *next)
 {
     for (int k = first[root]; k >= 0; k = next[k]) {
-        const pp_robot_geom *geom = &w->robot->geom[k];
+        pp_robot_geom *geom = &w->robot->geom[k];
         if (w->status == PERP_OK && shape_exists(w, geom)) {
             put_shape(w, geom);
         }

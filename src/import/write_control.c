@@ -127,6 +127,37 @@ static pp_robot_range effort_of(const pp_robot_actuator *actuator, const pp_robo
     return to;
 }
 
+// Whether the actuator acts on the joint, by itself or by a tendon.
+static bool drives(const pp_robot *robot, const pp_robot_actuator *actuator, int joint)
+{
+    if (actuator->drive != PP_ROBOT_ON_TENDON || actuator->target < 0) {
+        return actuator->drive == PP_ROBOT_ON_JOINT && actuator->target == joint;
+    }
+    const pp_robot_tendon *tendon = &robot->tendon[actuator->target];
+    bool found = tendon->spatial;  // which may act on any joint
+    for (int k = 0; k < tendon->terms; k++) {
+        found = found || tendon->term[k].joint == joint;
+    }
+    return found;
+}
+
+// A limit of the sum of all actuators of a joint is that of each of them in the scene.
+static void note_shared_limits(pp_robot_writer *w)
+{
+    const pp_robot *robot = w->robot;
+    for (int j = 0; j < robot->joints; j++) {
+        int count = 0;
+        for (int k = 0; k < robot->actuators && robot->joint[j].force.set; k++) {
+            count += drives(robot, &robot->actuator[k], j);
+        }
+        if (count > 1) {
+            pp_report_add(w->report, PERP_IMPORT_ASSUMED, robot->joint[j].at,
+                          "actuatorfrcrange of joints with several actuators limits each of them",
+                          "in MuJoCo it limits their sum");
+        }
+    }
+}
+
 static void put_actuator(pp_robot_writer *w, const pp_robot_actuator *actuator,
                          const pp_pose *reference)
 {
@@ -255,6 +286,7 @@ void pp_write_actuators(pp_robot_writer *w)
 {
     const pp_robot *robot = w->robot;
     put_inputs(w);
+    note_shared_limits(w);
     pp_write_open(w, "actuators");
     for (int k = 0; k < robot->actuators; k++) {
         put_actuator(w, &robot->actuator[k], w->pose0);
