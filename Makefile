@@ -16,8 +16,8 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots lint format docs install clean asan coverage check-install fuzz truth \
-        deps-docs deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots lint format docs python install clean asan coverage check-install fuzz truth \
+        deps-docs deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
@@ -31,7 +31,8 @@ help:
 	@echo 'make lint      format, clang-tidy, the viewer by tsc, layers, budgets, symbols, headers, names, words, equations'
 	@echo 'make docs      the documentation as static HTML in build/docs, links checked'
 	@echo 'make format    rewrite the sources with clang-format'
-	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured)'
+	@echo 'make python    build the Python package as a wheel in build/python, for pip install --no-index'
+	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured; PYTHON=yes: also the Python package)'
 	@echo 'make clean     remove build/'
 	@echo 'make truth     random hostile scenes, judged by an independent program (COUNT=2000 SEED=1)'
 	@echo 'more checks:   make asan, make coverage, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
@@ -56,11 +57,13 @@ deps-build:
 deps-product:
 	@tools/install_deps build viewer
 deps-test:
-	@tools/install_deps build viewer test
+	@tools/install_deps build viewer python test
 deps-browser:
-	@tools/install_deps build viewer test browser
+	@tools/install_deps build viewer python test browser
 deps-lint:
-	@tools/install_deps build viewer test lint
+	@tools/install_deps build viewer python test lint
+deps-python:
+	@tools/install_deps build viewer python
 deps-docs:
 	@tools/install_deps docs
 deps-fuzz:
@@ -113,7 +116,21 @@ bench-growth: deps-bench
 	@$(MAKE) --no-print-directory build-release
 	@build/release/bench/perp_bench_growth $(ARGS)
 
-install: deps-product
+# A build folder of its own: that of the product stays without Python.
+python: deps-python
+	@cmake --preset product -B build/wheel $$(command -v ninja >/dev/null && echo -G Ninja) -DPERP_BUILD_PYTHON=ON \
+	    -DPERP_BUILD_EXAMPLES=OFF --log-level=WARNING
+	@cmake --build build/wheel --parallel $(JOBS) --target perp_wheel
+	@mkdir -p build/python && rm -f build/python/*.whl && cp build/wheel/python/*.whl build/python/
+	@echo "pip install --no-index --no-deps $$(ls build/python/*.whl)"
+
+# The package goes where Debian's python3 looks for packages below this prefix; elsewhere set PYTHON_DIR.
+PYTHON     ?= no
+PYTHON_DIR ?= lib/python3/dist-packages
+install: deps-product $(if $(filter yes,$(PYTHON)),deps-python)
+	@$(MAKE) --no-print-directory build/product/.configured
+	@cmake build/product --log-level=WARNING $(if $(filter yes,$(PYTHON)),-DPERP_BUILD_PYTHON=ON \
+	    -DPERP_PYTHON_DIR=$(PYTHON_DIR),-DPERP_BUILD_PYTHON=OFF -DPERP_PYTHON_DIR=)
 	@$(MAKE) --no-print-directory build-product
 	@cmake --install build/product --prefix $(PREFIX)
 

@@ -206,8 +206,9 @@ typedef struct task {
     perp_problem *problem;
     perp_pyramid *pyramid;
     int *nd;
-    const perp_mcp *mcp;  // exactly one of mcp and fcp is set
+    const perp_mcp *mcp;  // exactly one of mcp, fcp and ncp is set
     const perp_fcp *fcp;
+    const perp_ncp *ncp;
     perp_fcp faceted;
     const char *name, *kind;
     int n, contacts;
@@ -215,7 +216,8 @@ typedef struct task {
 
 typedef struct result {
     const char *name, *kind;
-    bool contact;  // residuals of a contact problem
+    bool contact;                 // residuals of a contact problem
+    const perp_problem *problem;  // that names its variables
     int n, contacts;
     const char *solver;  // as requested; info.solver found the answer
     perp_comp_info info;

@@ -273,9 +273,10 @@ static const char import[] =
 static const char solve[] =
     "perp solve FILE... [options]\n"
     "\n"
-    "Solves complementarity and frictional contact problems. File formats are\n"
-    "detected by content: ncx, Siconos text, FCLIB HDF5, perp JSON. One file prints a\n"
-    "block, several print a table.\n"
+    "Solves complementarity and frictional contact problems, and nonlinear\n"
+    "complementarity problems whose functions stand in perp JSON as expressions.\n"
+    "File formats are detected by content: ncx, Siconos text, FCLIB HDF5, perp JSON.\n"
+    "One file prints a block, several print a table.\n"
     "\n"
     "  --solver NAME       auto (default), or a solver listed by 'perp info';\n"
     "                      all: compare every solver that accepts the problem\n"

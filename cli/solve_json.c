@@ -20,6 +20,19 @@ static void put_word(FILE *out, const char *key, const char *word)
     cli_json_string(out, word);
 }
 
+// Names of the variables, in the order of z, where the problem has names.
+static void put_variables(FILE *out, const result *r)
+{
+    if (!perp_problem_variable(r->problem, 0)) {
+        return;
+    }
+    for (int k = 0; k < r->n; k++) {
+        fputs(k == 0 ? ", \"variables\": [" : ", ", out);
+        cli_json_string(out, perp_problem_variable(r->problem, k));
+    }
+    putc(']', out);
+}
+
 void json_print(FILE *out, const result *r)
 {
     const perp_comp_info *info = &r->info;
@@ -30,6 +43,10 @@ void json_print(FILE *out, const result *r)
     put_word(out, "solver", info->solver ? info->solver : r->solver);
     put_word(out, "status", perp_status_word(info->error.status));
     fprintf(out, ", \"iterations\": %d", info->iterations);
+    if (info->evaluations > 0) {
+        fprintf(out, ", \"evaluations\": %d, \"jacobians\": %d", info->evaluations,
+                info->jacobians);
+    }
     put_number(out, "residual", r->contact ? info->residual : info->residual_plain);
     put_number(out, "residual_fclib", r->contact ? info->residual_plain : HUGE_VAL);
     put_number(out, "residual_scaled", info->residual);
@@ -40,7 +57,9 @@ void json_print(FILE *out, const result *r)
     for (int k = 0; k < r->n; k++) {
         fprintf(out, "%s%.17g", k > 0 ? ", " : "", r->z[k]);
     }
-    fputs("]}", out);
+    putc(']', out);
+    put_variables(out, r);
+    putc('}', out);
 }
 
 void json_print_unreadable(FILE *out, const char *path)

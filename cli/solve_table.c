@@ -9,6 +9,20 @@
 
 enum { NAME_LEAST = 8, NAME_MOST = 44 };
 
+// The values of a problem that names its variables.
+static void put_variables(FILE *out, const result *r)
+{
+    int width = 0;
+    for (int k = 0; k < r->n && perp_problem_variable(r->problem, k); k++) {
+        int length = (int)strlen(perp_problem_variable(r->problem, k));
+        width = length > width ? length : width;
+    }
+    for (int k = 0; k < r->n && width > 0; k++) {
+        fprintf(out, "%s%-*s  %.10g\n", k == 0 ? "values      " : "            ", width,
+                cli_plain(perp_problem_variable(r->problem, k)), r->z[k]);
+    }
+}
+
 void block_print(FILE *out, const result *r)
 {
     const perp_comp_info *info = &r->info;
@@ -20,10 +34,16 @@ void block_print(FILE *out, const result *r)
     }
     fprintf(out, "\nsolver      %s", info->solver ? info->solver : r->solver);
     if (info->solver && strcmp(info->solver, r->solver) != 0) {
-        fprintf(out, " (chosen by %s, %d tried)", r->solver, info->rungs);
+        fprintf(out, " (chosen by %s, %d %s)", r->solver, info->rungs,
+                info->evaluations > 0 ? "started" : "tried");
     }
     fprintf(out, "\nstatus      %s\n", perp_status_word(info->error.status));
-    fprintf(out, "iterations  %d\n", info->iterations);
+    fprintf(out, "iterations  %d", info->iterations);
+    if (info->evaluations > 0) {
+        fprintf(out, " (%d evaluations of F, %d of its Jacobian)", info->evaluations,
+                info->jacobians);
+    }
+    putc('\n', out);
     if (isfinite(info->residual)) {
         fprintf(out, "residual    %.2e scaled, %.2e %s, %.2e backward\n", info->residual,
                 info->residual_plain, r->contact ? "FCLIB" : "plain", info->backward);
@@ -32,6 +52,7 @@ void block_print(FILE *out, const result *r)
     if (info->error.status != PERP_OK && info->error.text[0]) {
         fprintf(out, "reason      %s\n", cli_plain(info->error.text));
     }
+    put_variables(out, r);
 }
 
 // Most formats take the problem's name from the file name, which is good enough for a column width.

@@ -82,8 +82,9 @@ cli_exit task_open(const char *path, const solve_options *options, task *t)
     t->kind = perp_problem_word(t->problem);
     t->mcp = perp_problem_mcp(t->problem);
     t->fcp = perp_problem_fcp(t->problem);
-    if (t->mcp) {
-        t->n = t->mcp->n;
+    t->ncp = perp_problem_ncp(t->problem);
+    if (t->mcp || t->ncp) {
+        t->n = t->mcp ? t->mcp->n : t->ncp->n;
         return CLI_FINE;
     }
     t->contacts = t->fcp->nc;
@@ -111,7 +112,9 @@ void task_close(task *t)
 bool task_takes(const task *t, const perp_solver_card *card)
 {
     unsigned need;
-    if (t->mcp) {
+    if (t->ncp) {
+        need = PERP_CLASS_NCP;
+    } else if (t->mcp) {
         need = t->mcp->lower || t->mcp->upper ? PERP_CLASS_MCP : PERP_CLASS_LCP;
     } else {
         need = t->fcp->nv > 0 ? PERP_CLASS_FCP_GLOBAL : PERP_CLASS_FCP_LOCAL;
@@ -126,6 +129,7 @@ result task_run(const task *t, const char *solver, const solve_options *options,
     result r = {.name = t->name,
                 .kind = t->kind,
                 .contact = t->fcp != NULL,
+                .problem = t->problem,
                 .n = t->n,
                 .contacts = t->contacts,
                 .solver = solver,
@@ -133,9 +137,14 @@ result task_run(const task *t, const char *solver, const solve_options *options,
     memset(z, 0, (size_t)t->n * sizeof *z);
     perp_comp_options comp = options->comp;
     comp.comparable = t->pyramid != NULL;  // pyramid directions contain rounded zeros
-    perp_status status =
-        t->fcp ? perp_fcp_solve(solver, t->fcp, &comp, NULL, z + t->fcp->nv, z, &r.info)
-               : perp_mcp_solve(solver, t->mcp, &comp, NULL, z, &r.info);
+    perp_status status;
+    if (t->ncp) {
+        status = perp_ncp_solve(solver, t->ncp, &comp, NULL, z, &r.info);
+    } else if (t->fcp) {
+        status = perp_fcp_solve(solver, t->fcp, &comp, NULL, z + t->fcp->nv, z, &r.info);
+    } else {
+        status = perp_mcp_solve(solver, t->mcp, &comp, NULL, z, &r.info);
+    }
     r.info.error.status = status;
     return r;
 }

@@ -6,7 +6,7 @@ endif()
 include(CMakePackageConfigHelpers)
 
 # ── Headers and libraries ────────────────────────────────────────────────────────────────────────
-set(comp_headers base types comp)
+set(comp_headers base types comp ncp)
 set(perp_headers model sim tree query perp)
 set(io_headers import scene record compare plot replay problem io)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/perp)

@@ -43,6 +43,9 @@ cmake_dependent_option(PERP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL
 cmake_dependent_option(PERP_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL} "${inside}" OFF)
 cmake_dependent_option(PERP_BUILD_FUZZ "Build the libFuzzer targets (clang)" OFF "${inside}" OFF)
 cmake_dependent_option(PERP_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL} "PERP_BUILD_IO" OFF)
+# The Python module holds the static libraries; it needs Python.h, and is left out where there is none.
+cmake_dependent_option(PERP_BUILD_PYTHON "Build the Python module" ${PROJECT_IS_TOP_LEVEL} "${inside}" OFF)
+set(PERP_PYTHON_DIR "" CACHE STRING "Where make install places the Python package, below the prefix; empty: nowhere")
 option(PERP_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(PERP_WERROR "Treat warnings as errors" OFF)
 option(PERP_ASSERTS "Keep internal assertions in optimised builds" OFF)

@@ -71,9 +71,11 @@ function(perp_library_feature name definition target)
   endforeach()
 endfunction()
 
-# Links a program with the library whose header it includes, <perp/comp.h>, <perp/perp.h> or <perp/io.h>, and no more.
+# Links a program with the library whose header it includes, <perp/comp.h> or <perp/ncp.h>, <perp/perp.h> or <perp/io.h>,
+# and no more.
 function(perp_link_by_header program source)
   file(READ ${source} text)
+  string(REPLACE "<perp/ncp.h>" "<perp/comp.h>" text "${text}")
   if(NOT text MATCHES "#include <perp/(comp|perp|io)\\.h>")
     message(FATAL_ERROR "${source} includes none of <perp/comp.h>, <perp/perp.h>, <perp/io.h>")
   endif()

@@ -11,13 +11,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The libraries from the bottom up: their folders of src/ in the order of the data flow, and their public headers.
 LIBRARIES = {
-    "libperp_comp": (["base", "math", "comp"], ["base", "types", "comp"]),
+    "libperp_comp": (["base", "math", "comp"], ["base", "types", "comp", "ncp"]),
     "libperp": (["expr", "solid", "model", "kinematics", "gap", "constraint", "tree", "assemble", "solve",
                  "integrate", "certify", "hybrid", "sim"], ["model", "sim", "tree", "query", "perp"]),
     "libperp_io": (["format", "import", "scene", "record", "plot", "replay"],
                    ["import", "scene", "record", "compare", "plot", "replay", "problem", "io"]),
 }
-C_FOLDERS = ("include", "src", "cli", "examples", "test", "fuzz", "bench")
+C_FOLDERS = ("include", "src", "cli", "python", "examples", "test", "fuzz", "bench")
 
 
 def c_files(*folders):

@@ -111,7 +111,7 @@ typedef struct perp_comp_info {
     const char *solver;        // that found z; with "auto", the solver it chose
     perp_error error;          // status, and the reason if there is no solution
     int iterations;            // pivots, block exchanges, Newton steps or sweeps of that solver
-    int rungs;                 // number of solvers tried by "auto"; otherwise 1
+    int rungs;                 // solvers tried by "auto"; starting points of "newton"; otherwise 1
     double residual;           // natural map, unit-consistent scaling          theory (C6), (C8)
     double residual_plain;     // natural map, unscaled; FCLIB's for contact    theory (C5), (C7)
     double residual_dynamics;  // |M v - f - H r| / max(|f + H r|, |f|), global problems only
@@ -124,6 +124,8 @@ typedef struct perp_comp_info {
     double work;            // of all solvers tried, including sweeps and pivots  theory (C50)
     double fill;            // nonzeros in the largest factors, if known
     double flops;           // operations of the largest factorisation, if known
+    int evaluations;        // of F, nonlinear problems only, those for differences among them
+    int jacobians;          // likewise, of its Jacobian
 } perp_comp_info;
 
 PERP_API perp_comp_options perp_comp_options_default(void);
@@ -221,6 +223,7 @@ typedef enum perp_problem_class {  // bits
     PERP_CLASS_FCP_GLOBAL = 8,
     PERP_CLASS_FCP_ROLLING = 16,  // dim > 3
     PERP_CLASS_FCP_PYRAMID = 32,  // nd given
+    PERP_CLASS_NCP = 128,         // nonlinear MCPs (ncp.h)
     PERP_CLASS_STEP = 64,         // steps of a sim; chosen internally, not selectable by name
 } perp_problem_class;
 

@@ -429,6 +429,10 @@ PERP_API perp_site perp_model_site(const perp_model *model, const char *name);
 PERP_API perp_sensor perp_model_sensor(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
+// The body that carries a shape; {-1}: no such shape.
+PERP_API perp_body perp_model_shape_body(const perp_model *model, perp_shape shape);
+// In pictures, its own or that of its body, 0xRRGGBB; -1: none chosen, or no such shape.
+PERP_API int32_t perp_model_shape_colour(const perp_model *model, perp_shape shape);
 PERP_API const char *perp_model_joint_name(const perp_model *model, perp_joint joint);
 PERP_API const char *perp_model_input_name(const perp_model *model, perp_input input);
 // As it was defined: value at the start, range, unit (NULL: none). An input that does not exist has the name "".

@@ -6,6 +6,7 @@
 
 #include <perp/base.h>
 #include <perp/comp.h>
+#include <perp/ncp.h>
 
 // A problem read from a file; owns its arrays.
 typedef struct perp_problem perp_problem;
@@ -13,6 +14,7 @@ typedef struct perp_problem perp_problem;
 typedef enum perp_problem_kind {
     PERP_PROBLEM_MCP,  // lcp, mlcp, relay and boxlcp files
     PERP_PROBLEM_FCP,  // fc, gfc, rolling
+    PERP_PROBLEM_NCP,  // ncp: F as expressions
 } perp_problem_kind;
 
 // Reads a file; the format is detected by content, not by name (docs/file-format.md). On failure *problem is
@@ -29,10 +31,15 @@ PERP_API void perp_problem_destroy(perp_problem *problem);
 PERP_API perp_problem_kind perp_problem_kind_of(const perp_problem *problem);
 PERP_API const char *perp_problem_name(const perp_problem *problem);
 PERP_API const char *
-perp_problem_word(const perp_problem *problem);  // lcp mlcp relay boxlcp fc gfc rfc grfc
+perp_problem_word(const perp_problem *problem);  // lcp mlcp relay boxlcp ncp fc gfc rfc grfc
 PERP_API const perp_mcp *
-perp_problem_mcp(const perp_problem *problem);  // NULL for contact problems
-PERP_API const perp_fcp *perp_problem_fcp(const perp_problem *problem);  // NULL for MCPs
+perp_problem_mcp(const perp_problem *problem);  // NULL for other kinds
+PERP_API const perp_fcp *perp_problem_fcp(const perp_problem *problem);  // NULL for other kinds
+// NULL for other kinds. Its callbacks evaluate the expressions of the file in memory of the problem: one thread at a
+// time.
+PERP_API const perp_ncp *perp_problem_ncp(const perp_problem *problem);
+// The name of variable i of a nonlinear MCP; NULL: it has none.
+PERP_API const char *perp_problem_variable(const perp_problem *problem, int i);
 
 // Write the problem in perp's JSON format, exact to the last bit.
 PERP_API PERP_MUST perp_status perp_mcp_write(const perp_mcp *mcp, const char *name,

@@ -14,6 +14,7 @@
 #include "math/math.h"
 
 #include <perp/comp.h>
+#include <perp/ncp.h>
 
 #include <math.h>
 
@@ -48,6 +49,8 @@ typedef struct pp_report {
     int rungs;           // likewise
     bool judged;         // likewise, contact: residuals are the judge's
     perp_fcp_residuals residuals;
+    int evaluations, jacobians;  // of nonlinear problems
+    bool aborted;                // a callback failed: there is nothing to judge
     bool complete;     // PERP_ERR_INFEASIBLE was proved by exhaustion, not by options->ray
     char reason[200];  // one sentence on a failure, or empty
 } pp_report;
@@ -56,9 +59,12 @@ typedef perp_status pp_mcp_solver(const perp_mcp *mcp, const pp_job *job, double
                                   pp_report *report);
 typedef perp_status pp_fcp_solver(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                                   pp_report *report);
+typedef perp_status pp_ncp_solver(const perp_ncp *ncp, const pp_job *job, double *z,
+                                  pp_report *report);
 
 // The solvers. The head of each file states the class and the proof.
 pp_mcp_solver pp_lemke_mcp, pp_pivot_mcp, pp_ssn_mcp, pp_enum_mcp, pp_auto_mcp;
+pp_ncp_solver pp_newton_ncp;
 pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
 // Self-consistent box friction (box_friction.c).
 perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, double *z,

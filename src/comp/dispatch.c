@@ -8,6 +8,7 @@
 // the caller follows from the judge's residuals, theory (C5) to (C8), (C40) and (C41). The status a
 // solver returns matters only where the answer is not accepted: it then names the failure.
 #include "comp/judge/verdict.h"
+#include "comp/problem/ncp.h"
 #include "comp/registry.h"
 
 #include <math.h>
@@ -184,6 +185,8 @@ static perp_status stop_clock(call *c, perp_status status)
     info->fill = c->report.fill;
     info->flops = c->report.flops;
     info->seconds_sweeps = c->report.seconds_sweeps;
+    info->evaluations = c->report.evaluations;
+    info->jacobians = c->report.jacobians;
     // "auto" names the rung whose answer it kept
     if (c->report.solver) {
         info->solver = c->report.solver;
@@ -309,6 +312,69 @@ perp_status perp_mcp_solve(const char *solver, const perp_mcp *mcp,
     }
     return finish_call(&c, status);
 }
+
+// ── Nonlinear MCP ────────────────────────────────────────────────────────────────────────────────
+
+// Judges z by values of F of its own. The judge's evaluations are not among those of info.
+static perp_status judge_ncp(call *c, const perp_ncp *ncp, const double *z, perp_status believed)
+{
+    perp_mcp_residuals residuals;
+    char reason[160];
+    perp_status status = pp_ncp_judge(ncp, z, c->arena, &residuals, reason, sizeof reason);
+    c->info->seconds_judge = pp_seconds() - c->stopped;
+    if (status == PERP_ERR_NUMERIC) {
+        return believed < 0 ? believed : PERP_ERR_LIMIT;  // no point of the domain was found
+    }
+    if (status < 0) {
+        pp_print(c->info->error.text, sizeof c->info->error.text, "%s", reason);
+        return status;
+    }
+    c->info->residual = residuals.scaled;
+    c->info->residual_plain = residuals.plain;
+    c->info->backward = residuals.backward;
+    return verdict(c, believed, pp_mcp_worst(&residuals));
+}
+
+// A nonlinear MCP of n variables, theory (N1). Without warm_start the solver starts from ncp->start.
+perp_status perp_ncp_solve(const char *solver, const perp_ncp *ncp,
+                           const perp_comp_options *options, const perp_env *env, double *z,
+                           perp_comp_info *info)
+{
+    perp_comp_info local;
+    call c;
+    c.info = info ? info : &local;
+    perp_status status = check_call(&c, solver, options, env);
+    if (status >= 0) {
+        status = require_output(&c, z, "z");
+    }
+    if (status >= 0) {
+        status = pp_ncp_check(ncp, c.info->error.text, sizeof c.info->error.text);
+    }
+    if (status >= 0) {
+        status = refuse_class(&c, PERP_CLASS_NCP);
+    }
+    if (status < 0) {
+        return finish_call(&c, status);
+    }
+    // the start: the caller's guess, that of the problem, or zero, within the bounds
+    const perp_mcp bounds = {.n = ncp->n, .lower = ncp->lower, .upper = ncp->upper};
+    if (!c.options.warm_start) {
+        for (int i = 0; i < ncp->n; i++) {
+            z[i] = ncp->start ? ncp->start[i] : 0.0;
+        }
+    }
+    sanitize_z(&bounds, z);
+    start_clock(&c, ncp->n, env);
+    status = ncp->n > 0 ? c.solver->ncp(ncp, &c.job, z, &c.report) : PERP_OK;
+    status = stop_clock(&c, status);
+    sanitize_z(&bounds, z);
+    if (!is_memory_or_argument(status) && !c.report.aborted) {
+        status = judge_ncp(&c, ncp, z, status);
+    }
+    return finish_call(&c, status);
+}
+
+// ── Answers from elsewhere ───────────────────────────────────────────────────────────────────────
 
 perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
                          double tolerance, pp_arena *arena, bool *accepted)

@@ -11,6 +11,7 @@ typedef struct pp_solver {
     perp_solver_card card;
     pp_mcp_solver *mcp;  // NULL: not for MCPs
     pp_fcp_solver *fcp;  // NULL: contact problems are turned into MCPs when their law is polygonal
+    pp_ncp_solver *ncp;  // NULL: not for nonlinear MCPs
 } pp_solver;
 
 // NULL: no solver has this name.

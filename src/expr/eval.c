@@ -225,6 +225,20 @@ bool pp_expr_uses(const pp_expr *expr, int k)
     return false;
 }
 
+int pp_expr_variables(const pp_expr *expr, int *list)
+{
+    int count = 0;
+    for (int k = 0; k < expr->count; k++) {
+        if (expr->node[k].op == PP_OP_VARIABLE) {
+            if (list) {
+                list[count] = expr->node[k].index;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
 bool pp_expr_uses_inputs(const pp_expr *expr)
 {
     for (int i = 0; i < expr->count; i++) {

@@ -84,4 +84,7 @@ double pp_expr_rate2(const pp_expr *expr, const double *variables, const double 
                      double *rate, double *rate2);
 // True when the expression uses variable k.
 bool pp_expr_uses(const pp_expr *expr, int k);
+// Indices of the variables that the expression uses, in the order of the text and as often as it uses them; returns
+// their number. list NULL: the number only.
+int pp_expr_variables(const pp_expr *expr, int *list);
 bool pp_expr_uses_inputs(const pp_expr *expr);

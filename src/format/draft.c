@@ -498,7 +498,8 @@ static perp_status finish_kind(pp_draft *draft, perp_problem *problem)
         k++;
     }
     if (!draft->kind || k == KIND_COUNT) {
-        return pp_draft_fail(draft, NULL, NULL, "the kind is missing: write " PP_KINDS);
+        return pp_draft_fail(draft, NULL, NULL, "the kind is missing: write %s",
+                             draft->json ? PP_JSON_KINDS : PP_KINDS);
     }
     problem->word = kinds[k].plain;
     perp_status status =
@@ -516,8 +517,7 @@ static perp_status finish_kind(pp_draft *draft, perp_problem *problem)
     return status;
 }
 
-// On failure *out is not touched and nothing remains allocated but the scratch arena.
-perp_status pp_draft_finish(pp_draft *draft, perp_problem **out)
+perp_problem *pp_draft_problem(pp_draft *draft)
 {
     pp_arena *arena = pp_arena_create(draft->env);
     perp_problem *problem = arena ? PP_ZEROS(arena, perp_problem, 1) : NULL;
@@ -525,14 +525,28 @@ perp_status pp_draft_finish(pp_draft *draft, perp_problem **out)
     char *name = problem ? PP_ARRAY(arena, char, length) : NULL;
     if (!name) {
         pp_arena_destroy(arena);
-        return pp_draft_memory(draft);
+        return NULL;
     }
     memcpy(name, draft->name, length);
     problem->arena = arena;
     problem->name = name;
+    return problem;
+}
+
+// On failure *out is not touched and nothing remains allocated but the scratch arena.
+perp_status pp_draft_finish(pp_draft *draft, perp_problem **out)
+{
+    if (draft->made) {
+        *out = draft->made;
+        return PERP_OK;
+    }
+    perp_problem *problem = pp_draft_problem(draft);
+    if (!problem) {
+        return pp_draft_memory(draft);
+    }
     perp_status status = finish_kind(draft, problem);
     if (status != PERP_OK) {
-        pp_arena_destroy(arena);
+        pp_arena_destroy(problem->arena);
         return status;
     }
     *out = problem;

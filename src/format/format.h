@@ -79,9 +79,11 @@ typedef struct pp_draft {
     int n, dim, contacts, dofs, nfree, ncomp;  // -1: not given
     pp_vector vector[PP_VECTOR_COUNT];
     pp_raw_matrix matrix[PP_MATRIX_COUNT];
+    perp_problem *made;  // a nonlinear problem, complete already; NULL: none
 } pp_draft;
 
 #define PP_KINDS "lcp, mlcp, boxlcp, relay, fc, gfc, rfc or grfc"
+#define PP_JSON_KINDS "lcp, mlcp, boxlcp, relay, ncp, fc, gfc, rfc or grfc"
 // The kind of that name; NULL: there is none.
 const char *pp_draft_kind(const char *word, size_t length);
 
@@ -109,6 +111,8 @@ struct perp_problem {
     const char *word, *name;
     perp_mcp mcp;
     perp_fcp fcp;
+    perp_ncp ncp;
+    struct pp_ncp_model *model;  // behind ncp
 };
 
 // ── Readers ──────────────────────────────────────────────────────────────────────────────────────
@@ -118,6 +122,11 @@ perp_status pp_ncx_read(pp_draft *draft);
 perp_status pp_siconos_read(pp_draft *draft);
 perp_status pp_json_read(pp_draft *draft);
 perp_status pp_fclib_read(pp_draft *draft);
+// A nonlinear MCP in JSON (ncp_read.c), into a problem that is empty but for its arena and name.
+struct json_t;
+perp_status pp_ncp_read(pp_draft *draft, const struct json_t *root, perp_problem *problem);
+// An empty problem with the name of the draft; NULL: no memory (draft.c).
+perp_problem *pp_draft_problem(pp_draft *draft);
 
 // A NumericsMatrix at the scanner's place (siconos_matrix.c).
 perp_status pp_siconos_matrix(pp_draft *draft, pp_scan *scan, const char *label,

@@ -269,7 +269,7 @@ static perp_status read_kind(json_reader *in, const json_t *value)
 {
     const char *word = json_is_string(value) ? json_string_value(value) : "";
     in->draft->kind = pp_draft_kind(word, strlen(word));
-    return in->draft->kind ? PERP_OK : fail_key(in, "kind", "write " PP_KINDS);
+    return in->draft->kind ? PERP_OK : fail_key(in, "kind", "write " PP_JSON_KINDS);
 }
 
 // Other versions of the form would be refused here.
@@ -334,6 +334,31 @@ static perp_status read_key(json_reader *in, const char *key, const json_t *valu
     return fail_at(in, key, NULL, 0, text);
 }
 
+// A nonlinear problem: names and expressions instead of vectors and matrices.
+static perp_status read_nonlinear(json_reader *in)
+{
+    static const char *const common[] = {"perp_problem", "name"};
+    pp_draft *draft = in->draft;
+    for (int k = 0; k < 2; k++) {
+        const json_t *value = json_object_get(in->root, common[k]);
+        perp_status status = value ? read_key(in, common[k], value) : PERP_OK;
+        if (status != PERP_OK) {
+            return status;
+        }
+    }
+    perp_problem *problem = pp_draft_problem(draft);
+    if (!problem) {
+        return pp_draft_memory(draft);
+    }
+    perp_status status = pp_ncp_read(draft, in->root, problem);
+    if (status < 0) {
+        perp_problem_destroy(problem);
+        return status;
+    }
+    draft->made = problem;
+    return PERP_OK;
+}
+
 // The version comes first in the checks: without it the file is of another kind.
 static perp_status read_root(json_reader *in)
 {
@@ -343,6 +368,10 @@ static perp_status read_root(json_reader *in)
         return fail_at(
             in, "", NULL, 0,
             "this JSON is not a problem: it has no key 'perp_problem' (docs/file-format.md)");
+    }
+    const json_t *kind = json_object_get(in->root, "kind");
+    if (json_is_string(kind) && strcmp(json_string_value(kind), "ncp") == 0) {
+        return read_nonlinear(in);
     }
     json_object_foreach(in->root, key, value)
     {

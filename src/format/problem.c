@@ -7,6 +7,7 @@
 // pp_draft_finish checks it and copies it into a problem with an arena of its own. All formats give
 // the same problem for the same numbers, and the same messages about what a kind needs.
 #include "format/format.h"
+#include "format/ncp_model.h"
 
 #include <string.h>
 
@@ -147,4 +148,15 @@ const perp_mcp *perp_problem_mcp(const perp_problem *problem)
 const perp_fcp *perp_problem_fcp(const perp_problem *problem)
 {
     return problem && problem->kind == PERP_PROBLEM_FCP ? &problem->fcp : NULL;
+}
+
+const perp_ncp *perp_problem_ncp(const perp_problem *problem)
+{
+    return problem && problem->kind == PERP_PROBLEM_NCP ? &problem->ncp : NULL;
+}
+
+const char *perp_problem_variable(const perp_problem *problem, int i)
+{
+    bool named = problem && problem->model && i >= 0 && i < problem->ncp.n;
+    return named ? problem->model->name[i] : NULL;
 }

@@ -614,6 +614,17 @@ const char *perp_model_shape_name(const perp_model *model, perp_shape shape)
     return model && shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].name : "";
 }
 
+perp_body perp_model_shape_body(const perp_model *model, perp_shape shape)
+{
+    bool exists = model && shape.i >= 0 && shape.i < model->shapes;
+    return (perp_body){exists ? model->shape[shape.i].body : -1};
+}
+
+int32_t perp_model_shape_colour(const perp_model *model, perp_shape shape)
+{
+    return model && shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].colour : -1;
+}
+
 const char *perp_model_joint_name(const perp_model *model, perp_joint joint)
 {
     return model && joint.i >= 0 && joint.i < model->joints ? model->joint[joint.i].name : "";

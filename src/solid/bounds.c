@@ -50,6 +50,22 @@ static void around_points(const pp_pose *X, int count, const perp_vec3 *point, p
     }
 }
 
+// A hull of many vertices, by its support points along the world axes, which are the rows of R in its own frame.
+static void around_hull(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
+{
+    const double *m = X->R.m;
+    double end[2][3];
+    for (int i = 0; i < 3; i++) {
+        perp_vec3 row = pp_vec(m[3 * i], m[3 * i + 1], m[3 * i + 2]);
+        perp_vec3 x = pp_solid_support(solid, row),
+                  y = pp_solid_support(solid, pp_scale(-1.0, row));
+        end[0][i] = pp_dot3(row, y);
+        end[1][i] = pp_dot3(row, x);
+    }
+    *low = pp_add(X->p, pp_vec(end[0][0], end[0][1], end[0][2]));
+    *high = pp_add(X->p, pp_vec(end[1][0], end[1][1], end[1][2]));
+}
+
 // The apex and the disc of the base.
 static void around_cone(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
@@ -85,6 +101,10 @@ void pp_solid_box(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_
         around_cone(solid, X, low, high);
         return;
     case PP_SOLID_HULL:
+        if (solid->hull->ring) {
+            around_hull(solid, X, low, high);
+            return;
+        }
         around_points(X, solid->hull->vertices, solid->hull->vertex, low, high);
         return;
     case PP_SOLID_HALFSPACE:

@@ -31,6 +31,11 @@ const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena)
     copy->edge = copy_of(arena, hull->edge, hull->edges, sizeof *hull->edge);
     bool whole =
         copy->vertex && copy->face_first && copy->corner && copy->face_normal && copy->edge;
+    if (hull->ring) {
+        copy->ring_first = copy_of(arena, hull->ring_first, hull->vertices + 1, sizeof(int));
+        copy->ring = copy_of(arena, hull->ring, 2 * hull->edges, sizeof(int));
+        whole = whole && copy->ring_first && copy->ring;
+    }
     return whole ? copy : NULL;
 }
 

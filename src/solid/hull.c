@@ -209,6 +209,66 @@ static perp_status set_edges(hull_build *w, perp_error *error)
     return PERP_OK;
 }
 
+// ── Neighbours ───────────────────────────────────────────────────────────────────────────────────
+
+// Below this number of vertices, comparing all of them is faster than a walk along edges.
+enum { RING_LEAST = 48 };
+
+// How far corners are from the plane of their face at most, and vertices from the origin [m].
+static double face_slack(const pp_hull *hull)
+{
+    double most = 0.0, reach = 0.0;
+    for (int f = 0; f < hull->faces; f++) {
+        perp_vec3 first = hull->vertex[hull->corner[hull->face_first[f]]];
+        for (int k = hull->face_first[f]; k < hull->face_first[f + 1]; k++) {
+            perp_vec3 off = pp_sub(hull->vertex[hull->corner[k]], first);
+            most = fmax(most, fabs(pp_dot3(hull->face_normal[f], off)));
+        }
+    }
+    for (int k = 0; k < hull->vertices; k++) {
+        reach = fmax(reach, pp_length(hull->vertex[k]));
+    }
+    return 2.0 * most + 1e-14 * reach;
+}
+
+// Neighbours of each vertex, and where walks along edges start. False: out of memory.
+static bool set_rings(hull_build *w)
+{
+    pp_hull *hull = &w->hull;
+    if (hull->vertices < RING_LEAST) {
+        return true;
+    }
+    int *first = PP_ZEROS(w->arena, int, (size_t)hull->vertices + 2);
+    int *ring = PP_ARRAY(w->arena, int, 2 * (size_t)hull->edges);
+    if (!first || !ring) {
+        return false;
+    }
+    // first[v + 2] counts the neighbours of v; summed up, first[v + 1] is where they begin, and
+    // moves on to where they end while they are written
+    for (int k = 0; k < hull->edges; k++) {
+        first[hull->edge[k][0] + 2]++;
+        first[hull->edge[k][1] + 2]++;
+    }
+    for (int k = 2; k < hull->vertices + 2; k++) {
+        first[k] += first[k - 1];
+    }
+    for (int k = 0; k < hull->edges; k++) {
+        int a = hull->edge[k][0], b = hull->edge[k][1];
+        ring[first[a + 1]++] = b;
+        ring[first[b + 1]++] = a;
+    }
+    for (int k = 0; k < 6; k++) {
+        double sign = k % 2 ? -1.0 : 1.0;
+        perp_vec3 d =
+            pp_vec(k / 2 == 0 ? sign : 0.0, k / 2 == 1 ? sign : 0.0, k / 2 == 2 ? sign : 0.0);
+        hull->start[k] = pp_hull_farthest(hull, d);
+    }
+    hull->slack = face_slack(hull);
+    hull->ring_first = first;
+    hull->ring = ring;
+    return true;
+}
+
 // A hull that does not close is refused: contact would pass through its gap.
 perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *facets,
                           pp_arena *arena, const pp_hull **hull, perp_error *error)
@@ -218,6 +278,9 @@ perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *fa
     perp_status status = PERP_ERR_MEMORY;
     if (out && set_vertices(&w, facets) && set_faces(&w, facets)) {
         status = set_edges(&w, error);
+    }
+    if (status == PERP_OK && !set_rings(&w)) {
+        status = PERP_ERR_MEMORY;
     }
     if (status == PERP_ERR_MEMORY) {
         return pp_fail(error, status, "not enough memory for a hull of %d points", count);

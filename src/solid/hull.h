@@ -20,6 +20,9 @@ typedef struct pp_facets {
 perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *facets,
                           pp_arena *arena, const pp_hull **hull, perp_error *error);
 
+// The vertex farthest along d, of equal ones the first: all vertices are compared.
+int pp_hull_farthest(const pp_hull *hull, perp_vec3 d);
+
 // Twice the area of a triangle times its normal: the cross product of its two shorter sides, which
 // keeps its digits where the triangle is long and thin.
 static inline perp_vec3 pp_triangle_area(perp_vec3 a, perp_vec3 b, perp_vec3 c)

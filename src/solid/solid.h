@@ -17,6 +17,11 @@ typedef struct pp_hull {
     const perp_vec3 *face_normal;  // outward, unit
     const int (
         *edge)[4];  // vertex a < b, face in which a precedes b, the other face: each edge once
+    // For the search of support points along edges; NULL and unset where there are few vertices.
+    const int *ring_first;  // vertices + 1: neighbours of each vertex along its edges, in `ring`
+    const int *ring;
+    int start[6];  // the vertices farthest along x, -x, y, -y, z, -z
+    double slack;  // corners of a face may be this far from its plane, with rounding [m]
 } pp_hull;
 
 typedef enum pp_solid_kind {

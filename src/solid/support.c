@@ -3,10 +3,9 @@
 //
 // Support functions of convex solids: the point farthest along a direction d, in the solid's own
 // frame. d need not have unit length.
-#include "solid/solid.h"
+#include "solid/hull.h"
 
-// The first of equal vertices. Linear search, since hulls are small and their vertices contiguous.
-static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
+int pp_hull_farthest(const pp_hull *hull, perp_vec3 d)
 {
     int best = 0;
     double most = pp_dot3(hull->vertex[0], d);
@@ -17,7 +16,81 @@ static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
             best = k;
         }
     }
-    return hull->vertex[best];
+    return best;
+}
+
+// The start of a walk: the vertex farthest along the axis that d is nearest to.
+static int nearest_start(const pp_hull *hull, perp_vec3 d)
+{
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+    if (x >= y && x >= z) {
+        return hull->start[d.x < 0.0];
+    }
+    return y >= z ? hull->start[2 + (d.y < 0.0)] : hull->start[4 + (d.z < 0.0)];
+}
+
+enum { PLATEAU_MOST = 12 };  // vertices; beyond, all of the hull are compared
+
+// Vertices that a direction has met with nearly the same reach.
+typedef struct plateau {
+    int count;
+    int vertex[PLATEAU_MOST];
+} plateau;
+
+static bool is_on_plateau(const plateau *p, int vertex)
+{
+    for (int k = 0; k < p->count; k++) {
+        if (p->vertex[k] == vertex) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Hill climbing along edges: a vertex that is farther along d than all of its neighbours is the farthest, because the
+// hull is convex. Faces are flat up to hull->slack only, and faces across d have many vertices of equal reach; the
+// vertices within that of the best are connected by edges, and all of them are compared. The result is the same as that
+// of pp_hull_farthest.
+static int climb(const pp_hull *hull, perp_vec3 d)
+{
+    int at = nearest_start(hull, d), from;
+    double most = pp_dot3(hull->vertex[at], d);
+    do {
+        from = at;
+        for (int k = hull->ring_first[from]; k < hull->ring_first[from + 1]; k++) {
+            double reach = pp_dot3(hull->vertex[hull->ring[k]], d);
+            if (reach > most) {
+                most = reach;
+                at = hull->ring[k];
+            }
+        }
+    } while (at != from);
+    double low = most - hull->slack * pp_length(d);
+    plateau met = {1, {at}};
+    for (int i = 0; i < met.count; i++) {
+        for (int k = hull->ring_first[met.vertex[i]]; k < hull->ring_first[met.vertex[i] + 1];
+             k++) {
+            int vertex = hull->ring[k];
+            double reach = pp_dot3(hull->vertex[vertex], d);
+            if (!(reach >= low) || is_on_plateau(&met, vertex)) {
+                continue;
+            }
+            if (met.count == PLATEAU_MOST) {
+                return pp_hull_farthest(hull, d);
+            }
+            met.vertex[met.count++] = vertex;
+            if (reach > most || (reach == most && vertex < at)) {
+                most = reach;
+                at = vertex;
+            }
+        }
+    }
+    return at;
+}
+
+static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
+{
+    return hull->vertex[hull->ring ? climb(hull, d) : pp_hull_farthest(hull, d)];
 }
 
 // On the circle of the given radius around z at height z; its centre where d is along z.

@@ -25,7 +25,7 @@ static bool has_wide_rows(const pp_row *row, int count)
     return false;
 }
 
-// Sliding friction only (no torsion or rolling), one phase, a warm start, and no solver that the user asked for by name.
+// One phase, a warm start, and no solver that the user asked for by name.
 // Rows of more than two bodies (gears) have no place among the blocks of bodies; in joint coordinates they are rows like
 // others.
 static bool is_for_modes(const pp_run *r)
@@ -43,11 +43,6 @@ static bool is_for_modes(const pp_run *r)
                has_wide_rows(rows->n, rows->nn)) {
         return false;
     }
-    for (int g = 0; g < rows->ng; g++) {
-        if (rows->group[g].kind != PP_SLIDE) {
-            return false;
-        }
-    }
     return true;
 }
 
@@ -55,6 +50,27 @@ static double mobility_of(const pp_run *r, const pp_row *row)
 {
     double m = pp_row_mobility(r->model, r->kin->mass, row);
     return m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
+}
+
+// The sets of friction rows of a contact, which follow each other. Sliding is measured by the mobility of the normal,
+// moments by their own; arm^2 is the ratio of the two.
+static void set_friction(const pp_run *r, int i, pp_mode_contact *c)
+{
+    const pp_rows *rows = r->rows;
+    const pp_friction *group = &rows->group[rows->friction[i]];
+    c->t = &rows->t[group->t];
+    c->sets = rows->grouped[i];
+    for (int g = 0; g < c->sets; g++) {
+        pp_mode_friction *f = &c->friction[g];
+        f->first = group[g].t - group->t + 1;
+        f->size = group[g].size;
+        f->mu = group[g].mu;
+        f->sides = group[g].facets;
+        f->moment = group[g].kind != PP_SLIDE;
+        f->mobility = f->moment ? mobility_of(r, &rows->t[group[g].t]) : c->mobility;
+        f->arm = f->moment ? sqrt(c->mobility / f->mobility) : 1.0;
+        c->size += f->size;
+    }
 }
 
 // Contacts and limits, boxed rows, then the bilateral rows that the coordinates leave. False: out of memory.
@@ -65,22 +81,20 @@ static bool set_touches(pp_modes *s)
     s->count = rows->nn + rows->nm;
     s->rows = s->count;
     s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)rows->nb);
-    if (!s->contact) {
+    pp_mode_friction *friction = PP_ZEROS(r->arena, pp_mode_friction, rows->ng);
+    if (!s->contact || (!friction && rows->ng > 0)) {
         return false;
     }
     for (int i = 0; i < rows->nn; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->n = &rows->n[i];
         c->p = &r->out->pn[i];
-        if (rows->grouped[i] > 0) {
-            const pp_friction *group = &rows->group[rows->friction[i]];
-            c->t = &rows->t[group->t];
-            c->size = group->size;
-            c->mu = group->mu;
-            c->sides = group->facets;
-        }
         c->mobility = mobility_of(r, c->n);
         c->weight = 1.0;
+        if (rows->grouped[i] > 0) {
+            c->friction = friction + rows->friction[i];
+            set_friction(r, i, c);
+        }
     }
     for (int i = 0; i < rows->nm; i++) {
         pp_mode_contact *c = &s->contact[rows->nn + i];
@@ -140,55 +154,54 @@ static double sqr(double x)
     return x * x;
 }
 
-// Outward unit normal of the edge of the friction polygon in whose sector x_t = (x[1], x[2]) lies.
+// Outward unit normal of the edge of the friction polygon in whose sector x lies.
 // Vertices are at multiples of 2 pi / sides, so normals are halfway between.
-static void edge_at(const pp_mode_contact *c, const double x[3], double n[2])
+static void edge_at(const pp_mode_friction *f, const double x[2], double n[2])
 {
-    double width = 6.283185307179586 / c->sides;
-    double middle = (floor(atan2(x[2], x[1]) / width) + 0.5) * width;
+    double width = 6.283185307179586 / f->sides;
+    double middle = (floor(atan2(x[1], x[0]) / width) + 0.5) * width;
     n[0] = cos(middle);
     n[1] = sin(middle);
 }
 
-// Whether x_t is outside the friction set of radius `limit`. slip: |x_t|^2, for discs.
-static bool is_beyond(const pp_mode_contact *c, const double x[3], double limit, double slip)
+// Whether x is outside the friction set of radius `limit`. slip: |x|^2, for discs.
+static bool is_beyond(const pp_mode_friction *f, const double x[2], double limit, double slip)
 {
     double n[2];
-    if (c->sides == 0) {
+    if (f->sides == 0) {
         return slip > sqr(limit);
     }
-    edge_at(c, x, n);
-    return n[0] * x[1] + n[1] * x[2] > cos(3.141592653589793 / c->sides) * limit;
+    edge_at(f, x, n);
+    return n[0] * x[0] + n[1] * x[1] > cos(3.141592653589793 / f->sides) * limit;
 }
 
-// Linearisation of the projection of x_t onto the friction set, for a contact that slips with x = p
-// - rho u. Disc: e = x_t / |x_t|, and the derivative of the projection across e is limit / |x_t| =
-// share. Polygon: the nearest point is a vertex, where the derivative is 0, or on an edge, along
-// which the contact sticks.                theory (C38)
-static void set_slip(pp_mode_contact *c, const double x[3], double limit, double length)
+// Linearisation of the projection of x onto the friction set, which slips with x = p - rho u. Disc: e = x / |x|, and
+// the derivative of the projection across e is limit / |x| = share. Polygon: the nearest point is a vertex, where the
+// derivative is 0, or on an edge, along which the contact sticks.                       theory (C38)
+static void set_slip(pp_mode_friction *f, const double x[2], double limit, double length)
 {
-    c->edge = false;
-    c->grip = c->mu;
-    if (c->sides == 0) {
-        c->e[0] = x[1] / length;
-        c->e[1] = x[2] / length;
-        c->share = limit / length;
+    f->edge = false;
+    f->grip = f->mu;
+    if (f->sides == 0) {
+        f->e[0] = x[0] / length;
+        f->e[1] = x[1] / length;
+        f->share = limit / length;
         return;
     }
-    double angle = 3.141592653589793 / c->sides, apothem = cos(angle), half = sin(angle), n[2];
-    edge_at(c, x, n);
-    double along = n[0] * x[2] - n[1] * x[1];
-    c->edge = fabs(along) < half * limit;
+    double angle = 3.141592653589793 / f->sides, apothem = cos(angle), half = sin(angle), n[2];
+    edge_at(f, x, n);
+    double along = n[0] * x[1] - n[1] * x[0];
+    f->edge = fabs(along) < half * limit;
     // On an edge e is its normal; at a vertex it is that vertex, the normal turned by +- pi / sides.
     double side = 0.0, out = 1.0;
-    if (!c->edge) {
+    if (!f->edge) {
         side = along > 0.0 ? half : -half;
         out = apothem;
     }
-    c->e[0] = out * n[0] - side * n[1];
-    c->e[1] = out * n[1] + side * n[0];
-    c->grip = c->edge ? apothem * c->mu : c->mu;
-    c->share = 0.0;
+    f->e[0] = out * n[0] - side * n[1];
+    f->e[1] = out * n[1] + side * n[0];
+    f->grip = f->edge ? apothem * f->mu : f->mu;
+    f->share = 0.0;
 }
 
 // The same of a boxed row: u = 0 within its bounds, p at one of them otherwise.
@@ -208,82 +221,100 @@ static double set_box_mode(pp_modes *s, pp_mode_contact *c)
     return sqr(c->weight * error);
 }
 
-// Mode of a contact at (p, u), by x = p - rho u: open for x_n <= 0, slip for x_t outside mu x_n B,
-// stick otherwise. Returns how far the contact is from the law of its mode, squared [m^2/s^2];
-// errors of impulses count times the mobility. The factors stay valid (s->factored) while no mode
-// changes and no contact slips on a disc, whose e turns from step to step.
-static double set_mode(pp_modes *s, pp_mode_contact *c, double pn, const double *pt)
+// Whether a set of friction rows sticks or slips at (p, u), by x = p - rho u and the normal's x_n: it slips for x outside
+// mu x_n B. Returns how far it is from the law of that, squared [m^2/s^2]. The factors stay valid (s->factored) while
+// nothing changes and no set slips on a disc, whose e turns from step to step.
+static double set_friction_mode(pp_modes *s, pp_mode_friction *f, const double *u, double x_n,
+                                double p_n, const double *p)
 {
-    double rho = 1.0 / c->mobility, x[3] = {pn - rho * c->u[0], 0.0, 0.0}, error, slip = 0.0;
-    for (int k = 0; k < c->size; k++) {
-        x[k + 1] = pt[k] - rho * c->u[k + 1];
-        slip += sqr(x[k + 1]);
+    double rho = 1.0 / f->mobility, x[2] = {0.0, 0.0}, slip = 0.0, error = 0.0;
+    for (int k = 0; k < f->size; k++) {
+        x[k] = p[k] - rho * u[k];
+        slip += sqr(x[k]);
     }
-    double limit = c->mu * x[0];
-    pp_contact_mode mode = PP_MODE_STICK;
-    if (!(x[0] > 0.0)) {
-        mode = PP_MODE_OPEN;
-    } else if (c->size > 0 && is_beyond(c, x, limit, slip)) {
-        mode = PP_MODE_SLIP;
-    }
-    s->factored = s->factored && mode == c->mode && (mode != PP_MODE_SLIP || c->sides > 0);
-    c->mode = mode;
-    if (mode == PP_MODE_OPEN) {  // p = 0
-        error = sqr(pn);
-        for (int k = 0; k < c->size; k++) {
-            error += sqr(pt[k]);
-        }
-        return error * sqr(c->mobility);
-    }
-    error = sqr(c->u[0]);
-    if (mode == PP_MODE_STICK) {  // u = 0
-        for (int k = 1; k <= c->size; k++) {
-            error += sqr(c->u[k]);
+    double limit = f->mu * x_n;
+    bool slips = is_beyond(f, x, limit, slip);
+    s->factored = s->factored && slips == f->slips && (!slips || f->sides > 0);
+    f->slips = slips;
+    if (!slips) {  // u = 0
+        for (int k = 0; k < f->size; k++) {
+            error += sqr(f->arm * u[k]);
         }
         return error;
     }
-    // Slip: u_n = 0, p_t = mu p_n e; on an edge the slip along it vanishes as well, and the part of p_t
-    // along the edge is free.
-    double last[2] = {c->e[0], c->e[1]}, aside = 0.0;
-    set_slip(c, x, limit, sqrt(slip));
-    s->factored = s->factored && last[0] == c->e[0] && last[1] == c->e[1];
-    if (c->edge) {
-        error += sqr(c->e[0] * c->u[2] - c->e[1] * c->u[1]);
-        aside = c->e[0] * pt[1] - c->e[1] * pt[0];
+    // p = mu p_n e; on an edge the slip along it vanishes as well, and the part of p along the edge is free
+    double last[2] = {f->e[0], f->e[1]}, aside = 0.0, unit = f->mobility * f->arm;
+    set_slip(f, x, limit, sqrt(slip));
+    s->factored = s->factored && last[0] == f->e[0] && last[1] == f->e[1];
+    if (f->edge) {
+        error += sqr(f->arm * (f->e[0] * u[1] - f->e[1] * u[0]));
+        aside = f->e[0] * p[1] - f->e[1] * p[0];
     }
-    for (int k = 0; k < c->size; k++) {
-        double f = k == 0 ? -c->e[1] : c->e[0];
-        double p = fmax(pn, 0.0) * c->grip * c->e[k] + aside * f;
-        error += sqr((pt[k] - p) * c->mobility);
+    for (int k = 0; k < f->size; k++) {
+        double across = k == 0 ? -f->e[1] : f->e[0];
+        double wanted = fmax(p_n, 0.0) * f->grip * f->e[k] + aside * across;
+        error += sqr((p[k] - wanted) * unit);
     }
     return error;
 }
 
-// dp = c - K J dnu of a contact that slips, c->c[0] given. Along e friction follows the normal
-// impulse: the constant part is what p_t lacks of mu p_n e. Across e (f) the projection of a disc
-// has the slope `share`, by which p_f is divided by 1 - share + share alpha rho; on an edge of a
-// polygon f sticks.
-static void linearise_slip(const pp_modes *s, pp_mode_contact *c, double pn, const double *pt)
+// Mode of a contact at (p, u), by x = p - rho u: open for x_n <= 0. Returns how far the contact is from the law of its
+// mode, squared [m^2/s^2]; errors of impulses count times the mobility.
+static double set_mode(pp_modes *s, pp_mode_contact *c, double pn, const double *pt)
 {
-    double along = 0.0, across = 0.0, f[2] = {0.0, 0.0};
-    c->k_f = 0.0;
-    for (int k = 0; k < c->size; k++) {
-        along += c->e[k] * pt[k];
+    double rho = 1.0 / c->mobility, x_n = pn - rho * c->u[0], error;
+    pp_contact_mode mode = x_n > 0.0 ? PP_MODE_STICK : PP_MODE_OPEN;
+    if (mode == PP_MODE_OPEN) {  // p = 0
+        s->factored = s->factored && mode == c->mode;
+        c->mode = mode;
+        error = sqr(pn);
+        for (int g = 0; g < c->sets; g++) {
+            pp_mode_friction *f = &c->friction[g];
+            f->slips = false;
+            for (int k = 0; k < f->size; k++) {
+                error += sqr(pt[f->first - 1 + k] / f->arm);
+            }
+        }
+        return error * sqr(c->mobility);
     }
-    if (c->size == 2) {
-        double rest = 1.0 - c->share + c->share * s->proximal;
-        f[0] = -c->e[1];
-        f[1] = c->e[0];
-        across = (f[0] * pt[0] + f[1] * pt[1]) / rest;
-        c->k_f = c->share / (c->mobility * rest);
+    error = sqr(c->u[0]);
+    for (int g = 0; g < c->sets; g++) {
+        pp_mode_friction *f = &c->friction[g];
+        error += set_friction_mode(s, f, c->u + f->first, x_n, pn, pt + f->first - 1);
+        mode = f->slips ? PP_MODE_SLIP : mode;
     }
-    if (c->edge) {
-        across = c->stiffness * (f[0] * c->u[1] + f[1] * c->u[2]);
-        c->k_f = c->stiffness;
+    s->factored = s->factored && mode == c->mode;
+    c->mode = mode;
+    return error;
+}
+
+// dp = c - K J dnu of a set that slips, c of the normal given. Along e friction follows the normal
+// impulse: the constant part is what p lacks of mu p_n e. Across e the projection of a disc
+// has the slope `share`, by which the part of p is divided by 1 - share + share alpha rho; on an edge of a
+// polygon it sticks.
+static void linearise_slip(const pp_modes *s, pp_mode_contact *c, pp_mode_friction *f, double pn,
+                           const double *pt)
+{
+    const double *p = pt + f->first - 1, *u = c->u + f->first;
+    double along = 0.0, across = 0.0, side[2] = {0.0, 0.0};
+    f->k_f = 0.0;
+    for (int k = 0; k < f->size; k++) {
+        along += f->e[k] * p[k];
     }
-    double missing = c->grip * pn - along + c->grip * c->c[0];
-    for (int k = 0; k < c->size; k++) {
-        c->c[k + 1] = missing * c->e[k] - across * f[k];
+    if (f->size == 2) {
+        double rest = 1.0 - f->share + f->share * s->proximal;
+        side[0] = -f->e[1];
+        side[1] = f->e[0];
+        across = (side[0] * p[0] + side[1] * p[1]) / rest;
+        f->k_f = f->share / (f->mobility * rest);
+    }
+    if (f->edge) {
+        across = f->stiffness * (side[0] * u[0] + side[1] * u[1]);
+        f->k_f = f->stiffness;
+    }
+    double missing = f->grip * pn - along + f->grip * c->c[0];
+    for (int k = 0; k < f->size; k++) {
+        c->c[f->first + k] = missing * f->e[k] - across * side[k];
     }
 }
 
@@ -302,11 +333,15 @@ static void linearise(pp_modes *s)
         }
         // K of an open contact is 0: its stiffness is set, but move_impulses multiplies it by 0.
         c->c[0] = c->mode == PP_MODE_OPEN ? -pn : -c->stiffness * c->u[0];
-        for (int k = 0; k < c->size; k++) {
-            c->c[k + 1] = c->mode == PP_MODE_OPEN ? -pt[k] : -c->stiffness * c->u[k + 1];
-        }
-        if (c->mode == PP_MODE_SLIP) {
-            linearise_slip(s, c, pn, pt);
+        for (int g = 0; g < c->sets; g++) {
+            pp_mode_friction *f = &c->friction[g];
+            f->stiffness = f->moment ? 1.0 / (s->proximal * f->mobility) : c->stiffness;
+            for (int k = f->first; k < f->first + f->size; k++) {
+                c->c[k] = c->mode == PP_MODE_OPEN ? -pt[k - 1] : -f->stiffness * c->u[k];
+            }
+            if (f->slips) {
+                linearise_slip(s, c, f, pn, pt);
+            }
         }
     }
 }
@@ -357,25 +392,39 @@ static void move_impulses(pp_modes *s)
 {
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double *pt = impulses_t(s, c), u[3] = {0.0, 0.0, 0.0};
-        if (c->mode == PP_MODE_STICK || c->mode == PP_MODE_SLIP) {
-            for (int k = 0; k <= c->size; k++) {
-                u[k] = step_rate(s, c, k);
-            }
+        double *pt = impulses_t(s, c), u[PP_MODE_ROWS] = {0.0};
+        bool closed = c->mode == PP_MODE_STICK || c->mode == PP_MODE_SLIP;
+        for (int k = 0; closed && k <= c->size; k++) {
+            u[k] = step_rate(s, c, k);
         }
         *c->p += c->c[0] - c->stiffness * u[0];
-        double across = c->k_f * (c->e[0] * u[2] - c->e[1] * u[1]);  // along f = (-e_y, e_x)
-        for (int k = 0; k < c->size; k++) {
-            double follows = 0.0;  // component k of K J dnu
-            if (c->mode == PP_MODE_STICK) {
-                follows = c->stiffness * u[k + 1];
-            } else if (c->mode == PP_MODE_SLIP) {
-                follows = c->grip * c->stiffness * u[0] * c->e[k] +
-                          across * (k == 0 ? -c->e[1] : c->e[0]);
+        for (int g = 0; g < c->sets; g++) {
+            const pp_mode_friction *f = &c->friction[g];
+            const double *v = u + f->first;
+            double across =
+                f->slips && f->size == 2 ? f->k_f * (f->e[0] * v[1] - f->e[1] * v[0]) : 0.0;
+            for (int k = 0; k < f->size; k++) {
+                double follows = 0.0;  // component k of K J dnu
+                if (f->slips) {
+                    follows = f->grip * c->stiffness * u[0] * f->e[k] +
+                              across * (k == 0 ? -f->e[1] : f->e[0]);
+                } else if (closed) {
+                    follows = f->stiffness * v[k];
+                }
+                pt[f->first - 1 + k] += c->c[f->first + k] - follows;
             }
-            pt[k] += c->c[k + 1] - follows;
         }
     }
+}
+
+static bool has_moments(const pp_rows *rows)
+{
+    for (int g = 0; g < rows->ng; g++) {
+        if (rows->group[g].kind != PP_SLIDE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Contacts, vectors and the pattern of the system.
@@ -389,7 +438,8 @@ static perp_status allocate_modes(pp_modes *s)
     }
     s->tree = r->in.tree;
     s->closes = s->tree || r->rows->nb > 0;
-    s->no_sweeps = s->closes || r->rows->nm > 0 || r->rows->nn != r->rows->nc;
+    s->no_sweeps =
+        s->closes || r->rows->nm > 0 || r->rows->nn != r->rows->nc || has_moments(r->rows);
     for (int i = 0; i < r->rows->nb; i++) {
         r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
     }
@@ -448,7 +498,9 @@ static bool obeys_laws(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         *c->p = c->boxed ? fmin(fmax(*c->p, c->n->lower), c->n->upper) : fmax(*c->p, 0.0);
     }
-    r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * r->options->tolerance;
+    bool rings = s->stalled && !pp_modes_are_many(s);
+    double most = (rings ? PP_MODES_STALLED : 1.0) * r->options->tolerance;
+    r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * most;
     return r->nu_current;
 }
 

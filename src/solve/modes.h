@@ -13,6 +13,11 @@
 // With a polygon e is one of its vertices, and k_f = 0, or the normal of an edge, along which it sticks:
 // k_f = 1 / alpha, and cos(pi / nd) mu in place of mu, theory (C38).
 //
+// Torsional and rolling friction are further sets of one or two rows with limits mu p_n of their own; each sticks or
+// slips by itself, with an alpha and a rho in units of its own mobility. A closed contact has
+//
+//   K = (1, mu_g e_g ...) (1, 0 ...)' / alpha  +  sum over sets: 1 / alpha_g (stick), k_f f f' (slip)
+//
 // A boxed row (a motor of limited effort, dry friction of a joint) sticks or is at one of its bounds:
 //
 //   bound   p = bound                           c = bound - p      K = 0
@@ -36,28 +41,42 @@ typedef enum pp_contact_mode {
     PP_MODE_UPPER
 } pp_contact_mode;
 
-// A contact, its law made linear; or a limit, or a boxed row (boxed), or a bilateral row, in the matrix only.
-typedef struct pp_mode_contact {
-    const pp_row *n, *t;  // t: its friction rows, one after the other
-    double *p;            // impulse of n, in the answer; NULL: bilateral
-    int size;             // how many, 0 to 2
-    bool boxed;
-    const double *J;     // joint coordinates: rows n, t in the rates of the tree,
-    double still[3];     // and their rates at qd = 0
-    int body[2], count;  // free bodies
-    int pair;            // block of the two bodies, -1: there is one body
-    pp_contact_mode mode;
-    int sides;  // of the polygon in place of the disc, 0: none
-    double mu;
-    double mobility;   // of the normal row, with its compliance
-    double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
-    double stiffness;  // 1 / alpha
+enum { PP_MODE_ROWS = 6 };  // of a contact: normal, two of sliding, one of torsion, two of rolling
+
+// Friction rows that share a limit mu p_n: sliding, torsion or rolling.
+typedef struct pp_mode_friction {
+    int first, size;  // rows of the contact, of which 0 is the normal; 1 or 2
+    int sides;        // of the polygon in place of the disc, 0: none
+    bool moment;      // torsion or rolling: rows in rad/s and N m s
+    bool slips;
     bool edge;         // slip: across an edge of the polygon
+    double mu;         // [-], of moments [m]
+    double mobility;   // of its rows
+    double arm;        // makes rates and moments speeds and impulses, 1 for sliding [m]
+    double stiffness;  // 1 / alpha
     double grip;       // slip: mu along e
     double e[2];       // slip: direction of the friction,
     double share;      // part of p_t - rho u_t that it can be
     double k_f;        // slip: K across it
-    double u[3], c[3];
+} pp_mode_friction;
+
+// A contact, its law made linear; or a limit, or a boxed row (boxed), or a bilateral row, in the matrix only.
+typedef struct pp_mode_contact {
+    const pp_row *n, *t;  // t: its friction rows, one after the other
+    double *p;            // impulse of n, in the answer; NULL: bilateral
+    int size;             // how many, 0 to 5
+    int sets;             // of friction rows, 0 to 3
+    pp_mode_friction *friction;
+    bool boxed;
+    const double *J;             // joint coordinates: rows n, t in the rates of the tree,
+    double still[PP_MODE_ROWS];  // and their rates at qd = 0
+    int body[2], count;          // free bodies
+    int pair;                    // block of the two bodies, -1: there is one body
+    pp_contact_mode mode;        // slip: one of its sets does
+    double mobility;             // of the normal row, with its compliance
+    double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
+    double stiffness;  // 1 / alpha
+    double u[PP_MODE_ROWS], c[PP_MODE_ROWS];
 } pp_mode_contact;
 
 typedef struct pp_modes {
@@ -71,6 +90,7 @@ typedef struct pp_modes {
     double *step;              // nv: dnu; joint coordinates: n rates
     double scale;              // speed that rounding is measured by [m/s]
     double proximal;           // alpha in units of the mobility
+    bool stalled;              // the error is accepted, and no longer falls
     // The system.
     const pp_tree_pass *tree;  // joint coordinates; NULL: bodies
     const double *H;           // its mass matrix with folded rows, n x n
@@ -96,6 +116,9 @@ typedef struct pp_modes {
 // Compliance of bilateral rows in the matrix, in units of their mobility: as stiff as the steps with the least proximal
 // term are anyway. Their error is one of the step, not of the answer.
 #define PP_MODES_STIFF 1e-7
+
+// Slack of few contacts that is accepted where it no longer falls, in units of the tolerance.
+#define PP_MODES_STALLED 10.0
 
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
 double pp_modes_evaluate(pp_modes *s);

@@ -232,27 +232,40 @@ static void add_outer_product(pp_modes *s, const pp_mode_contact *c, double k, c
     }
 }
 
-// A contact that slips: K = (1, mu e) (1, 0)' / alpha + k_f f f', so that the left factor is n + mu
-// e . t, the right one n, and the second term is symmetric.
-// theory (S8)
-static void add_slip(pp_modes *s, const pp_mode_contact *c)
+// A closed contact: K = (1, mu_g e_g ...) (1, 0 ...)' / alpha and the sets of friction rows. The left factor is n + the
+// mu e . t of sets that slip, the right one n; the other terms are symmetric.            theory (S8)
+static void add_closed(pp_modes *s, const pp_mode_contact *c)
 {
-    double l[2][PP_BODY_NV], f[2][PP_BODY_NV] = {{0.0}};
-    for (int b = 0; b < c->count; b++) {
-        for (int v = 0; v < PP_BODY_NV; v++) {
-            l[b][v] = c->n->J[b][v];
-        }
-        for (int k = 0; k < c->size; k++) {
-            double across = k == 0 ? -c->e[1] : c->e[0];
-            for (int v = 0; v < PP_BODY_NV; v++) {
-                l[b][v] += c->grip * c->e[k] * c->t[k].J[b][v];
-                f[b][v] += across * c->t[k].J[b][v];
+    double l[2][PP_BODY_NV];
+    memcpy(l, c->n->J, (size_t)c->count * sizeof l[0]);
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        for (int k = 0; f->slips && k < f->size; k++) {
+            const pp_row *t = &c->t[f->first - 1 + k];
+            for (int b = 0; b < c->count; b++) {
+                for (int v = 0; v < PP_BODY_NV; v++) {
+                    l[b][v] += f->grip * f->e[k] * t->J[b][v];
+                }
             }
         }
     }
-    add_outer_product(s, c, c->stiffness, l[0], c->n->J[0], false);
-    if (c->k_f > 0.0) {
-        add_outer_product(s, c, c->k_f, f[0], f[0], true);
+    add_outer_product(s, c, c->stiffness, l[0], c->n->J[0], c->mode == PP_MODE_STICK);
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        const pp_row *t = &c->t[f->first - 1];
+        if (!f->slips) {
+            for (int k = 0; k < f->size; k++) {
+                add_outer_product(s, c, f->stiffness, t[k].J[0], t[k].J[0], true);
+            }
+        } else if (f->k_f > 0.0) {  // along (-e_y, e_x)
+            double side[2][PP_BODY_NV];
+            for (int b = 0; b < c->count; b++) {
+                for (int v = 0; v < PP_BODY_NV; v++) {
+                    side[b][v] = f->e[0] * t[1].J[b][v] - f->e[1] * t[0].J[b][v];
+                }
+            }
+            add_outer_product(s, c, f->k_f, side[0], side[0], true);
+        }
     }
 }
 
@@ -298,13 +311,8 @@ bool pp_modes_factor(pp_modes *s)
     add_masses(s);
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        if (c->mode == PP_MODE_SLIP) {
-            add_slip(s, c);
-        } else if (c->mode == PP_MODE_STICK) {  // K = 1 / alpha; an open contact has K = 0
-            add_outer_product(s, c, c->stiffness, c->n->J[0], c->n->J[0], true);
-            for (int k = 0; k < c->size; k++) {
-                add_outer_product(s, c, c->stiffness, c->t[k].J[0], c->t[k].J[0], true);
-            }
+        if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {  // an open contact has K = 0
+            add_closed(s, c);
         }
     }
     if (s->dense) {

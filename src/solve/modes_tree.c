@@ -37,14 +37,18 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
 
 // What a unit impulse along a row does to its own rate, J H^-1 J^T. The bodies by themselves are no measure: a foot is light,
 // and the robot on it is not.
+static double mobility_of(pp_modes *s, const double *J)
+{
+    memcpy(s->step, J, (size_t)s->n * sizeof *s->step);
+    pp_coordinates_solve(&s->run->in, s->step);
+    return pp_dot(s->n, J, s->step);
+}
+
 static void set_mobilities(pp_modes *s)
 {
-    size_t n = (size_t)s->n;
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
-        memcpy(s->step, c->J, n * sizeof *s->step);
-        pp_coordinates_solve(&s->run->in, s->step);
-        double mobility = pp_dot(s->n, c->J, s->step);
+        double mobility = mobility_of(s, c->J);
         if (!(mobility > 0.0)) {
             continue;
         }
@@ -54,6 +58,13 @@ static void set_mobilities(pp_modes *s)
         }
         c->mobility = mobility + c->n->gamma;
         c->weight = 1.0 - c->n->gamma / c->mobility;
+        for (int g = 0; g < c->sets; g++) {
+            pp_mode_friction *f = &c->friction[g];
+            double own =
+                f->moment ? mobility_of(s, c->J + (size_t)f->first * (size_t)s->n) : c->mobility;
+            f->mobility = own > 0.0 ? own : f->mobility;
+            f->arm = f->moment ? sqrt(c->mobility / f->mobility) : 1.0;
+        }
     }
 }
 
@@ -99,7 +110,7 @@ perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
     s->values = s->n * s->n;
     double *H = PP_ARRAY(arena, double, s->values);
     s->x = PP_ARRAY(arena, double, s->values);
-    s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows l and f of a contact that slips
+    s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows of a closed contact
     s->pivot = PP_ARRAY(arena, int, s->n);
     s->qd = PP_ARRAY(arena, double, 2 * (size_t)s->n);
     s->still = PP_ARRAY(arena, double, s->run->rows->nb);
@@ -127,21 +138,33 @@ static void add_outer_product(const pp_modes *s, double k, const double *l, cons
     }
 }
 
-// K = (1, mu e) (1, 0)' / alpha + k_f f f', as in modes_system.c.
-static void add_slip(const pp_modes *s, const pp_mode_contact *c)
+// A closed contact, as in modes_system.c.
+static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 {
     int n = s->n;
-    double *l = s->upper, *f = l + n;
+    double *l = s->upper, *side = l + n;
     memcpy(l, c->J, (size_t)n * sizeof *l);
-    memset(f, 0, (size_t)n * sizeof *f);
-    for (int k = 0; k < c->size; k++) {
-        const double *t = c->J + (size_t)(k + 1) * (size_t)n;
-        pp_axpy(n, c->grip * c->e[k], t, l);
-        pp_axpy(n, k == 0 ? -c->e[1] : c->e[0], t, f);
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        for (int k = 0; f->slips && k < f->size; k++) {
+            pp_axpy(n, f->grip * f->e[k], c->J + (size_t)(f->first + k) * (size_t)n, l);
+        }
     }
     add_outer_product(s, c->stiffness, l, c->J);
-    if (c->k_f > 0.0) {
-        add_outer_product(s, c->k_f, f, f);
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        const double *t = c->J + (size_t)f->first * (size_t)n;
+        if (!f->slips) {
+            for (int k = 0; k < f->size; k++) {
+                add_outer_product(s, f->stiffness, t + (size_t)k * (size_t)n,
+                                  t + (size_t)k * (size_t)n);
+            }
+        } else if (f->k_f > 0.0) {  // along (-e_y, e_x)
+            memset(side, 0, (size_t)n * sizeof *side);
+            pp_axpy(n, -f->e[1], t, side);
+            pp_axpy(n, f->e[0], t + n, side);
+            add_outer_product(s, f->k_f, side, side);
+        }
     }
 }
 
@@ -151,14 +174,9 @@ bool pp_modes_tree_factor(pp_modes *s)
     memcpy(s->x, s->H, (size_t)s->values * sizeof *s->x);
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        if (c->mode == PP_MODE_SLIP) {
-            s->symmetric = false;
-            add_slip(s, c);
-        } else if (c->mode == PP_MODE_STICK) {
-            for (int k = 0; k <= c->size; k++) {
-                const double *J = c->J + (size_t)k * (size_t)s->n;
-                add_outer_product(s, c->stiffness, J, J);
-            }
+        if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {
+            s->symmetric = s->symmetric && c->mode == PP_MODE_STICK;
+            add_closed(s, c);
         }
     }
     s->factored = s->symmetric ? pp_chol_factor(s->n, s->x, s->n, 0.0) == 0

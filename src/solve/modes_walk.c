@@ -50,11 +50,11 @@ typedef struct prox_schedule {
     int gs_steps;    // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-// Velocities of light bodies are off by several times the error of a contact: 0.15 of the tolerance for few contacts, which
-// are compared between coordinates.
-static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 0.15, 40,
+// Few contacts that form rings do not come to the tolerance: where they stall, ten times of it is accepted, a tenth of
+// what the certificate allows.
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, PP_MODES_STALLED, 40,
                                                0};                              // few contacts
-static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many
+static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many contacts
 
 static void copy_numbers(double *to, const double *from, int count)
 {
@@ -77,8 +77,64 @@ static void start_at_guess(pp_modes *s)
     s->factored = false;
 }
 
-// Steps with the least alpha. True: what is left is rounding. It ends early where the error grows
-// beyond the first one, or after UNDAMPED_EARLY steps without a digit: then redundant contacts are
+static void save_impulses(const pp_modes *s, double *kept)
+{
+    const pp_answer *out = s->run->out;
+    const pp_rows *rows = s->run->rows;
+    copy_numbers(kept, out->pn, rows->nn);
+    copy_numbers(kept + rows->nn, out->pt, rows->nt);
+    copy_numbers(kept + rows->nn + rows->nt, out->pm, rows->nm);
+}
+
+static void restore_impulses(const pp_modes *s, const double *kept)
+{
+    pp_answer *out = s->run->out;
+    const pp_rows *rows = s->run->rows;
+    copy_numbers(out->pn, kept, rows->nn);
+    copy_numbers(out->pt, kept + rows->nn, rows->nt);
+    copy_numbers(out->pm, kept + rows->nn + rows->nt, rows->nm);
+}
+
+// Room for p_n, p_t and p_m before the last step; NULL: out of memory.
+static double *new_impulses(const pp_modes *s)
+{
+    const pp_rows *rows = s->run->rows;
+    return PP_ARRAY(s->run->arena, double, (size_t)rows->nn + (size_t)rows->nt + (size_t)rows->nm);
+}
+
+// Few contacts must come to rounding where the solvers that follow get there cheaply: by pivoting in the plane, with few
+// unknowns in the coordinates of bodies. A robot's feet in space are rings of sticking contacts, which those climb at for
+// thousands of factorisations.
+static bool accepts_tolerance(const pp_modes *s)
+{
+    bool feet = s->tree && s->run->model->spatial;
+    return !s->run->finish_polygons && (feet || pp_modes_are_many(s));
+}
+
+// The error that is accepted where it no longer falls [m/s].
+static double accepted_error(const pp_modes *s, const prox_schedule *how)
+{
+    double enough = accepts_tolerance(s) ? how->accept_tol : 0.0;
+    enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
+    return fmax(enough, ACCEPT * s->scale);
+}
+
+// Whether Newton's method has come to its end: at rounding, or at an error that is accepted and that the last step did
+// not halve. That step may have raised it: of the two the smaller one counts, and its impulses are restored.
+static bool has_converged(pp_modes *s, double goal, double error, double last, const double *kept)
+{
+    s->stalled = fmin(error, last) <= goal && error > 0.5 * last;
+    if (!s->stalled && !(error <= ROUNDING * s->scale)) {
+        return false;
+    }
+    if (error > last) {
+        restore_impulses(s, kept);
+    }
+    return true;
+}
+
+// Steps with the least alpha. True: what is left is rounding, or of few contacts what is accepted. It ends early where the
+// error grows beyond the first one, or after UNDAMPED_EARLY steps without a digit: then redundant contacts are
 // inconsistent, and further steps only move the impulses apart.
 static bool newton_undamped(pp_modes *s)
 {
@@ -89,6 +145,13 @@ static bool newton_undamped(pp_modes *s)
         double error = pp_modes_evaluate(s);
         first = k == 0 ? error : first;
         if (error <= ROUNDING * s->scale || (error > 0.5 * last && error <= ACCEPT * s->scale)) {
+            return true;
+        }
+        // Steps that change nothing: what is left is the inconsistency of a few rows. The impulses of many contacts
+        // would be left where it has moved them.
+        s->stalled = k > 0 && !pp_modes_are_many(s) && fabs(error - last) <= STUCK * last &&
+                     error <= accepted_error(s, &DECREASING_ALPHA);
+        if (s->stalled) {
             return true;
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
@@ -171,24 +234,6 @@ static perp_status sweep_contacts(pp_modes *s)
 
 // ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
 
-static void save_impulses(const pp_modes *s, double *kept)
-{
-    const pp_answer *out = s->run->out;
-    const pp_rows *rows = s->run->rows;
-    copy_numbers(kept, out->pn, rows->nn);
-    copy_numbers(kept + rows->nn, out->pt, rows->nt);
-    copy_numbers(kept + rows->nn + rows->nt, out->pm, rows->nm);
-}
-
-static void restore_impulses(const pp_modes *s, const double *kept)
-{
-    pp_answer *out = s->run->out;
-    const pp_rows *rows = s->run->rows;
-    copy_numbers(out->pn, kept, rows->nn);
-    copy_numbers(out->pt, kept + rows->nn, rows->nt);
-    copy_numbers(out->pm, kept + rows->nn + rows->nt, rows->nm);
-}
-
 // p becomes the mean of what it was before the step and what it is.
 static void halve_step(const pp_modes *s, const double *kept)
 {
@@ -221,43 +266,21 @@ static void polish_to_roundoff(pp_modes *s, double error, double *kept)
     }
 }
 
-// Few contacts must come to rounding where the solvers that follow get there cheaply: by pivoting in the plane, with few
-// unknowns in the coordinates of bodies. A robot's feet in space are rings of sticking contacts, which those climb at for
-// thousands of factorisations.
-static bool accepts_tolerance(const pp_modes *s)
-{
-    bool feet = s->tree && s->run->model->spatial;
-    return !s->run->finish_polygons && (feet || pp_modes_are_many(s));
-}
-
 // Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
-// or is below the tolerance and no longer falls.
-static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *solved)
+// or is below the tolerance and no longer falls. kept: room for impulses.
+static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double *kept,
+                                   bool *solved)
 {
-    double error = pp_modes_evaluate(s), last = PP_INF;
-    double enough = accepts_tolerance(s) ? how->accept_tol : 0.0;
-    enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
-    double goal = fmax(enough, ACCEPT * s->scale);
+    double error = pp_modes_evaluate(s), last = PP_INF, goal = accepted_error(s, how);
     s->proximal = how->alpha_first > 0.0 ? how->alpha_first : first_alpha(s, error);
-    // p_n, p_t and p_m before the last step
-    size_t impulses =
-        (size_t)s->run->rows->nn + (size_t)s->run->rows->nt + (size_t)s->run->rows->nm;
-    double *kept = PP_ARRAY(s->run->arena, double, impulses);
     int stuck = 0;
-    *solved = false;
-    if (!kept) {
-        return PERP_ERR_MEMORY;
-    }
+    *solved = s->stalled = false;
     for (int k = 0; k < how->max_steps; k++) {
         if (stuck == STUCK_MOST) {
             break;
         }
-        if (error <= ROUNDING * s->scale || (error <= goal && error > 0.5 * last)) {
-            if (error > last) {
-                restore_impulses(s, kept);
-                error = last;
-            }
-            polish_to_roundoff(s, error, kept);
+        if (has_converged(s, goal, error, last, kept)) {
+            polish_to_roundoff(s, fmin(error, last), kept);
             *solved = true;
             return PERP_OK;
         }
@@ -290,13 +313,13 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, bool *
         s->factored = s->factored && alpha == s->proximal;  // K depends on alpha
         s->proximal = alpha;
     }
-    *solved = error <= goal;
+    *solved = s->stalled = error <= goal;
     return PERP_OK;
 }
 
 bool pp_modes_are_many(const pp_modes *s)
 {
-    return s->count > (s->run->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
+    return s->run->rows->nn > (s->run->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
 }
 
 // From the warm start. Many contacts none of which was there before are left to the central path
@@ -305,17 +328,27 @@ bool pp_modes_are_many(const pp_modes *s)
 // would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
-    bool left = s->run->inputs->fresh && pp_modes_are_many(s);
-    *solved = !left && newton_undamped(s);
-    if (*solved || left) {
+    bool many = pp_modes_are_many(s);
+    double *kept = new_impulses(s);
+    *solved = false;
+    if (!kept) {
+        return PERP_ERR_MEMORY;
+    }
+    if (many && s->run->inputs->fresh) {
+        return PERP_OK;
+    }
+    if (newton_undamped(s)) {
+        *solved = true;
         return PERP_OK;
     }
     start_at_guess(s);
-    return newton_proximal(s, pp_modes_are_many(s) ? &BOUNDED_ALPHA : &DECREASING_ALPHA, solved);
+    return newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
 }
 
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved)
 {
+    double *kept = new_impulses(s);
     s->factored = false;
-    return newton_proximal(s, &BOUNDED_ALPHA, solved);
+    *solved = false;
+    return kept ? newton_proximal(s, &BOUNDED_ALPHA, kept, solved) : PERP_ERR_MEMORY;
 }

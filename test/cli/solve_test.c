@@ -259,6 +259,39 @@ static void json_is_utf8_whatever_the_name(void **state)
     json_decref(json);
 }
 
+// F as expressions: named values, counts of evaluations, and the places of mistakes.
+static void nonlinear_problems(void **state)
+{
+    (void)state;
+    expect("solve test/data/ncp/braess.json", 0);
+    expect_text("kind        ncp\n");
+    expect_text("solver      newton");
+    expect_text(" evaluations of F, ");
+    expect_text("u   92\n");
+    expect("solve --json test/data/ncp/braess.json", 0);
+    json_t *object = parse();
+    assert_string_equal(json_string_value(json_object_get(object, "status")), "solved");
+    assert_true(json_integer_value(json_object_get(object, "evaluations")) > 0);
+    const json_t *names = json_object_get(object, "variables");
+    assert_int_equal(json_array_size(names), 4);
+    assert_string_equal(json_string_value(json_array_get(names, 3)), "u");
+    double u = json_number_value(json_array_get(json_object_get(object, "z"), 3));
+    assert_true(fabs(u - 92.0) < 1e-7);
+    json_decref(object);
+    // one solver is for it; those of linear problems refuse
+    expect("solve --solver all test/data/ncp/braess.json", 0);
+    expect_text("solved per solver: auto 1 / 1, newton 1 / 1");
+    expect("solve --solver lemke -q test/data/ncp/braess.json", 3);
+    expect("solve --solver newton -q " LCP, 3);
+    expect("solve -q test/data/ncp/none-exp.json", 3);
+    expect("solve --max-iterations 1 test/data/ncp/hs071.json", 3);
+    expect_text("step limit");
+    expect("solve test/data/broken/ncp-unknown-name.json 2>&1", 2);
+    expect_text(
+        "ncp-unknown-name.json:4:25: variable 'supply', 'F': unknown name 'prise': did you mean "
+        "'price'?");
+}
+
 static int remove_scratch(void **state)
 {
     (void)state;
@@ -278,6 +311,7 @@ int main(void)
         cmocka_unit_test(output_that_cannot_be_written),
         cmocka_unit_test(input_is_not_overwritten),
         cmocka_unit_test(json_is_utf8_whatever_the_name),
+        cmocka_unit_test(nonlinear_problems),
     };
     const char *base = getenv("TMPDIR");
     snprintf(scratch, sizeof scratch, "%s/perp-cli-%ld.csv", base ? base : "/tmp", (long)getpid());

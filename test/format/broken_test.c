@@ -77,7 +77,7 @@ static void broken_files_say_why(void **state)
 static void cut_files_do_no_harm(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"ncx", "siconos", "json"};
+    static const char *const folders[] = {"ncx", "siconos", "json", "ncp"};
     char path[512], text[4096];
     int files = 0;
     for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {

@@ -103,7 +103,7 @@ static perp_status read_problem(const perp_env *env, void *user)
 static void problems(void **state)
 {
     (void)state;
-    static const char *const formats[] = {"ncx", "siconos", "json"};
+    static const char *const formats[] = {"ncx", "siconos", "json", "ncp"};
     for (size_t k = 0; k < sizeof formats / sizeof formats[0]; k++) {
         char path[512];
         snprintf(path, sizeof path, "fuzz/corpus/%s", formats[k]);

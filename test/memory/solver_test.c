@@ -11,7 +11,7 @@
 #include "support/sites.h"
 
 #include <math.h>
-#include <perp/comp.h>
+#include <perp/ncp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +159,93 @@ static void islands(void **state)
     }
 }
 
+// ── Nonlinear MCPs ───────────────────────────────────────────────────────────────────────────────
+
+// Points of a string between two walls with a cubic spring, tridiagonal; or the same as a dense problem.
+enum { STRING = 120 };
+
+static perp_status string_function(void *user, const double *u, double *F)
+{
+    const perp_ncp *ncp = *(const perp_ncp *const *)user;
+    for (int i = 0; i < ncp->n; i++) {
+        double left = i > 0 ? u[i - 1] : 0.0, right = i < ncp->n - 1 ? u[i + 1] : 0.0;
+        F[i] = 2.0 * u[i] - left - right + u[i] * u[i] * u[i] - 0.3 * sin(0.2 * i);
+    }
+    return PERP_OK;
+}
+
+static perp_status string_jacobian(void *user, const double *u, double *x)
+{
+    const perp_ncp *ncp = *(const perp_ncp *const *)user;
+    for (int j = 0; j < ncp->n; j++) {
+        for (int k = ncp->p[j]; k < ncp->p[j + 1]; k++) {
+            x[k] = ncp->i[k] == j ? 2.0 + 3.0 * u[j] * u[j] : -1.0;
+        }
+    }
+    return PERP_OK;
+}
+
+static perp_status solve_ncp(const perp_env *env, void *user)
+{
+    const perp_ncp *ncp = user;
+    double z[STRING];
+    perp_comp_info info;
+    perp_status status = perp_ncp_solve(NULL, ncp, NULL, env, z, &info);
+    assert_int_equal(info.error.status, status);
+    assert_true(strlen(info.error.text) > 0);
+    assert_true(status >= 0 || status == PERP_ERR_MEMORY);
+    return status;
+}
+
+static perp_status judge_ncp(const perp_env *env, void *user)
+{
+    static const double z[STRING];
+    perp_mcp_residuals out;
+    return perp_ncp_judge(user, z, env, &out);
+}
+
+static perp_status compare_ncp(const perp_env *env, void *user)
+{
+    static const double z[STRING];
+    perp_ncp_difference out;
+    return perp_ncp_compare(user, z, env, &out);
+}
+
+static void nonlinear(void **state)
+{
+    (void)state;
+    int p[STRING + 1] = {0}, i[3 * STRING], used = 0;
+    double lower[STRING], upper[STRING];
+    for (int j = 0; j < STRING; j++) {
+        lower[j] = j % 3 ? -0.2 : -HUGE_VAL;
+        upper[j] = j % 5 ? 0.3 : HUGE_VAL;
+        for (int row = j - 1; row <= j + 1; row++) {
+            if (row >= 0 && row < STRING) {
+                i[used++] = row;
+            }
+        }
+        p[j + 1] = used;
+    }
+    perp_ncp ncp = {.n = STRING,
+                    .lower = lower,
+                    .upper = upper,
+                    .function = string_function,
+                    .jacobian = string_jacobian,
+                    .p = p,
+                    .i = i};
+    const perp_ncp *self = &ncp;
+    ncp.user = (void *)&self;
+    sites_walk("perp_ncp_solve", solve_ncp, &ncp, DEPTH);
+    sites_walk("perp_ncp_judge", judge_ncp, &ncp, DEPTH);
+    sites_walk("perp_ncp_compare", compare_ncp, &ncp, DEPTH);
+    ncp.jacobian = NULL;
+    sites_walk("perp_ncp_solve by differences", solve_ncp, &ncp, DEPTH);
+    ncp.p = NULL;
+    ncp.i = NULL;
+    ncp.n = 12;
+    sites_walk("perp_ncp_solve, dense", solve_ncp, &ncp, DEPTH);
+}
+
 // ── Judges, enumeration, conversion ──────────────────────────────────────────────────────────────
 
 static perp_status judge_mcp(const perp_env *env, void *user)
@@ -221,10 +308,8 @@ static void the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mcp_solvers),
-        cmocka_unit_test(contact_solvers),
-        cmocka_unit_test(islands),
-        cmocka_unit_test(the_rest),
+        cmocka_unit_test(mcp_solvers), cmocka_unit_test(contact_solvers), cmocka_unit_test(islands),
+        cmocka_unit_test(nonlinear),   cmocka_unit_test(the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

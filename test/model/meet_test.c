@@ -349,13 +349,42 @@ static void counted_one_by_one(void **state)
     assert_true(models > 100 && masked > 100 && excluded > 20);
 }
 
+// A shape knows its body and its colour, which is that of the body unless it has its own.
+static void shapes_have_bodies_and_colours(void **state)
+{
+    (void)state;
+    perp_scene *scene = scene_of(
+        "{\"shapes\": [{\"name\": \"floor\", \"kind\": \"halfplane\"}], \"bodies\": [{\"name\": "
+        "\"cart\", \"mass\": 1, \"inertia\": 1, \"colour\": \"#102030\", \"shapes\": [{\"name\": "
+        "\"a\", "
+        "\"kind\": \"disc\", \"radius\": 1}, {\"name\": \"b\", \"kind\": \"disc\", \"radius\": 1, "
+        "\"colour\": \"#ff0000\"}]}]}");
+    const perp_model *m = perp_scene_model(scene);
+    perp_shape floor = perp_model_shape(m, "floor"), a = perp_model_shape(m, "cart.a"),
+               b = perp_model_shape(m, "cart.b");
+    assert_int_equal(perp_model_shape_body(m, floor).i, 0);
+    assert_int_equal(perp_model_shape_body(m, a).i, perp_model_body(m, "cart").i);
+    assert_int_equal(perp_model_shape_body(m, (perp_shape){3}).i, -1);
+    assert_int_equal(perp_model_shape_body(m, (perp_shape){-1}).i, -1);
+    assert_int_equal(perp_model_shape_colour(m, floor), -1);
+    assert_int_equal(perp_model_shape_colour(m, a), 0x102030);
+    assert_int_equal(perp_model_shape_colour(m, b), 0xff0000);
+    assert_int_equal(perp_model_shape_colour(m, (perp_shape){3}), -1);
+    perp_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floor_is_no_bearing),        cmocka_unit_test(rod_hits_the_floor),
-        cmocka_unit_test(fastened_in_space),          cmocka_unit_test(groups_keep_apart),
-        cmocka_unit_test(masked_bodies_pass_through), cmocka_unit_test(exclusions_need_two_bodies),
-        cmocka_unit_test(friction_is_combined),       cmocka_unit_test(counted_one_by_one),
+        cmocka_unit_test(floor_is_no_bearing),
+        cmocka_unit_test(rod_hits_the_floor),
+        cmocka_unit_test(fastened_in_space),
+        cmocka_unit_test(groups_keep_apart),
+        cmocka_unit_test(masked_bodies_pass_through),
+        cmocka_unit_test(exclusions_need_two_bodies),
+        cmocka_unit_test(friction_is_combined),
+        cmocka_unit_test(counted_one_by_one),
+        cmocka_unit_test(shapes_have_bodies_and_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

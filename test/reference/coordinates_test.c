@@ -25,6 +25,9 @@ static shot begin(const char *scene, perp_coordinates coordinates)
     shot s;
     shot_open(&s, scene);
     s.def.coordinates = coordinates;
+    // contacts that form rings are accepted at ten times the tolerance where they stall (S8), and velocities of light
+    // bodies differ by several times that
+    s.def.tolerance = 1e-10;
     shot_start(&s);
     return s;
 }
@@ -65,7 +68,7 @@ static void one_step(const char *scene, int steps)
         }
     }
     print_message("%-26s %4d of %4d steps, %.1e; all %.1e\n", scene, compared, steps, worst, any);
-    assert_true(any <= 1e-8);  // the solver's tolerance: impulses may be others, velocities not
+    assert_true(any <= 1e-8);  // what the solver accepts: impulses may be others, velocities not
     shot_close(&joint);
     shot_close(&body);
 }

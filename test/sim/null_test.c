@@ -99,6 +99,13 @@ static void comp(void **state)
     REFUSED(perp_mcp_solve("no such", &mcp, NULL, NULL, NULL, NULL));
     REFUSED(perp_fcp_solve(NULL, NULL, NULL, NULL, x, x, NULL));
     REFUSED(perp_fcp_solve("no such", &fcp, NULL, NULL, NULL, NULL, NULL));
+    const perp_ncp ncp = {.n = 1};  // without a function
+    REFUSED(perp_ncp_solve(NULL, NULL, NULL, NULL, x, NULL));
+    REFUSED(perp_ncp_solve(NULL, &ncp, NULL, NULL, x, NULL));
+    REFUSED(perp_ncp_judge(NULL, x, NULL, NULL));
+    REFUSED(perp_ncp_judge(&ncp, NULL, NULL, NULL));
+    REFUSED(perp_ncp_compare(NULL, x, NULL, NULL));
+    REFUSED(perp_ncp_compare(&ncp, NULL, NULL, NULL));
     REFUSED(perp_mcp_judge(NULL, x, NULL, NULL));
     REFUSED(perp_mcp_judge(&mcp, x, NULL, NULL));
     REFUSED(perp_fcp_judge(NULL, x, x, NULL, NULL));
@@ -135,6 +142,8 @@ static void problems(void **state)
     EMPTY(perp_problem_word(NULL));
     IS(perp_problem_mcp(NULL), NULL);
     IS(perp_problem_fcp(NULL), NULL);
+    IS(perp_problem_ncp(NULL), NULL);
+    IS(perp_problem_variable(NULL, 0), NULL);
     REFUSED(perp_mcp_write(NULL, "x", "/dev/null", &error));
     REFUSED(perp_mcp_write(&(perp_mcp){0}, NULL, NULL, NULL));
     REFUSED(perp_fcp_write(NULL, "x", "/dev/null", &error));
@@ -204,6 +213,8 @@ static void models(void **state)
     IS(perp_model_joint(NULL, NULL).i, -1);
     EMPTY(perp_model_body_name(NULL, BODY));
     EMPTY(perp_model_shape_name(NULL, SHAPE));
+    IS(perp_model_shape_body(NULL, SHAPE).i, -1);
+    IS(perp_model_shape_colour(NULL, SHAPE), -1);
     EMPTY(perp_model_joint_name(NULL, JOINT));
     EMPTY(perp_model_input_name(NULL, (perp_input){0}));
     EMPTY(perp_model_input_def(NULL, (perp_input){0}).name);

@@ -191,6 +191,48 @@ static void a_fine_sphere(void **state)
     assert_true(V < 4.18879 && V > 4.17 && pp_length(c) < 1e-3 && fabs(I.m[0] / V - 0.4) < 2e-3);
 }
 
+// The search along edges finds the very vertex that comparing all of them finds: on balls, on prisms whose bases have
+// many corners at the same height, with corners in single precision, which are not quite in one plane.
+static void support_along_edges(void **state)
+{
+    enum { COUNT = 400 };
+    perp_vec3 point[COUNT];
+    FOR_SEEDS(seed, 60)
+    {
+        rng r = rng_seed(seed);
+        bool prism = seed % 2, floats = seed % 3 == 0;
+        pp_mat3 R = random_rotation(&r);
+        for (int k = 0; k < COUNT; k++) {
+            double angle = 0.031415926535897932 * (k / 2);
+            perp_vec3 x = pp_vec(cos(angle), sin(angle), k % 2 ? 0.1 : -0.1);
+            if (!prism) {
+                x = pp_unit(pp_vec(rng_normal(&r), rng_normal(&r), 3.0 * rng_normal(&r)), x);
+            }
+            x = seed % 5 ? pp_mul(&R, x) : x;
+            point[k] = floats ? pp_vec((float)x.x, (float)x.y, (float)x.z) : x;
+        }
+        const pp_hull *h = hull_of(point, COUNT, *state);
+        const pp_solid solid = {.kind = PP_SOLID_HULL, .hull = pp_hull_copy(h, *state)};
+        CHECK(solid.hull && solid.hull->ring, seed);
+        for (int k = 0; k < 400; k++) {
+            perp_vec3 d = pp_vec(rng_normal(&r), rng_normal(&r), rng_normal(&r));
+            if (k % 4 == 0) {
+                d = h->face_normal[rng_below(&r, h->faces)];
+            } else if (k % 4 == 1) {
+                d = pp_along(h->face_normal[rng_below(&r, h->faces)], 1e-9, d);
+            }
+            double most = -HUGE_VAL;
+            perp_vec3 farthest = {0}, found = pp_solid_support(&solid, d);
+            for (int i = 0; i < h->vertices; i++) {
+                double reach = pp_dot3(h->vertex[i], d);
+                farthest = reach > most ? h->vertex[i] : farthest;
+                most = reach > most ? reach : most;
+            }
+            CHECK(memcmp(&found, &farthest, sizeof found) == 0, seed);
+        }
+    }
+}
+
 // The order of the answer is that of the points, not that of qhull.
 static void same_points_same_hull(void **state)
 {
@@ -321,6 +363,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cube_with_extra_points, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cube_of_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(a_fine_sphere, setup, teardown),
+        cmocka_unit_test_setup_teardown(support_along_edges, setup, teardown),
         cmocka_unit_test_setup_teardown(same_points_same_hull, setup, teardown),
         cmocka_unit_test_setup_teardown(points_without_a_hull, setup, teardown),
         cmocka_unit_test_setup_teardown(hostile_points, setup, teardown),

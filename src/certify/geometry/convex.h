@@ -31,6 +31,7 @@ typedef struct pp_convex {
     perp_vec3 half;
     int count;
     const perp_vec3 *point;   // PP_CONVEX_POINTS, in space
+    const pp_hull *hull;      // that the points belong to, with the neighbours of each; or NULL
     const pp_vec2 *flat;      // the same in the plane
     perp_vec3 own[3];         // vertices of points, segments and triangles
     const perp_vec3 *normal;  // outward normals of faces: candidates for axes

@@ -43,6 +43,10 @@ typedef struct pp_rating {
 // The residuals (C5), (C6) and (C36), without the backward error.
 void pp_mcp_rate(const perp_mcp *mcp, const double *z, const pp_rating *r, perp_mcp_residuals *out);
 
+// All residuals of z for w, terms and loads that the caller has computed; the units are found here. scratch:
+// PP_JUDGE_SCRATCH n numbers.
+void pp_mcp_judge_given(const perp_mcp *mcp, const double *z, const pp_rating *given,
+                        double *scratch, perp_mcp_residuals *out);
 // w = A z + b in double, and the sum of the absolute values that each w_i is made of.
 void pp_mcp_evaluate(const perp_mcp *mcp, const double *z, double *w, double *terms);
 

@@ -345,6 +345,27 @@ void pp_mcp_judge(const perp_mcp *mcp, const double *z, bool comparable, double 
     out->backward = pp_mcp_backward(mcp, z, w, terms, comparable, d, arena);
 }
 
+// Part of the size of its row, over that of its variable, below which a diagonal entry of J is rounding.
+static const double NO_DIAGONAL = 0x1p-30;
+
+void pp_mcp_judge_given(const perp_mcp *mcp, const double *z, const pp_rating *given,
+                        double *scratch, perp_mcp_residuals *out)
+{
+    int n = mcp->n;
+    const double *terms = given->terms;
+    double *d = scratch, *inverse = d + n, *load = inverse + n;
+    unit_ratios(&mcp->A, d, inverse);
+    for (int i = 0; i < n; i++) {
+        // a diagonal entry of rounding has no unit: that of the row and the variable stands for it
+        double unit = z[i] != 0.0 ? terms[i] / fabs(z[i]) : 0.0;
+        inverse[i] = unit > 0.0 && d[i] < NO_DIAGONAL * unit ? unit : inverse[i];
+        load[i] = is_fixed(mcp, i) ? 0.0 : given->load[i];
+    }
+    pp_rating rating = {given->w, terms, inverse, load, 0.0};
+    pp_mcp_rate(mcp, z, &rating, out);
+    out->backward = pp_mcp_backward(mcp, z, given->w, terms, false, scratch, NULL);
+}
+
 double pp_mcp_worst(const perp_mcp_residuals *e)
 {
     double norms = fmax(e->plain, e->scaled);

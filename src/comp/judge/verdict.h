@@ -6,6 +6,8 @@
 
 #include "comp/comp.h"
 
+#include <perp/ncp.h>
+
 // perp_mcp_judge of a checked problem; scratch: PP_JUDGE_SCRATCH n numbers. arena NULL: no search
 // for an exact answer nearby, theory (C42).
 enum { PP_JUDGE_SCRATCH = 19 };
@@ -20,6 +22,10 @@ perp_status pp_product_judge(const perp_mcp *mcp, const pp_product *A, const dou
 // arithmetic show the residuals to be below `enough` (0: never), the bounds are returned.
 perp_status pp_fcp_judge(const perp_fcp *fcp, const double *r, const double *v, double enough,
                          pp_arena *arena, perp_fcp_residuals *out);
+
+// perp_ncp_judge of a checked problem. reason: why a callback failed.
+perp_status pp_ncp_judge(const perp_ncp *ncp, const double *z, pp_arena *arena,
+                         perp_mcp_residuals *out, char *reason, size_t size);
 
 // perp_box_friction_judge of a checked problem; scratch: PP_BOX_SCRATCH n numbers.
 enum { PP_BOX_SCRATCH = 20 };

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Internal interface of the semi-smooth Newton solver for MCPs: the equilibrated problem, the
-// Fischer–Burmeister map, the Newton system. Private to ssn_mcp*.c.
+// Fischer–Burmeister map, the Newton system. Private to ssn_mcp*.c
+// and newton*.c.
 //
 // Scaling. With R, C positive diagonal and a scalar `unit`,
 //
@@ -36,6 +37,9 @@ typedef struct pp_fb_prox {
 
 // `passes` of equilibration: 1 is gentle, 10 strict.
 perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb **out);
+// Equilibration of A in place; row, column: the factors; r, c: scratch, n each.
+void pp_fb_equilibrate(const perp_matrix *A, int passes, double *row, double *column, double *r,
+                       double *c);
 // w = A z + b, with the proximal term.
 void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w);
 

@@ -85,11 +85,11 @@ static int column_entries(const perp_matrix *A, int j)
 
 // Equilibration after Ruiz (2001): divides rows and columns by the square roots of their largest
 // entries, `passes` times. row, column: the factors; r, c: scratch.
-static void equilibrate_ruiz(const perp_matrix *A, int passes, double *row, double *column,
-                             double *r, double *c)
+void pp_fb_equilibrate(const perp_matrix *A, int passes, double *row, double *column, double *r,
+                       double *c)
 {
     int n = A->rows;
-    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // the copy of pp_fb_create
+    double *x = (double *)(uintptr_t)(A->dense ? A->dense : A->x);  // the copy of the caller
     for (int i = 0; i < n; i++) {
         row[i] = column[i] = 1.0;
     }
@@ -192,7 +192,7 @@ perp_status pp_fb_create(const perp_mcp *mcp, int passes, pp_arena *arena, pp_fb
         return status;
     }
     unit_ratios(&mcp->A, fb->inverse);
-    equilibrate_ruiz(&fb->A, passes, fb->row, fb->column, scratch, scratch + n);
+    pp_fb_equilibrate(&fb->A, passes, fb->row, fb->column, scratch, scratch + n);
     scale_load_and_bounds(fb);
     *out = fb;
     return PERP_OK;

@@ -411,7 +411,7 @@ typedef struct epa_result {
 static void refine_from(const polytope *p, epa_result *best, perp_vec3 out)
 {
     perp_vec3 n = pp_scale(-1.0, out);
-    double s = pp_refine_axis(p->a, p->b, p->overlap, 0.15, &n);
+    double s = pp_refine_axis(p->a, p->b, p->overlap, PP_INF, 0.15, &n);
     if (best->tried < TRY_MAX) {
         best->from[best->tried++] = out;
     }
@@ -520,7 +520,7 @@ double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, 
         refine_from_solids(&p, &best);
     }
     if (best.tried == 0) {
-        best.s = pp_refine_axis(a, b, overlap, 0.15, &best.n);
+        best.s = pp_refine_axis(a, b, overlap, PP_INF, 0.15, &best.n);
     }
     *n = best.n;
     return best.s;

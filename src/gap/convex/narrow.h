@@ -160,9 +160,10 @@ double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, 
 
 // ── normal.c: Newton's method from a normal that is nearly right ──
 
-// The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores.
-double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double turn,
-                      perp_vec3 *n);
+// The best normal that features within a turn of n [rad] allow, and its s(n). overlap: of the cores. most: no normal has
+// a larger s(n), such as the distance of two points of the cores; a normal that reaches it ends the search.
+double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double most,
+                      double turn, perp_vec3 *n);
 // The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
 double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
 // The true normal of cores that GJK has found apart by v.

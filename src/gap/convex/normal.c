@@ -135,8 +135,11 @@ static void guess_hull(guesses *g)
             break;
         }
         perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
+        if (!(pp_dot3(x, local) >= low)) {
+            continue;
+        }
         perp_vec3 d = pp_unit(pp_sub(y, x), local);
-        if (fabs(pp_dot3(d, local)) < g->turn && pp_dot3(x, local) >= low) {
+        if (fabs(pp_dot3(d, local)) < g->turn) {
             add_guess(g, 1, pp_mul(&g->s->R, d), 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
         }
     }
@@ -438,6 +441,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
 typedef struct best_normal {
     const pp_placed_solid *a, *b;
     bool overlap;
+    double most;    // upper bound of s(n) [m]
     double s, tie;  // largest true s(n) so far; one has to beat it by more than tie [m]
     perp_vec3 n;
     double cosine;  // of the turn beyond which a search is given up
@@ -452,6 +456,12 @@ static normal_search search_limits(const best_normal *w)
     return (normal_search){-w->s, w->cosine, w->rounds, w->smooth};
 }
 
+// Whether no other normal can beat the best one so far.
+static bool is_best(const best_normal *w)
+{
+    return w->s >= w->most - w->tie;
+}
+
 // Evaluates the true s(n), of the whole solids and not of the guessed features, and keeps the best.
 static void offer_normal(best_normal *w, perp_vec3 n)
 {
@@ -461,6 +471,18 @@ static void offer_normal(best_normal *w, perp_vec3 n)
         w->s = s;
         w->n = n;
     }
+}
+
+// The same for the normal that a pair of features asks for. Their points x and y are points of a and b, so that n.(y - x)
+// is at least s(n): one that does not beat the best so far needs no support points. Half of the tie covers rounding.
+static void offer_normal_of(best_normal *w, const guess *a, const guess *b, perp_vec3 n)
+{
+    n = pp_unit(n, w->n);
+    bool flat = a->model == FLAT && b->model == FLAT;
+    if (flat && pp_dot3(n, pp_sub(b->x, a->x)) <= w->s + 0.5 * w->tie) {
+        return;
+    }
+    offer_normal(w, n);
 }
 
 // All of a narrow circle is near, as around a flat cone: starts on its other sides.
@@ -474,8 +496,8 @@ static void offer_narrow_circle(best_normal *w, const guess *a, const guess *b, 
     perp_vec3 way = pp_radial(n, kink->d);
     for (int k = 0; k < 3; k++) {
         way = pp_cross(kink->d, way);
-        offer_normal(
-            w, solve_pair(a, b, pp_along(pp_scale(kink->c, kink->d), turn, way), search_limits(w)));
+        perp_vec3 start = pp_along(pp_scale(kink->c, kink->d), turn, way);
+        offer_normal_of(w, a, b, solve_pair(a, b, start, search_limits(w)));
     }
 }
 
@@ -488,14 +510,14 @@ static void offer_pair(best_normal *w, const guess *a, const guess *b, perp_vec3
     if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
         return;
     }
-    offer_normal(w, solve_pair(a, b, n, search_limits(w)));
+    offer_normal_of(w, a, b, solve_pair(a, b, n, search_limits(w)));
     offer_narrow_circle(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
-        offer_normal(w, solve_pair(a, b, from, search_limits(w)));
+        offer_normal_of(w, a, b, solve_pair(a, b, from, search_limits(w)));
     }
     from = n;
     if (rim_start(b, a, turn, &from)) {
-        offer_normal(w, solve_pair(a, b, from, search_limits(w)));
+        offer_normal_of(w, a, b, solve_pair(a, b, from, search_limits(w)));
     }
 }
 
@@ -516,6 +538,9 @@ static void refine_within(best_normal *w, perp_vec3 n, double turn)
     for (int kinks = 2; kinks >= 0; kinks--) {  // the most kinks first: it is what wins a tie
         for (int i = 0; i < ga.count; i++) {
             for (int j = 0; j < gb.count; j++) {
+                if (is_best(w)) {
+                    return;
+                }
                 const guess *a = &ga.list[i], *b = &gb.list[j];
                 if (a->kinks < 2 && b->kinks < 2 && a->kinks + b->kinks == kinks) {
                     offer_pair(w, a, b, n, turn);
@@ -539,7 +564,7 @@ static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
         } else {
             refine_within(w, w->n, 0.5 * turn);
         }
-        if (w->s <= before + w->tie) {
+        if (w->s <= before + w->tie || is_best(w)) {
             break;
         }
     }
@@ -548,17 +573,18 @@ static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
     return w->s;
 }
 
-double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double turn,
-                      perp_vec3 *n)
+double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double most,
+                      double turn, perp_vec3 *n)
 {
-    best_normal w = {.a = a, .b = b, .overlap = overlap, .cosine = -2.0, .rounds = 40};
+    best_normal w = {
+        .a = a, .b = b, .overlap = overlap, .most = most, .cosine = -2.0, .rounds = 40};
     return refine_repeatedly(&w, turn, n);
 }
 
 double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
 {
     best_normal w = {
-        .a = a, .b = b, .overlap = false, .cosine = 1.0 - 1e-3, .rounds = 12, .smooth = true};
+        .a = a, .b = b, .most = PP_INF, .cosine = 1.0 - 1e-3, .rounds = 12, .smooth = true};
     return refine_repeatedly(&w, 1e-3, n);
 }
 
@@ -581,9 +607,9 @@ double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, 
 {
     double length = pp_length(v), slack = 1e-5 * length + 1e-11 * (a->size + b->size);
     *n = pp_unit(v, *n);
-    double s = pp_refine_axis(a, b, false, 0.03, n);
+    double s = pp_refine_axis(a, b, false, length, 0.03, n);
     if (s < length - slack) {
-        s = pp_refine_axis(a, b, false, 0.2, n);
+        s = pp_refine_axis(a, b, false, length, 0.2, n);
     }
     if (s < length - slack) {
         s = pp_epa(a, b, false, true, n);
@@ -593,17 +619,20 @@ double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, 
 
 // The best of what features within several angles allow: of those within a wide one there may be too many to look at.
 static perp_vec3 refine_at_turns(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap,
-                                 perp_vec3 n)
+                                 double bound, perp_vec3 n)
 {
     static const double TURN[4] = {1e-6, 1e-4, 3e-3, 0.1};  // [rad]
     perp_vec3 best = n;
     double most = -PP_INF;
     for (int k = 0; k < 4; k++) {
         perp_vec3 try = n;
-        double s = pp_refine_axis(a, b, overlap, TURN[k], &try);
+        double s = pp_refine_axis(a, b, overlap, bound, TURN[k], &try);
         if (s > most + 1e-15 * (a->size + b->size)) {
             most = s;
             best = try;
+        }
+        if (most >= bound) {
+            break;
         }
     }
     return best;
@@ -625,12 +654,15 @@ static bool refine_lifted(const pp_placed_solid *a, const pp_placed_solid *b, do
     for (int k = 0; k < simplex->count; k++) {
         simplex->y[k] = pp_add(simplex->y[k], back);
     }
-    *n = refine_at_turns(a, &up, false, pp_unit(simplex->v, *n));
+    *n = refine_at_turns(a, &up, false, pp_length(simplex->v), pp_unit(simplex->v, *n));
     if (s < 0.0) {
-        *n = refine_at_turns(a, b, true, *n);
+        *n = refine_at_turns(a, b, true, PP_INF, *n);
     }
     return true;
 }
+
+// Rounding of a unit vector.
+static const double NORMAL_ROUNDING = 1e-15;
 
 void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)
 {
@@ -644,6 +676,7 @@ void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const
             return;  // beyond the margin, or the witness points are on their solids
         }
         pp_simplex simplex;
+        perp_vec3 before = n;
         if (!refine_lifted(a, b, s, &n, &simplex)) {
             return;
         }
@@ -657,5 +690,9 @@ void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a, const
             off = now_off;
         }
         s = fmax(s, now_s);
+        // a fixed point of (T2): more rounds would give the same normal again
+        if (pp_length(pp_sub(n, before)) <= NORMAL_ROUNDING) {
+            return;
+        }
     }
 }

@@ -186,7 +186,7 @@ static void touch_apart(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
         m->count = 0;
     } else if (end == PP_GJK_APART) {
         perp_vec3 n = pp_unit(simplex.v, m->n);
-        double s = pp_refine_axis(a, b, false, 1e-2, &n);
+        double s = pp_refine_axis(a, b, false, pp_length(simplex.v), 1e-2, &n);
         if (s < m->s) {
             return;
         }
@@ -240,13 +240,16 @@ static void touch_hulls(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
     }
     if (end == PP_GJK_APART) {
         n = pp_unit(simplex.v, n);
-        s = pp_refine_axis(a, b, false, 1e-2, &n);
+        s = pp_refine_axis(a, b, false, pp_length(simplex.v), 1e-2, &n);
         pp_manifold3_build(m, a, b, n, s, margin);
         if (pp_manifold3_is_certified(m)) {
             return;
         }
     }
-    s = pp_hull_separating_axis(a, b, s, &n);
+    // GJK's points are |v| apart, and no axis separates by more: an axis that does needs no search
+    if (!(end == PP_GJK_APART && s >= pp_length(simplex.v) - 1e-15 * (a->size + b->size))) {
+        s = pp_hull_separating_axis(a, b, s, &n);
+    }
     pp_manifold3_build(m, a, b, n, s, margin);
     pp_manifold3_add_closest(m, a, b, &simplex);
     pp_manifold3_refine_normal(m, a, b);
