@@ -682,7 +682,8 @@ static const pp_unused unused[] = {
     {"safety_controller", NULL, "<safety_controller>", "controllers are not part of the model"},
     {"calibration", NULL, "<calibration>", "controllers are not part of the model"},
     {"limit", "velocity", "velocity limits of joints", "scenes have none"},
-    {"robot", "*", "attributes of <robot>", other},
+    {"robot", "xmlns*", "names of XML", other},
+    {"robot", "version", "names of XML", other},
 };
 
 perp_status pp_urdf_read(pp_xml *root, pp_import_files *files, pp_import_report *report,
