@@ -90,7 +90,7 @@ static int mutate(const char *path, bool whole)
     int found = 0;
     for (const char *at = strchr(text, '<'); at; at = strchr(at + 1, '<')) {
         char name[64] = "";
-        if (sscanf(at, "<%63[a-zA-Z_]", name) != 1) {
+        if (sscanf(at, "<%63[a-zA-Z_:]", name) != 1) {
             continue;
         }
         size_t head = (size_t)(at - text) + 1 + strlen(name);
