@@ -4,6 +4,9 @@
 // Equalities and tendons of a robot, as joints and couplings of a scene.
 #include "import/write.h"
 
+// Distance of anchors that is due to the rounding of numbers in a file [m].
+static const double ANCHORS_ROUNDED = 1e-7;
+
 // ── Equalities ───────────────────────────────────────────────────────────────────────────────────
 
 void pp_write_link(pp_robot_writer *w, const pp_robot_equality *equality)
@@ -18,6 +21,14 @@ void pp_write_link(pp_robot_writer *w, const pp_robot_equality *equality)
     perp_vec3 at_a = pp_pose_point(&w->pose[equality->a], equality->anchor_a);
     perp_vec3 at_b = pp_pose_point(&w->pose[equality->b], equality->anchor_b);
     bool weld = equality->kind == PP_ROBOT_WELD;
+    // Redundant loops can only be closed if their anchors agree to the last digits, which files round.
+    double gap = pp_length(pp_sub(at_b, at_a));
+    if (!weld && gap > 0.0 && gap < ANCHORS_ROUNDED) {
+        at_b = at_a;
+        pp_report_add(w->report, PERP_IMPORT_ASSUMED, equality->at,
+                      "anchors of connects that are less than 1e-7 m apart coincide",
+                      "they are rounded in the file");
+    }
     pp_write_next(w, pp_write_name(w, PP_ROBOT_LIST_joint, equality->name));
     pp_text_named(&w->t, "kind", weld ? "weld" : "spherical");
     pp_text_named(&w->t, "a", w->body_name[a]);
