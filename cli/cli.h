@@ -179,7 +179,7 @@ void explain_json(FILE *out, const explained *e);
 void explain_latex(FILE *out, const explained *e);
 // The equations of motion in joint coordinates at the state of the sim.
 cli_exit explain_tree(FILE *out, const char *scene, const perp_sim *sim, const perp_sim_def *def,
-                      bool as_json);
+                      double epsilon, bool as_json);
 // The contact loads of the last step; false: out of memory, or too many contacts.
 bool explain_loads(FILE *out, const perp_sim *sim, double h, bool json);
 

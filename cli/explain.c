@@ -82,7 +82,7 @@ double shown_entry(const shown_matrix *m, int row, int col)
 
 typedef struct explain_options {
     const char *file, *solver;
-    double at, step;
+    double at, step, epsilon;
     int form, stepper, coordinates;
     bool json, latex, loads;
     perp_scene_load_options reading;
@@ -102,6 +102,7 @@ static const char *form_word(int form)
 static cli_exit read_options(int count, char **words, explain_options *o)
 {
     *o = (explain_options){.step = -1.0,
+                           .epsilon = -1.0,
                            .stepper = -1,
                            .coordinates = -1,
                            .reading = perp_scene_load_options_default()};
@@ -112,6 +113,7 @@ static cli_exit read_options(int count, char **words, explain_options *o)
         {"--form", CLI_WORD, &o->form, form_word},
         {"--solver", CLI_SOLVER, &o->solver, NULL},
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
+        {"--epsilon", CLI_POSITIVE, &o->epsilon, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
         {"--latex", CLI_FLAG, &o->latex, NULL},
         CLI_READING(o->reading),
@@ -124,6 +126,9 @@ static cli_exit read_options(int count, char **words, explain_options *o)
     }
     if (code == CLI_FINE && o->coordinates == (int)PERP_COORDINATES_AUTO) {
         return cli_complain("explain: --coordinates takes body or joint");
+    }
+    if (code == CLI_FINE && !of_motion(o) && o->epsilon > 0.0) {
+        return cli_complain("explain: --epsilon needs --coordinates joint");
     }
     if (code == CLI_FINE && of_motion(o) && (o->latex || o->loads)) {
         return cli_complain("explain: --coordinates joint and %s cannot be combined",
@@ -157,7 +162,7 @@ static cli_exit show_motion(const explain_options *o, const perp_scene *scene, p
         cli_complain("%s: %s", o->file, perp_sim_error(sim)->text);
         return CLI_UNSOLVED;
     }
-    return explain_tree(stdout, perp_scene_name(scene), sim, &def, o->json);
+    return explain_tree(stdout, perp_scene_name(scene), sim, &def, o->epsilon, o->json);
 }
 
 static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim *sim, double h)

@@ -13,13 +13,15 @@ typedef struct moment {
     int nq, nv, rank;
     perp_constraints held;
     double *q, *qd, *H, *C, *Bu, *qdd, *b, *lambda, *rate;
+    // Multipliers with stabilisation, and its time constants [s]: given for all rows, or of the joints (given < 0).
+    double given, *stabilised, *epsilon;
     const char **coordinate, **velocity;
 } moment;
 
 static bool make_room(moment *m)
 {
     size_t nq = (size_t)m->nq, nv = (size_t)m->nv, rows = (size_t)m->held.rows;
-    double *x = calloc(nq + nv * nv + 4 * nv + 3 * rows + 1, sizeof *x);
+    double *x = calloc(nq + nv * nv + 4 * nv + 5 * rows + 1, sizeof *x);
     m->coordinate = calloc(nq + nv + 1, sizeof *m->coordinate);
     if (!x || !m->coordinate) {
         free(x);
@@ -36,6 +38,8 @@ static bool make_room(moment *m)
     m->b = m->qdd + nv;
     m->lambda = m->b + rows;
     m->rate = m->lambda + rows;
+    m->stabilised = m->rate + rows;
+    m->epsilon = m->stabilised + rows;
     return true;
 }
 
@@ -56,11 +60,30 @@ static perp_status look(moment *m, perp_tree *tree)
             m->rate[i] += m->held.J[i + k * m->held.rows] * m->qd[k];
         }
     }
-    perp_tree_stabilise(tree, &m->held, 0.0, m->b);
+    for (int i = 0; i < m->held.rows; i++) {
+        m->epsilon[i] = m->given < 0.0 ? m->held.epsilon[i] : m->given;
+    }
     perp_tree_rows hold = {m->held.rows - m->held.limits, m->held.limits, m->held.J, m->b};
     perp_status status = perp_tree_forces(tree, NULL, m->Bu);
+    // With stabilisation first, so that q'' is that of the constraints themselves.
+    perp_tree_stabilise(tree, &m->held, m->given, m->b);
+    if (status >= 0) {
+        status = perp_tree_accelerate(tree, m->Bu, &hold, m->qdd, m->stabilised, NULL);
+    }
+    perp_tree_stabilise(tree, &m->held, 0.0, m->b);
     return status < 0 ? status
                       : perp_tree_accelerate(tree, m->Bu, &hold, m->qdd, m->lambda, &m->rank);
+}
+
+// Whether any constraint is stabilised.
+static bool has_epsilon(const moment *m)
+{
+    for (int i = 0; i < m->held.rows; i++) {
+        if (m->epsilon[i] > 0.0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // ── Text ─────────────────────────────────────────────────────────────────────────────────────────
@@ -100,11 +123,17 @@ static void text(FILE *out, const moment *m)
     for (int k = 0; k < m->nv; k++) {
         fprintf(out, "  %-24s %22.15g %22.15g\n", cli_plain(m->velocity[k]), m->qd[k], m->qdd[k]);
     }
-    fprintf(out, "\n%-26s %22s %22s %22s %22s\n", "constraints", "phi", "phi'", "Jdot q'",
+    bool stabilised = has_epsilon(m);
+    fprintf(out, "\n%-26s %22s %22s %22s %22s", "constraints", "phi", "phi'", "Jdot q'",
             "lambda [N, N m]");
+    fprintf(out, stabilised ? " %12s %22s\n" : "\n", "epsilon [s]", "lambda with epsilon");
     for (int i = 0; i < rows; i++) {
-        fprintf(out, "  %-24s %22.15g %22.15g %22.15g %22.15g\n", cli_plain(m->held.name[i]),
+        fprintf(out, "  %-24s %22.15g %22.15g %22.15g %22.15g", cli_plain(m->held.name[i]),
                 m->held.rate[i].value, m->rate[i], m->held.rate[i].drift, m->lambda[i]);
+        if (stabilised) {
+            fprintf(out, " %12g %22.15g", m->epsilon[i], m->stabilised[i]);
+        }
+        putc('\n', out);
     }
 }
 
@@ -174,11 +203,26 @@ static void json(FILE *out, const moment *m)
     json_vector(out, "phi_dot", m->rate, rows);
     json_errors(out, m, "Jdot_qd", true);
     json_vector(out, "lambda", m->lambda, rows);
+    json_vector(out, "epsilon", m->epsilon, rows);
+    json_vector(out, "lambda_epsilon", m->stabilised, rows);
     json_vector(out, "qdd", m->qdd, m->nv);
     fputs("}\n", out);
 }
 
 // ── The command ────────────────────────────────────────────────────────────────────────────────
+
+// Inputs as the sim has them.
+static perp_status follow_inputs(perp_tree *tree, const perp_sim *sim)
+{
+    int count = perp_model_inputs(perp_sim_model(sim));
+    double *value = calloc((size_t)count + 1, sizeof *value);
+    for (int i = 0; value && i < count; i++) {
+        value[i] = perp_sim_input(sim, (perp_input){i});
+    }
+    perp_status status = value ? perp_tree_inputs_set(tree, value, count) : PERP_ERR_MEMORY;
+    free(value);
+    return status;
+}
 
 // Sets the tree to the state of the sim.
 static perp_status follow(perp_tree *tree, const perp_sim *sim)
@@ -196,17 +240,18 @@ static perp_status follow(perp_tree *tree, const perp_sim *sim)
 }
 
 cli_exit explain_tree(FILE *out, const char *scene, const perp_sim *sim, const perp_sim_def *def,
-                      bool as_json)
+                      double epsilon, bool as_json)
 {
     perp_tree *tree = NULL;
     perp_error error = {0};
-    moment m = {.scene = scene};
+    moment m = {.scene = scene, .given = epsilon};
     perp_status status =
         perp_tree_create(perp_sim_model(sim), def->tree, def->tree_count, NULL, &tree, &error);
     if (status < 0) {
         return cli_complain("explain: %s", error.text);
     }
-    status = follow(tree, sim);
+    status = follow_inputs(tree, sim);
+    status = status < 0 ? status : follow(tree, sim);
     status = status < 0 ? status : perp_tree_constraints(tree, &m.held);
     perp_tree_size(tree, &m.nq, &m.nv);
     if (status >= 0 && !make_room(&m)) {

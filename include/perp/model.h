@@ -207,11 +207,20 @@ typedef struct perp_joint_def {
     // Targets, limits, springs, dry friction and actuators act along it as along any coordinate: "0" as target is the
     // constraint phi(q, t) = 0. The joints may move at most 8 free bodies in all. a, b and anchors are not used.
     const char *coordinate;
-    const char *target;   // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
-    const char *rate;     // rate of the coordinate as a function of t: psi(q, qdot) = 0 (1 row)
-    double rate_effort;   // largest force or torque to maintain `rate`; INFINITY: a constraint
-    double friction;      // dry friction force or torque along the coordinate [N, N m]
-    double lower, upper;  // limits of the coordinate; lower > upper: none
+    // Coupling, instead of a coordinate: a velocity psi(q, qdot, t) as a function of t, inputs, q[joint] and dq[joint],
+    // such as "dq[x]*sin(q[heading]) - dq[y]*cos(q[heading])". With "0" as rate it is the constraint psi = 0. It has a
+    // rate but no position: no target, limits or spring. One that is not linear in dq is linearised where a step
+    // starts, and refused by PERP_STEPPER_EVENT.                                          theory (A9)
+    const char *velocity;
+    const char *target;  // coordinate as a function of t: phi(q, t) = coordinate - target (1 row)
+    const char *rate;    // rate of the coordinate as a function of t: psi(q, qdot) = 0 (1 row)
+    double rate_effort;  // largest force or torque to maintain `rate`; INFINITY: a constraint
+    // Stabilisation of `target` and of a `rate` that is a constraint [s]: phi'' + 2/epsilon phi' + phi/epsilon^2 = 0,
+    // psi' + psi/epsilon = 0. An error decays with this time constant; an initial one is kept. 0 (default): errors are
+    // removed before the run and within a step.                                           theory (A10)
+    double epsilon;
+    double friction;           // dry friction force or torque along the coordinate [N, N m]
+    double lower, upper;       // limits of the coordinate; lower > upper: none
     double limit_restitution;  // [-]
     // Implicit spring and damper on the coordinate: stable for any stiffness.
     double stiffness, damping;  // [N/m, N s/m] or [N m, N m s]
@@ -274,6 +283,11 @@ typedef struct perp_actuator_def {
     const char *name;         // "" or NULL: "actuator<i>"
     perp_actuator_kind kind;  // default PERP_ACTUATOR_MOTOR
     perp_joint joint;
+    // Instead of a joint: a force and a torque, gear f times these, at a site of a dynamic body and in the axes of the
+    // site; l' is the velocity along them. There is no l: not for position actuators, and bias[1] is 0. Such an actuator
+    // is listed among the joints as a coupling with the name "actuator at site".            theory (A11)
+    perp_site site;  // default {-1}: none
+    perp_vec3 force_S, torque_S;
     const char *control;   // c as a function of t and of inputs; NULL: the input with the name of
                            // the actuator, which is added if there is none
     double gear;           // default 1

@@ -384,6 +384,10 @@ PERP_API PERP_MUST perp_status perp_sim_actuator_gains_set(perp_sim *sim, perp_a
 PERP_API PERP_MUST perp_status perp_sim_actuator_limits_set(perp_sim *sim, perp_actuator actuator,
                                                             double lower, double upper);
 // The rate of a joint that the model drives by `rate`, and its largest effort, in place of those of the model.
+// The target of a joint that has one: from now on position + rate (t - now). A position away from the coordinate is
+// reached within the next step; PERP_STEPPER_EVENT refuses that unless the joint has an epsilon, with which it decays.
+PERP_API PERP_MUST perp_status perp_sim_joint_target_set(perp_sim *sim, perp_joint joint,
+                                                         double position, double rate);
 PERP_API PERP_MUST perp_status perp_sim_joint_rate_set(perp_sim *sim, perp_joint joint, double rate,
                                                        double effort);
 // From now on a kinematic body moves with constant velocity from a pose, in place of its functions of time. X_WB: NULL:

@@ -119,11 +119,12 @@ typedef struct perp_constraints {
     const perp_joint *joint;  // rows: the joint of each row
     const bool *is_rate;      // rows: psi, not phi
     const char *const *name;  // rows: "elbow 1", "crank.target", "elbow.lower"
+    const double *epsilon;    // rows: perp_joint_def.epsilon of targets and rates, 0 of others [s]
 } perp_constraints;
 // Valid until the state changes.
 PERP_API PERP_MUST perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out);
 // The value of J qdd that maintains the constraints: -drift, and with eps > 0 a stabilization with time constant eps
-// [s], phi'' = -2/eps phi' - phi/eps^2 and psi' = -psi/eps.
+// [s], phi'' = -2/eps phi' - phi/eps^2 and psi' = -psi/eps. eps < 0: of each row its own `epsilon`.
 PERP_API void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constraints,
                                   double eps, double *b);
 

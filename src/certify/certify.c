@@ -127,7 +127,7 @@ double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double
     if (pp_own_coordinate(m, at, joint, &row[equations])) {
         count++;
         double x = row[equations].value, off = 0.0;
-        if (j->target) {
+        if (j->target && !(j->epsilon > 0.0)) {  // a stabilised one is judged by its rate
             off = fabs(x - pp_expr_value(j->target, &at->t));
         }
         if (j->lower <= j->upper) {
@@ -139,6 +139,9 @@ double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double
     *limit = PP_APART * arm;
     for (int i = 0; i < count; i++) {
         double allowed = pp_scale_is_length(m, &row[i]) ? PP_APART * arm : PP_APART;
+        if (j->kind == PERP_JOINT_COUPLING) {
+            allowed = PP_APART * arm * pp_scale_coupling(m, &row[i]);
+        }
         double value = fabs(row[i].value);
         // Written so that NaN is taken as the worst.
         if (!(value <= over * allowed)) {
@@ -183,6 +186,10 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
         return status;
     }
     pp_judge_joints(out, e->model, e->end, limits);
+    status = pp_judge_linearised(out, e, &s, limits, arena);
+    if (status < 0) {
+        return status;
+    }
     status = pp_judge_motion(out, e, &s, limits, arena);
     if (status < 0) {
         return status;

@@ -42,6 +42,8 @@ static const double PP_APART = 1e-2;
 // Longest arm of a joint [m], and the error allowed to any of its equations [m, rad].
 double pp_scale_arm(const perp_model *m, const pp_joint *j);
 double pp_scale_apart(const perp_model *m, const pp_joint *j);
+// Of the row of a coupling: its rate per speed of its bodies, so that units of its function do not count.
+double pp_scale_coupling(const perp_model *m, const pp_row *row);
 bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, not in radians
 
 // Extent of a shape along a unit vector d, by its support points, relative to `origin` [m]; false:

@@ -237,6 +237,35 @@ static void write_coupling(const perp_model *m, const pp_poses *where, const pp_
     row->value = value;
 }
 
+// psi(t, x, x') of a coupling of velocities. Its row follows from the slopes by the rates x', and its rate from psi at x':
+// psi + sum psi_k' (row_k nu + rate_k - x_k').
+static void write_velocity(const perp_model *m, const pp_poses *where, const pp_joint *j,
+                           pp_row *row)
+{
+    const double *input = where->drive ? where->drive->input : NULL;
+    double x[1 + 2 * PP_COUPLING_TERMS] = {where->t}, unit[1 + 2 * PP_COUPLING_TERMS] = {0.0};
+    pp_row term[PP_COUPLING_TERMS];
+    for (int i = 0; i < j->terms; i++) {
+        pp_own_coordinate(m, where, j->term[i], &term[i]);
+        x[1 + i] = term[i].value;
+        x[1 + i + j->terms] = term[i].v_pre;
+    }
+    double psi = pp_expr_value_in(j->velocity, x, input), known = psi;
+    for (int i = 0; i < j->terms; i++) {
+        double slope = 0.0;
+        unit[1 + i + j->terms] = 1.0;
+        pp_expr_rate_in(j->velocity, x, input, unit, &slope);
+        unit[1 + i + j->terms] = 0.0;
+        known -= slope * (term[i].v_pre - term[i].rate);
+        if (slope != 0.0) {
+            add_times(slope, &term[i], row);
+        }
+    }
+    row->rate = known;
+    row->v_pre = psi;
+    row->value = 0.0;
+}
+
 bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp_row *row)
 {
     const pp_frame *body = where->body;
@@ -247,7 +276,16 @@ bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp
         return false;
     }
     if (j->kind == PERP_JOINT_COUPLING) {
-        write_coupling(m, where, j, row);
+        if (j->site > 0) {
+            // force at the site and torque, both in body axes: moment about the centre of mass
+            const pp_mat3 *R = &body[j->b].R;
+            perp_vec3 tau = pp_add(pp_cross(j->r_B, j->force_B), j->torque_B);
+            pp_own_add(m, body, j->b, pp_mul(R, j->force_B), pp_mul(R, tau), row);
+        } else if (j->velocity) {
+            write_velocity(m, where, j, row);
+        } else {
+            write_coupling(m, where, j, row);
+        }
         row->joint = joint;
         return true;
     }

@@ -27,6 +27,8 @@ typedef struct row_writer {
     int b, boxed, n;  // next rows: equations, rows with bounds, limits
     bool same;        // so far all rows are those of the problem
     bool beside;      // there are contacts in the problem
+    pp_arena *arena;
+    bool memory;  // there was enough so far
 } row_writer;
 
 // Puts a row in its place. NULL, and no longer `same`, where the given list has a row of another
@@ -166,7 +168,8 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
         pp_own_coordinate(w->m, &w->end_at, joint, &last);
         when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->poses.t + kin->h);
     }
-    double rate = expression_slope(target, w->t);
+    bool stabilised = w->m->joint[joint].epsilon > 0.0;
+    double rate = expression_slope(target, stabilised ? kin->poses.t + kin->h : w->t);
     row->rate -= rate;
     row->v_pre -= rate;
     row->drives = true;
@@ -183,27 +186,121 @@ static void put_equations(row_writer *w, const velocities *v, int joint)
     }
 }
 
+// ── Stabilised targets and rates ──
+
+// Bodies moved for a time s with the velocities that they have; those that are not free have the mean acceleration of
+// the step.
+static void move_frames(const row_writer *w, double s, pp_frame *moved)
+{
+    double h = w->e->kin->h;
+    for (int i = 0; i < w->m->bodies; i++) {
+        pp_frame f = w->start[i];
+        const pp_frame *end = &w->e->end->body[i];
+        double spin = pp_length(f.w), c = 1.0 - cos(s * spin), sn = sin(s * spin);
+        perp_vec3 u = spin > 0.0 ? pp_scale(1.0 / spin, f.w) : pp_vec(0.0, 0.0, 0.0);
+        // columns of R turned about u: e + sin u x e + (1 - cos) u x (u x e)
+        for (int k = 0; k < 3; k++) {
+            perp_vec3 e = pp_vec(f.R.m[k], f.R.m[3 + k], f.R.m[6 + k]), ue = pp_cross(u, e);
+            e = pp_along(pp_along(e, sn, ue), c, pp_cross(u, ue));
+            f.R.m[k] = e.x;
+            f.R.m[3 + k] = e.y;
+            f.R.m[6 + k] = e.z;
+        }
+        f.p = pp_along(f.p, s, f.v);
+        f.angle += s * f.w.z;
+        if (w->m->body[i].nv == 0) {
+            f.v = pp_along(f.v, s / h, pp_sub(end->v, f.v));
+            f.w = pp_along(f.w, s / h, pp_sub(end->w, f.w));
+        }
+        moved[i] = f;
+    }
+}
+
+// Second derivative of a coordinate where the step starts, by differences of fourth order of its rate.
+static double drift_of(row_writer *w, int joint)
+{
+    static const double weight[4] = {1.0, -8.0, 8.0, -1.0}, place[4] = {-2.0, -1.0, 1.0, 2.0};
+    double fastest = 1.0, sum = 0.0;
+    pp_frame *moved = PP_ARRAY(w->arena, pp_frame, w->m->bodies);
+    if (!moved) {
+        w->memory = false;
+        return 0.0;
+    }
+    for (int i = 0; i < w->m->bodies; i++) {
+        fastest = fmax(fastest, fmax(pp_length(w->start[i].w), pp_length(w->start[i].v)));
+    }
+    double s = 1e-3 / fastest;
+    for (int k = 0; k < 4; k++) {
+        pp_poses at = w->start_at;
+        pp_row row;
+        move_frames(w, place[k] * s, moved);
+        at.t += place[k] * s;
+        at.body = moved;
+        pp_own_coordinate(w->m, &at, joint, &row);
+        sum += weight[k] * row.v_pre;
+    }
+    return sum / (12.0 * s);
+}
+
+// What a stabilised constraint asks for where the row acts: `aim` at the end of the step, less what the coordinate gains
+// until then.
+static void stabilise_row(row_writer *w, int joint, double aim, pp_row *row)
+{
+    double ahead = w->e->kin->poses.t + w->e->kin->h - w->t;
+    row->bias = ahead * drift_of(w, joint) - aim;
+    row->stabilised = true;
+}
+
+// The rate of a stabilised target where the step ends: v of (v - before)/h + 2 v/eps + (phi + h v)/eps^2 = 0.
+//                                                                                      theory (A10)
+static double stabilised_target_rate(double h, double eps, const row_instant *at)
+{
+    return (at->before / h - at->value / (eps * eps)) / (1.0 / h + 2.0 / eps + h / (eps * eps));
+}
+
 static void put_target(row_writer *w, const velocities *v, int joint, pp_row row,
                        const pp_row *first)
 {
     row_instant when = target_of(w, v, joint, first, &row);
-    put_equation(w, v, &row, &when);
+    double eps = w->m->joint[joint].epsilon;
+    if (eps > 0.0) {
+        row.value = when.value;
+        stabilise_row(w, joint, stabilised_target_rate(w->e->kin->h, eps, &when), &row);
+        next_equation(w, &row);
+    } else {
+        put_equation(w, v, &row, &when);
+    }
 }
 
 // A drive asks for a rate, x' - rate(t) = 0, and has no error of position. With limited effort [N,
 // N m] it is a row with bounds on its impulse.
-static void put_rate(row_writer *w, int joint, pp_row row)
+static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_drive *drive = w->e->kin->poses.drive;
-    double rate = pp_expr_value_in(j->rate, &w->t, drive ? drive->input : NULL);
+    const double *input = drive ? drive->input : NULL;
+    bool stabilised = !isfinite(j->rate_effort) && j->epsilon > 0.0;
+    double h = w->e->kin->h, start = w->e->kin->poses.t, t = stabilised ? start + h : w->t;
+    double rate = pp_expr_value_in(j->rate, &t, input);
     row.value = 0.0;
     row.rate -= rate;
     row.v_pre -= rate;
     row.drives = true;
     if (isfinite(j->rate_effort)) {
-        row.upper = w->e->kin->h * j->rate_effort;
+        row.upper = h * j->rate_effort;
         row.lower = -row.upper;
+    }
+    if (stabilised) {  // v of (v - before)/h + v/eps = 0                                theory (A10)
+        double before = first->v_pre - pp_expr_value_in(j->rate, &start, input);
+        stabilise_row(w, joint, before * j->epsilon / (j->epsilon + h), &row);
+    }
+    return row;
+}
+
+static void put_rate(row_writer *w, int joint, const pp_row *first, pp_row at)
+{
+    pp_row row = rate_of(w, joint, first, at);
+    if (isfinite(w->m->joint[joint].rate_effort)) {
         next_boxed(w, &row);
     } else {
         next_equation(w, &row);
@@ -419,7 +516,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
         put_target(w, v, joint, row, &first);
     }
     if (j->rate) {
-        put_rate(w, joint, row);
+        put_rate(w, joint, &first, row);
     }
     if (j->friction > 0.0) {
         put_friction(w, joint, row);
@@ -531,16 +628,22 @@ static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *aren
 }
 
 // The theta method has rows of joints in the middle of its step, all others at its start.
-static row_writer writer_of(const pp_step_evidence *e)
+static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
 {
-    row_writer w = {.e = e, .m = e->model, .start = e->kin->poses.body, .same = true};
+    row_writer w = {.e = e,
+                    .m = e->model,
+                    .start = e->kin->poses.body,
+                    .same = true,
+                    .arena = arena,
+                    .memory = true};
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
     w.acting = middle ? e->middle : e->kin->poses.body;
     w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
-    w.start_at = (pp_poses){.t = e->kin->poses.t, .body = w.start, .turn = e->kin->poses.turn};
-    w.acting_at = (pp_poses){.t = w.t, .body = w.acting, .turn = e->kin->poses.turn};
-    w.end_at = (pp_poses){
-        .t = e->kin->poses.t + e->kin->h, .body = e->end->body, .turn = e->kin->poses.turn};
+    w.start_at = w.acting_at = w.end_at = e->kin->poses;
+    w.acting_at.t = w.t;
+    w.acting_at.body = w.acting;
+    w.end_at.t = e->kin->poses.t + e->kin->h;
+    w.end_at.body = e->end->body;
     return w;
 }
 
@@ -548,7 +651,7 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
 {
     const perp_model *m = e->model;
     const pp_rows *given = e->rows;
-    row_writer w = writer_of(e);
+    row_writer w = writer_of(e, arena);
     w.own = own;
     w.n = given->nc;
     w.beside = given->nc > 0;
@@ -579,6 +682,51 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
         }
     }
     *same = w.same && w.b == given->nb && w.boxed == given->nm && w.n == given->nn;
+    return w.memory ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+// ── Velocities that are not linear in the rates ──
+
+// What linearising psi about the rates at the start leaves of it at those of the end [unit of psi].   theory (A9)
+static double linearisation_left(const row_writer *w, const velocities *v, int joint,
+                                 const pp_row *row)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    const double *input = w->acting_at.drive ? w->acting_at.drive->input : NULL;
+    double x[1 + 2 * PP_COUPLING_TERMS] = {w->t};
+    for (int i = 0; i < j->terms; i++) {
+        pp_row term;
+        pp_own_coordinate(w->m, &w->acting_at, j->term[i], &term);
+        x[1 + i] = term.value;
+        x[1 + j->terms + i] = row_rate(w, &term, v->after);
+    }
+    return fabs(pp_expr_value_in(j->velocity, x, input) - row_rate(w, row, v->after));
+}
+
+// As the turning of bodies in a step: a hundredth is allowed.
+perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
+                                const perp_limits *limits, pp_arena *arena)
+{
+    row_writer w = writer_of(e, arena);
+    velocities v = {0};
+    for (int i = 0; i < w.m->joints; i++) {
+        const pp_joint *j = &w.m->joint[i];
+        pp_row row;
+        if (!j->velocity || j->linear || !pp_own_coordinate(w.m, &w.acting_at, i, &row)) {
+            continue;
+        }
+        if (!v.after) {
+            v.after = PP_ARRAY(arena, perp_twist, w.m->bodies);
+            v.way = PP_ARRAY(arena, perp_twist, w.m->bodies);
+            if (!v.after || !v.way) {
+                return PERP_ERR_MEMORY;
+            }
+            find_velocities(&w, &v);
+        }
+        double speed = pp_scale_speed(s, pp_scale_island(s, &row));
+        pp_certificate_record(c, limits, PERP_JUDGED_RESIDUAL, linearisation_left(&w, &v, i, &row),
+                              PP_APART * pp_scale_speed_of(s, &row, speed));
+    }
     return PERP_OK;
 }
 
@@ -611,27 +759,55 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
 static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
-    pp_row at[PP_JOINT_EQUATIONS + 1], end[PP_JOINT_EQUATIONS + 1], first;
+    const pp_joint *j = &w->m->joint[joint];
+    pp_row at[PP_JOINT_EQUATIONS + 2], end[PP_JOINT_EQUATIONS + 1], first, row;
     row_instant when[PP_JOINT_EQUATIONS + 1];
-    int count = equations_of(w, v, joint, at, when);
+    double h = w->e->kin->h, left[PP_JOINT_EQUATIONS + 2];
+    int count = equations_of(w, v, joint, at, when), coordinates = 0;
     pp_own_equations(w->m, &w->end_at, joint, end);
-    if (w->m->joint[joint].target && pp_own_coordinate(w->m, &w->acting_at, joint, &at[count])) {
+    if ((j->target || j->rate) && pp_own_coordinate(w->m, &w->acting_at, joint, &row)) {
+        coordinates = 1;
+    }
+    if (j->target && coordinates) {
+        at[count] = row;
         pp_own_coordinate(w->m, &w->start_at, joint, &first);
         pp_own_coordinate(w->m, &w->end_at, joint, &end[count]);
-        end[count].value -=
-            expression_value(w->m->joint[joint].target, w->e->kin->poses.t + w->e->kin->h);
+        end[count].value -= expression_value(j->target, w->e->kin->poses.t + h);
         when[count] = target_of(w, v, joint, &first, &at[count]);
+        count++;
+    }
+    for (int k = 0; k < count; k++) {
+        left[k] = left_of(w, v, &at[k], &when[k], end[k].value);
+    }
+    if (j->target && coordinates && j->epsilon > 0.0) {
+        stabilise_row(w, joint, stabilised_target_rate(h, j->epsilon, &when[count - 1]),
+                      &at[count - 1]);
+        left[count - 1] = fabs(row_rate(w, &at[count - 1], v->after) + at[count - 1].bias);
+    }
+    // A rate with unlimited effort is an equation as well.
+    if (j->rate && coordinates && !isfinite(j->rate_effort)) {
+        pp_own_coordinate(w->m, &w->start_at, joint, &first);
+        at[count] = rate_of(w, joint, &first, row);
+        left[count] = fabs(row_rate(w, &at[count], v->after) + at[count].bias);
         count++;
     }
     // Rows that touch no free body have no scale, and are not judged.
     *worst = 0.0;
     *limit = 1.0;
     for (int k = 0; k < count; k++) {
-        double left = left_of(w, v, &at[k], &when[k], end[k].value);
         int island = pp_scale_island(s, &at[k]);
         double allowed = pp_scale_speed_of(s, &at[k], pp_scale_rate(s, island));
-        if (island >= 0 && !(left * *limit <= *worst * allowed)) {
-            *worst = left;
+        if (island >= 0 && !(left[k] * *limit <= *worst * allowed)) {
+            *worst = left[k];
+            *limit = allowed;
+        }
+    }
+    if (j->velocity && !j->linear && pp_own_coordinate(w->m, &w->acting_at, joint, &row)) {
+        int island = pp_scale_island(s, &row);
+        double beyond = linearisation_left(w, v, joint, &row);
+        double allowed = PP_APART * pp_scale_speed_of(s, &row, pp_scale_speed(s, island));
+        if (island >= 0 && !(beyond * *limit <= *worst * allowed)) {
+            *worst = beyond;
             *limit = allowed;
         }
     }
@@ -640,7 +816,7 @@ static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, 
 perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, double *off,
                                  double *limit, pp_arena *arena)
 {
-    row_writer w = writer_of(e);
+    row_writer w = writer_of(e, arena);
     velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
                     PP_ARRAY(arena, perp_twist, w.m->bodies)};
     if (!v.after || !v.way) {
@@ -650,5 +826,5 @@ perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, 
     for (int i = 0; i < w.m->joints; i++) {
         judge_joint(&w, &v, s, i, &off[i], &limit[i]);
     }
-    return PERP_OK;
+    return w.memory ? PERP_OK : PERP_ERR_MEMORY;
 }

@@ -170,6 +170,24 @@ bool pp_scale_is_length(const perp_model *m, const pp_row *row)
     return false;
 }
 
+// Rate of a coupling's row per speed of the body that it depends on most. Its unit is what its function makes of those
+// of the joints; an angular part counts per reach of the body.
+double pp_scale_coupling(const perp_model *m, const pp_row *row)
+{
+    double most = 0.0;
+    for (int i = 0; i < row->count; i++) {
+        const pp_body *body = &m->body[row->body[i]];
+        double moved = 0.0, turned = 0.0;
+        for (int k = 0; k < body->nv; k++) {
+            double *part = body->axis[k] < 3 ? &moved : &turned;
+            *part += row->J[i][k] * row->J[i][k];
+        }
+        double reach = body->reach > 0.0 ? body->reach : m->length_scale;
+        most = fmax(most, fmax(sqrt(moved), sqrt(turned) / reach));
+    }
+    return most;
+}
+
 // Converts a slack in m/s to the unit of the row: a row of angles is in rad/s, a speed over the
 // reach of the bodies that it turns.
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
@@ -177,6 +195,9 @@ double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
     double reach = 0.0;
     for (int k = 0; k < row->count; k++) {
         reach = fmax(reach, s->model->body[row->body[k]].reach);
+    }
+    if (row->joint >= 0 && s->model->joint[row->joint].kind == PERP_JOINT_COUPLING) {
+        return slack * pp_scale_coupling(s->model, row);
     }
     return reach > 0.0 && !pp_scale_is_length(s->model, row) ? slack / reach : slack;
 }

@@ -32,6 +32,9 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
                             const pp_poses *end, double h, const pp_gaps *gaps,
                             const perp_limits *limits, pp_arena *arena);
+// What linearised velocities of couplings leave (rows.c).
+perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
+                                const perp_limits *limits, pp_arena *arena);
 // Errors of position of all joints.
 void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
                      const perp_limits *limits);

@@ -28,6 +28,7 @@ typedef struct pp_row {
         bounce_threshold;  // [m/s] slower than this it does not bounce: what gravity gives in two steps
     double rebound;        // of what bounces: rate that its own approach leaves with (P14)
     bool drives;           // target, rate or dry friction of the joint's coordinate
+    bool stabilised;       // target or rate whose error decays: no condition on the state  (A10)
     bool spring;           // implicit spring or damper: keeps its energy
     bool bounces;          // closes in the step, faster than what rests: an impact with restitution
     bool middle;  // an equation of the theta method: acts in the middle, holds at the end   (S11)
@@ -79,6 +80,9 @@ typedef struct pp_scheme {
     double whole;  // the step that this is a part of [s]; 0: it is whole
     bool rates;    // errors of position are worked off elsewhere: rows ask for rates alone
     bool limits;   // all limits of joints are in the problem, however far
+    // joints: x'' of stabilised coordinates where the step starts, while bodies keep their velocities [m/s^2, rad/s^2];
+    // NULL: there are none
+    const double *drift;
 } pp_scheme;
 
 // Whether velocities nu carry a coordinate past a limit that is not in the problem.    theory (P19)

@@ -47,6 +47,48 @@ static void coupling_row(const pp_row_builder *k, const pp_joint *j, pp_row *row
     row->v_pre += slope;
 }
 
+// A velocity psi(t, x_1, …, x_1', …), without a coordinate: row = sum psi_k' row_k, where psi_k' is its slope by x_k'. The
+// rate of the row is what makes J nu + rate equal to psi for the velocities of the poses; so psi that is not linear in
+// the rates is linearised about them.                                                    theory (A9)
+static void velocity_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
+{
+    double x[1 + 2 * PP_COUPLING_TERMS] = {k->poses->t}, along[1 + 2 * PP_COUPLING_TERMS] = {0.0};
+    const double *input = k->poses->drive ? k->poses->drive->input : NULL;
+    pp_row term[PP_COUPLING_TERMS];
+    double slope;
+    if (k->values_only) {
+        return;
+    }
+    for (int i = 0; i < j->terms; i++) {
+        build_coordinate(k, j->term[i], &term[i]);
+        x[1 + i] = term[i].value;
+        x[1 + j->terms + i] = term[i].v_pre;
+    }
+    double psi = pp_expr_value_in(j->velocity, x, input);
+    for (int i = 0; i < j->terms; i++) {
+        double *unit = &along[1 + j->terms + i];
+        *unit = 1.0;
+        pp_expr_rate_in(j->velocity, x, input, along, &slope);
+        *unit = 0.0;
+        if (slope != 0.0) {  // a joint whose position alone is used moves nothing
+            pp_row_combine(row, slope, &term[i]);
+        }
+    }
+    row->value = 0.0;
+    row->rate += psi - row->v_pre;
+    row->v_pre = psi;
+}
+
+// Force and torque at a site, fixed in its body: their power is the rate.                theory (A11)
+static void site_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
+{
+    const pp_frame *body = &k->poses->body[j->b];
+    if (!k->values_only) {
+        pp_row_point(k, j->b, pp_point(body, j->r_B), pp_rotate(body, j->force_B), 1.0, row);
+        pp_row_spin(k, j->b, pp_rotate(body, j->torque_B), 1.0, row);
+    }
+}
+
 // The joint's coordinate as a row: its value [m or rad], gradient and rate. Angles count full turns.
 static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
 {
@@ -55,7 +97,11 @@ static void build_coordinate(const pp_row_builder *k, int joint, pp_row *row)
     if (!pp_joint_has_coordinate(j)) {
         return;
     }
-    if (j->kind == PERP_JOINT_COUPLING) {
+    if (j->site > 0) {
+        site_row(k, j, row);
+    } else if (j->velocity) {
+        velocity_row(k, j, row);
+    } else if (j->kind == PERP_JOINT_COUPLING) {
         coupling_row(k, j, row);
     } else if (k->model->spatial) {
         pp_joint_coordinate_spatial(k, joint, row);
@@ -179,39 +225,73 @@ static void set_equation(double h, double phi, double before, pp_scheme scheme, 
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 
+// A stabilised constraint keeps its error and lets it decay: the row asks for the rate that implicit Euler steps of
+// phi'' + 2/eps phi' + phi/eps^2 = 0 and psi' + psi/eps = 0 have where the step ends. There the rate is that of the row
+// plus what the coordinate gains while the bodies keep their velocities. gain: that.
+//                                                                                      theory (A10)
+static void set_stabilised(double h, double eps, bool position, double before, double gain,
+                           pp_row *row)
+{
+    double s = 1.0 + h / eps;
+    row->bias = position ? (h * row->value / (eps * eps) - before) / (s * s) : -before / s;
+    row->bias += gain;
+    row->stabilised = true;
+}
+
+// What the rate of a stabilised coordinate gains from the row to the end of the step.
+static double gained_rate(const pp_kinematics *kin, double t, pp_scheme scheme, int joint)
+{
+    return scheme.drift ? (kin->poses.t + kin->h - t) * scheme.drift[joint] : 0.0;
+}
+
 // coordinate = target(t), as an equation. The motor does what it must: its impulse is not bounded. t: of the row; start:
 // the coordinate where the step starts.
 static void target_row(double t, const pp_kinematics *kin, const pp_joint *j, const pp_row *start,
                        pp_scheme scheme, pp_row row, pp_row_list *b)
 {
-    const double variables[1] = {t}, first[1] = {kin->poses.t}, one[1] = {1.0};
+    bool stabilised = j->epsilon > 0.0;
+    const double variables[1] = {stabilised ? kin->poses.t + kin->h : t};
+    const double first[1] = {kin->poses.t}, one[1] = {1.0};
     double rate, before;
     pp_expr_rate(j->target, variables, one, &rate);
     double value = pp_expr_rate(j->target, first, one, &before);
     row.value = start->value - value;
     row.rate -= rate;
     row.v_pre -= rate;
-    set_equation(kin->h, row.value, start->v_pre - before, scheme, &row);
+    if (stabilised) {
+        set_stabilised(kin->h, j->epsilon, true, start->v_pre - before,
+                       gained_rate(kin, t, scheme, row.joint), &row);
+    } else {
+        set_equation(kin->h, row.value, start->v_pre - before, scheme, &row);
+    }
     row.drives = true;
     append_row(b, &row);
 }
 
-// psi(q, qdot) = coordinate rate - rate(t): a constraint, or a drive of limited effort.
-static void rate_row(const pp_poses *at, double h, const pp_joint *j, pp_row row, pp_row_list *b,
-                     pp_row_list *boxed)
+// psi(q, qdot) = coordinate rate - rate(t): a constraint, or a drive of limited effort. start: as of a target.
+static void rate_row(const pp_poses *at, const pp_kinematics *kin, const pp_joint *j,
+                     const pp_row *start, pp_scheme scheme, pp_row row, pp_row_lists *out)
 {
-    double rate = pp_signal_value(j->rate, at);
+    bool limited = j->rate_effort < PP_INF, stabilised = !limited && j->epsilon > 0.0;
+    double rate = pp_signal_value(j->rate, at), before = pp_signal_value(j->rate, &kin->poses);
+    if (stabilised) {
+        pp_poses end = *at;
+        end.t = kin->poses.t + kin->h;
+        rate = pp_signal_value(j->rate, &end);
+    }
     row.value = 0.0;
     row.drives = true;
     row.rate -= rate;
     row.v_pre -= rate;
-    if (j->rate_effort < PP_INF) {
-        row.lower = -h * j->rate_effort;
-        row.upper = h * j->rate_effort;
-        append_row(boxed, &row);
-    } else {
-        append_row(b, &row);
+    if (limited) {
+        row.lower = -kin->h * j->rate_effort;
+        row.upper = kin->h * j->rate_effort;
     }
+    if (stabilised) {
+        set_stabilised(kin->h, j->epsilon, false, start->v_pre - before,
+                       gained_rate(kin, at->t, scheme, row.joint), &row);
+    }
+    append_row(limited ? &out->boxed : &out->b, &row);
 }
 
 // What gravity gives to the coordinate in two steps at most; an angle by the radius of gyration.
@@ -338,7 +418,7 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         target_row(joints->t, kin, j, &first, scheme, row, &out->b);
     }
     if (j->rate) {
-        rate_row(joints, kin->h, j, row, &out->b, &out->boxed);
+        rate_row(joints, kin, j, &first, scheme, row, out);
     }
     if (j->friction > 0.0) {
         pp_row dry = row;
@@ -408,7 +488,7 @@ bool pp_rows_cross_far_limit(const perp_model *model, const pp_rows *rows, const
 }
 
 // phi of every bilateral row at the poses [m, rad], in the order in which pp_joint_rows wrote them; 0 for soft
-// rows and rates, which are no conditions on positions.
+// rows, rates and stabilised targets, which are no conditions on positions.
 void pp_bilateral_phi(const perp_model *model, const pp_poses *at, const pp_rows *rows,
                       double *value)
 {
@@ -425,7 +505,8 @@ void pp_bilateral_phi(const perp_model *model, const pp_poses *at, const pp_rows
             value[i] = 0.0;
             if (target) {  // comes first
                 build_coordinate(&k, joint, &own[0]);
-                value[i] = own[0].value - pp_expr_value(target, &at->t);
+                double off = own[0].value - pp_expr_value(target, &at->t);
+                value[i] = rows->b[i].stabilised ? 0.0 : off;
                 target = NULL;
             }
         }

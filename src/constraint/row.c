@@ -17,6 +17,7 @@ void pp_row_start(pp_row *row)
     row->lower = -PP_INF;
     row->upper = PP_INF;
     row->drives = row->spring = row->middle = row->bounces = false;
+    row->stabilised = false;
     row->joint = row->force = row->actuator = -1;
 }
 

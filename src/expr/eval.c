@@ -249,6 +249,79 @@ bool pp_expr_uses_inputs(const pp_expr *expr)
     return false;
 }
 
+// How a value depends on some variables: not at all, as a + b . x, or otherwise.
+enum { CONSTANT, AFFINE, CURVED };
+
+static int degree_of_binary(pp_op op, int a, int b)
+{
+    int most = a > b ? a : b;
+    switch (op) {
+    case PP_OP_ADD:
+    case PP_OP_SUBTRACT:
+        return most;
+    case PP_OP_MULTIPLY:
+        return a == CONSTANT || b == CONSTANT ? most : CURVED;
+    case PP_OP_DIVIDE:
+        return b == CONSTANT ? a : CURVED;
+    default:
+        return most == CONSTANT ? CONSTANT : CURVED;
+    }
+}
+
+// The stack machine of run_dual, with degrees in place of values.
+bool pp_expr_is_affine(const pp_expr *expr, int first, int count)
+{
+    int stack[PP_EXPR_DEPTH + 2] = {CONSTANT}, top = -1;
+    for (int k = 0; k < expr->count; k++) {
+        const pp_node *node = &expr->node[k];
+        switch (node->op) {
+        case PP_OP_NUMBER:
+        case PP_OP_INPUT:
+            stack[++top] = CONSTANT;
+            break;
+        case PP_OP_VARIABLE:
+            stack[++top] = node->index >= first && node->index < first + count ? AFFINE : CONSTANT;
+            break;
+        case PP_OP_CLAMP:
+            top -= 2;
+            stack[top] = degree_of_binary(
+                PP_OP_MAX, stack[top], degree_of_binary(PP_OP_MIN, stack[top + 1], stack[top + 2]));
+            break;
+        case PP_OP_IF: {  // both branches may be affine where the condition is constant
+            top -= 2;
+            int most = degree_of_binary(PP_OP_ADD, stack[top + 1], stack[top + 2]);
+            stack[top] = stack[top] == CONSTANT ? most : CURVED;
+            break;
+        }
+        case PP_OP_LESS:
+        case PP_OP_AT_MOST:
+        case PP_OP_GREATER:
+        case PP_OP_AT_LEAST:
+        case PP_OP_EQUAL:
+        case PP_OP_DIFFERS:
+        case PP_OP_AND:
+        case PP_OP_OR:
+        case PP_OP_ADD:
+        case PP_OP_SUBTRACT:
+        case PP_OP_MULTIPLY:
+        case PP_OP_DIVIDE:
+        case PP_OP_POWER:
+        case PP_OP_ATAN2:
+        case PP_OP_MIN:
+        case PP_OP_MAX:
+            top--;
+            stack[top] = degree_of_binary(node->op, stack[top], stack[top + 1]);
+            break;
+        case PP_OP_NEGATE:
+            break;
+        default:
+            stack[top] = stack[top] == CONSTANT ? CONSTANT : CURVED;
+            break;
+        }
+    }
+    return stack[0] != CURVED;
+}
+
 // ── Construction and copies ──────────────────────────────────────────────────────────────────────
 
 // A table without a text: for callers that have the points already.
@@ -313,7 +386,7 @@ const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena)
     return copy;
 }
 
-// The only expression that changes: its one node is in the same memory.
+// Expressions that change have their nodes in the same memory.
 typedef struct number_expr {
     pp_expr expr;
     pp_node node;
@@ -334,4 +407,31 @@ pp_expr *pp_expr_number(double value, pp_arena *arena)
 void pp_expr_number_set(pp_expr *number, double value)
 {
     ((number_expr *)number)->node.value = value;
+}
+
+typedef struct line_expr {
+    pp_expr expr;
+    pp_node node[5];
+} line_expr;
+
+pp_expr *pp_expr_line(pp_arena *arena)
+{
+    line_expr *made = PP_ZEROS(arena, line_expr, 1);
+    if (!made) {
+        return NULL;
+    }
+    // In postfix order: a b x * +
+    static const pp_op op[5] = {PP_OP_NUMBER, PP_OP_NUMBER, PP_OP_VARIABLE, PP_OP_MULTIPLY,
+                                PP_OP_ADD};
+    for (int k = 0; k < 5; k++) {
+        made->node[k].op = op[k];
+    }
+    made->expr = (pp_expr){.count = 5, .node = made->node};
+    return &made->expr;
+}
+
+void pp_expr_line_set(pp_expr *line, double a, double b)
+{
+    ((line_expr *)line)->node[0].value = a;
+    ((line_expr *)line)->node[1].value = b;
 }

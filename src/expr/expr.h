@@ -65,6 +65,10 @@ size_t pp_expr_replace(const char *text, const char *const *name, const char *co
 pp_expr *pp_expr_number(double value, pp_arena *arena);
 void pp_expr_number_set(pp_expr *number, double value);
 
+// The same of a + b x, with x variable 0.
+pp_expr *pp_expr_line(pp_arena *arena);
+void pp_expr_line_set(pp_expr *line, double a, double b);
+
 // A copy in another arena; NULL: no memory, or expr is NULL.
 const pp_expr *pp_expr_copy(const pp_expr *expr, pp_arena *arena);
 
@@ -88,3 +92,6 @@ bool pp_expr_uses(const pp_expr *expr, int k);
 // their number. list NULL: the number only.
 int pp_expr_variables(const pp_expr *expr, int *list);
 bool pp_expr_uses_inputs(const pp_expr *expr);
+// Whether the expression is a + b . x in variables x = [first, first + count), for any values of the others and of inputs.
+// By its form: x*x - x*x + x is not.
+bool pp_expr_is_affine(const pp_expr *expr, int first, int count);

@@ -111,7 +111,8 @@ static pp_law acceleration_law(const pp_machine *machine, const pp_instant *inst
 static double stabilise(const pp_machine *machine, const pp_instant *instant, const pp_hold *hold,
                         int at, int k)
 {
-    double eps = machine->options.eps, rate = instant->rate[at + k];
+    double own = pp_hold_epsilon(machine, hold), rate = instant->rate[at + k];
+    double eps = own > 0.0 ? own : machine->options.eps;
     bool position = hold->kind == PP_HOLD_LOOP || hold->kind == PP_HOLD_TARGET ||
                     hold->kind == PP_HOLD_LIMIT || (hold->kind == PP_HOLD_CONTACT && k == 0);
     if (!(eps < PP_INF)) {

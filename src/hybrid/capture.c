@@ -152,6 +152,9 @@ static perp_status pose_step_laws(pp_flight *flight, double dt, middle *mid, pp_
             if (gap) {
                 mid->allowed[at] = fmax(0.0, 2.0 * instant->value[at] / dt);
                 b[at] += mid->allowed[at];
+            } else if (pp_hold_epsilon(machine, &holds->hold[i]) > 0.0) {
+                b[at] -= pp_hold_decayed(machine, &holds->hold[i], dt, instant->value[at],
+                                         instant->rate[at]);
             } else if (law[i].kind == PP_LAW_EQUAL) {
                 b[at] += instant->value[at] / machine->options.eps;
             }

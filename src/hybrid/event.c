@@ -235,7 +235,7 @@ static perp_status capture(pp_flight *flight)
 static perp_status begin_step(pp_flight *flight)
 {
     double moved, moved_rate;
-    perp_status status = pp_hybrid_project(flight->machine, flight->t, flight->q, flight->qd,
+    perp_status status = pp_hybrid_project(flight->machine, flight->t, false, flight->q, flight->qd,
                                            &moved, &moved_rate, flight->scratch);
     if (status < 0) {
         return status;
@@ -254,6 +254,21 @@ static perp_status begin_step(pp_flight *flight)
     return pp_flight_resolve(flight, NULL);
 }
 
+// Largest part of a coupling's row, which has the unit of its function; 1 of all other rows.
+static double row_size(const perp_model *m, const pp_hold *hold, const pp_row *row)
+{
+    if (hold->joint < 0 || m->joint[hold->joint].kind != PERP_JOINT_COUPLING) {
+        return 1.0;
+    }
+    double most = 0.0;
+    for (int i = 0; i < row->count; i++) {
+        for (int k = 0; k < m->body[row->body[i]].nv; k++) {
+            most = fmax(most, fabs(row->J[i][k]));
+        }
+    }
+    return most > 0.0 ? most : 1.0;
+}
+
 // Counts rows at the end and measures the worst rate of a row that should be zero: all rows of a
 // hold that is held, the normal row of a contact that slides.
 static void measure_end(pp_flight *flight, const pp_instant *instant)
@@ -264,11 +279,16 @@ static void measure_end(pp_flight *flight, const pp_instant *instant)
         const pp_hold *hold = &flight->holds.hold[i];
         // Joints of the tree have no rows: their coordinates cannot violate them.
         int held = hold->mode == PP_HELD ? instant->size[i] : 0;
+        if (pp_hold_epsilon(flight->machine, hold) > 0.0) {  // its rate decays
+            held = 0;
+        }
         if (hold->mode != PP_HELD && hold->kind == PP_HOLD_CONTACT && instant->size[i] > 0) {
             held = 1;
         }
         for (int k = 0; k < held; k++) {
-            out->residual = fmax(out->residual, fabs(instant->rate[instant->at[i] + k]));
+            int at = instant->at[i] + k;
+            double size = row_size(flight->machine->model, hold, &instant->row[at]);
+            out->residual = fmax(out->residual, fabs(instant->rate[at]) / size);
         }
         out->joint_rows += hold->kind < PP_HOLD_MOTOR ? instant->size[i] : 0;
     }

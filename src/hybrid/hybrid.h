@@ -38,10 +38,10 @@ typedef struct pp_machine {
 // ── Consistent states ────────────────────────────────────────────────────────────────────────────
 
 // Moves q onto loops, targets, limits and contacts that are violated, and qd onto the rates of
-// loops, targets and rates, by the least motion in the metric of H. moved: the largest change of a
+// loops and targets, of a start also of drives, by the least motion in the metric of H. moved: the largest change of a
 // coordinate, moved_rate: of a rate.                                                   theory (H12)
-perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
-                              double *moved, double *moved_rate, pp_arena *arena);
+perp_status pp_hybrid_project(const pp_machine *machine, double t, bool start, double *q,
+                              double *qd, double *moved, double *moved_rate, pp_arena *arena);
 
 // ── A step through events ────────────────────────────────────────────────────────────────────────
 

@@ -85,7 +85,7 @@ static bool may_bounce(const collision *c, int i)
 static void newton_restitution(const collision *c, double s, double *b)
 {
     const pp_instant *instant = c->moment;
-    memcpy(b, instant->rate, (size_t)instant->rows * sizeof *b);
+    pp_instant_rates_to_remove(c->machine, instant, c->holds, b);
     for (int i = 0; i < c->holds->count; i++) {
         int at = instant->at[i];
         if (may_bounce(c, i) && instant->rate[at] < -c->bounces->rest) {
@@ -121,7 +121,7 @@ static perp_status poisson(const collision *c, double s, pp_laws *laws, double *
     }
     // Velocities after compression and return; the impulses of this problem come on top, and
     // keep contacts from closing.
-    memcpy(b, instant->rate, rows * sizeof *b);
+    pp_instant_rates_to_remove(c->machine, instant, c->holds, b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, first, b);
     pp_gemv(instant->rows, instant->rows, 1.0, instant->A, instant->rows, back, b);
     pp_dependent_rows_agree(&instant->ties, instant->rate_scale, b);

@@ -51,6 +51,30 @@ pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena)
     return &holds->hold[holds->count++];
 }
 
+double pp_hold_epsilon(const pp_machine *machine, const pp_hold *hold)
+{
+    bool may = hold->kind == PP_HOLD_TARGET || hold->kind == PP_HOLD_RATE;
+    return may ? machine->model->joint[hold->joint].epsilon : 0.0;
+}
+
+double pp_hold_decayed(const pp_machine *machine, const pp_hold *hold, double dt, double value,
+                       double rate)
+{
+    double eps = pp_hold_epsilon(machine, hold), s = 1.0 + dt / eps;
+    return hold->kind == PP_HOLD_TARGET ? (rate - dt * value / (eps * eps)) / (s * s) : rate / s;
+}
+
+void pp_instant_rates_to_remove(const pp_machine *machine, const pp_instant *instant,
+                                const pp_holds *holds, double *b)
+{
+    memcpy(b, instant->rate, (size_t)instant->rows * sizeof *b);
+    for (int i = 0; i < holds->count; i++) {
+        if (pp_hold_epsilon(machine, &holds->hold[i]) > 0.0 && instant->size[i] > 0) {
+            b[instant->at[i]] = 0.0;
+        }
+    }
+}
+
 // False: out of memory.
 static bool add_joint(pp_holds *out, pp_hold_kind kind, int joint, pp_arena *arena)
 {
@@ -708,6 +732,8 @@ perp_status pp_instant_make(pp_instant *out, const pp_machine *machine, double t
     out->size = out->at + holds->count;
     perp_status status = pp_tree_run(&out->pass, machine->tree, t, q, qd, arena);
     out->pass.rotors = true;
+    out->pass.turn = machine->turn;
+    out->pass.input = machine->drive ? machine->drive->input : NULL;
     if (status < 0) {
         return status;
     }

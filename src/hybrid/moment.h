@@ -59,6 +59,12 @@ typedef struct pp_hold {
     double rate;              // and its normal rate then [m/s]
 } pp_hold;
 
+// Time constant of a stabilised target or rate [s]; 0: of any other hold.                theory (A10)
+double pp_hold_epsilon(const pp_machine *machine, const pp_hold *hold);
+// Its rate after dt, by an implicit Euler step.
+double pp_hold_decayed(const pp_machine *machine, const pp_hold *hold, double dt, double value,
+                       double rate);
+
 typedef struct pp_holds {
     int count, room;
     pp_hold *hold;
@@ -102,6 +108,11 @@ typedef struct pp_instant {
     pp_contact *contact;  // holds: geometry of contacts
     bool lost;            // a contact is not where it was: the feature has gone
 } pp_instant;
+
+// Rates that impulses take away: those of the rows, but stabilised targets and rates keep theirs, since their equations
+// (A10) are of second and first order.
+void pp_instant_rates_to_remove(const pp_machine *machine, const pp_instant *instant,
+                                const pp_holds *holds, double *b);
 
 // Makes the instant of (t, q, qd) in the arena; q and qd are not copied. forces: false where
 // velocities are enough, `free` and `drift` are then not filled.                  theory (H2), (H6)

@@ -15,11 +15,16 @@
 
 enum { ROUNDS = 20 };
 
-// step = -H^-1 J^T (J H^-1 J^T)^+ x, the least motion in the metric of H that changes the rows by
-// -x. positions: over loops, targets, and the normal rows of violated limits and contacts; else
-// over loops, targets and rates.
-static perp_status least_motion(const pp_instant *instant, const pp_holds *holds, bool positions,
-                                const double *x, double *step, pp_arena *arena)
+// Positions: loops, targets, and the normal rows of violated limits and contacts. Rates: loops; of a start also
+// targets and drives of rates. Later these follow inputs and what is set, whose jumps are impulses: those of
+// project_velocities in resolve.c.
+typedef enum projected_level { POSITIONS, RATES, RATES_OF_START } projected_level;
+
+// step = -H^-1 J^T (J H^-1 J^T)^+ x, the least motion in the metric of H that changes the rows of a
+// level by -x.
+static perp_status least_motion(const pp_machine *machine, const pp_instant *instant,
+                                const pp_holds *holds, projected_level level, const double *x,
+                                double *step, pp_arena *arena)
 {
     int n = 0, rows = instant->rows;
     int *row = PP_ARRAY(arena, int, rows);
@@ -31,9 +36,11 @@ static perp_status least_motion(const pp_instant *instant, const pp_holds *holds
         // Motors and dry friction have finite efforts and are no conditions on the state.
         pp_hold_kind kind = holds->hold[i].kind;
         bool unilateral = pp_hold_is_unilateral(&holds->hold[i]);
-        bool in = kind == PP_HOLD_LOOP || kind == PP_HOLD_TARGET ||
-                  (!positions && kind == PP_HOLD_RATE) || (positions && unilateral);
-        if (!in) {
+        bool in = kind == PP_HOLD_LOOP || (kind == PP_HOLD_TARGET && level != RATES) ||
+                  (level == RATES_OF_START && kind == PP_HOLD_RATE) ||
+                  (level == POSITIONS && unilateral);
+        // Stabilised targets and rates keep their errors.
+        if (!in || pp_hold_epsilon(machine, &holds->hold[i]) > 0.0) {
             continue;
         }
         for (int k = 0; k < instant->size[i] && !(unilateral && k > 0); k++) {
@@ -117,6 +124,19 @@ static perp_status add_violated(const pp_machine *machine, double t, const doubl
     return PERP_OK;
 }
 
+// The largest error of position that is to be removed.
+static double worst_value(const pp_machine *machine, const pp_instant *instant,
+                          const pp_holds *holds)
+{
+    double worst = 0.0;
+    for (int i = 0; i < holds->count; i++) {
+        bool kept = pp_hold_epsilon(machine, &holds->hold[i]) > 0.0;
+        int rows = kept ? 0 : instant->size[i];
+        worst = fmax(worst, pp_norm_inf(rows, instant->value + instant->at[i]));
+    }
+    return worst;
+}
+
 // Newton's method on all positions; moved: the largest change of a coordinate.
 // Leaves its work in the arena.
 static perp_status project_positions(const pp_machine *machine, const pp_holds *holds, double t,
@@ -137,12 +157,12 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
         }
         // Ends at rounding, or where the error no longer halves: equations
         // may contradict each other.
-        double worst = pp_norm_inf(instant.rows, instant.value);
+        double worst = worst_value(machine, &instant, holds);
         if (!(worst > 1e-14 * machine->length) || !(worst < 0.5 * last)) {
             return status;
         }
         last = worst;
-        status = least_motion(&instant, holds, true, instant.value, step, arena);
+        status = least_motion(machine, &instant, holds, POSITIONS, instant.value, step, arena);
         if (status < 0) {
             return status;
         }
@@ -156,8 +176,8 @@ static perp_status project_positions(const pp_machine *machine, const pp_holds *
 }
 
 // pp_hybrid_project; leaves its work in the arena.
-static perp_status project_state(const pp_machine *machine, double t, double *q, double *qd,
-                                 double *moved, double *moved_rate, pp_arena *arena)
+static perp_status project_state(const pp_machine *machine, double t, bool start, double *q,
+                                 double *qd, double *moved, double *moved_rate, pp_arena *arena)
 {
     pp_holds holds;
     pp_instant instant;
@@ -184,7 +204,8 @@ static perp_status project_state(const pp_machine *machine, double t, double *q,
     if (status < 0) {
         return status;
     }
-    status = least_motion(&instant, &holds, false, instant.rate, step, arena);
+    status = least_motion(machine, &instant, &holds, start ? RATES_OF_START : RATES, instant.rate,
+                          step, arena);
     if (status < 0) {
         return status;
     }
@@ -195,11 +216,11 @@ static perp_status project_state(const pp_machine *machine, double t, double *q,
     return PERP_OK;
 }
 
-perp_status pp_hybrid_project(const pp_machine *machine, double t, double *q, double *qd,
-                              double *moved, double *moved_rate, pp_arena *arena)
+perp_status pp_hybrid_project(const pp_machine *machine, double t, bool start, double *q,
+                              double *qd, double *moved, double *moved_rate, pp_arena *arena)
 {
     pp_mark mark = pp_arena_mark(arena);
-    perp_status status = project_state(machine, t, q, qd, moved, moved_rate, arena);
+    perp_status status = project_state(machine, t, start, q, qd, moved, moved_rate, arena);
     pp_arena_release(arena, mark);
     return status;
 }

@@ -50,7 +50,7 @@ static perp_status project_velocities(pp_flight *flight, const pp_holds *holds)
     if (!r || !law) {
         return PERP_ERR_MEMORY;
     }
-    memcpy(b, instant.rate, (size_t)instant.rows * sizeof *b);
+    pp_instant_rates_to_remove(flight->machine, &instant, holds, b);
     pp_dependent_rows_agree(&instant.ties, instant.rate_scale, b);
     for (int i = 0; i < holds->count; i++) {
         law[i] = settling(&instant, holds, i);

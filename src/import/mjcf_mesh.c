@@ -5,6 +5,8 @@
 // shown need not exist.
 #include "import/mjcf.h"
 
+#include "format/format.h"
+
 #include <string.h>
 
 // The name of a file without folders and extension: the name of a mesh that has none.
@@ -157,9 +159,7 @@ static bool parse_heights(pp_robot_hfield *field, const char *text, size_t size,
         return fits;
     }
     for (int k = 0; k < count[0] * count[1]; k++) {
-        float x;
-        memcpy(&x, text + sizeof count + 4 * (size_t)k, sizeof x);
-        height[k] = x;
+        height[k] = pp_float_at(text + sizeof count + 4 * (size_t)k);
     }
     return true;
 }

@@ -89,6 +89,7 @@ bool pp_builder_name(perp_builder *b, const char *what, const char **name, int i
 bool pp_convert_body(perp_builder *b, const perp_body_def *def, pp_body *body);
 bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_shape *shape);
 bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *joint);
+bool pp_convert_coupling(perp_builder *b, const perp_joint_def *def, pp_joint *coupling);
 bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force);
 
 // Kinds of shape that exist in the plane, and in space; some do in both.

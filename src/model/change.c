@@ -41,12 +41,15 @@ perp_model *pp_model_own(const perp_model *model, pp_arena *arena)
                    &own->actuator);
     own->steady = PP_ZEROS(arena, pp_steady, model->bodies);
     own->number = PP_ZEROS(arena, pp_expr *, model->joints);
-    if (!ok || !own->steady || !own->number) {
+    own->line = PP_ZEROS(arena, pp_expr *, model->joints);
+    if (!ok || !own->steady || !own->number || !own->line) {
         return NULL;
     }
     for (int i = 0; i < model->joints; i++) {
         own->number[i] = model->joint[i].rate ? pp_expr_number(0.0, arena) : NULL;
-        if (model->joint[i].rate && !own->number[i]) {
+        own->line[i] = model->joint[i].target ? pp_expr_line(arena) : NULL;
+        if ((model->joint[i].rate && !own->number[i]) ||
+            (model->joint[i].target && !own->line[i])) {
             return NULL;
         }
     }
@@ -56,7 +59,7 @@ perp_model *pp_model_own(const perp_model *model, pp_arena *arena)
 // ── Values ───────────────────────────────────────────────────────────────────────────────────────
 
 // Numbers of the change, in the order of pp_change_kind.
-static const int counts[PP_CHANGE_KINDS] = {3, 3, 4, 4, 6, 2, 15};
+static const int counts[PP_CHANGE_KINDS] = {3, 3, 4, 4, 6, 2, 15, 3};
 
 pp_change pp_model_read_change(const perp_model *model, pp_change_kind kind, int object)
 {
@@ -131,6 +134,16 @@ static perp_status check_values(const perp_model *m, const pp_change *c, perp_er
                            m->actuator[i].name);
         }
         return PERP_OK;
+    case PP_CHANGE_TARGET:
+        if (!m->joint[i].target) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "joint '%s' has no target to set; give it one in the model",
+                           m->joint[i].name);
+        }
+        return pp_all_finite(3, v) ? PERP_OK
+                                   : pp_fail(error, PERP_ERR_ARGUMENT,
+                                             "joint '%s': the target and its rate must be finite",
+                                             m->joint[i].name);
     case PP_CHANGE_JOINT:
         if (!m->joint[i].rate) {
             return pp_fail(error, PERP_ERR_ARGUMENT,
@@ -165,7 +178,8 @@ perp_status pp_model_check_change(const perp_model *model, const pp_change *chan
                                           model->listed,
                                           model->actuators,
                                           model->joints,
-                                          model->bodies};
+                                          model->bodies,
+                                          model->joints};
     if (change->kind < 0 || change->kind >= PP_CHANGE_KINDS || change->object < 0 ||
         change->object >= objects[change->kind]) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "object %d does not exist", change->object);
@@ -212,6 +226,10 @@ void pp_model_apply_change(perp_model *own, const pp_change *c)
         pp_expr_number_set(own->number[i], v[0]);
         own->joint[i].rate = own->number[i];
         own->joint[i].rate_effort = v[1];
+        break;
+    case PP_CHANGE_TARGET:  // x + r (t - t0)
+        pp_expr_line_set(own->line[i], v[1] - v[2] * v[0], v[2]);
+        own->joint[i].target = own->line[i];
         break;
     case PP_CHANGE_BODY:
         own->steady[i] = (pp_steady){.t0 = v[0],

@@ -155,26 +155,9 @@ static bool control_by_name(perp_builder *b, const pp_actuator *a, char *text, s
     return perp_builder_add_input(b, &def).i >= 0;
 }
 
-// Everything that a caller can get wrong, with the name of the actuator. NaN fails every comparison, and so is refused.
-static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
+// Numbers of the law. NaN fails every comparison, and so is refused.
+static bool check_gains(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
 {
-    const pp_joint *joint = b->joints.items;
-    if (def->kind < PERP_ACTUATOR_MOTOR || def->kind > PERP_ACTUATOR_GENERAL) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': unknown kind %d", a->name,
-                              (int)def->kind);
-    }
-    if (def->joint.i < 0 || def->joint.i >= b->joints.count) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': joint %d does not exist", a->name,
-                              def->joint.i);
-    }
-    // An effort needs a coordinate to act along.
-    perp_joint_kind kind = joint[def->joint.i].kind;
-    if (kind == PERP_JOINT_WELD || kind == PERP_JOINT_GEAR || kind == PERP_JOINT_SPHERICAL) {
-        return pp_builder_bad(b, PERP_ERR_MODEL,
-                              "actuator '%s': joint '%s' has no coordinate; use a joint that has "
-                              "one, or add one of kind angle",
-                              a->name, joint[def->joint.i].name);
-    }
     if (!isfinite(def->gear) || def->gear == 0.0 || !isfinite(def->gain) ||
         !isfinite(def->bias[0]) || !isfinite(def->bias[1]) || !isfinite(def->bias[2])) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -195,6 +178,117 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
                               a->name);
     }
     return true;
+}
+
+// A site of a body that can move, something to push with, and no gain on a position.
+static bool check_site(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
+{
+    const pp_site *site = b->sites.items;
+    const pp_body *body = b->bodies.items;
+    if (def->site.i >= b->sites.count) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': site %d does not exist", a->name,
+                              def->site.i);
+    }
+    site += def->site.i;
+    if (def->joint.i >= 0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': it acts along a joint or at a site, not both",
+                              a->name);
+    }
+    if (body[site->body].nv == 0) {
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "actuator '%s': site '%s' is on a body that forces do not move; use a "
+            "site of a dynamic body",
+            a->name, site->name);
+    }
+    double size = pp_dot3(def->force_S, def->force_S) + pp_dot3(def->torque_S, def->torque_S);
+    if (!isfinite(size) || !(size > 0.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': an actuator at a site needs a force or a torque "
+                              "along the axes of the site, finite and not 0",
+                              a->name);
+    }
+    if (def->kind == PERP_ACTUATOR_POSITION ||
+        (def->kind == PERP_ACTUATOR_GENERAL && def->bias[1] != 0.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': a site has a velocity but no position; use a motor, "
+                              "velocity or general actuator with bias[1] = 0",
+                              a->name);
+    }
+    return true;
+}
+
+// Everything that a caller can get wrong, with the name of the actuator.
+static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
+{
+    const pp_joint *joint = b->joints.items;
+    if (def->kind < PERP_ACTUATOR_MOTOR || def->kind > PERP_ACTUATOR_GENERAL) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': unknown kind %d", a->name,
+                              (int)def->kind);
+    }
+    if (def->site.i >= 0) {
+        return check_site(b, def, a) && check_gains(b, def, a);
+    }
+    if (def->joint.i < 0 || def->joint.i >= b->joints.count) {
+        return pp_builder_bad(
+            b, PERP_ERR_MODEL,
+            "actuator '%s': joint %d does not exist; an actuator needs a joint or "
+            "a site",
+            a->name, def->joint.i);
+    }
+    // An effort needs a coordinate to act along.
+    perp_joint_kind kind = joint[def->joint.i].kind;
+    bool position = def->kind == PERP_ACTUATOR_POSITION ||
+                    (def->kind == PERP_ACTUATOR_GENERAL && def->bias[1] != 0.0);
+    if (position && (joint[def->joint.i].velocity || joint[def->joint.i].site > 0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': joint '%s' has a velocity but no position; use a "
+                              "motor, velocity or general actuator with bias[1] = 0",
+                              a->name, joint[def->joint.i].name);
+    }
+    if (kind == PERP_JOINT_WELD || kind == PERP_JOINT_GEAR || kind == PERP_JOINT_SPHERICAL) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': joint '%s' has no coordinate; use a joint that has "
+                              "one, or add one of kind angle",
+                              a->name, joint[def->joint.i].name);
+    }
+    return check_gains(b, def, a);
+}
+
+// What an actuator at a site acts along: a coupling without a function. Returns its number, -1: failed.
+static int add_site_joint(perp_builder *b, const perp_actuator_def *def, const pp_actuator *a)
+{
+    const pp_site *site = (const pp_site *)b->sites.items + def->site.i;
+    perp_joint_def own = perp_joint_default();
+    size_t size = strlen(a->name) + strlen(site->name) + 5;
+    char *name = PP_ARRAY(b->arena, char, size);
+    pp_joint *joint = pp_builder_grow(b, &b->joints, sizeof *joint);
+    if (!name || !joint) {
+        pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
+        return -1;
+    }
+    pp_print(name, size, "%s at %s", a->name, site->name);
+    own.name = name;
+    own.kind = PERP_JOINT_COUPLING;
+    *joint = (pp_joint){.name = name,
+                        .kind = PERP_JOINT_COUPLING,
+                        .a = site->body,
+                        .b = site->body,
+                        .r_A = site->X_BS.p,
+                        .r_B = site->X_BS.p,
+                        .joint_a = -1,
+                        .joint_b = -1,
+                        .site = def->site.i + 1,
+                        .force_B = def->force_S,
+                        .torque_B = def->torque_S,
+                        .lower = own.lower,
+                        .upper = own.upper,
+                        .rate_effort = own.rate_effort};
+    bool ok =
+        pp_builder_name(b, "joint", &joint->name, b->joints.count - 1, &b->joints, sizeof *joint) &&
+        pp_builder_keep_def(b, PP_DEF_JOINT, &own);
+    return pp_builder_keep(&b->joints, ok);
 }
 
 // The definition as the one law (A1); kinds differ in their gains only.
@@ -220,7 +314,10 @@ static bool convert_actuator(perp_builder *b, const perp_actuator_def *def, pp_a
         control = text;
     }
     a->kind = def->kind;
-    a->joint = def->joint.i;
+    a->joint = def->site.i >= 0 ? add_site_joint(b, def, a) : def->joint.i;
+    if (a->joint < 0) {
+        return false;
+    }
     a->gear = def->gear;
     a->lower = def->lower;
     a->upper = def->upper;

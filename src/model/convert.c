@@ -464,110 +464,6 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
     return true;
 }
 
-// The coordinates that an expression may use: t, then q[joint] of all joints before; NULL: no memory, with the error set.
-static const char **coordinate_names(perp_builder *b, int count)
-{
-    const pp_joint *joint = b->joints.items;
-    const char **names = PP_ARRAY(b->arena, const char *, 1 + (size_t)count);
-    if (!names) {
-        pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
-        return NULL;
-    }
-    names[0] = "t";
-    for (int i = 0; i < count; i++) {
-        size_t size = strlen(joint[i].name) + 4;
-        char *text = PP_ARRAY(b->arena, char, size);
-        if (!text) {
-            pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
-            return NULL;
-        }
-        pp_print(text, size, "q[%s]", joint[i].name);
-        names[1 + i] = text;
-    }
-    return names;
-}
-
-// Free bodies that the joints of a coupling hold, each once; -1: more than a row has room for.
-static int coupled_bodies(const perp_builder *b, const pp_joint *coupling,
-                          int body[PP_COUPLING_BODIES])
-{
-    const pp_joint *joint = b->joints.items;
-    const pp_body *bodies = b->bodies.items;
-    int count = 0;
-    for (int i = 0; i < 2 * coupling->terms; i++) {
-        const pp_joint *of = &joint[coupling->term[i / 2]];
-        int at = i % 2 ? of->a : of->b, k = 0;
-        while (k < count && body[k] != at) {
-            k++;
-        }
-        if (bodies[at].nv == 0 || k < count) {
-            continue;
-        }
-        if (count == PP_COUPLING_BODIES) {
-            return -1;
-        }
-        body[count++] = at;
-    }
-    return count;
-}
-
-// Terms are the joints that the function uses. The function is parsed twice: with all joints, to find them, and with them
-// alone, so that its variables are few.
-static bool convert_coupling(perp_builder *b, const perp_joint_def *def, pp_joint *coupling)
-{
-    int before = b->joints.count - 1, term[PP_COUPLING_TERMS], body[PP_COUPLING_BODIES];
-    const char **names = def->coordinate ? coordinate_names(b, before) : NULL;
-    if (!def->coordinate) {
-        return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a coupling needs a coordinate",
-                              coupling->name);
-    }
-    pp_expr_names scope = {.variable = names, .variables = 1 + before};
-    const pp_expr *all;
-    if (!names ||
-        !pp_builder_expr_in(b, coupling->name, "coordinate", def->coordinate, &scope, &all)) {
-        return false;
-    }
-    for (int i = 0; i < before; i++) {
-        const pp_joint *of = (const pp_joint *)b->joints.items + i;
-        if (!pp_expr_uses(all, 1 + i)) {
-            continue;
-        }
-        if (of->kind == PERP_JOINT_GEAR || of->kind == PERP_JOINT_COUPLING ||
-            of->kind == PERP_JOINT_WELD || of->kind == PERP_JOINT_SPHERICAL) {
-            return pp_builder_bad(b, PERP_ERR_MODEL,
-                                  "joint '%s': a coupling needs joints with a coordinate of their "
-                                  "own, and '%s' has none",
-                                  coupling->name, of->name);
-        }
-        if (coupling->terms == PP_COUPLING_TERMS) {
-            return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a coupling has at most %d joints",
-                                  coupling->name, (int)PP_COUPLING_TERMS);
-        }
-        term[coupling->terms++] = i;
-        names[coupling->terms] = names[1 + i];
-    }
-    int *own = PP_ARRAY(b->arena, int, coupling->terms);
-    if (!own) {
-        return pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
-    }
-    memcpy(own, term, (size_t)coupling->terms * sizeof *own);
-    coupling->term = own;
-    int count = coupled_bodies(b, coupling, body);
-    if (count <= 0) {
-        return pp_builder_bad(
-            b, PERP_ERR_MODEL,
-            count < 0 ? "joint '%s': the joints of a coupling may move at most 8 free bodies"
-                      : "joint '%s': a coupling needs a joint of a free body",
-            coupling->name);
-    }
-    // A body that is free, which its impulse is recorded at, and another.
-    coupling->b = body[0];
-    coupling->a = body[count - 1];
-    scope.variables = 1 + coupling->terms;
-    return pp_builder_expr_in(b, coupling->name, "coordinate", def->coordinate, &scope,
-                              &coupling->function);
-}
-
 // Ranges of all numbers of a joint, and whether its kind has a coordinate for what acts on it.
 static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
 {
@@ -622,6 +518,22 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
                               "joint '%s': a coupling has no armature; give it to its joints",
                               joint->name);
     }
+    if (def->kind == PERP_JOINT_COUPLING && def->velocity &&
+        (def->target || def->lower <= def->upper || def->stiffness > 0.0)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': a coupling of velocities has no position for a target, "
+                              "limits or a spring; use rate, friction or damping, or give a "
+                              "coordinate instead of the velocity",
+                              joint->name);
+    }
+    // A motor of limited effort, or nothing to hold, leaves nothing to stabilise.
+    bool holds = def->target || (def->rate && !isfinite(def->rate_effort));
+    if (!(def->epsilon >= 0.0) || !isfinite(def->epsilon) || (def->epsilon > 0.0 && !holds)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': epsilon is a time >= 0 for a joint with a target, or a "
+                              "rate without rate_effort",
+                              joint->name);
+    }
     if (needs && def->kind == PERP_JOINT_SPHERICAL) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "joint '%s': a spherical joint has no coordinate; to drive or limit "
@@ -638,6 +550,7 @@ static bool convert_coordinate(perp_builder *b, const perp_joint_def *def, pp_jo
     joint->damping = def->damping;
     joint->rest = def->rest;
     joint->armature = def->armature;
+    joint->epsilon = def->epsilon;
     joint->rate_effort = def->rate_effort;
     joint->friction = def->friction;
     joint->lower = def->lower;
@@ -667,7 +580,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
         return convert_gear(b, def, joint);
     }
     if (def->kind == PERP_JOINT_COUPLING) {
-        return convert_coupling(b, def, joint) && convert_coordinate(b, def, joint);
+        return pp_convert_coupling(b, def, joint) && convert_coordinate(b, def, joint);
     }
     if (!two_bodies(b, "joint", joint->name, def->a, def->b)) {
         return false;

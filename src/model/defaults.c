@@ -80,6 +80,7 @@ perp_actuator_def perp_actuator_default(void)
 {
     return (perp_actuator_def){.kind = PERP_ACTUATOR_MOTOR,
                                .joint = {-1},
+                               .site = {-1},
                                .gear = 1.0,
                                .damping_ratio = -1.0,
                                .gain = 1.0,

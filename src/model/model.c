@@ -151,6 +151,7 @@ static void copy_contents(copier *c, perp_model *m)
         copy_expr(c, &m->joint[i].target);
         copy_expr(c, &m->joint[i].rate);
         copy_expr(c, &m->joint[i].function);
+        copy_expr(c, &m->joint[i].velocity);
         m->joint[i].term = copy_items(c, m->joint[i].term, m->joint[i].terms, sizeof(int));
     }
     for (int i = 0; i < m->inputs; i++) {
@@ -384,6 +385,10 @@ static uint64_t fingerprint_of(const perp_model *m)
         hash = pp_hash(hash, &joint->r_A, sizeof joint->r_A);
         hash = pp_hash(hash, &joint->r_B, sizeof joint->r_B);
         hash = pp_hash(hash, &joint->axis_A, sizeof joint->axis_A);
+        if (joint->site > 0) {
+            hash = pp_hash(hash, &joint->force_B, sizeof joint->force_B);
+            hash = pp_hash(hash, &joint->torque_B, sizeof joint->torque_B);
+        }
     }
     for (int i = 0; i < m->inputs; i++) {
         hash = hash_text(hash, m->input[i].name);

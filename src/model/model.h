@@ -141,6 +141,14 @@ typedef struct pp_joint {
     int joint_a, joint_b;  // gear: the joints whose coordinates it couples
     // Coupling: its coordinate as a function of t, and of the coordinates of the joints term[k] as variable 1 + k.
     const pp_expr *function;
+    // Coupling without a coordinate: its rate as a function of t, of the coordinates of term[k] as variable 1 + k, of their
+    // rates as variable 1 + terms + k, and of inputs. Its coordinate counts as 0.
+    const pp_expr *velocity;
+    bool linear;  // in the rates
+    // Coupling of an actuator at a site: force and torque at r_B that a unit effort is, in the axes of b; of the definition
+    // in those of the site, its number + 1. Its rate is their power, its coordinate counts as 0.
+    int site;
+    perp_vec3 force_B, torque_B;
     const int *term;
     int terms;
     // What acts along the coordinate [m or rad]: drives, dry friction [N or N m], limits (none
@@ -149,6 +157,7 @@ typedef struct pp_joint {
     double rate_effort, friction, lower, upper, limit_restitution;
     double stiffness, damping, rest;
     double armature;       // inertia along the coordinate [kg m^2 or kg]
+    double epsilon;        // of a stabilised target or rate [s]; 0: not stabilised
     perp_collide collide;  // whether the shapes of a and b collide
     int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;
@@ -306,6 +315,7 @@ struct perp_model {
     // Of a model that a sim has for itself (change.c); otherwise NULL.
     pp_steady *steady;  // bodies
     pp_expr **number;   // joints: room for a rate that is set
+    pp_expr **line;     // joints: room for a target that is set
     pp_pair_exclusions meet;
 };
 
@@ -342,6 +352,7 @@ perp_status pp_builder_keyframe_status(const perp_builder *builder, perp_keyfram
 //   contact    the same of a listed contact
 //   actuator   gain bias_0 bias_1 bias_2 lower upper
 //   joint      rate, largest effort
+//   target     t0, coordinate then, rate: of a joint
 //   body       t0, position, angle, quaternion, velocity, angular velocity
 typedef enum pp_change_kind {
     PP_CHANGE_GRAVITY,
@@ -351,6 +362,7 @@ typedef enum pp_change_kind {
     PP_CHANGE_ACTUATOR,
     PP_CHANGE_JOINT,
     PP_CHANGE_BODY,
+    PP_CHANGE_TARGET,
     PP_CHANGE_KINDS,
 } pp_change_kind;
 

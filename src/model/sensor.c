@@ -274,6 +274,18 @@ void pp_model_set_sensors(perp_model *m)
         }
         site->X_BS.R = pp_quat_matrix(site->rot_BS);
     }
+    // Directions of actuators at sites, so far in the axes of the site.
+    for (int i = 0; i < m->joints; i++) {
+        pp_joint *j = &m->joint[i];
+        if (j->site > 0) {
+            const pp_mat3 *R = &m->site[j->site - 1].X_BS.R;
+            j->force_B = pp_mul(R, j->force_B);
+            j->torque_B = pp_mul(R, j->torque_B);
+            if (!m->spatial) {
+                j->force_B.z = j->torque_B.x = j->torque_B.y = 0.0;
+            }
+        }
+    }
     for (int i = 0; i < m->sensors; i++) {
         pp_sensor *s = &m->sensor[i];
         const sensor_card *card = &cards[s->kind];

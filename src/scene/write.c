@@ -538,10 +538,14 @@ static void put_joints(writer *w)
     static const char *const by_hand[] = {"at", "collide", "lower", "upper", NULL};
     const perp_joint_def *def = m->def[PP_DEF_JOINT];
     const pp_joint_input usual = {.def = perp_joint_default()};
+    int written = 0;
     for (int i = 0; i < m->joints; i++) {
         pp_joint_input joint = {.def = def[i]};
+        if (m->joint[i].site > 0) {  // comes with its actuator
+            continue;
+        }
         joint.def.name = m->joint[i].name;
-        open_list(w, "joints", i);
+        open_list(w, "joints", written++);
         put_kind(w, &pp_joint_object, (int)def[i].kind);
         put_fields(w, &pp_joint_object, (int)def[i].kind, &joint,
                    (put_rule){&usual, by_hand, false});
@@ -558,7 +562,7 @@ static void put_joints(writer *w)
         }
         put(w, "}");
     }
-    close_list(w, m->joints);
+    close_list(w, written);
 }
 
 static void put_forces(writer *w)

@@ -291,6 +291,30 @@ perp_status perp_sim_joint_rate_set(perp_sim *sim, perp_joint joint, double rate
     return change(sim, &to);
 }
 
+perp_status perp_sim_joint_target_set(perp_sim *sim, perp_joint joint, double position, double rate)
+{
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
+    const perp_model *m = sim->model;
+    pp_change to = {
+        .kind = PP_CHANGE_TARGET, .object = joint.i, .value = {sim->now.t, position, rate}};
+    if (joint.i >= 0 && joint.i < m->joints && sim->def.stepper == PERP_STEPPER_EVENT &&
+        m->joint[joint.i].target && !(m->joint[joint.i].epsilon > 0.0)) {
+        pp_row row;
+        pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+        pp_joint_coordinate(m, &now, joint.i, &row);
+        // as exact as coordinates are found (H12)
+        if (fabs(position - row.value) > 1e-8 * (1.0 + fabs(row.value))) {
+            return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                           "joint '%s': 'event' cannot move it from %g to %g at once; start at its "
+                           "coordinate with a rate, or give the joint an epsilon",
+                           m->joint[joint.i].name, row.value, position);
+        }
+    }
+    return change(sim, &to);
+}
+
 // ── Kinematic bodies ─────────────────────────────────────────────────────────────────────────────
 
 perp_status perp_sim_body_motion_set(perp_sim *sim, perp_body body, const perp_pose *X_WB,
@@ -384,7 +408,8 @@ perp_status perp_sim_joint_apply(perp_sim *sim, perp_joint joint, double effort)
                        m->joint[joint.i].name);
     }
     const pp_joint *j = &m->joint[joint.i];
-    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
     pp_row row;
     pp_joint_coordinate(m, &now, joint.i, &row);
     for (int k = 0; k < row.count; k++) {

@@ -61,7 +61,8 @@ static void find_variables(perp_sim *sim)
 {
     const perp_model *m = sim->model;
     pp_controls *c = &sim->controls;
-    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
     c->variable[0] = sim->now.t;
     for (int i = 0; i < m->joints; i++) {
         pp_row row;

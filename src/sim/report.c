@@ -263,7 +263,8 @@ perp_joint_state perp_sim_joint(const perp_sim *sim, perp_joint joint)
         return out;
     }
     pp_row row;
-    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
     pp_joint_coordinate(m, &now, joint.i, &row);
     out.coordinate = row.value;
     out.rate = row.v_pre;

@@ -233,7 +233,8 @@ void pp_sim_sensors_add(perp_sim *sim)
 static void read_joint(const perp_sim *sim, const pp_sensor *s, double *out)
 {
     pp_row row;
-    pp_poses now = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
+    pp_poses now = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
     pp_joint_coordinate(sim->model, &now, s->joint, &row);
     *out = s->kind == PERP_SENSOR_JOINT_POSITION ? row.value : row.v_pre;
 }

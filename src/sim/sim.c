@@ -107,6 +107,30 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
     return PERP_OK;
 }
 
+// What a stepper cannot do with a constraint of the model, with its name.
+static perp_status check_constraints(const perp_model *m, const perp_sim_def *def,
+                                     perp_error *error)
+{
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        // impulses of an impact act along d psi / d qdot, which changes within the impact
+        if (def->stepper == PERP_STEPPER_EVENT && j->velocity && !j->linear) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "joint '%s': its velocity is not linear in the rates dq[…], which "
+                           "'event' needs; use stewart-trinkle, which linearises it in each step",
+                           j->name);
+        }
+        // errors decay by accelerations, which motion without inertia does not have
+        if (def->stepper == PERP_STEPPER_QUASISTATIC && j->epsilon > 0.0) {
+            return pp_fail(error, PERP_ERR_ARGUMENT,
+                           "joint '%s': 'quasistatic' has no accelerations for epsilon to act on; "
+                           "omit epsilon, or use stewart-trinkle",
+                           j->name);
+        }
+    }
+    return PERP_OK;
+}
+
 // An angle is known up to whole turns: at->turn says near which one it was. Joints without a coordinate get 0, so that saved
 // states are defined to the last byte.
 void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn)
@@ -168,6 +192,10 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     perp_sim_def standard = perp_sim_default();
     def = def ? def : &standard;
     perp_status status = check_def(def, error);
+    if (status < 0) {
+        return status;
+    }
+    status = check_constraints(model, def, error);
     if (status < 0) {
         return status;
     }

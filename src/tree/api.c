@@ -64,6 +64,7 @@ static bool allocate_tree(perp_tree *t)
     t->input = PP_ARRAY(t->memory, double, m->inputs);
     t->filter = PP_ARRAY(t->memory, double, m->actuators);
     t->settled = PP_ARRAY(t->memory, double, m->actuators);
+    t->drive.input = t->input;
     if (!t->input || !t->filter || !t->settled) {
         return false;
     }
@@ -240,6 +241,8 @@ static perp_status commit_state(perp_tree *t, double time)
     if (status >= 0) {
         t->pass = pass;
         t->pass.rotors = true;
+        t->pass.turn = t->turn;
+        t->pass.input = t->input;
         t->now = tried;
         pp_tree_turns(&t->pass, t->turn);
     }

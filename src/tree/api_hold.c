@@ -255,6 +255,7 @@ typedef struct holder {
     perp_rate *rate;
     perp_joint *joint;
     bool *is_rate;
+    double *epsilon;
     const char **name;
 } holder;
 
@@ -272,6 +273,7 @@ static bool append_row(holder *h, const pp_row *row, perp_rate rate, int joint, 
     h->rate[h->count] = rate;
     h->joint[h->count] = (perp_joint){joint};
     h->is_rate[h->count] = false;
+    h->epsilon[h->count] = 0.0;
     h->name[h->count++] = name;
     return true;
 }
@@ -307,11 +309,13 @@ static bool put_drives(holder *h, const pp_poses *at, int joint)
         double rate, rate2, value = pp_expr_rate2(j->target, &at->t, one, &rate, &rate2);
         fine = append_row(h, &row, (perp_rate){row.value - value, -rate, drift - rate2}, joint,
                           ".target");
+        h->epsilon[h->count - 1] = fine ? j->epsilon : 0.0;
     }
     if (fine && j->rate && j->rate_effort == PP_INF) {
         double rate2, rate = pp_expr_rate_in(j->rate, &at->t, h->tree->input, one, &rate2);
         fine = append_row(h, &row, (perp_rate){0.0, -rate, drift - rate2}, joint, ".rate");
         h->is_rate[h->count - 1] = fine;
+        h->epsilon[h->count - 1] = fine ? j->epsilon : 0.0;
     }
     return fine;
 }
@@ -356,7 +360,10 @@ static bool gather_rows(holder *h)
 {
     const pp_tree *t = &h->tree->tree;
     const perp_model *m = t->model;
-    pp_poses at = {.t = h->tree->pass.t, .body = h->tree->pass.body, .turn = h->tree->turn};
+    pp_poses at = {.t = h->tree->pass.t,
+                   .body = h->tree->pass.body,
+                   .turn = h->tree->turn,
+                   .drive = &h->tree->drive};
     int loop = 0;
     for (int i = 0; i < m->joints; i++) {
         if (loop < t->loops && t->loop[loop] == i) {
@@ -389,8 +396,9 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
     h.rate = PP_ARRAY(arena, perp_rate, most);
     h.joint = PP_ARRAY(arena, perp_joint, most);
     h.is_rate = PP_ARRAY(arena, bool, most);
+    h.epsilon = PP_ARRAY(arena, double, most);
     h.name = PP_ARRAY(arena, const char *, most);
-    if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.name || !gather_rows(&h)) {
+    if (!h.J || !h.rate || !h.joint || !h.is_rate || !h.epsilon || !h.name || !gather_rows(&h)) {
         return PERP_ERR_MEMORY;
     }
     // Gathered by rows, because their number was not known; returned by columns.
@@ -404,7 +412,8 @@ perp_status perp_tree_constraints(perp_tree *tree, perp_constraints *out)
             J[i + k * rows] = h.J[k + i * nv];
         }
     }
-    *out = (perp_constraints){h.count, h.count - h.equal, J, h.rate, h.joint, h.is_rate, h.name};
+    *out = (perp_constraints){h.count, h.count - h.equal, J,      h.rate,
+                              h.joint, h.is_rate,         h.name, h.epsilon};
     return PERP_OK;
 }
 
@@ -417,9 +426,9 @@ void perp_tree_stabilise(const perp_tree *tree, const perp_constraints *constrai
         return;
     }
     int nv = tree->tree.nv, rows = constraints->rows;
-    double s = eps > 0.0 ? 1.0 / eps : 0.0;
     for (int i = 0; i < rows; i++) {
         const perp_rate *r = &constraints->rate[i];
+        double own = eps < 0.0 ? constraints->epsilon[i] : eps, s = own > 0.0 ? 1.0 / own : 0.0;
         double rate = r->rate;
         for (int k = 0; k < nv; k++) {
             rate += constraints->J[(size_t)i + (size_t)k * (size_t)rows] * tree->pass.qd[k];

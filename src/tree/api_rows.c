@@ -13,7 +13,8 @@
 // The state in the form that constraint/ reads.
 static pp_poses view_of(const perp_tree *tree)
 {
-    return (pp_poses){.t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn};
+    return (pp_poses){
+        .t = tree->pass.t, .body = tree->pass.body, .turn = tree->turn, .drive = &tree->drive};
 }
 
 // The coordinate of any joint, of the tree or of a loop, in joint coordinates.

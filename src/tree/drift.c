@@ -197,7 +197,7 @@ static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const jet_
 static double coupling_drift(const pp_tree_pass *pass, const pp_joint *j)
 {
     const perp_model *m = pass->tree->model;
-    pp_poses at = {.t = pass->t, .body = pass->body};
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = pass->turn};
     double x[1 + PP_COUPLING_TERMS] = {pass->t}, rate[1 + PP_COUPLING_TERMS] = {1.0};
     double along[1 + PP_COUPLING_TERMS] = {0.0}, first, bend, drift = 0.0;
     for (int i = 0; i < j->terms; i++) {
@@ -216,12 +216,47 @@ static double coupling_drift(const pp_tree_pass *pass, const pp_joint *j)
     return drift + bend;
 }
 
+// d/dt psi(t, x, x') with x'' of the terms at qdd = 0, inputs held.                       theory (A9)
+static double velocity_drift(const pp_tree_pass *pass, const pp_joint *j)
+{
+    pp_poses at = {.t = pass->t, .body = pass->body, .turn = pass->turn};
+    double x[1 + 2 * PP_COUPLING_TERMS] = {pass->t}, rate[1 + 2 * PP_COUPLING_TERMS] = {1.0};
+    double drift;
+    for (int i = 0; i < j->terms; i++) {
+        pp_row row;
+        pp_joint_coordinate(pass->tree->model, &at, j->term[i], &row);
+        x[1 + i] = row.value;
+        x[1 + j->terms + i] = rate[1 + i] = row.v_pre;
+        rate[1 + j->terms + i] = pp_joint_coordinate_drift(pass, j->term[i]);
+    }
+    pp_expr_rate_in(j->velocity, x, pass->input, rate, &drift);
+    return drift;
+}
+
+// d/dt of the power of force f and torque tau, fixed in a body that turns with w: f . a + (w x f) . v + tau . w'.
+static double site_drift(const pp_tree_pass *pass, const pp_joint *j)
+{
+    const pp_frame *body = &pass->body[j->b];
+    const perp_twist *sigma = &pass->sigma[j->b];
+    perp_vec3 r = pp_mul(&body->R, j->r_B), f = pp_mul(&body->R, j->force_B), w = body->w;
+    perp_vec3 v = pp_add(body->v, pp_cross(w, r));
+    perp_vec3 a = pp_add(sigma->v_W, pp_add(pp_cross(sigma->w_W, r), pp_cross(w, pp_cross(w, r))));
+    return pp_dot3(f, a) + pp_dot3(pp_cross(w, f), v) +
+           pp_dot3(pp_mul(&body->R, j->torque_B), sigma->w_W);
+}
+
 // Second derivative of the joint's coordinate at qdd = 0 [m/s^2, rad/s^2].
 double pp_joint_coordinate_drift(const pp_tree_pass *pass, int joint)
 {
     const pp_joint *j = &pass->tree->model->joint[joint];
     if (!pp_joint_has_coordinate(j)) {
         return 0.0;
+    }
+    if (j->site > 0) {
+        return site_drift(pass, j);
+    }
+    if (j->velocity) {
+        return velocity_drift(pass, j);
     }
     if (j->kind == PERP_JOINT_COUPLING) {
         return coupling_drift(pass, j);

@@ -21,6 +21,7 @@ struct perp_tree {
     double *state[2];   // q, then qd
     double *turn;       // joints: coordinates with their full turns
     double *input;      // inputs of the model
+    pp_drive drive;     // the same for expressions of constraints
     double *filter;     // actuators: filtered controls; NaN: as if settled
     double *settled;    // actuators: the same, with all of them known
     pp_frame *frames;   // bodies, for perp_tree_set_bodies

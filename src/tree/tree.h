@@ -107,6 +107,8 @@ typedef struct pp_tree_pass {
     perp_twist *sigma;   // all bodies: accelerations at qdd = 0; of driven ones their own
     perp_wrench *load;   // links: room for sums towards the root; so a pass belongs to one thread
     struct pp_composite_inertia *compound;  // links: the same, for inertias
+    // For functions of couplings, set after the run: coordinates of joints with their turns, inputs; NULL: as in pp_poses.
+    const double *turn, *input;
     bool rotors;  // armatures are part of H; time steps have them as rows instead
 } pp_tree_pass;
 

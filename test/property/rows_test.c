@@ -18,7 +18,8 @@ static const pp_scheme SCHEME = {PERP_STEPPER_STEWART_TRINKLE,
                                  0.5,
                                  0.0,
                                  false,
-                                 false};
+                                 false,
+                                 NULL};
 
 // What differs between the plane and space.
 typedef struct world {

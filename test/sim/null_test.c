@@ -316,6 +316,7 @@ static void sims(void **state)
     REFUSED(perp_sim_actuator_gains_set(NULL, (perp_actuator){0}, 0.0, NULL));
     REFUSED(perp_sim_actuator_limits_set(NULL, (perp_actuator){0}, 0.0, 0.0));
     REFUSED(perp_sim_joint_rate_set(NULL, JOINT, 0.0, 0.0));
+    REFUSED(perp_sim_joint_target_set(NULL, JOINT, 0.0, 0.0));
     REFUSED(perp_sim_body_motion_set(NULL, BODY, NULL, NULL));
     HARMLESS(perp_sim_body_apply_at(NULL, BODY, (perp_vec3){0}, (perp_vec3){0}));
     REFUSED(perp_sim_joint_apply(NULL, JOINT, 0.0));

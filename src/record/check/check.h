@@ -43,6 +43,7 @@ typedef struct pp_recheck {
     perp_wrench *impulse;        // bodies: of contacts and joints together, about their origins
     double *spring;              // joints: impulse of the spring and the rotor on their coordinate
     double *actuated;            // joints: impulse of their actuators, as the laws of these have it
+    double *missed;              // joints: by how much that may be off
     double *input, *filter, *control;  // of the step: inputs, actuators
     pp_drive drive;                    // the same
     double *load;                      // bodies: sum of the sizes of impulses on them [N s]
@@ -134,8 +135,9 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
 // that the order of the scheme explains.
 double pp_check_add_joint(pp_recheck *c, int index);
 void pp_check_joints(pp_recheck *c);  // drives, limits
-// Adds what the law of an actuator gives to c->actuated, and holds the recorded impulse against it.
-void pp_check_actuator(pp_recheck *c, int actuator, double p);
+// Adds what the law of an actuator gives to c->actuated, and holds the recorded impulse against it. slack: by
+// which it may miss the law.
+void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack);
 // What drives lose to bodies that they bring to their rates within the step [J]; *lag: more what
 // constant ones of them, and dry friction, have behind the velocities, as gravity has.
 //                                                                                      theory (K13)

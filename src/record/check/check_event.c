@@ -56,6 +56,11 @@ static void judge_momentum(pp_recheck *c, const bool *pushed, perp_vec3 *left, d
     }
     for (int i = 0; i < m->joints; i++) {
         perp_vec3 p = c->now->joint[i].impulse_b.f_W;
+        if (m->joint[i].site > 0) {  // pushes against nothing
+            left[m->joint[i].b] = pp_sub(left[m->joint[i].b], p);
+            load[m->joint[i].b] += pp_length(p);
+            continue;
+        }
         left[m->joint[i].a] = pp_add(left[m->joint[i].a], p);
         left[m->joint[i].b] = pp_sub(left[m->joint[i].b], p);
         load[m->joint[i].a] += pp_length(p);

@@ -95,20 +95,32 @@ static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u
     }
 }
 
-// Slopes of the coupling's function by the coordinates of its joints, where their wrenches act.
+// Slopes of the coupling's function by the coordinates of its joints, or of its velocity by their rates, where their
+// wrenches act; rates are those at the start.
 static void add_coupling(const pp_recheck *c, const pp_joint *joint, unit *u)
 {
-    double x[1 + PP_COUPLING_TERMS] = {c->t0}, along[1 + PP_COUPLING_TERMS] = {0.0}, slope;
+    enum { MOST = 1 + 2 * PP_COUPLING_TERMS };
+    double x[MOST] = {c->t0}, along[MOST] = {0.0}, slope;
     pp_poses at = {.t = c->t0, .body = c->acting, .turn = c->turn0};
+    const pp_expr *function = joint->velocity ? joint->velocity : joint->function;
+    int first = joint->velocity ? 1 + joint->terms : 1;
+    if (joint->site > 0) {
+        const pp_frame *body = &c->acting[joint->b];
+        perp_wrench *on = side(u, joint->b);
+        pp_check_add_at(on, body, 1.0, pp_rotate(body, joint->force_B), pp_point(body, joint->r_B));
+        on->tau_W = pp_add(on->tau_W, pp_rotate(body, joint->torque_B));
+        return;
+    }
     for (int i = 0; i < joint->terms; i++) {
         pp_row row;
         pp_joint_coordinate(c->model, &at, joint->term[i], &row);
         x[1 + i] = row.value;
+        x[1 + joint->terms + i] = row.v_pre;
     }
     for (int i = 0; i < joint->terms; i++) {
-        along[1 + i] = 1.0;
-        pp_expr_rate(joint->function, x, along, &slope);
-        along[1 + i] = 0.0;
+        along[first + i] = 1.0;
+        pp_expr_rate_in(function, x, c->input, along, &slope);
+        along[first + i] = 0.0;
         add_coordinate(c, joint->term[i], slope, u);
     }
 }
@@ -177,13 +189,27 @@ double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
     return lost;
 }
 
-// The impulse along a gear's coordinate, from the part of the recorded wrench on b along the unit
-// wrench there.
+// The impulse along the coordinate of a gear or coupling, from the part of the recorded wrench on b along the unit wrench
+// there. Where a coupling does not act on b, from what the recording says of drive and limit; momenta show whether that
+// is so.
 static double gear_impulse(const pp_recheck *c, int index, unit *u)
 {
-    const perp_wrench *on_b = side(u, c->model->joint[index].b);
-    double square = dot(on_b, on_b);
-    return square > 0.0 ? dot(on_b, &c->now->joint[index].impulse_b) / square : 0.0;
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    const perp_wrench *on_b = side(u, joint->b);
+    double square = dot(on_b, on_b), largest = 0.0;
+    for (int k = 0; k < u->count; k++) {
+        largest = fmax(largest, dot(&u->on[k], &u->on[k]));
+    }
+    if (joint->kind == PERP_JOINT_COUPLING && !(square > 1e-6 * largest)) {
+        pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
+        pp_row row;
+        pp_joint_coordinate(c->model, &at, index, &row);
+        bool lower = row.value - joint->lower <= joint->upper - row.value;
+        double limit = joint->lower <= joint->upper ? state->limit : 0.0;
+        return state->drive + c->spring[index] + (lower ? limit : -limit);
+    }
+    return square > 0.0 ? dot(on_b, &state->impulse_b) / square : 0.0;
 }
 
 // Adds the wrenches on up to four bodies; returns the energy that closing an error of the gear may
@@ -192,17 +218,17 @@ static double add_gear(pp_recheck *c, int index)
 {
     unit u = unit_of(c, index);
     double p = gear_impulse(c, index, &u);
+    const pp_joint *gear = &c->model->joint[index];
     for (int k = 0; k < u.count; k++) {
         perp_wrench *w = &c->impulse[u.body[k]];
         w->f_W = pp_along(w->f_W, p, u.on[k].f_W);
         w->tau_W = pp_along(w->tau_W, p, u.on[k].tau_W);
     }
     pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    double drift = pp_drift_joint(c->model, c->before, c->h, &c->model->joint[index]);
-    const pp_joint *joint = &c->model->joint[index];
+    double drift = pp_drift_joint(c->model, c->before, c->h, gear);
     // A coordinate that turns is an angle: drift over the arm.
-    bool turns = pp_length(side(&u, joint->b)->f_W) == 0.0;
-    drift /= turns ? pp_scale_arm(c->model, joint) : 1.0;
+    bool turns = pp_length(side(&u, gear->b)->f_W) == 0.0;
+    drift /= turns ? pp_scale_arm(c->model, gear) : 1.0;
     return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
 }
 
@@ -313,13 +339,14 @@ static double drive_scale(const pp_recheck *c, int index)
     return exact * fmax(1.0, pp_scale_arm(c->model, j));
 }
 
-void pp_check_actuator(pp_recheck *c, int actuator, double p)
+void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack)
 {
     const pp_actuator *a = &c->model->actuator[actuator];
     c->actuated[a->joint] += p;
+    c->missed[a->joint] += slack;
     if (c->now->actuator) {  // parts show the drive of the joint alone
         pp_check_record_worst(c, PERP_CHECK_DRIVE, fabs(c->now->actuator[actuator].impulse - p),
-                              drive_scale(c, a->joint), a->name, "");
+                              drive_scale(c, a->joint) + slack, a->name, "");
     }
 }
 
@@ -332,8 +359,8 @@ static void judge_drive(pp_recheck *c, int index)
     double most = joint->friction + (joint->rate ? joint->rate_effort : 0.0);
     most = joint->target ? PP_INF : c->h * most;
     double own = state->drive - c->actuated[index];  // without its actuators
-    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(own) - most), drive_scale(c, index),
-                          joint->name, "");
+    pp_check_record_worst(c, PERP_CHECK_DRIVE, fmax(0.0, fabs(own) - most),
+                          drive_scale(c, index) + c->missed[index], joint->name, "");
     bool moves = c->model->body[joint->b].nv > 0;  // else nothing is recorded at it
     double along = along_coordinate(c, index) - state->drive - c->spring[index];
     double limit = joint->lower <= joint->upper ? state->limit : 0.0;
@@ -349,7 +376,7 @@ static double own_rate(const pp_recheck *c, const pp_joint *joint)
 {
     double x[1 + PP_COUPLING_TERMS] = {c->t0}, along[1 + PP_COUPLING_TERMS] = {1.0}, rate;
     pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    if (joint->kind != PERP_JOINT_COUPLING) {
+    if (!joint->function) {
         return 0.0;
     }
     for (int i = 0; i < joint->terms; i++) {

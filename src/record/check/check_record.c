@@ -326,7 +326,7 @@ static void judge_contacts(pp_recheck *c)
 // Coordinates, rates and errors against the states; in the plane no wrench may leave it.
 static void judge_joints(pp_recheck *c)
 {
-    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    pp_poses now = {.t = c->now->t, .body = c->after, .turn = c->turn, .drive = &c->drive};
     for (int i = 0; i < c->model->joints; i++) {
         const perp_joint_state *state = &c->now->joint[i];
         pp_row row;

@@ -460,6 +460,19 @@ static perp_status name_coordinates(pp_reader *r)
     return name_joints(r, "q", r->coordinate_names + 1, 1);
 }
 
+// t, then q[…] and dq[…] of the joints read so far.
+static perp_status name_sources(pp_reader *r)
+{
+    size_t count = 1 + 2 * (size_t)r->joints;
+    r->source_names = PP_ZEROS(r->arena, const char *, count);
+    if (!r->source_names) {
+        return pp_reader_memory(r);
+    }
+    r->source_names[0] = "t";
+    perp_status status = name_joints(r, "q", r->source_names + 1, 2);
+    return status < 0 ? status : name_joints(r, "dq", r->source_names + 2, 2);
+}
+
 // A joint: fields, then the rules that involve several of them, then its name.
 static perp_status read_joint(pp_reader *r, const json_t *json, int index, int owner)
 {
@@ -470,11 +483,15 @@ static perp_status read_joint(pp_reader *r, const json_t *json, int index, int o
     perp_status status = pp_reader_kind(r, &pp_joint_object, json, &kind);
     if (status == PERP_OK && kind == PERP_JOINT_COUPLING) {
         status = name_coordinates(r);
+        if (status == PERP_OK) {
+            status = name_sources(r);
+        }
     }
     if (status == PERP_OK) {
         joint.def.kind = (perp_joint_kind)kind;
         status = pp_reader_fields(r, &pp_joint_object, kind, json, &joint, &seen);
     }
+    r->source_names = NULL;  // those of a coupling lack the joints behind it
     if (status == PERP_OK && kind != PERP_JOINT_GEAR && kind != PERP_JOINT_COUPLING) {
         status = check_two(r, joint.def.a, joint.def.b);
     }
@@ -570,19 +587,6 @@ static perp_status read_input(pp_reader *r, const json_t *json, int index, int o
     r->input[r->inputs++] = def.name;
     perp_builder_add_input(r->builder, &def);
     return pp_reader_built(r);
-}
-
-// t, then q[…] and dq[…] of every joint.
-static perp_status name_sources(pp_reader *r)
-{
-    size_t count = 1 + 2 * (size_t)r->joints;
-    r->source_names = PP_ZEROS(r->arena, const char *, count);
-    if (!r->source_names) {
-        return pp_reader_memory(r);
-    }
-    r->source_names[0] = "t";
-    perp_status status = name_joints(r, "q", r->source_names + 1, 2);
-    return status < 0 ? status : name_joints(r, "dq", r->source_names + 2, 2);
 }
 
 static perp_status read_source(pp_reader *r, const json_t *json, int place, int owner)
@@ -883,12 +887,12 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     static const struct {
         const pp_object *object;
         pp_read_object *read;
-    } lists[] = {{&pp_input_object, read_input},       {&pp_body_object, read_body},
-                 {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
-                 {&pp_contact_object, read_contact},   {&pp_pair_object, read_pair},
-                 {&pp_joint_object, read_joint},       {&pp_force_object, read_force},
-                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source},
-                 {&pp_site_object, read_site},         {&pp_sensor_object, read_sensor}};
+    } lists[] = {{&pp_input_object, read_input},     {&pp_body_object, read_body},
+                 {&pp_shape_object, read_shape},     {&pp_body_object, read_body_shapes},
+                 {&pp_contact_object, read_contact}, {&pp_pair_object, read_pair},
+                 {&pp_joint_object, read_joint},     {&pp_force_object, read_force},
+                 {&pp_site_object, read_site},       {&pp_actuator_object, read_actuator},
+                 {&pp_input_object, read_source},    {&pp_sensor_object, read_sensor}};
     r->next_body = 1;
     r->next_input = 0;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {

@@ -144,8 +144,12 @@ static const pp_field joint_fields[] = {
     {.key = "coordinate",
      .kind = PP_FIELD_COORDINATE,
      .offset = AT(pp_joint_input, def.coordinate),
-     .owners = COUPLING,
-     .needed = COUPLING},
+     .owners = COUPLING},
+    // Instead of it, a function of their coordinates and rates, and of inputs.
+    {.key = "velocity",
+     .kind = PP_FIELD_SOURCE,
+     .offset = AT(pp_joint_input, def.velocity),
+     .owners = COUPLING},
     // Drives of the coordinate: a position, or a rate with limited effort.
     {.key = "target",
      .kind = PP_FIELD_MOTION,
@@ -162,6 +166,12 @@ static const pp_field joint_fields[] = {
      .offset = AT(pp_joint_input, def.rate_effort),
      .owners = COORDINATE,
      .unit = "N m or N"},
+    // Time constant with which errors of a target or rate decay.
+    {.key = "epsilon",
+     .kind = PP_FIELD_NONNEGATIVE,
+     .offset = AT(pp_joint_input, def.epsilon),
+     .owners = COORDINATE,
+     .unit = "s"},
     // Dry friction, a torque or force.
     {.key = "friction",
      .kind = PP_FIELD_NONNEGATIVE,

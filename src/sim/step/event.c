@@ -86,7 +86,8 @@ perp_status pp_sim_event_project(perp_sim *sim)
     // velocities that the tree does not allow: the nearest that it does
     perp_status status = lost_rate > 1e-10 ? least_rates(sim, q, qd) : PERP_OK;
     if (status >= 0) {
-        status = pp_hybrid_project(&machine, sim->now.t, q, qd, &moved, &moved_rate, sim->arena);
+        status =
+            pp_hybrid_project(&machine, sim->now.t, true, q, qd, &moved, &moved_rate, sim->arena);
     }
     moved = fmax(moved, lost);
     moved_rate = fmax(moved_rate, lost_rate);
@@ -186,7 +187,7 @@ static void show_joints(const perp_sim *sim, const pp_passage *p, const pp_frame
                         perp_joint_state *out)
 {
     const perp_model *m = sim->model;
-    pp_poses now = {.t = p->t, .body = body, .turn = p->turn};
+    pp_poses now = {.t = p->t, .body = body, .turn = p->turn, .drive = sim->now.drive};
     for (int i = 0; i < m->joints; i++) {
         pp_row row;
         pp_joint_coordinate(m, &now, i, &row);

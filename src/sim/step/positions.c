@@ -107,7 +107,7 @@ static void follow_bend(perp_sim *sim, double h, double goal, double *change)
 static void restore_linear_rows(pp_rows *rows, double h)
 {
     for (int i = 0; i < rows->nb; i++) {
-        bool equation = rows->b[i].bias != 0.0 && !rows->b[i].spring;
+        bool equation = rows->b[i].bias != 0.0 && !rows->b[i].spring && !rows->b[i].stabilised;
         rows->b[i].bias = equation ? rows->b[i].value / h : rows->b[i].bias;
     }
 }

@@ -18,6 +18,49 @@ static pp_scheme scheme_of(const perp_sim *sim)
                        .limits = sim->step.limits};
 }
 
+// Second derivatives of the coordinates that are stabilised, of bodies that keep their velocities; driven ones have the
+// mean acceleration of the step. *out: joints, NULL where none is stabilised.           theory (A10)
+static perp_status find_drifts(const perp_sim *sim, double h, const double **out)
+{
+    const perp_model *m = sim->model;
+    const pp_poses *at = &sim->step.kin.poses;
+    bool any = false;
+    for (int i = 0; i < m->joints; i++) {
+        any = any || m->joint[i].epsilon > 0.0;
+    }
+    *out = NULL;
+    if (!any) {
+        return PERP_OK;
+    }
+    perp_twist *sigma = PP_ZEROS(sim->arena, perp_twist, m->bodies);
+    double *drift = PP_ZEROS(sim->arena, double, m->joints);
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!sigma || !drift || !body) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        body[i] = at->body[i];
+        if (m->body[i].nv == 0) {
+            pp_frame end = pp_driven_frame(&m->body[i], at->t + h);
+            sigma[i] = (perp_twist){.v_W = pp_scale(1.0 / h, pp_sub(end.v, body[i].v)),
+                                    .w_W = pp_scale(1.0 / h, pp_sub(end.w, body[i].w))};
+        }
+    }
+    // all that drifts of coordinates read of a tree and its state
+    const pp_tree tree = {.model = m};
+    const pp_tree_pass pass = {.tree = &tree,
+                               .t = at->t,
+                               .body = body,
+                               .sigma = sigma,
+                               .turn = at->turn,
+                               .input = at->drive ? at->drive->input : NULL};
+    for (int i = 0; i < m->joints; i++) {
+        drift[i] = m->joint[i].epsilon > 0.0 ? pp_joint_coordinate_drift(&pass, i) : 0.0;
+    }
+    *out = drift;
+    return PERP_OK;
+}
+
 // The theta method takes joints, and contacts in space, in the middle of the step that ends with
 // nu, which makes it second order, (S11), (S12). All others take them where the step starts.
 static perp_status build_rows(perp_sim *sim, const double *nu, double h)
@@ -25,8 +68,13 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
     pp_step *s = &sim->step;
     const perp_model *m = sim->model;
     bool moves = m->joints > 0 || (m->spatial && s->gap.count > 0);
+    pp_scheme scheme = scheme_of(sim);
+    perp_status found = find_drifts(sim, h, &scheme.drift);
+    if (found < 0) {
+        return found;
+    }
     if (sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && moves) {
-        return pp_sim_middle_rows(sim, scheme_of(sim), nu, h);
+        return pp_sim_middle_rows(sim, scheme, nu, h);
     }
     pp_kinematics kin = s->kin;
     if (sim->tree) {
@@ -37,7 +85,7 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
         return PERP_ERR_MEMORY;
     }
     perp_status status =
-        pp_rows_run(&s->row, m, &kin, &kin.poses, &s->gap, scheme_of(sim), &sim->team, sim->arena);
+        pp_rows_run(&s->row, m, &kin, &kin.poses, &s->gap, scheme, &sim->team, sim->arena);
     if (status < 0) {
         return status;
     }

@@ -84,6 +84,20 @@ static void note_worst(fault *worst, double value, double unit, fault at)
     }
 }
 
+// What errors of a joint are relative to [m, rad, or the unit of a coupling's coordinate].
+static double joint_unit(const start_fit *f, int joint)
+{
+    const perp_model *m = f->sim->model;
+    const pp_joint *j = &m->joint[joint];
+    double unit = 100.0 * pp_scale_apart(m, j);
+    if (j->kind == PERP_JOINT_COUPLING) {
+        pp_row row;
+        pp_joint_coordinate(m, &f->kin.poses, joint, &row);
+        unit *= pp_scale_coupling(m, &row);
+    }
+    return unit > 0.0 ? unit : 1.0;
+}
+
 // Overlaps, open joints and crossed limits as they are. The scales of the certificate are
 // hundredths of the lengths.
 static void find_faults(start_fit *f)
@@ -99,9 +113,11 @@ static void find_faults(start_fit *f)
         f->deepest = fmax(f->deepest, -c->gap);
     }
     for (int i = 0; i < m->joints; i++) {
-        double unit = 100.0 * pp_scale_apart(m, &m->joint[i]);
-        double off = fmax(pp_joint_error(m, &f->kin.poses, i),
-                          pp_joint_limit_violation(m, &f->kin.poses, i));
+        double unit = joint_unit(f, i);
+        double off = pp_joint_limit_violation(m, &f->kin.poses, i);
+        if (!(m->joint[i].epsilon > 0.0)) {  // whose target keeps its error
+            off = fmax(off, pp_joint_error(m, &f->kin.poses, i));
+        }
         note_worst(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
     }
 }
@@ -145,7 +161,7 @@ static perp_status find_position_rows(start_fit *f)
     int kept = 0;
     for (int i = 0; i < row->nb; i++) {
         // a drive of a rate asks for no position; its row has no bias phi / h
-        bool of_rates = row->b[i].drives && row->b[i].bias == 0.0;
+        bool of_rates = row->b[i].stabilised || (row->b[i].drives && row->b[i].bias == 0.0);
         if (!row->b[i].spring && !of_rates) {
             row->b[kept] = row->b[i];
             row->b[kept].rate = 0.0;
@@ -168,13 +184,12 @@ static void limit_rows(start_fit *f, double most)
     const perp_model *m = f->sim->model;
     pp_rows *row = &f->row;
     for (int i = 0; i < row->nb; i++) {
-        double unit = 100.0 * pp_scale_apart(m, &m->joint[row->b[i].joint]);
+        double unit = joint_unit(f, row->b[i].joint);
         row->b[i].bias = fmin(fmax(row->b[i].bias, -most * unit), most * unit);
     }
     for (int i = 0; i < row->nn; i++) {
         const pp_contact *c = i < row->nc ? &f->gap.contact[row->contact[i]] : NULL;
-        double unit = 100.0 * (c ? pp_scale_overlap(m, c->a, c->b)
-                                 : pp_scale_apart(m, &m->joint[row->n[i].joint]));
+        double unit = c ? 100.0 * pp_scale_overlap(m, c->a, c->b) : joint_unit(f, row->n[i].joint);
         row->n[i].bias = fmax(row->n[i].bias, -most * unit);
     }
 }
