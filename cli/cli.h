@@ -94,8 +94,15 @@ void cli_complete_solvers(void);
 // The reading options of every verb that takes a scene.
 #define CLI_READING(reading)                                                                       \
     {"--max-mb", CLI_POSITIVE, &(reading).max_mb, NULL}, {"--set", CLI_SET, &(reading), NULL},     \
+        {"--allow-outside", CLI_FLAG, &(reading).outside, NULL}, CLI_ROBOT((reading).import)
+// Those of robots.
+#define CLI_ROBOT(robot)                                                                           \
+    {"--missing-mesh", CLI_WORD, &(robot).missing, perp_import_missing_word},                      \
+        {"--package-path", CLI_TEXT, (void *)&(robot).package_path, NULL},                         \
+        {"--free-base", CLI_FLAG, &(robot).free_base, NULL},                                       \
+        {"--keep-fixed", CLI_FLAG, &(robot).keep_fixed, NULL},                                     \
     {                                                                                              \
-        "--allow-outside", CLI_FLAG, &(reading).outside, NULL                                      \
+        "--strict", CLI_FLAG, &(robot).strict, NULL                                                \
     }
 cli_exit cli_scene_open(const char *path, const perp_scene_load_options *reading,
                         perp_scene **scene);

@@ -8,17 +8,10 @@
 #include <string.h>
 
 typedef struct import_options {
-    const char *file, *output, *report, *package;
+    const char *file, *output, *report;
     bool quiet, no_key, no_visuals;
-    int missing;
     perp_import_options import;
 } import_options;
-
-static const char *missing_word(int k)
-{
-    static const char *const words[] = {"skip", "error"};
-    return k < 2 ? words[k] : NULL;
-}
 
 // ── The report ───────────────────────────────────────────────────────────────────────────────────
 
@@ -48,34 +41,6 @@ static void print_report(FILE *out, const perp_import *import)
             }
         }
     }
-}
-
-static cli_exit write_report(const perp_import *import, const char *path)
-{
-    FILE *out = fopen(path, "w");
-    int count;
-    const perp_import_note *note = perp_import_notes(import, &count);
-    if (!out) {
-        cli_complain("cannot write '%s': %s", path, strerror(errno));
-        return CLI_OUTPUT;
-    }
-    for (int k = 0; k < count; k++) {
-        fprintf(out, "%s{\"kind\": \"%s\", \"what\": ", k == 0 ? "[" : ",\n ",
-                perp_import_note_word(note[k].kind));
-        cli_json_string(out, note[k].what);
-        fprintf(out, ", \"why\": ");
-        cli_json_string(out, note[k].why);
-        fprintf(out, ", \"file\": ");
-        cli_json_string(out, note[k].file);
-        fprintf(out, ", \"line\": %d, \"count\": %d}", note[k].line, note[k].count);
-    }
-    fprintf(out, "%s]\n", count == 0 ? "[" : "");
-    bool good = fflush(out) == 0 && !ferror(out);
-    good = fclose(out) == 0 && good;
-    if (!good) {
-        cli_complain("cannot write '%s'", path);
-    }
-    return good ? CLI_FINE : CLI_OUTPUT;
 }
 
 // ── The scene ────────────────────────────────────────────────────────────────────────────────────
@@ -141,7 +106,8 @@ static cli_exit run_import(const import_options *o)
         code = write_text(text, size, o->output);
     }
     if (code == CLI_FINE && o->report) {
-        code = write_report(import, o->report);
+        const char *json = perp_import_report(import);
+        code = write_text(json, strlen(json), o->report);
     }
     if (!o->quiet) {
         print_report(stderr, import);
@@ -157,11 +123,9 @@ cli_exit cli_import(int count, char **words)
         {"-o", CLI_TEXT, (void *)&o.output, NULL},
         {"--key", CLI_TEXT, (void *)&o.import.key, NULL},
         {"--no-key", CLI_FLAG, &o.no_key, NULL},
-        {"--missing", CLI_WORD, &o.missing, missing_word},
         {"--max-mb", CLI_POSITIVE, &o.import.max_mb, NULL},
         {"--allow-outside", CLI_FLAG, &o.import.outside, NULL},
-        {"--package", CLI_TEXT, (void *)&o.package, NULL},
-        {"--free-base", CLI_FLAG, &o.import.free_base, NULL},
+        CLI_ROBOT(o.import),
         {"--visual-triangles", CLI_COUNT, &o.import.visual_triangles, NULL},
         {"--no-visuals", CLI_FLAG, &o.no_visuals, NULL},
         {"--report", CLI_TEXT, (void *)&o.report, NULL},
@@ -173,11 +137,6 @@ cli_exit cli_import(int count, char **words)
                                       sizeof options / sizeof options[0], &o.file, 1);
     if (code != CLI_FINE) {
         return code;
-    }
-    o.import.missing = (perp_import_missing)o.missing;
-    if (o.package) {
-        o.import.package = &o.package;
-        o.import.packages = 1;
     }
     o.import.key = o.no_key ? "" : o.import.key;
     o.import.visual_triangles = o.no_visuals ? 0 : o.import.visual_triangles;

@@ -257,6 +257,7 @@ static cli_exit begin_recording(run *r)
     record.name = perp_scene_name(r->scene);
     record.scene = perp_scene_text(r->scene, NULL);
     record.file = perp_scene_files(r->scene, &record.files);
+    record.report = perp_scene_report(r->scene);
     record.h = r->h;
     record.every = frames_every(r);
     record.summary_only = r->options.no_recording;

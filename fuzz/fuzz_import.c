@@ -22,6 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perp_error error = {0};
     perp_import_options options = perp_import_options_default();
     options.no_files = true;
+    options.keep_fixed = size % 2 == 0;
+    options.free_base = size % 3 == 0;
+    options.missing = size % 5 == 0 ? PERP_IMPORT_MISSING_BOX : PERP_IMPORT_MISSING_SKIP;
     perp_status status =
         perp_import_parse("input", (const char *)data, size, &options, NULL, &import, &error);
     demand((status == PERP_OK) == (import != NULL));

@@ -34,8 +34,11 @@ typedef struct perp_import_note {
 // What happens to a shape whose mesh file does not exist.
 typedef enum perp_import_missing {
     PERP_IMPORT_MISSING_SKIP,   // left out and reported
+    PERP_IMPORT_MISSING_BOX,    // a box with the mass and moments of inertia of its body, reported
     PERP_IMPORT_MISSING_ERROR,  // the import fails
 } perp_import_missing;
+
+PERP_API const char *perp_import_missing_word(int missing);  // "skip"; NULL: no such value
 
 typedef struct perp_import_options {
     double max_mb;                // size limit of each file [10^6 bytes]; 64
@@ -44,9 +47,11 @@ typedef struct perp_import_options {
     perp_import_missing missing;  // skip
     bool free_base;               // URDF: the first link is free, not fixed to the ground
     int visual_triangles;         // most triangles of meshes that are shown; 20000; 0: no visuals
+    bool keep_fixed;              // URDF: links on fixed joints are bodies of their own, welded
+    bool strict;                  // whatever is not used or was repaired is an error
     const char *key;              // keyframe to start from; NULL: the first; "": none
-    const char *const *package;   // directories with the packages of package://NAME/...
-    int packages;
+    const char
+        *package_path;  // directories with the packages of package://NAME/..., separated by ':'
     uint32_t cookie;
 } perp_import_options;
 
@@ -67,5 +72,7 @@ PERP_API void perp_import_destroy(perp_import *import);
 
 // The scene, as JSON; borrowed.
 PERP_API const char *perp_import_text(const perp_import *import, size_t *size);
+// The report as JSON, a list of objects with the members of perp_import_note; borrowed.
+PERP_API const char *perp_import_report(const perp_import *import);
 // The report; borrowed.
 PERP_API const perp_import_note *perp_import_notes(const perp_import *import, int *count);

@@ -166,7 +166,7 @@ typedef enum perp_joint_kind {
     PERP_JOINT_PRISMATIC,  // anchor b on the axis through anchor a, no relative rotation (2 rows);
                            // coordinate: distance along the axis
     PERP_JOINT_WELD,       // anchors coincide, no relative rotation (3 rows)
-    PERP_JOINT_DISTANCE,   // distance of the anchors is `length` (1 row); coordinate: the distance
+    PERP_JOINT_DISTANCE,  // distance of the anchors is `length` (1 row; infinite: none); coordinate: the distance
     PERP_JOINT_POINT_ON_LINE,  // anchor b on the axis through anchor a (1 row); coordinate: along the axis
     PERP_JOINT_ANGLE,  // relative rotation only (1 row with `target`, otherwise none); coordinate: the angle
     PERP_JOINT_GEAR,  // ratio * coordinate of joint_a + coordinate of joint_b = constant (1 row)
@@ -238,13 +238,13 @@ typedef enum perp_force_kind {
     PERP_FORCE_WRENCH,          // force at anchor_B of body b, and torque; in world axes
     PERP_FORCE_SPRING,          // spring and damper between anchors: -K (L - L0) - C dL/dt
     PERP_FORCE_TORSION_SPRING,  // rotational spring and damper on the relative angle; planar
-    PERP_FORCE_DRAG,            // -C v at the centre of mass, -damping_w omega
+    PERP_FORCE_DRAG,  // -C v at the centre of mass, -damping_w omega; with a: -damping_w (omega_b - omega_a) alone
 } perp_force_kind;
 
 typedef struct perp_force_def {
     const char *name;
     perp_force_kind kind;          // default PERP_FORCE_WRENCH
-    perp_body a, b;                // a: the other end of a spring; ground by default
+    perp_body a, b;                // a: the other end of a spring or drag; ground by default
     perp_vec3 anchor_A, anchor_B;  // in each body's frame [m]
     // Functions of t and of x y angle vx vy omega of body b [N, N m]. In 3D: of x y z vx vy vz wx wy wz and of the
     // vector part qx qy qz of its quaternion; torques tx, ty, torque about x, y, z.

@@ -32,8 +32,7 @@ PERP_API perp_problem_kind perp_problem_kind_of(const perp_problem *problem);
 PERP_API const char *perp_problem_name(const perp_problem *problem);
 PERP_API const char *
 perp_problem_word(const perp_problem *problem);  // lcp mlcp relay boxlcp ncp fc gfc rfc grfc
-PERP_API const perp_mcp *
-perp_problem_mcp(const perp_problem *problem);  // NULL for other kinds
+PERP_API const perp_mcp *perp_problem_mcp(const perp_problem *problem);  // NULL for other kinds
 PERP_API const perp_fcp *perp_problem_fcp(const perp_problem *problem);  // NULL for other kinds
 // NULL for other kinds. Its callbacks evaluate the expressions of the file in memory of the problem: one thread at a
 // time.

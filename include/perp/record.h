@@ -36,6 +36,7 @@ typedef struct perp_record_def {
     const char *scene;
     const perp_scene_file *file;  // the files it names (perp_scene_files), also stored
     int files;
+    const char *report;    // of the import (perp_scene_report), written as report.json; NULL: none
     double h;              // step size [s]; 0: variable
     int every;             // record a frame every so many steps, and the last; default 1
     double flush_seconds;  // interval between flushes [s]; default 0.5

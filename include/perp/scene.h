@@ -6,6 +6,7 @@
 #pragma once
 
 #include <perp/base.h>
+#include <perp/import.h>
 #include <perp/model.h>
 #include <perp/sim.h>
 
@@ -38,6 +39,7 @@ typedef struct perp_scene_load_options {
     int files;
     const perp_scene_parameter *set;  // values that replace those in `parameters`
     int sets;
+    perp_import_options import;  // of robots; max_mb, outside and no_files are those of the scene
     uint32_t cookie;
 } perp_scene_load_options;
 
@@ -79,6 +81,8 @@ perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0
 PERP_API PERP_MUST perp_status perp_scene_schedule(double start, double until, double h,
                                                    int64_t *count, double *last);
 // As read, with the values that were set written into it.
+// The report of the import as JSON, if the scene was a robot (perp_import_report); else NULL; borrowed.
+PERP_API const char *perp_scene_report(const perp_scene *scene);
 PERP_API const char *perp_scene_text(const perp_scene *scene, size_t *size);
 // The files it names, each once, as read.
 PERP_API const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count);

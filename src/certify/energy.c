@@ -423,7 +423,13 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     // An anchor that slides on a turning body has Coriolis' acceleration, one at a fixed distance
     // the centripetal one.
     double slide = h * h * speed * pp_length(a->w);
-    double swing = j->kind == PERP_JOINT_DISTANCE ? h * h * speed * speed / j->length : 0.0;
+    double swing = 0.0;
+    if (j->kind == PERP_JOINT_DISTANCE) {
+        // Without a length of its own, the radius is the distance itself.
+        perp_vec3 apart = pp_sub(pp_own_point(b, j->r_B), pp_own_point(a, j->r_A));
+        double radius = isinf(j->length) ? pp_length(apart) : j->length;
+        swing = radius > 0.0 ? h * h * speed * speed / radius : 0.0;
+    }
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
     return fmin(drift + slide + swing, PP_APART * arm);
 }

@@ -440,10 +440,10 @@ int pp_own_equations(const perp_model *m, const pp_poses *where, int joint,
     } else if (j->kind != PERP_JOINT_COUPLING) {  // whose target is its equation
         joint_anchors at = anchors_of(m, body, j);
         if (j->kind == PERP_JOINT_DISTANCE) {
-            // a distance with a target has the target as its equation, which rows.c writes
+            // a distance with a target has the target as its equation, which rows.c writes; an infinite length is none
             scalar s = anchor_distance(&at);
             s.value -= j->length;
-            n = j->target ? 0 : write_scalar_row(&at, s, &row[0]);
+            n = j->target || isinf(j->length) ? 0 : write_scalar_row(&at, s, &row[0]);
         } else {
             n = m->spatial ? equations_solid(&at, turn, joint, row) : equations_flat(&at, row);
         }

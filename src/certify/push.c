@@ -86,6 +86,10 @@ void pp_own_force(const pp_step_evidence *e, const pp_force *f, perp_wrench *on_
         torque += f->damping * (b->w.z - a->w.z);
         add_force(on_b, none, none, pp_vec(0.0, 0.0, -torque));
         add_force(on_a, none, none, pp_vec(0.0, 0.0, torque));
+    } else if (f->a > 0) {  // drag between two bodies: opposite to their relative spin
+        perp_vec3 torque = pp_scale(f->damping_w, pp_sub(b->w, a->w));
+        add_force(on_b, none, none, pp_scale(-1.0, torque));
+        add_force(on_a, none, none, torque);
     } else {  // drag: opposite to the velocities of the centre of mass
         add_force(on_b, pp_scale(-f->damping, b->v), none, pp_scale(-f->damping_w, b->w));
     }

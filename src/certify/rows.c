@@ -560,6 +560,24 @@ static void put_force(row_writer *w, int index)
 }
 
 // Implicit drag: one row per degree of freedom of the body, without stiffness.
+// Between two bodies: of their relative spin, about the axes of the world.
+static void put_spin_drag(row_writer *w, int index)
+{
+    const pp_force *f = &w->m->force[index];
+    const perp_vec3 none = {0.0, 0.0, 0.0};
+    for (int axis = w->m->spatial ? 0 : 2; axis < 3; axis++) {
+        perp_vec3 d = pp_vec(axis == 0, axis == 1, axis == 2);
+        pp_row row;
+        pp_own_start(&row);
+        row.force = index;
+        pp_own_add(w->m, w->start, f->b, none, d, &row);
+        pp_own_add(w->m, w->start, f->a, none, pp_scale(-1.0, d), &row);
+        if (soften(w->e, 0.0, f->damping_w, &row)) {
+            next_equation(w, &row);
+        }
+    }
+}
+
 static void put_drag(row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
@@ -655,7 +673,9 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
     }
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
-        if (f->implicit && f->kind == PERP_FORCE_DRAG) {
+        if (f->implicit && f->kind == PERP_FORCE_DRAG && f->a > 0) {
+            put_spin_drag(&w, i);
+        } else if (f->implicit && f->kind == PERP_FORCE_DRAG) {
             put_drag(&w, i);
         } else if (f->implicit && f->kind != PERP_FORCE_WRENCH) {
             put_force(&w, i);

@@ -83,8 +83,8 @@ int pp_joint_equations_planar(const pp_row_builder *k, const pp_joint *j, pp_row
         pp_joint_point_row(k, j, &w, n, true, &row[0]);
         return 1;
     case PERP_JOINT_DISTANCE:
-        if (j->target) {
-            return 0;  // the target is the equation
+        if (!pp_joint_keeps_length(j)) {
+            return 0;
         }
         pp_joint_distance_row(k, j, &w, &row[0]);
         row[0].value -= j->length;

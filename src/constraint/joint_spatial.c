@@ -230,12 +230,12 @@ int pp_joint_equations_spatial(const pp_row_builder *k, int joint, pp_row *row)
     case PERP_JOINT_POINT_ON_LINE:
         return on_line(k, j, &w, row);
     case PERP_JOINT_DISTANCE:
-        if (!j->target) {
+        if (pp_joint_keeps_length(j)) {
             pp_joint_distance_row(k, j, &w.at, row);
             row->value -= j->length;
             return 1;
         }
-        break;  // the target is the equation
+        break;
     case PERP_JOINT_ANGLE:
     case PERP_JOINT_GEAR:
     case PERP_JOINT_COUPLING:

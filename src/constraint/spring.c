@@ -42,6 +42,20 @@ static void append_spring_row(pp_row_list *b, pp_row *row, double K, double C, d
     }
 }
 
+// -C_w (omega_b - omega_a): three rows, in the plane one.
+static void spin_drag_rows(const pp_row_builder *k, double h, double theta, int index,
+                           pp_row_list *b)
+{
+    const pp_force *f = &k->model->force[index];
+    for (int i = k->model->spatial ? 0 : 2; i < 3; i++) {
+        pp_row row;
+        pp_row_start(&row);
+        pp_row_spin(k, f->b, AXIS[i], 1.0, &row);
+        pp_row_spin(k, f->a, AXIS[i], -1.0, &row);
+        append_spring_row(b, &row, 0.0, f->damping_w, h, theta, index);
+    }
+}
+
 // -C v of the centre and -C_w omega: rows of their own, one for each velocity of the body.
 static void drag_rows(const pp_row_builder *k, double h, double theta, int index, pp_row_list *b)
 {
@@ -71,7 +85,9 @@ void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, double theta,
         if (!f->implicit || f->kind == PERP_FORCE_WRENCH) {
             continue;
         }
-        if (f->kind == PERP_FORCE_DRAG) {
+        if (f->kind == PERP_FORCE_DRAG && f->a > 0) {
+            spin_drag_rows(&k, kin->h, theta, i, b);
+        } else if (f->kind == PERP_FORCE_DRAG) {
             drag_rows(&k, kin->h, theta, i, b);
         } else if (stretch_row(&k, f, &row)) {
             append_spring_row(b, &row, f->stiffness, f->damping, kin->h, theta, i);

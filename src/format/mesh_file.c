@@ -103,7 +103,7 @@ static uint32_t word_at(const char *at)
 }
 
 // The bits of an IEEE 754 float, which C's float is on every machine that perp builds for.
-static double float_at(const char *at)
+double pp_float_at(const char *at)
 {
     uint32_t bits = word_at(at);
     float value;
@@ -136,7 +136,7 @@ static perp_status read_binary(mesh_reader *r, const char *text, size_t size)
     for (size_t t = 0; t < n; t++) {
         const char *at = text + STL_START + t * STL_TRIANGLE + 12;  // after the normal
         for (size_t k = 3 * t; k < 3 * t + 3; k++, at += 12) {
-            r->vertex[k] = (perp_vec3){float_at(at), float_at(at + 4), float_at(at + 8)};
+            r->vertex[k] = (perp_vec3){pp_float_at(at), pp_float_at(at + 4), pp_float_at(at + 8)};
             r->triangle[k] = (int)k;
             if (!isfinite(r->vertex[k].x + r->vertex[k].y + r->vertex[k].z)) {
                 return pp_fail(error, PERP_ERR_FORMAT,

@@ -26,3 +26,6 @@ perp_status pp_mesh_file_parse(const char *text, size_t size, pp_arena *arena, p
 // Without `quotes` nothing from the file is repeated in messages.
 perp_status pp_mesh_file_named(const char *name, const char *text, size_t size, bool quotes,
                                pp_arena *arena, pp_mesh_file *out, perp_error *error);
+
+// A 32-bit float at any address, the least significant byte first.
+double pp_float_at(const char *at);

@@ -185,7 +185,8 @@ static double damped(const perp_model *m, const pp_frame *body)
         const pp_force *f = &m->force[i];
         const pp_frame *a = &body[f->a], *b = &body[f->b];
         if (f->kind == PERP_FORCE_DRAG) {
-            sum += f->damping * pp_dot3(b->v, b->v) + f->damping_w * pp_dot3(b->w, b->w);
+            perp_vec3 w = f->a > 0 ? pp_sub(b->w, a->w) : b->w;
+            sum += f->damping * pp_dot3(b->v, b->v) + f->damping_w * pp_dot3(w, w);
         } else if (f->kind == PERP_FORCE_TORSION_SPRING) {
             sum += f->damping * (b->w.z - a->w.z) * (b->w.z - a->w.z);
         } else if (f->kind == PERP_FORCE_SPRING) {

@@ -155,10 +155,18 @@ static perp_status read_package(pp_import_files *files, const char *name, const 
 {
     perp_status status = PERP_OK;
     char folder[PATH_MAX], real[PATH_MAX];
-    for (int k = 0; k < files->options->packages; k++) {
-        if (try_package(files, files->options->package[k], name, rest, at, out, &status, error)) {
-            return status;
+    const char *path = files->options->package_path;
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        if (length > 0 && length < sizeof folder) {
+            memcpy(folder, path, length);
+            folder[length] = '\0';
+            if (try_package(files, folder, name, rest, at, out, &status, error)) {
+                return status;
+            }
         }
+        path += length;
+        path += *path == ':';
     }
     snprintf(folder, sizeof folder, "%.*s.", (int)folder_length(files->main_file),
              files->main_file);
@@ -204,6 +212,9 @@ perp_status pp_import_read_uri(pp_import_files *files, const char *uri, const pp
             }
             memcpy(name, uri + length, n);
             name[n] = '\0';
+            if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0) {
+                return pp_xml_fail(at, error, "'%.90s': '%s' is no package", uri, name);
+            }
             return read_package(files, name, uri + length + n + 1, at, out, error);
         }
     }

@@ -15,6 +15,7 @@ typedef struct pp_import_files {
     const char *main_file;  // path of the model
     const perp_import_options *options;
     size_t read;  // bytes so far
+    int models;   // attached so far
 } pp_import_files;
 
 typedef struct pp_import_file {

@@ -20,6 +20,7 @@ struct perp_import {
     size_t size;
     const perp_import_note *note;
     int notes;
+    pp_text report;  // as JSON
 };
 
 bool pp_import_likely(const char *text, size_t size)
@@ -39,6 +40,12 @@ const char *perp_import_note_word(perp_import_note_kind kind)
     return (unsigned)kind < 4 ? words[kind] : NULL;
 }
 
+const char *perp_import_missing_word(int missing)
+{
+    static const char *const words[] = {"skip", "box", "error"};
+    return missing >= 0 && missing < 3 ? words[missing] : NULL;
+}
+
 // ── Options ──────────────────────────────────────────────────────────────────────────────────────
 
 static perp_status check_options(const perp_import_options *options, perp_error *error)
@@ -47,15 +54,15 @@ static perp_status check_options(const perp_import_options *options, perp_error 
         return pp_fail(error, PERP_ERR_DEF,
                        "import: initialise the options with perp_import_options_default()");
     }
-    bool listed = options->packages >= 0 && (options->packages == 0 || options->package);
-    int count = listed ? options->packages : 0;
-    for (int k = 0; k < count; k++) {
-        listed = listed && options->package[k] != NULL;
+    if (!(options->max_mb > 0.0)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "import: max_mb must be positive");
     }
-    if (!listed || !(options->max_mb > 0.0) || options->visual_triangles < 0) {
-        return pp_fail(error, PERP_ERR_ARGUMENT,
-                       "import: max_mb must be positive, visual_triangles not negative, and every "
-                       "package must have a name");
+    if (options->visual_triangles < 0) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "import: visual_triangles must not be negative");
+    }
+    if (!perp_import_missing_word((int)options->missing)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "import: %d is no way to treat missing meshes",
+                       (int)options->missing);
     }
     return PERP_OK;
 }
@@ -95,11 +102,62 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+// With strict, the first thing that was not used or was repaired is an error at its place.
+static perp_status check_strict(const perp_import *import, perp_error *error)
+{
+    int count = 0;
+    const perp_import_note *first = NULL;
+    for (int k = 0; k < import->notes; k++) {
+        const perp_import_note *note = &import->note[k];
+        bool bad = note->kind == PERP_IMPORT_NOT_USED || note->kind == PERP_IMPORT_REPAIRED;
+        first = bad && !first ? note : first;
+        count += bad;
+    }
+    if (!first) {
+        return PERP_OK;
+    }
+    char more[80] = "";
+    if (count > 1) {
+        pp_print(more, sizeof more, "; %d more lines of the report are like this", count - 1);
+    }
+    perp_status status =
+        pp_fail(error, PERP_ERR_FORMAT, "%s%s%s: %s%s%.120s%s (--strict)", first->file,
+                first->file[0] ? ": " : "", perp_import_note_word(first->kind), first->what,
+                first->why[0] ? ": " : "", first->why, more);
+    if (error) {
+        error->line = first->line;
+        error->column = first->line > 0 ? 1 : 0;
+    }
+    return status;
+}
+
+// The report as JSON.
+static void write_report(perp_import *import)
+{
+    pp_text *t = &import->report;
+    t->arena = import->arena;
+    pp_text_add(t, "[");
+    for (int k = 0; k < import->notes; k++) {
+        const perp_import_note *note = &import->note[k];
+        pp_text_add(t, k == 0 ? "{\"kind\": " : ",\n {\"kind\": ");
+        pp_text_quoted(t, perp_import_note_word(note->kind));
+        pp_text_named(t, "what", note->what);
+        pp_text_named(t, "why", note->why);
+        pp_text_named(t, "file", note->file);
+        pp_text_key(t, "line");
+        pp_text_int(t, note->line);
+        pp_text_key(t, "count");
+        pp_text_int(t, note->count);
+        pp_text_add(t, "}");
+    }
+    pp_text_add(t, "]\n");
+}
+
 static perp_status read_model(perp_import *import, const char *name, const pp_xml_source *source,
                               const perp_import_options *options, perp_error *error)
 {
     pp_xml *root = NULL;
-    pp_robot robot = {.arena = import->arena};
+    pp_robot robot = {.arena = import->arena, .boxes = options->missing == PERP_IMPORT_MISSING_BOX};
     pp_import_report report = {.arena = import->arena, .main_file = last_part(name)};
     pp_import_files files = {
         .env = &import->env, .arena = import->arena, .main_file = name, .options = options};
@@ -129,9 +187,15 @@ static perp_status read_model(perp_import *import, const char *name, const pp_xm
     if (status == PERP_OK) {
         import->note = pp_report_list(&report);
         import->notes = report.count;
-        if (!import->note) {
+        if (import->note) {
+            write_report(import);
+        }
+        if (!import->note || import->report.failed) {
             status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this model");
         }
+    }
+    if (status == PERP_OK && options->strict) {
+        status = check_strict(import, error);
     }
     return status;
 }
@@ -224,4 +288,9 @@ const perp_import_note *perp_import_notes(const perp_import *import, int *count)
         *count = import ? import->notes : 0;
     }
     return import ? import->note : NULL;
+}
+
+const char *perp_import_report(const perp_import *import)
+{
+    return import ? import->report.data : "";
 }

@@ -46,10 +46,10 @@ void pp_robot_mass_add(pp_robot_mass *sum, const pp_robot_mass *part, const pp_p
     *sum = (pp_robot_mass){mass, centre, I};
 }
 
-// Eigenvalues of a symmetric tensor, by Jacobi's rotations.
-static void eigenvalues(const pp_mat3 *A, double out[3])
+// Eigenvalues of a symmetric tensor, by Jacobi's rotations, and its axes as columns.
+void pp_robot_principal(const pp_mat3 *A, double out[3], pp_mat3 *axes)
 {
-    double m[3][3];
+    double m[3][3], v[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     memcpy(m, A->m, sizeof m);
     for (int sweep = 0; sweep < INERTIA_SWEEPS; sweep++) {
         for (int e = 0; e < 3; e++) {
@@ -66,11 +66,17 @@ static void eigenvalues(const pp_mat3 *A, double out[3])
             double rp = m[r][p], rq = m[r][q];
             m[r][p] = m[p][r] = c * rp - s * rq;
             m[r][q] = m[q][r] = s * rp + c * rq;
+            for (int k = 0; k < 3; k++) {
+                double vp = v[k][p], vq = v[k][q];
+                v[k][p] = c * vp - s * vq;
+                v[k][q] = s * vp + c * vq;
+            }
         }
     }
     for (int k = 0; k < 3; k++) {
         out[k] = m[k][k];
     }
+    memcpy(axes->m, v, sizeof v);
 }
 
 // The least isotropic inertia is added that makes the tensor positive, with moments that obey the triangle
@@ -78,7 +84,8 @@ static void eigenvalues(const pp_mat3 *A, double out[3])
 bool pp_robot_mass_mend(pp_robot_mass *mass)
 {
     double e[3], floor = 0.4 * mass->mass * 1e-4;  // of a sphere of 1 cm
-    eigenvalues(&mass->inertia, e);
+    pp_mat3 axes;
+    pp_robot_principal(&mass->inertia, e, &axes);
     double largest = fmax(e[0], fmax(e[1], e[2])), smallest = fmin(e[0], fmin(e[1], e[2]));
     double middle = e[0] + e[1] + e[2] - largest - smallest;
     bool positive = smallest > 1e-9 * largest && largest > 0.0;

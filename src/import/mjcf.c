@@ -24,9 +24,14 @@ static const pp_unused unused[] = {
     {"texture", NULL, looks, shown},
     {"skin", NULL, looks, shown},
     {"*", "rgba", looks, shown},
+    {"mujoco", "model", "names of attached models", "the scene has that of the main one"},
     {"*", "material", looks, shown},
     {"compiler", "texturedir", looks, shown},
     {"tendon", "width", looks, shown},
+    {"spatial", "width", looks, shown},
+    {"spatial", "group", looks, shown},
+    {"fixed", "group", looks, shown},
+    {"actuator", "group", looks, shown},
     {"site", "size", looks, shown},
     {"site", "type", looks, shown},
     {"site", "group", looks, shown},
@@ -42,9 +47,40 @@ static const pp_unused unused[] = {
     {"*", "margin", softness, soft},
     {"*", "gap", softness, soft},
     {"option", "impratio", softness, soft},
-    {"option", "*", settings, solver},
-    {"flag", NULL, settings, solver},
-    {"flag", "*", settings, solver},
+    {"option", "iterations", settings, solver},
+    {"option", "tolerance", settings, solver},
+    {"option", "ls_iterations", settings, solver},
+    {"option", "ls_tolerance", settings, solver},
+    {"option", "noslip_iterations", settings, solver},
+    {"option", "noslip_tolerance", settings, solver},
+    {"option", "ccd_iterations", settings, solver},
+    {"option", "ccd_tolerance", settings, solver},
+    {"option", "mpr_iterations", settings, solver},
+    {"option", "mpr_tolerance", settings, solver},
+    {"option", "sdf_iterations", settings, solver},
+    {"option", "sdf_initpoints", settings, solver},
+    {"option", "sleep_tolerance", settings, solver},
+    {"option", "integrator", settings, solver},
+    {"option", "cone", settings, solver},
+    {"option", "jacobian", settings, solver},
+    {"option", "solver", settings, solver},
+    {"option", "apirate", settings, solver},
+    {"option", "wind", NULL, "perp has no forces of a medium"},
+    {"option", "magnetic", NULL, "scenes have no magnetometers"},
+    {"option", "o_*", softness, soft},
+    {"flag", "warmstart", settings, solver},
+    {"flag", "refsafe", settings, solver},
+    {"flag", "sensor", settings, solver},
+    {"flag", "midphase", settings, solver},
+    {"flag", "eulerdamp", settings, solver},
+    {"flag", "autoreset", settings, solver},
+    {"flag", "nativeccd", settings, solver},
+    {"flag", "island", settings, solver},
+    {"flag", "energy", settings, solver},
+    {"flag", "fwdinv", settings, solver},
+    {"flag", "invdiscrete", settings, solver},
+    {"flag", "multiccd", settings, solver},
+    {"flag", "sleep", settings, solver},
     {"size", NULL, "<size>", "memory is allocated as needed"},
     {"custom", NULL, "<custom>", "data of other programs"},
     {"*", "user", "user data", "data of other programs"},
@@ -109,37 +145,62 @@ static void read_option(pp_mjcf *m, pp_xml *at)
     if (!(m->robot->timestep > 0.0)) {
         pp_mjcf_fail(m, at, "timestep must be > 0");
     }
-    // Bodies move in a vacuum; the other flags concern MuJoCo's algorithms.
+    // Bodies move in a vacuum; flags that are not here concern MuJoCo's algorithms.
     double fluid = pp_mjcf_real(&v, "density", 0.0) + pp_mjcf_real(&v, "viscosity", 0.0);
     if (fluid != 0.0) {
         pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "<option density, viscosity>",
                       "perp has no forces of a medium");
     }
+    static const char *const flags[PP_MJCF_FLAGS] = {
+        "constraint", "equality", "frictionloss", "limit",     "contact",   "passive",
+        "spring",     "damper",   "gravity",      "clampctrl", "actuation", "filterparent"};
     for (pp_xml *flag = pp_xml_child(at, "flag", NULL); flag;
          flag = pp_xml_child(at, "flag", flag)) {
         pp_mjcf_view f = {m, flag, NULL, NULL};
-        bool contact = pp_mjcf_word(&f, "contact", "disable enable", 1) == 1;
-        bool constraint = pp_mjcf_word(&f, "constraint", "disable enable", 1) == 1;
-        bool gravity = pp_mjcf_word(&f, "gravity", "disable enable", 1) == 1;
-        m->robot->no_contact = m->robot->no_contact || !contact || !constraint;
-        if (!gravity) {
-            m->robot->gravity = pp_vec(0.0, 0.0, 0.0);
-        }
-        static const char *const kept[] = {"limit",     "frictionloss", "equality",
-                                           "passive",   "spring",       "damper",
-                                           "actuation", "clampctrl",    "filterparent"};
-        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
-            char what[64];
-            if (pp_mjcf_word(&f, kept[k], "disable enable", 1) == 0) {
-                pp_print(what, sizeof what, "<flag %s=\"disable\">", kept[k]);
-                pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, what,
-                              "the scene acts as if it were enabled");
+        for (int k = 0; k < PP_MJCF_FLAGS; k++) {
+            m->off[k] = pp_mjcf_word(&f, flags[k], "disable enable", !m->off[k]) == 0;
+            if (m->off[k]) {
+                pp_report_say(m->report, PERP_IMPORT_USED, flag, "%s switched off by the model",
+                              flags[k]);
             }
         }
-        if (!constraint) {
-            pp_report_add(m->report, PERP_IMPORT_NOT_USED, flag, "<flag constraint=\"disable\">",
-                          "joint limits and friction stay active");
-        }
+    }
+}
+
+// What the model switches off is left out of the robot.
+static void apply_flags(pp_mjcf *m)
+{
+    pp_robot *robot = m->robot;
+    const bool *off = m->off;
+    bool all = off[PP_OFF_CONSTRAINT], passive = off[PP_OFF_PASSIVE];
+    bool limit = all || off[PP_OFF_LIMIT], friction = all || off[PP_OFF_FRICTION];
+    bool spring = passive || off[PP_OFF_SPRING], damper = passive || off[PP_OFF_DAMPER];
+    robot->no_contact = all || off[PP_OFF_CONTACT];
+    robot->touch_parents = off[PP_OFF_FILTER_PARENT];
+    robot->equalities = all || off[PP_OFF_EQUALITY] ? 0 : robot->equalities;
+    if (off[PP_OFF_GRAVITY]) {
+        robot->gravity = pp_vec(0.0, 0.0, 0.0);
+    }
+    for (int j = 0; j < robot->joints; j++) {
+        pp_robot_joint *joint = &robot->joint[j];
+        joint->range.set = joint->range.set && !limit;
+        joint->friction = friction ? 0.0 : joint->friction;
+        joint->stiffness = spring ? 0.0 : joint->stiffness;
+        joint->damping = damper ? 0.0 : joint->damping;
+    }
+    for (int k = 0; k < robot->tendons; k++) {
+        pp_robot_tendon *tendon = &robot->tendon[k];
+        tendon->range.set = tendon->range.set && !limit;
+        tendon->friction = friction ? 0.0 : tendon->friction;
+        tendon->stiffness = spring ? 0.0 : tendon->stiffness;
+        tendon->damping = damper ? 0.0 : tendon->damping;
+    }
+    for (int k = 0; k < robot->actuators; k++) {
+        robot->actuator[k].control.set = robot->actuator[k].control.set && !off[PP_OFF_CLAMP];
+        robot->actuator[k].off = off[PP_OFF_ACTUATION];
+    }
+    for (int i = 0; i < robot->bodies; i++) {
+        robot->body[i].gravcomp = passive ? 0.0 : robot->body[i].gravcomp;
     }
 }
 
@@ -153,30 +214,46 @@ static void scale_body(pp_robot_body *body, double s)
     }
 }
 
+// Bounds and balance of the principal moments.
+static void adjust_inertia(pp_mjcf *m, pp_robot_body *body)
+{
+    double e[3];
+    pp_mat3 axes;
+    pp_robot_principal(&body->inertia, e, &axes);
+    bool raised = false;
+    for (int k = 0; k < 3; k++) {
+        bool low = e[k] < m->bound_inertia;
+        raised = raised || low;
+        e[k] = low ? m->bound_inertia : e[k];
+    }
+    bool unbalanced =
+        m->balance && (e[0] + e[1] < e[2] || e[0] + e[2] < e[1] || e[1] + e[2] < e[0]);
+    if (unbalanced) {
+        e[0] = e[1] = e[2] = (e[0] + e[1] + e[2]) / 3.0;
+        pp_report_say(m->report, PERP_IMPORT_USED, body->at, "balanceinertia: body '%.60s' changed",
+                      body->name);
+    }
+    if (raised || unbalanced) {
+        pp_mat3 own = {{e[0], 0.0, 0.0, 0.0, e[1], 0.0, 0.0, 0.0, e[2]}};
+        body->inertia = pp_turn_tensor(&axes, &own);
+        pp_report_say(m->report, PERP_IMPORT_USED, body->at, "boundinertia: body '%.60s' raised",
+                      body->name);
+    }
+}
+
 // boundmass and boundinertia are lower bounds; settotalmass comes last.
 static void adjust_masses(pp_mjcf *m)
 {
     double total = 0.0;
     for (int i = 1; i < m->robot->bodies; i++) {
         pp_robot_body *body = &m->robot->body[i];
-        // Bounds of the diagonal in body axes: MuJoCo takes the principal ones.
-        bool raised = body->mass < m->bound_mass;
-        body->mass = raised ? m->bound_mass : body->mass;
-        for (int e = 0; e < 9; e += 4) {
-            bool low = body->inertia.m[e] < m->bound_inertia;
-            raised = raised || low;
-            body->inertia.m[e] = low ? m->bound_inertia : body->inertia.m[e];
+        if (body->mass < m->bound_mass) {
+            body->mass = m->bound_mass;
+            pp_report_say(m->report, PERP_IMPORT_USED, body->at, "boundmass: body '%.60s' raised",
+                          body->name);
         }
-        if (raised) {
-            pp_report_say(m->report, PERP_IMPORT_USED, body->at,
-                          "boundmass, boundinertia: body '%.60s' raised", body->name);
-        }
-        double a = body->inertia.m[0], b = body->inertia.m[4], c = body->inertia.m[8];
-        if (m->balance && (a + b < c || a + c < b || b + c < a)) {
-            double mean = (a + b + c) / 3.0;
-            body->inertia = (pp_mat3){{mean, 0.0, 0.0, 0.0, mean, 0.0, 0.0, 0.0, mean}};
-            pp_report_say(m->report, PERP_IMPORT_USED, body->at,
-                          "balanceinertia: body '%.60s' changed", body->name);
+        if (m->bound_inertia > 0.0 || m->balance) {
+            adjust_inertia(m, body);
         }
         total += body->mass;
     }
@@ -199,13 +276,81 @@ static void see_sections(pp_xml *root)
     }
 }
 
-// Defaults of kinds that scenes have no use for need no class that uses them.
+// Defaults of kinds that have a reader, but that no element uses.
 static void see_defaults(const pp_mjcf *m)
 {
+    static const char *const kinds[] = {"joint",    "geom",     "site",    "tendon",
+                                        "equality", "pair",     "general", "motor",
+                                        "position", "velocity", "mesh"};
     for (const pp_mjcf_class *c = m->classes; c; c = c->next) {
         for (int k = 0; k < c->elements; k++) {
-            c->element[k]->seen = c->element[k]->seen || c->element[k]->attributes == 0;
+            pp_xml *at = c->element[k];
+            bool known = at->attributes == 0;
+            for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+                known = known || pp_xml_is(at, kinds[i]);
+            }
+            if (!at->seen && known) {
+                pp_xml_see_all(at);
+                pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "defaults that no element uses",
+                              "");
+            }
         }
+    }
+}
+
+void pp_mjcf_settings(pp_mjcf *m, pp_xml *root)
+{
+    root->seen = true;
+    pp_mjcf_include(m, root);
+    // Settings apply to the whole model, wherever they stand; options are those of the main model.
+    for (pp_xml *at = root->child; at; at = at->next) {
+        if (m->status < 0) {
+            break;
+        }
+        if (pp_xml_is(at, "compiler")) {
+            read_compiler(m, at);
+        } else if (pp_xml_is(at, "option") && m->depth == 0) {
+            read_option(m, at);
+        } else if (pp_xml_is(at, "option")) {
+            pp_xml_see_all(at);
+            pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "<option> of attached models",
+                          "the main model has its own");
+        }
+    }
+    if (m->status == PERP_OK) {
+        pp_mjcf_defaults(m, root);
+    }
+    if (m->status == PERP_OK) {
+        pp_mjcf_meshes(m, root);
+        pp_mjcf_materials(m, root);
+        pp_mjcf_hfields(m, root);
+    }
+}
+
+// Tendons, actuators and the rest: those of attached models first, as in MuJoCo.
+static void read_sections(pp_mjcf *m)
+{
+    for (pp_mjcf *part = m->part; part; part = part->next) {
+        part->status = m->status;
+        read_sections(part);
+        m->status = part->status;
+    }
+    if (m->status == PERP_OK) {
+        m->actuator0 = m->part ? m->part->actuator0 : m->robot->actuators;
+        pp_mjcf_tendons(m, m->root);
+        pp_mjcf_actuators(m, m->root);
+        pp_mjcf_others(m, m->root);
+    }
+}
+
+// What no reader has looked at, of the model and of those that are attached to it.
+static void report_rest(pp_mjcf *m)
+{
+    see_sections(m->root);
+    see_defaults(m);
+    pp_report_unseen(m->report, m->root, unused, sizeof unused / sizeof unused[0]);
+    for (pp_mjcf *part = m->part; part; part = part->next) {
+        report_rest(part);
     }
 }
 
@@ -223,37 +368,22 @@ perp_status pp_mjcf_read(pp_xml *root, pp_import_files *files, pp_import_report 
                  .from_geom = 2,
                  .group_high = 5,
                  .total_mass = -1.0,
-                 .suffix = ""};
+                 .suffix = "",
+                 .prefix = "",
+                 .folder = ""};
     robot->gravity = pp_vec(0.0, 0.0, -9.81);
     robot->timestep = 0.002;
-    root->seen = true;
-    pp_mjcf_include(&m, root);
+    m.root = root;
     robot->name = pp_xml_value(root, "model");
-    // Settings apply to the whole model, wherever they stand.
-    for (pp_xml *at = root->child; at; at = at->next) {
-        if (m.status < 0) {
-            break;
-        }
-        if (pp_xml_is(at, "compiler")) {
-            read_compiler(&m, at);
-        } else if (pp_xml_is(at, "option")) {
-            read_option(&m, at);
-        }
-    }
+    pp_mjcf_settings(&m, root);
     if (m.status == PERP_OK) {
-        pp_mjcf_defaults(&m, root);
-    }
-    if (m.status == PERP_OK) {
-        pp_mjcf_meshes(&m, root);
-        pp_mjcf_materials(&m, root);
         pp_mjcf_bodies(&m, root);
     }
     if (m.status == PERP_OK) {
         adjust_masses(&m);
         pp_robot_number(robot);
-        pp_mjcf_tendons(&m, root);
-        pp_mjcf_actuators(&m, root);
-        pp_mjcf_others(&m, root);
+        read_sections(&m);
+        apply_flags(&m);
     }
     // Meshes of shapes that collide.
     for (int k = 0; k < robot->geoms; k++) {
@@ -273,9 +403,7 @@ perp_status pp_mjcf_read(pp_xml *root, pp_import_files *files, pp_import_report 
         }
     }
     if (m.status == PERP_OK) {
-        see_sections(root);
-        see_defaults(&m);
-        pp_report_unseen(report, root, unused, sizeof unused / sizeof unused[0]);
+        report_rest(&m);
     }
     return m.status;
 }

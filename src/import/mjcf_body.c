@@ -59,20 +59,6 @@ static pp_robot_joint *add_joint(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
     return joint;
 }
 
-// Stiffness and damping may be polynomials; only the linear term is used.
-static double first_of(const pp_mjcf_view *v, const char *name)
-{
-    double x[4] = {0.0, 0.0, 0.0, 0.0};
-    int count = pp_mjcf_reals(v, name, 1, 4, x);
-    for (int k = 1; k < count; k++) {
-        if (x[k] != 0.0) {
-            pp_report_add(v->m->report, PERP_IMPORT_NOT_USED, v->at,
-                          "higher terms of stiffness and damping", "scenes have linear ones");
-        }
-    }
-    return x[0];
-}
-
 static void read_joint(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
 {
     bool plain = pp_xml_is(at, "freejoint");
@@ -114,8 +100,8 @@ static void read_joint(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
     joint->force = pp_mjcf_range(&v, "actuatorfrcrange", "actuatorfrclimited", 1.0);
     joint->ref = unit * pp_mjcf_real(&v, "ref", 0.0);
     joint->springref = unit * pp_mjcf_real(&v, "springref", 0.0);
-    joint->stiffness = first_of(&v, "stiffness");
-    joint->damping = first_of(&v, "damping");
+    joint->stiffness = pp_mjcf_linear(&v, "stiffness");
+    joint->damping = pp_mjcf_linear(&v, "damping");
     joint->armature = pp_mjcf_real(&v, "armature", 0.0);
     joint->friction = pp_mjcf_real(&v, "frictionloss", 0.0);
     if (joint->kind == PP_ROBOT_FREE) {
@@ -237,11 +223,15 @@ static void read_geom(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
         pp_mjcf_memory(m);
         return;
     }
-    *geom = (pp_robot_geom){.body = p->body, .mesh = -1, .at = at};
+    *geom = (pp_robot_geom){.body = p->body, .mesh = -1, .hfield = -1, .at = at};
     geom->name = pp_mjcf_name(&v, PP_ROBOT_LIST_geom, m->robot->geoms - 1, "geom");
     geom->kind = (pp_robot_geom_kind)pp_mjcf_word(
         &v, "type", "plane hfield sphere capsule ellipsoid cylinder box mesh sdf", PP_ROBOT_SPHERE);
     // The mesh comes first: shapes that are fitted to one have no size.
+    geom->hfield = pp_mjcf_refer(&v, "hfield", PP_ROBOT_LIST_hfield);
+    if (geom->kind == PP_ROBOT_HFIELD && geom->hfield < 0) {
+        pp_mjcf_fail(m, at, "a geom of type hfield needs an hfield");
+    }
     geom->mesh = pp_mjcf_refer(&v, "mesh", PP_ROBOT_LIST_mesh);
     read_contact(&v, geom);
     read_size(&v, geom);
@@ -276,6 +266,13 @@ static void read_site(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
     site->pos = pp_mjcf_vec3(&v, "pos", pp_vec(0.0, 0.0, 0.0));
     pp_mjcf_turn(&v, &site->quat);
     read_fromto(&v, &site->pos, &site->quat, &half);
+    site->kind =
+        (pp_robot_geom_kind)(PP_ROBOT_SPHERE +
+                             pp_mjcf_word(&v, "type", "sphere capsule ellipsoid cylinder box", 0));
+    for (int k = 0; k < 3; k++) {
+        site->size[k] = 0.005;  // MuJoCo's default
+    }
+    pp_mjcf_reals(&v, "size", 1, 3, site->size);
     put(p, &site->pos, &site->quat);
 }
 
@@ -437,6 +434,59 @@ static void read_body(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
     read_parts(m, at, &inner, true);
 }
 
+// The body of that name below `top`.
+static pp_xml *find_body(pp_xml *top, const char *name)
+{
+    for (pp_xml *at = top; at; at = pp_xml_walk(top, at)) {
+        const char *own = pp_xml_is(at, "body") ? pp_xml_value(at, "name") : NULL;
+        if (own && strcmp(own, name) == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+// The body of another model that <attach> names, or all that its world has.
+static void read_attached(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
+{
+    const char *name = pp_xml_value(at, "body");
+    pp_mjcf *part = pp_mjcf_attach(m, at);
+    if (!part) {
+        return;
+    }
+    mjcf_place inner = *p;
+    inner.class = part->main;
+    part->joint0 = m->robot->joints;
+    bool found = false;
+    for (pp_xml *world = pp_xml_child(part->root, "worldbody", NULL); world;
+         world = pp_xml_child(part->root, "worldbody", world)) {
+        pp_xml *body = name ? find_body(world, name) : NULL;
+        if (body) {
+            read_body(part, body, &inner);
+            found = true;
+        } else if (!name) {
+            read_parts(part, world, &inner, false);
+            read_parts(part, world, &inner, true);
+            found = true;
+        }
+        // What else the world of that model has stays where it is.
+        for (pp_xml *rest = world->child; rest && name; rest = rest->next) {
+            if (!rest->seen) {
+                pp_xml_see_all(rest);
+                pp_report_add(m->report, PERP_IMPORT_NOT_USED, rest,
+                              "parts of attached models beside the body that is attached",
+                              "the model does not ask for them");
+            }
+        }
+    }
+    part->joints = m->robot->joints - part->joint0;
+    m->objects = part->objects;
+    m->status = part->status;
+    if (!found && m->status == PERP_OK) {
+        pp_mjcf_fail(m, at, "the model has no body '%.60s'", name ? name : "");
+    }
+}
+
 // bodies: only the bodies below, else all but them.
 static void read_parts(pp_mjcf *m, pp_xml *at, const mjcf_place *p, bool bodies)
 {
@@ -448,8 +498,11 @@ static void read_parts(pp_mjcf *m, pp_xml *at, const mjcf_place *p, bool bodies)
             read_frame(m, child, p, bodies);
         } else if (pp_xml_is(child, "replicate")) {
             read_copies(m, child, p, bodies);
-        } else if (pp_xml_is(child, "attach") || pp_xml_is(child, "composite") ||
-                   pp_xml_is(child, "flexcomp")) {
+        } else if (pp_xml_is(child, "attach")) {
+            if (bodies) {
+                read_attached(m, child, p);
+            }
+        } else if (pp_xml_is(child, "composite") || pp_xml_is(child, "flexcomp")) {
             pp_mjcf_fail(m, child, "<%s> is not supported; write the bodies out", child->name);
         } else if (bodies) {
             // The second pass is for bodies alone.

@@ -44,7 +44,8 @@ static pp_xml *read_file(pp_mjcf *m, pp_xml *at, const char *name)
 {
     pp_import_file file;
     pp_xml *root = NULL;
-    perp_status status = pp_import_read(m->files, NULL, name, at, &file, m->error);
+    perp_status status =
+        pp_import_read(m->files, *m->folder ? m->folder : NULL, name, at, &file, m->error);
     if (status == PERP_OK && file.missing) {
         pp_mjcf_fail(m, at, "there is no file '%.90s'", name);
         return NULL;

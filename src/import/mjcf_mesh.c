@@ -5,6 +5,8 @@
 // shown need not exist.
 #include "import/mjcf.h"
 
+#include "format/format.h"
+
 #include <string.h>
 
 // The name of a file without folders and extension: the name of a mesh that has none.
@@ -22,6 +24,24 @@ static const char *stem(pp_mjcf *m, const char *file)
     memcpy(name, file, length);
     name[length] = '\0';
     return name;
+}
+
+// The folder of meshes: that of the model and <compiler meshdir>.
+static const char *asset_folder(pp_mjcf *m)
+{
+    const char *own = m->mesh_dir ? m->mesh_dir : "";
+    bool both = *m->folder && *own && own[0] != '/';
+    if (!both) {
+        return *own ? own : m->folder;
+    }
+    size_t room = strlen(m->folder) + strlen(own) + 2;
+    char *made = PP_ARRAY(m->arena, char, room);
+    if (!made) {
+        pp_mjcf_memory(m);
+        return "";
+    }
+    pp_print(made, room, "%s/%s", m->folder, own);
+    return made;
 }
 
 static void read_mesh(pp_mjcf *m, pp_xml *at)
@@ -44,7 +64,8 @@ static void read_mesh(pp_mjcf *m, pp_xml *at)
         pp_mjcf_fail(m, at, "needs a name or a file");
         return;
     }
-    mesh->name = mesh->name ? mesh->name : stem(m, mesh->file);
+    mesh->name = pp_mjcf_full_name(m, mesh->name ? mesh->name : stem(m, mesh->file));
+    mesh->folder = asset_folder(m);
     mesh->scale = pp_mjcf_vec3(&v, "scale", pp_vec(1.0, 1.0, 1.0));
     mesh->ref_pos = pp_mjcf_vec3(&v, "refpos", pp_vec(0.0, 0.0, 0.0));
     double q[4] = {1.0, 0.0, 0.0, 0.0};
@@ -153,7 +174,8 @@ void pp_mjcf_mesh_load(pp_mjcf *m, int k)
     // Relative to the folder of the main file and <compiler meshdir>.
     const char *name = mesh->file, *slash = strrchr(name, '/');
     name = m->strip_path && slash ? slash + 1 : name;
-    perp_status status = pp_import_read(m->files, m->mesh_dir, name, mesh->at, &file, m->error);
+    perp_status status = pp_import_read(m->files, *mesh->folder ? mesh->folder : NULL, name,
+                                        mesh->at, &file, m->error);
     mesh->missing = status == PERP_OK && file.missing;
     if (status == PERP_OK && !mesh->missing) {
         perp_error error = {0};
@@ -171,5 +193,152 @@ void pp_mjcf_mesh_load(pp_mjcf *m, int k)
     }
     if (m->files->options->missing == PERP_IMPORT_MISSING_ERROR) {
         pp_mjcf_fail(m, mesh->at, "there is no file '%.90s'", name);
+    }
+}
+
+// ── Height fields ────────────────────────────────────────────────────────────────────────────────
+
+enum { HEIGHTS_MOST = 4000 * 1000 };
+
+// MuJoCo's own format: two integers and heights, all of 4 bytes with the least significant first.
+static bool parse_heights(pp_robot_hfield *field, const char *text, size_t size, double *height)
+{
+    int32_t count[2];
+    if (size < sizeof count) {
+        return false;
+    }
+    memcpy(count, text, sizeof count);
+    bool fits = count[0] > 0 && count[1] > 0 && count[0] <= HEIGHTS_MOST / count[1] &&
+                size == sizeof count + 4 * (size_t)count[0] * (size_t)count[1];
+    if (!fits || !height) {
+        field->rows = fits ? count[0] : 0;
+        field->columns = fits ? count[1] : 0;
+        return fits;
+    }
+    for (int k = 0; k < count[0] * count[1]; k++) {
+        height[k] = pp_float_at(text + sizeof count + 4 * (size_t)k);
+    }
+    return true;
+}
+
+// Heights become 0 to 1; false: one is not finite.
+static bool normalise(double *height, int count)
+{
+    double low = PP_INF, high = -PP_INF;
+    for (int k = 0; k < count; k++) {
+        if (!(height[k] > -1e30 && height[k] < 1e30)) {
+            return false;
+        }
+        low = height[k] < low ? height[k] : low;
+        high = height[k] > high ? height[k] : high;
+    }
+    for (int k = 0; k < count; k++) {
+        height[k] = high > low ? (height[k] - low) / (high - low) : 0.0;
+    }
+    return true;
+}
+
+// Reads the heights from the file of the field; image files are left out, and reported where a shape needs them.
+static void load_heights(pp_mjcf *m, pp_robot_hfield *field, const char *name)
+{
+    pp_import_file file;
+    const char *folder = asset_folder(m);
+    perp_status status =
+        pp_import_read(m->files, *folder ? folder : NULL, name, field->at, &file, m->error);
+    m->status = status < 0 ? status : m->status;
+    if (m->status < 0 || file.missing || !parse_heights(field, file.text, file.size, NULL)) {
+        return;
+    }
+    field->height = PP_ZEROS(m->arena, double, (size_t)field->rows *(size_t)field->columns);
+    if (!field->height) {
+        pp_mjcf_memory(m);
+        return;
+    }
+    parse_heights(field, file.text, file.size, field->height);
+}
+
+static void flip_rows(pp_robot_hfield *field)
+{
+    for (int r = 0; r < field->rows / 2; r++) {
+        for (int c = 0; c < field->columns; c++) {
+            double *a = &field->height[r * field->columns + c];
+            double *b = &field->height[(field->rows - 1 - r) * field->columns + c];
+            double x = *a;
+            *a = *b;
+            *b = x;
+        }
+    }
+}
+
+static void read_hfield(pp_mjcf *m, pp_xml *at)
+{
+    pp_mjcf_view v = pp_mjcf_look(m, at, NULL, NULL);
+    pp_robot_hfield *field = pp_robot_add_hfield(m->robot);
+    if (!field) {
+        pp_mjcf_memory(m);
+        return;
+    }
+    *field = (pp_robot_hfield){.at = at};
+    const char *file = pp_mjcf_text(&v, "file"), *name = pp_xml_value(at, "name");
+    pp_xml_value(at, "content_type");
+    const char *heights = pp_mjcf_text(&v, "elevation");
+    field->rows = pp_mjcf_int(&v, "nrow", 0, HEIGHTS_MOST, 0);
+    field->columns = pp_mjcf_int(&v, "ncol", 0, HEIGHTS_MOST, 0);
+    if (pp_mjcf_reals(&v, "size", 4, 4, field->size) == 0) {
+        pp_mjcf_fail(m, at, "needs a size of 4 numbers");
+    }
+    for (int k = 0; k < 4; k++) {
+        if (!(field->size[k] > 0.0)) {
+            pp_mjcf_fail(m, at, "sizes must be > 0");
+        }
+    }
+    if (!name && !file) {
+        pp_mjcf_fail(m, at, "needs a name or a file");
+        return;
+    }
+    field->name = pp_mjcf_full_name(m, name ? name : stem(m, file));
+    bool full = false;
+    if (!pp_robot_enter(m->robot, PP_ROBOT_LIST_hfield, field->name, m->robot->hfields - 1,
+                        &full)) {
+        pp_mjcf_fail(m, at, "there are two height fields called '%.60s'; rename one", field->name);
+    }
+    if (file && m->status == PERP_OK) {
+        load_heights(m, field, file);
+    } else if (m->status == PERP_OK) {
+        bool fits =
+            field->rows >= 2 && field->columns >= 2 && field->rows <= HEIGHTS_MOST / field->columns;
+        int count = fits ? field->rows * field->columns : 0;
+        field->height = fits ? PP_ZEROS(m->arena, double, count) : NULL;
+        if (!fits) {
+            pp_mjcf_fail(m, at,
+                         "nrow and ncol must be 2 or more, and not more than %d heights in all",
+                         HEIGHTS_MOST);
+        } else if (!field->height) {
+            pp_mjcf_memory(m);
+        } else if (heights && pp_xml_numbers(heights, field->height, count) != count) {
+            pp_mjcf_fail(m, at, "elevation must have %d numbers", count);
+        }
+        // Rows of the text run from +y to -y.
+        if (heights && m->status == PERP_OK) {
+            flip_rows(field);
+        }
+    }
+    int count = field->rows * field->columns;
+    if (m->status == PERP_OK && field->height && !normalise(field->height, count)) {
+        pp_mjcf_fail(m, at, "heights must be finite");
+    }
+}
+
+void pp_mjcf_hfields(pp_mjcf *m, pp_xml *root)
+{
+    for (pp_xml *asset = pp_xml_child(root, "asset", NULL); asset;
+         asset = pp_xml_child(root, "asset", asset)) {
+        for (pp_xml *at = pp_xml_child(asset, "hfield", NULL); at;
+             at = pp_xml_child(asset, "hfield", at)) {
+            if (m->status < 0) {
+                return;
+            }
+            read_hfield(m, at);
+        }
     }
 }

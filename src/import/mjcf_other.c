@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+// Lengths of tendons need the poses of all bodies.
+enum { TENDONS_MOST = 5000 };
+
 // Calls read for all children of the sections of that name.
 static void each(pp_mjcf *m, pp_xml *root, const char *section,
                  void (*read)(pp_mjcf *m, pp_xml *at))
@@ -49,26 +52,89 @@ static void read_terms(pp_mjcf *m, pp_xml *at, pp_robot_tendon *tendon)
     }
 }
 
+// The path of a spatial tendon: straight between sites. A pulley ends a branch and divides the lengths of the next.
+static void read_path(pp_mjcf *m, pp_xml *at, pp_robot_tendon *tendon)
+{
+    int count = 0, before = -1;
+    double factor = 1.0;
+    for (const pp_xml *child = at->child; child; child = child->next) {
+        count++;
+    }
+    tendon->span = PP_ARRAY(m->arena, pp_robot_span, count + 1);
+    if (!tendon->span) {
+        pp_mjcf_memory(m);
+        return;
+    }
+    for (pp_xml *child = at->child; child; child = child->next) {
+        if (m->status < 0) {
+            return;
+        }
+        bool pulley = pp_xml_is(child, "pulley");
+        if (!pulley && !pp_xml_is(child, "site") && !pp_xml_is(child, "geom")) {
+            continue;  // reported as not seen
+        }
+        pp_mjcf_view v = pp_mjcf_look(m, child, NULL, NULL);
+        if (pulley) {
+            double divisor = pp_mjcf_real(&v, "divisor", 0.0);
+            if (!(divisor > 0.0)) {
+                pp_mjcf_fail(m, child, "needs a divisor > 0");
+            }
+            factor = 1.0 / divisor;
+            before = -1;
+        } else if (pp_xml_is(child, "geom")) {
+            // Wrapping is not read: the names are checked, so that errors are found.
+            tendon->wraps = true;
+            pp_mjcf_refer(&v, "geom", PP_ROBOT_LIST_geom);
+            pp_mjcf_refer(&v, "sidesite", PP_ROBOT_LIST_site);
+        } else {
+            int site = pp_mjcf_refer(&v, "site", PP_ROBOT_LIST_site);
+            if (site < 0) {
+                pp_mjcf_fail(m, child, "needs a site");
+                return;
+            }
+            if (before >= 0) {
+                tendon->span[tendon->spans++] = (pp_robot_span){before, site, factor, NULL};
+            }
+            before = site;
+        }
+    }
+    if (tendon->spans == 0) {
+        pp_mjcf_fail(m, at, "needs two sites that follow each other");
+    }
+}
+
 // Without a length, the spring is relaxed where the springs of the joints are.
 static void read_spring(const pp_mjcf_view *v, pp_robot_tendon *tendon)
 {
+    pp_robot *robot = v->m->robot;
     double x[2] = {-1.0, -1.0};
     tendon->range = pp_mjcf_range(v, "range", "limited", 1.0);
-    tendon->stiffness = pp_mjcf_real(v, "stiffness", 0.0);
-    tendon->damping = pp_mjcf_real(v, "damping", 0.0);
+    tendon->stiffness = pp_mjcf_linear(v, "stiffness");
+    tendon->damping = pp_mjcf_linear(v, "damping");
     tendon->friction = pp_mjcf_real(v, "frictionloss", 0.0);
     int count = pp_mjcf_reals(v, "springlength", 1, 2, x);
-    if (count == 0 || x[0] < 0.0) {
-        x[0] = 0.0;
-        for (int k = 0; k < tendon->terms; k++) {
-            const pp_robot_term *term = &tendon->term[k];
-            x[0] += term->coefficient * v->m->robot->joint[term->joint].springref;
+    if ((count == 0 || x[0] < 0.0) && tendon->stiffness > 0.0) {
+        double *q = pp_robot_relaxed(robot);
+        pp_pose *pose = PP_ARRAY(v->m->arena, pp_pose, robot->bodies);
+        if (!q || !pose) {
+            pp_mjcf_memory(v->m);
+            return;
         }
+        pp_robot_poses(robot, q, pose, NULL);
+        x[0] = x[1] = pp_robot_tendon_length(robot, tendon, q, pose);
+        count = 1;
     }
     tendon->spring[0] = x[0];
     tendon->spring[1] = count == 2 ? x[1] : x[0];
-    if (tendon->stiffness < 0.0 || tendon->damping < 0.0 || tendon->friction < 0.0) {
-        pp_mjcf_fail(v->m, v->at, "stiffness, damping and frictionloss must be >= 0");
+    if (tendon->stiffness < 0.0 || tendon->damping < 0.0 || tendon->friction < 0.0 ||
+        tendon->spring[0] > tendon->spring[1]) {
+        pp_mjcf_fail(v->m, v->at,
+                     "stiffness, damping and frictionloss must be >= 0, and springlength must not "
+                     "decrease");
+    }
+    if (pp_mjcf_real(v, "armature", 0.0) != 0.0) {
+        pp_report_add(v->m->report, PERP_IMPORT_NOT_USED, v->at, "armature of tendons",
+                      "couplings of scenes have none");
     }
 }
 
@@ -76,6 +142,10 @@ static void read_tendon(pp_mjcf *m, pp_xml *at)
 {
     bool fixed = pp_xml_is(at, "fixed");
     if (!fixed && !pp_xml_is(at, "spatial")) {
+        return;
+    }
+    if (m->robot->tendons >= TENDONS_MOST) {
+        pp_mjcf_fail(m, at, "the model has more than %d tendons", TENDONS_MOST);
         return;
     }
     pp_mjcf_view v = pp_mjcf_look(m, at, "tendon", NULL);
@@ -88,9 +158,11 @@ static void read_tendon(pp_mjcf *m, pp_xml *at)
     tendon->name = pp_mjcf_name(&v, PP_ROBOT_LIST_tendon, m->robot->tendons - 1, "tendon");
     if (fixed) {
         read_terms(m, at, tendon);
-        read_spring(&v, tendon);
     } else {
-        pp_xml_see_all(at);
+        read_path(m, at, tendon);
+    }
+    if (m->status == PERP_OK) {
+        read_spring(&v, tendon);
     }
 }
 
@@ -280,25 +352,57 @@ static void read_contact_rule(pp_mjcf *m, pp_xml *at)
 
 // ── Keyframes and sensors ────────────────────────────────────────────────────────────────────────
 
-// `count` numbers; NULL: not given.
-static double *read_state(const pp_mjcf_view *v, const char *name, int count)
+// Places of a model among those of the whole robot.
+typedef struct mjcf_places {
+    int first, count, total;
+} mjcf_places;
+
+// Numbers for the places of the model, in an array for the whole robot; the others are those of `base`, or 0. NULL: not
+// given.
+static double *read_state(const pp_mjcf_view *v, const char *name, mjcf_places places,
+                          const double *base)
 {
     const char *text = pp_mjcf_text(v, name);
     if (!text || v->m->status < 0) {
         return NULL;
     }
-    double *x = PP_ARRAY(v->m->arena, double, count + 1);
+    double *x = PP_ZEROS(v->m->arena, double, places.total + 1);
     if (!x) {
         pp_mjcf_memory(v->m);
         return NULL;
     }
-    int found = pp_xml_numbers(text, x, count);
-    if (found != count) {
-        pp_mjcf_fail(v->m, v->at, "%s must have %d number%s, as the model has", name, count,
-                     count == 1 ? "" : "s");
+    for (int k = 0; base && k < places.total; k++) {
+        x[k] = base[k];
+    }
+    int found = pp_xml_numbers(text, x + places.first, places.count);
+    if (found != places.count) {
+        pp_mjcf_fail(v->m, v->at, "%s must have %d number%s, as the model has", name, places.count,
+                     places.count == 1 ? "" : "s");
         return NULL;
     }
     return x;
+}
+
+// Where the coordinates of the model are: an attached one has a part of them.
+static void find_places(const pp_mjcf *m, mjcf_places *q, mjcf_places *v, mjcf_places *u)
+{
+    const pp_robot *robot = m->robot;
+    *q = (mjcf_places){0, robot->nq, robot->nq};
+    *v = (mjcf_places){0, robot->nv, robot->nv};
+    *u = (mjcf_places){0, robot->actuators, robot->actuators};
+    if (m->depth == 0) {
+        return;
+    }
+    int end = m->joint0 + m->joints;
+    bool some = m->joints > 0, last = end == robot->joints;
+    q->first = some ? robot->joint[m->joint0].qpos : 0;
+    v->first = some ? robot->joint[m->joint0].dof : 0;
+    int q_end = last ? robot->nq : robot->joint[end].qpos;
+    int v_end = last ? robot->nv : robot->joint[end].dof;
+    q->count = some ? q_end - q->first : 0;
+    v->count = some ? v_end - v->first : 0;
+    u->first = m->actuator0;
+    u->count = robot->actuators - m->actuator0;
 }
 
 // Quaternions of length 0 become those without rotation, as in MuJoCo.
@@ -331,15 +435,26 @@ static void read_key(pp_mjcf *m, pp_xml *at)
         return;
     }
     const char *name = pp_xml_value(at, "name");
-    *key = (pp_robot_key){.name = name ? name : "", .at = at};
-    key->qpos = read_state(&v, "qpos", m->robot->nq);
-    key->qvel = read_state(&v, "qvel", m->robot->nv);
-    key->ctrl = read_state(&v, "ctrl", m->robot->actuators);
+    *key = (pp_robot_key){.name = name ? pp_mjcf_full_name(m, name) : "", .at = at};
+    key->time = pp_mjcf_real(&v, "time", 0.0);
+    mjcf_places places[3];
+    find_places(m, &places[0], &places[1], &places[2]);
+    key->qpos = read_state(&v, "qpos", places[0], pp_robot_reference(m->robot));
+    key->qvel = read_state(&v, "qvel", places[1], NULL);
+    key->ctrl = read_state(&v, "ctrl", places[2], NULL);
+    const char *const rest[] = {"act", "mpos", "mquat"};
+    for (int k = 0; k < 3; k++) {
+        if (pp_xml_value(at, rest[k])) {
+            pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "act, mpos and mquat of keyframes",
+                          "filters start at their control, and mocap bodies rest");
+        }
+    }
     if (key->qpos) {
         mend_turns(m, at, key->qpos);
     }
 }
 
+// Names of objects are those of the model, prefixes of attached ones included.
 static void read_sensor(pp_mjcf *m, pp_xml *at)
 {
     static const char *const objects[] = {"site", "joint",   "tendon",  "actuator",
@@ -349,21 +464,27 @@ static void read_sensor(pp_mjcf *m, pp_xml *at)
         pp_mjcf_memory(m);
         return;
     }
+    pp_mjcf_view v = {m, at, NULL, NULL};
     const char *name = pp_xml_value(at, "name");
-    *sensor = (pp_robot_sensor){.name = name ? name : "", .kind = at->name, .object = "", .at = at};
+    *sensor = (pp_robot_sensor){.name = name ? pp_mjcf_full_name(m, name) : "",
+                                .kind = at->name,
+                                .object = "",
+                                .site = -1,
+                                .at = at};
+    at->seen = true;
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const char *object = pp_xml_value(at, objects[k]);
-        sensor->object = object ? object : sensor->object;
+        sensor->object = object ? pp_mjcf_full_name(m, object) : sensor->object;
     }
-    // Objects of other types than sites have names of their own lists.
-    const char *type = pp_xml_value(at, "objtype");
-    sensor->relative = pp_xml_value(at, "reftype") || pp_xml_value(at, "refname") ||
-                       (type && strcmp(type, "site") != 0);
-    if (pp_xml_value(at, "noise") || pp_xml_value(at, "cutoff")) {
+    sensor->type = pp_xml_value(at, "objtype");
+    sensor->relative = pp_xml_value(at, "reftype") || pp_xml_value(at, "refname");
+    sensor->cutoff = pp_mjcf_real(&v, "cutoff", 0.0);
+    double noise = pp_mjcf_real(&v, "noise", 0.0);
+    bool cut = sensor->cutoff > 0.0 && strcmp(sensor->kind, "rangefinder") != 0;
+    if (noise != 0.0 || cut) {
         pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "noise and cutoff of sensors",
                       "sensors of scenes are exact");
     }
-    pp_xml_see_all(at);
 }
 
 void pp_mjcf_others(pp_mjcf *m, pp_xml *root)

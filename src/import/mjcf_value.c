@@ -209,6 +209,20 @@ int pp_mjcf_int(const pp_mjcf_view *v, const char *name, int low, int high, int 
     return (int)x;
 }
 
+// Stiffness and damping may be polynomials; only the linear term is used.
+double pp_mjcf_linear(const pp_mjcf_view *v, const char *name)
+{
+    double x[4] = {0.0, 0.0, 0.0, 0.0};
+    int count = pp_mjcf_reals(v, name, 1, 4, x);
+    for (int k = 1; k < count; k++) {
+        if (x[k] != 0.0) {
+            pp_report_add(v->m->report, PERP_IMPORT_NOT_USED, v->at,
+                          "higher terms of stiffness and damping", "scenes have linear ones");
+        }
+    }
+    return x[0];
+}
+
 perp_vec3 pp_mjcf_vec3(const pp_mjcf_view *v, const char *name, perp_vec3 otherwise)
 {
     double x[3] = {otherwise.x, otherwise.y, otherwise.z};
@@ -297,6 +311,11 @@ bool pp_mjcf_turn(const pp_mjcf_view *v, perp_quat *quat)
     double x[6];
     bool given = true;
     *quat = (perp_quat){1.0, 0.0, 0.0, 0.0};
+    // All count as seen, also those that another one overrides.
+    static const char *const spellings[] = {"axisangle", "euler", "xyaxes", "zaxis", "quat"};
+    for (int k = 0; k < 5; k++) {
+        pp_mjcf_text(v, spellings[k]);
+    }
     // The other spellings take precedence over quat, as in MuJoCo.
     if (pp_mjcf_reals(v, "axisangle", 4, 4, x) > 0) {
         perp_vec3 axis = pp_unit(pp_vec(x[0], x[1], x[2]), pp_vec(0.0, 0.0, 1.0));
@@ -322,29 +341,45 @@ bool pp_mjcf_turn(const pp_mjcf_view *v, perp_quat *quat)
 
 // ── Names ────────────────────────────────────────────────────────────────────────────────────────
 
+const char *pp_mjcf_full_name(pp_mjcf *m, const char *name)
+{
+    if (!*m->prefix) {
+        return name;
+    }
+    size_t room = strlen(m->prefix) + strlen(name) + 1;
+    char *made = PP_ARRAY(m->arena, char, room);
+    if (!made) {
+        pp_mjcf_memory(m);
+        return "";
+    }
+    pp_print(made, room, "%s%s", m->prefix, name);
+    return made;
+}
+
 const char *pp_mjcf_name(const pp_mjcf_view *v, pp_robot_list list, int index, const char *word)
 {
+    pp_mjcf *m = v->m;
     const char *name = pp_xml_value(v->at, "name");
     bool given = name && *name, full = false;
-    if (!given || *v->m->suffix) {
-        size_t room = 80 + (given ? strlen(name) + strlen(v->m->suffix) : 0);
-        char *made = PP_ARRAY(v->m->arena, char, room);
+    if (!given || *m->suffix || *m->prefix) {
+        size_t room = 80 + strlen(m->prefix) + (given ? strlen(name) + strlen(m->suffix) : 0);
+        char *made = PP_ARRAY(m->arena, char, room);
         if (!made) {
-            pp_mjcf_memory(v->m);
+            pp_mjcf_memory(m);
             return "";
         }
         if (given) {
-            pp_print(made, room, "%s%s", name, v->m->suffix);
+            pp_print(made, room, "%s%s%s", m->prefix, name, m->suffix);
         } else {
             pp_print(made, room, "%s%d", word, index);
         }
         name = made;
     }
-    bool fresh = pp_robot_enter(v->m->robot, list, name, index, &full);
+    bool fresh = pp_robot_enter(m->robot, list, name, index, &full);
     if (full) {
-        pp_mjcf_memory(v->m);
+        pp_mjcf_memory(m);
     } else if (!fresh && given) {
-        pp_mjcf_fail(v->m, v->at, "there are two of this name; rename one");
+        pp_mjcf_fail(m, v->at, "there are two of this name; rename one");
     }
     return name;
 }
@@ -355,7 +390,9 @@ int pp_mjcf_refer(const pp_mjcf_view *v, const char *name, pp_robot_list list)
     if (!text || v->m->status < 0) {
         return -1;
     }
-    int found = pp_robot_find(v->m->robot, list, text);
+    // The world has one name in all models.
+    bool world = list == PP_ROBOT_LIST_body && strcmp(text, "world") == 0;
+    int found = pp_robot_find(v->m->robot, list, world ? text : pp_mjcf_full_name(v->m, text));
     if (found < 0) {
         pp_mjcf_fail(v->m, v->at, "%s=\"%.60s\": there is no such object", name, text);
     }

@@ -81,9 +81,12 @@ void pp_report_say(pp_import_report *report, perp_import_note_kind kind, const p
 
 // ── What nobody looked at ────────────────────────────────────────────────────────────────────────
 
+// A star at the end stands for any ending.
 static bool fits(const char *pattern, const char *name)
 {
-    return strcmp(pattern, "*") == 0 || strcmp(pattern, name) == 0;
+    size_t length = strlen(pattern);
+    bool open = length > 0 && pattern[length - 1] == '*';
+    return open ? strncmp(pattern, name, length - 1) == 0 : strcmp(pattern, name) == 0;
 }
 
 // attribute NULL: the element itself.

@@ -26,7 +26,7 @@ typedef struct pp_import_report {
 } pp_import_report;
 
 // A reason that the report gives for elements or attributes that are not used. Names are those of the
-// element and of the attribute; "*" stands for all, and an attribute NULL for the element with all in it.
+// element and of the attribute; a star at the end stands for any ending, alone for all, and an attribute NULL for the element with all in it.
 typedef struct pp_unused {
     const char *element, *attribute, *what, *why;
 } pp_unused;

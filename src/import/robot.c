@@ -93,6 +93,12 @@ int pp_robot_find(const pp_robot *robot, pp_robot_list list, const char *name)
     return entry->name ? entry->index : -1;
 }
 
+double pp_robot_clamp(const pp_robot_range *range, double x)
+{
+    x = range->set && x < range->low ? range->low : x;
+    return range->set && x > range->high ? range->high : x;
+}
+
 // ── Coordinates ──────────────────────────────────────────────────────────────────────────────────
 
 void pp_robot_number(pp_robot *robot)
@@ -103,7 +109,7 @@ void pp_robot_number(pp_robot *robot)
     for (int i = 0; i < robot->bodies; i++) {
         pp_robot_body *body = &robot->body[i];
         body->carrier = i;
-        if (i > 0 && (body->joints == 0 || body->mocap)) {
+        if (i > 0 && ((body->joints == 0 && !body->kept) || body->mocap)) {
             body->carrier = body->mocap ? 0 : robot->body[body->parent].carrier;
         }
     }
@@ -135,6 +141,36 @@ double *pp_robot_reference(const pp_robot *robot)
         }
     }
     return q;
+}
+
+double *pp_robot_relaxed(const pp_robot *robot)
+{
+    double *q = pp_robot_reference(robot);
+    int count = q ? robot->joints : 0;
+    for (int j = 0; j < count; j++) {
+        const pp_robot_joint *joint = &robot->joint[j];
+        if (joint->kind >= PP_ROBOT_SLIDE) {
+            q[joint->qpos] = joint->springref;
+        }
+    }
+    return q;
+}
+
+double pp_robot_tendon_length(const pp_robot *robot, const pp_robot_tendon *tendon,
+                              const double *qpos, const pp_pose *pose)
+{
+    double sum = 0.0;
+    for (int k = 0; k < tendon->terms; k++) {
+        sum += tendon->term[k].coefficient * qpos[robot->joint[tendon->term[k].joint].qpos];
+    }
+    for (int k = 0; k < tendon->spans; k++) {
+        const pp_robot_site *a = &robot->site[tendon->span[k].a];
+        const pp_robot_site *b = &robot->site[tendon->span[k].b];
+        perp_vec3 pa = pp_pose_point(&pose[a->body], a->pos);
+        perp_vec3 pb = pp_pose_point(&pose[b->body], b->pos);
+        sum += tendon->span[k].factor * pp_length(pp_sub(pb, pa));
+    }
+    return sum;
 }
 
 // Moves the body by one of its joints: X is its pose before, and becomes that after.
@@ -197,13 +233,9 @@ static void move_velocity(const pp_robot_joint *joint, const double *v, const pp
     V->v_W = pp_add(V->v_W, pp_cross(V->w_W, pp_sub(X->p, anchor)));
 }
 
-perp_status pp_robot_velocities(const pp_robot *robot, const pp_pose *pose, const pp_pose *after,
-                                const double *qvel, perp_twist *twist)
+void pp_robot_velocities(const pp_robot *robot, const pp_pose *pose, const pp_pose *after,
+                         const double *qvel, perp_twist *twist, perp_twist *body_twist)
 {
-    perp_twist *body_twist = PP_ZEROS(robot->arena, perp_twist, robot->bodies);
-    if (!body_twist) {
-        return PERP_ERR_MEMORY;
-    }
     for (int i = 1; i < robot->bodies; i++) {
         const pp_robot_body *body = &robot->body[i];
         const pp_pose *parent = &pose[body->parent];
@@ -219,7 +251,6 @@ perp_status pp_robot_velocities(const pp_robot *robot, const pp_pose *pose, cons
         }
         body_twist[i] = V;
     }
-    return PERP_OK;
 }
 
 // Whether a body is the other one, or is carried by it.

@@ -45,8 +45,9 @@ typedef struct pp_robot_body {
     pp_mat3 inertia;  // about the centre of mass, in body axes [kg m^2]
     double gravcomp;  // 1: weightless
     bool mocap;
+    bool kept;  // a body of its own in spite of having no joint: welded to the one that carries it
     int joint, joints;  // its joints are consecutive
-    int carrier;        // the body that carries it rigidly: itself if it has joints, 0: the world
+    int carrier;  // the body that carries it rigidly: itself if it has joints or is kept, 0: the world
     pp_xml *at;
 } pp_robot_body;
 
@@ -69,7 +70,7 @@ typedef enum pp_mesh_rule {
 
 // A mesh file, scaled and placed, with its volume by the rule of the model.
 typedef struct pp_robot_mesh {
-    const char *name, *file;
+    const char *name, *file, *folder;  // folder: of the file, relative to that of the model
     bool loaded, missing;
     perp_vec3 scale, ref_pos;
     perp_quat ref_quat;
@@ -89,6 +90,15 @@ typedef struct pp_robot_mesh {
     pp_xml *at;
 } pp_robot_mesh;
 
+// A height field: rows of heights along x, one for each y.
+typedef struct pp_robot_hfield {
+    const char *name;
+    int rows, columns;
+    double size[4];  // half lengths along x and y, largest height, depth of the base [m]
+    double *height;  // 0 to 1, rows x columns; NULL: its file cannot be read
+    pp_xml *at;
+} pp_robot_hfield;
+
 typedef struct pp_robot_geom {
     const char *name;
     pp_robot_geom_kind kind;
@@ -100,6 +110,7 @@ typedef struct pp_robot_geom {
     int condim, priority;
     double friction[3];    // sliding, spinning, rolling
     int mesh;              // -1: none
+    int hfield;            // -1: none
     double mass, density;  // mass < 0: from the density
     int group;
     bool paired;     // named in a pair
@@ -122,6 +133,10 @@ typedef struct pp_robot_site {
     int body;
     perp_vec3 pos;
     perp_quat quat;
+    pp_robot_geom_kind kind;
+    double size[3];
+    bool named;  // the name is one of the scene
+    bool touch;  // a touch sensor measures in it
     pp_xml *at;
 } pp_robot_site;
 
@@ -130,12 +145,22 @@ typedef struct pp_robot_term {
     double coefficient;
 } pp_robot_term;
 
-// Linear combination of joint coordinates; spatial tendons have no terms.
+// A piece of a spatial tendon, straight between two sites; its length counts with the factor.
+typedef struct pp_robot_span {
+    int a, b;
+    double factor;
+    const char *name;  // of the joint of the scene that measures it
+} pp_robot_span;
+
+// Its length is a linear combination of joint coordinates, or if it is spatial of lengths between sites.
 typedef struct pp_robot_tendon {
     const char *name;
     pp_robot_term *term;
     int terms;
+    pp_robot_span *span;
+    int spans;
     bool spatial, used;  // used: an actuator or an equality refers to it
+    bool wraps;          // it goes around geoms
     pp_robot_range range;
     double stiffness, damping, friction;
     double spring[2];  // the spring pulls outside of these lengths
@@ -156,6 +181,7 @@ typedef struct pp_robot_actuator {
     int target;
     double gear[6];
     bool affine_gain, other;  // other: a law that is not linear
+    bool off;                 // the model switches actuators off
     double gain, bias[3];
     double damping_ratio;  // > 0: bias[2] follows from it
     double time_constant;  // of a filter of the control; 0: none
@@ -193,14 +219,20 @@ typedef struct pp_robot_pair {
 
 typedef struct pp_robot_key {
     const char *name;
+    double time;                 // [s]
     double *qpos, *qvel, *ctrl;  // NULL: not given
     pp_xml *at;
 } pp_robot_key;
 
 // Sensors are described by their kind and object.
 typedef struct pp_robot_sensor {
-    const char *name, *kind, *object;
+    const char *name, *kind, *object,
+        *type;      // type: list of the object where the kind leaves it open
     bool relative;  // measured in the frame of another object
+    double cutoff;
+    int row;            // its kind among those of scenes
+    int site;           // that it measures at; -1: none
+    const char *joint;  // of the scene, whose coordinate it measures; NULL: none
     pp_xml *at;
 } pp_robot_sensor;
 
@@ -210,6 +242,7 @@ typedef struct pp_robot_sensor {
     X(geom, geoms)                                                                                 \
     X(mesh, meshes)                                                                                \
     X(material, materials)                                                                         \
+    X(hfield, hfields)                                                                             \
     X(site, sites)                                                                                 \
     X(tendon, tendons)                                                                             \
     X(actuator, actuators)                                                                         \
@@ -242,6 +275,8 @@ typedef struct pp_robot {
     perp_vec3 gravity;
     double timestep;
     bool no_contact;         // the model switches contact off
+    bool boxes;              // in place of meshes whose files do not exist
+    bool touch_parents;      // bodies collide with the ones that carry them
     bool apart_from_ground;  // bodies do not collide with the part of the ground that carries them
     int nq, nv;
     PP_ROBOT_LISTS(PP_ROBOT_MEMBERS)
@@ -257,16 +292,23 @@ bool pp_robot_enter(pp_robot *robot, pp_robot_list list, const char *name, int i
 // The object of that name; -1: none.
 int pp_robot_find(const pp_robot *robot, pp_robot_list list, const char *name);
 
+// The value within the range, if there is one.
+double pp_robot_clamp(const pp_robot_range *range, double x);
 // Fills `carrier` of the bodies, and the places of the joints in qpos and qvel.
 void pp_robot_number(pp_robot *robot);
 // qpos at which the bodies are as described; nq numbers in the arena.
 double *pp_robot_reference(const pp_robot *robot);
+// qpos at which the springs of the joints are relaxed.
+double *pp_robot_relaxed(const pp_robot *robot);
+// The length of a tendon for qpos and the poses that belong to it; 0 if it wraps.
+double pp_robot_tendon_length(const pp_robot *robot, const pp_robot_tendon *tendon,
+                              const double *qpos, const pp_pose *pose);
 // Poses of all bodies in the world for qpos; and of their frames after each joint, for bodies with several
 // (after: one for each joint, or NULL).
 void pp_robot_poses(const pp_robot *robot, const double *qpos, pp_pose *pose, pp_pose *after);
-// Velocities of the frames after each joint, of their origins and in world axes, for poses from pp_robot_poses.
-perp_status pp_robot_velocities(const pp_robot *robot, const pp_pose *pose, const pp_pose *after,
-                                const double *qvel, perp_twist *twist);
+// Velocities of the frames after each joint, and of all bodies, of their origins and in world axes, for poses from pp_robot_poses.
+void pp_robot_velocities(const pp_robot *robot, const pp_pose *pose, const pp_pose *after,
+                         const double *qvel, perp_twist *twist, perp_twist *body_twist);
 // The diagonal of the mass matrix at the given poses for joint j, with its armature.
 double pp_robot_joint_inertia(const pp_robot *robot, const pp_pose *pose, int j);
 
@@ -280,6 +322,8 @@ typedef struct pp_robot_mass {
 
 // Adds mass properties given in a frame whose pose is X.
 void pp_robot_mass_add(pp_robot_mass *sum, const pp_robot_mass *part, const pp_pose *X);
+// Principal moments of a tensor, and its axes as columns.
+void pp_robot_principal(const pp_mat3 *A, double out[3], pp_mat3 *axes);
 // Repairs an inertia that no body can have; false: there is nothing to repair.
 bool pp_robot_mass_mend(pp_robot_mass *mass);
 // Volume, centroid and inertia of a geom for density 1 in its own frame; false: it has none.

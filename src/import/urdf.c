@@ -39,6 +39,7 @@ typedef struct urdf_reader {
     perp_status status;
     urdf_link *link;
     urdf_joint *joint;
+    bool *still;  // by body: fixed to the ground
     int links, joints;
 } urdf_reader;
 
@@ -147,7 +148,7 @@ static int read_mesh(urdf_reader *u, pp_xml *at)
         if (u->status == PERP_OK && u->files->options->missing == PERP_IMPORT_MISSING_ERROR) {
             fail_at(u, at,
                     "the file does not exist, or is in a package that was not found "
-                    "(--package DIR)",
+                    "(--package-path DIR)",
                     NULL);
         }
         return u->robot->meshes - 1;
@@ -276,7 +277,7 @@ static void read_visuals(urdf_reader *u, pp_xml *link, int body)
     for (pp_xml *at = pp_xml_child(link, "visual", NULL); at;
          at = pp_xml_child(link, "visual", at)) {
         pp_xml *geometry = pp_xml_child(at, "geometry", NULL);
-        pp_robot_geom read = {.body = body, .mesh = -1, .in_view = true, .at = at};
+        pp_robot_geom read = {.body = body, .mesh = -1, .hfield = -1, .in_view = true, .at = at};
         bool clear = false;
         if (u->status < 0 || u->files->options->visual_triangles < 1) {
             return;
@@ -311,8 +312,13 @@ static void read_shapes(urdf_reader *u, pp_xml *link, int body)
     for (pp_xml *at = pp_xml_child(link, "collision", NULL); at;
          at = pp_xml_child(link, "collision", at)) {
         pp_xml *geometry = pp_xml_child(at, "geometry", NULL);
-        pp_robot_geom read = {
-            .body = body, .mesh = -1, .mass = -1.0, .density = DENSITY, .colour = -1, .at = at};
+        pp_robot_geom read = {.body = body,
+                              .mesh = -1,
+                              .hfield = -1,
+                              .mass = -1.0,
+                              .density = DENSITY,
+                              .colour = -1,
+                              .at = at};
         if (u->status < 0) {
             return;
         }
@@ -462,7 +468,15 @@ static void read_joint(urdf_reader *u, const urdf_joint *from, int body)
     bool slide = strcmp(from->type, "prismatic") == 0;
     bool hinge = strcmp(from->type, "revolute") == 0 || strcmp(from->type, "continuous") == 0;
     if (strcmp(from->type, "fixed") == 0) {
-        pp_xml_child(from->at, "axis", NULL);
+        static const char *const idle[] = {"axis", "limit", "dynamics", "calibration"};
+        for (int k = 0; k < 4; k++) {
+            pp_xml *at = pp_xml_child(from->at, idle[k], NULL);
+            if (at) {
+                pp_xml_see_all(at);
+                note(u, PERP_IMPORT_NOT_USED, at, "axes, limits and dynamics of fixed joints",
+                     "they do not move");
+            }
+        }
         return;
     }
     // Others than these have no coordinate of their own name.
@@ -520,6 +534,14 @@ static void read_link(urdf_reader *u, int k)
     }
     body = &u->robot->body[link->body];
     read_inertial(u, link->at, body);
+    bool fixed = body->joints == 0;
+    body->kept = fixed && u->files->options->keep_fixed &&
+                 (body->mass > 0.0 || (body->parent == 0 || u->still[body->parent]));
+    u->still[link->body] = fixed && (body->parent == 0 || u->still[body->parent]);
+    if (fixed && u->files->options->keep_fixed && !body->kept) {
+        note(u, PERP_IMPORT_ASSUMED, link->at,
+             "links on fixed joints without mass are part of the link that carries them", "");
+    }
     read_shapes(u, link->at, link->body);
     read_visuals(u, link->at, link->body);
 }
@@ -695,8 +717,8 @@ static void weigh_nothing(urdf_reader *u, pp_robot_body *body)
     static const double mass = 1e-3, inertia = 0.4 * 1e-3 * 1e-4;  // 1 g, a sphere of 1 cm
     body->mass = mass;
     body->inertia = (pp_mat3){{inertia, 0.0, 0.0, 0.0, inertia, 0.0, 0.0, 0.0, inertia}};
-    note(u, PERP_IMPORT_REPAIRED, body->at, "links that move, carry nothing and have no mass",
-         "they get 1 g");
+    note(u, PERP_IMPORT_REPAIRED, body->at,
+         "links that move and have no mass, nor shapes that give them one", "they get 1 g");
 }
 
 static void check_masses(urdf_reader *u)
@@ -716,6 +738,7 @@ static void check_masses(urdf_reader *u)
         light[i] = robot->body[i].carrier == i && !(mass[i] > 0.0);
     }
     weigh_shapes(u, light);
+    memset(mass, 0, (size_t)robot->bodies * sizeof *mass);
     for (int i = 1; i < robot->bodies; i++) {
         mass[robot->body[i].carrier] += robot->body[i].mass;
     }
@@ -723,7 +746,8 @@ static void check_masses(urdf_reader *u)
     for (int i = robot->bodies - 1; i > 0; i--) {
         bool moves = robot->body[i].carrier == i;
         carries[i] = carries[i] || mass[i] > 0.0;
-        if (moves && !carries[i] && !pp_xml_child(robot->body[i].at, "collision", NULL)) {
+        bool shaped = pp_xml_child(robot->body[i].at, "collision", NULL) != NULL;
+        if (moves && !(mass[i] > 0.0) && (!carries[i] || shaped)) {
             weigh_nothing(u, &robot->body[i]);
             carries[i] = true;
         }
@@ -743,7 +767,8 @@ static const pp_unused unused[] = {
     {"safety_controller", NULL, "<safety_controller>", "controllers are not part of the model"},
     {"calibration", NULL, "<calibration>", "controllers are not part of the model"},
     {"limit", "velocity", "velocity limits of joints", "scenes have none"},
-    {"robot", "*", "attributes of <robot>", other},
+    {"robot", "xmlns*", "names of XML", other},
+    {"robot", "version", "names of XML", other},
 };
 
 perp_status pp_urdf_read(pp_xml *root, pp_import_files *files, pp_import_report *report,
@@ -770,8 +795,9 @@ perp_status pp_urdf_read(pp_xml *root, pp_import_files *files, pp_import_report 
     // The world comes first, as the body 0 of every robot.
     u.link = PP_ARRAY(u.arena, urdf_link, count + 1);
     u.joint = PP_ARRAY(u.arena, urdf_joint, count + 1);
+    u.still = PP_ZEROS(u.arena, bool, count + 2);
     pp_robot_body *world = pp_robot_add_body(robot);
-    if (!u.link || !u.joint || !world) {
+    if (!u.link || !u.joint || !u.still || !world) {
         no_memory(&u);
         return u.status;
     }

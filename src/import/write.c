@@ -159,6 +159,9 @@ static bool prepare(pp_robot_writer *w, int key)
     const pp_robot_key *start = key >= 0 ? &robot->key[key] : NULL;
     // Arrays by body, joint and group.
     w->pose = PP_ZEROS(robot->arena, pp_pose, n);
+    w->pose0 = PP_ZEROS(robot->arena, pp_pose, n);
+    w->body_twist = PP_ZEROS(robot->arena, perp_twist, n);
+    w->q0 = q;
     w->after = PP_ZEROS(robot->arena, pp_pose, m);
     w->twist = PP_ZEROS(robot->arena, perp_twist, m);
     w->group = PP_ZEROS(robot->arena, pp_robot_mass, n);
@@ -171,8 +174,9 @@ static bool prepare(pp_robot_writer *w, int key)
     w->moves_mass = PP_ZEROS(robot->arena, bool, n);
     w->names.arena = robot->arena;
     bool full = false;
-    if (!q || !w->pose || !w->after || !w->twist || !w->group || !w->frame || !w->body_name ||
-        !w->joint_name || !w->stage_name || !w->tendon_name || !w->alone || !w->moves_mass ||
+    if (!q || !w->pose || !w->pose0 || !w->body_twist || !w->after || !w->twist || !w->group ||
+        !w->frame || !w->body_name || !w->joint_name || !w->stage_name || !w->tendon_name ||
+        !w->alone || !w->moves_mass ||
         !pp_robot_enter(&w->names, PP_ROBOT_LIST_body, "ground", 0, &full)) {
         pp_write_memory(w);
         return false;
@@ -181,8 +185,9 @@ static bool prepare(pp_robot_writer *w, int key)
     w->v = start ? start->qvel : NULL;
     w->ctrl = start ? start->ctrl : NULL;
     pp_robot_poses(robot, w->q, w->pose, w->after);
-    if (w->v && pp_robot_velocities(robot, w->pose, w->after, w->v, w->twist) < 0) {
-        pp_write_memory(w);
+    pp_robot_poses(robot, q, w->pose0, NULL);
+    if (w->v) {
+        pp_robot_velocities(robot, w->pose, w->after, w->v, w->twist, w->body_twist);
     }
     weigh_groups(w);
     name_joints(w);
@@ -249,6 +254,12 @@ static void put_joints(pp_robot_writer *w)
                             "scenes have these for joints with one coordinate");
         }
     }
+    for (int i = 1; i < robot->bodies; i++) {
+        if (robot->body[i].carrier == i && robot->body[i].joints == 0 &&
+            !pp_write_still(robot, i)) {
+            pp_write_weld(w, i);
+        }
+    }
     for (int k = 0; k < robot->tendons; k++) {
         pp_write_tendon(w, k);
     }
@@ -269,7 +280,7 @@ static void count_used(pp_robot_writer *w, int count, const char *one, const cha
     }
 }
 
-// What a robot has and a scene does not have yet.
+// What was used, in numbers.
 static void note_rest(pp_robot_writer *w, int key)
 {
     const pp_robot *robot = w->robot;
@@ -284,12 +295,6 @@ static void note_rest(pp_robot_writer *w, int key)
     if (key >= 0) {
         pp_report_say(w->report, PERP_IMPORT_USED, robot->key[key].at,
                       "keyframe '%.60s' as the start", robot->key[key].name);
-    }
-    // These are in the description of the robot, for scenes that will have them.
-    for (int k = 0; k < robot->keys; k++) {
-        if (k != key) {
-            pp_write_unused(w, robot->key[k].at, "other keyframes", "a scene has one start");
-        }
     }
     for (int i = 0; i < robot->bodies; i++) {
         if (robot->body[i].mocap) {
@@ -354,17 +359,6 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
     if (!prepare(&w, key) || !pp_write_sort_shapes(&w, &first, &next)) {
         return w.status;
     }
-    // A scene without solids would be one of the plane.
-    bool still = true;
-    for (int i = 1; i < robot->bodies; i++) {
-        still = still && robot->body[i].carrier != i;
-    }
-    if (still) {
-        return pp_fail(
-            error, PERP_ERR_FORMAT,
-            "the model has no body that moves; the first link of a URDF file can be freed "
-            "(--free-base)");
-    }
     put_head(&w);
     pp_write_open(&w, "shapes");
     pp_write_shapes(&w, 0, first, next);
@@ -378,12 +372,21 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
             pp_write_body(&w, i, first, next);
         }
     }
+    if (w.separator[0] != ',') {
+        // A scene without solids would be one of the plane.
+        pp_write_next(&w, pp_write_name(&w, PP_ROBOT_LIST_body, "nothing moves"));
+        pp_text_add(&w.t, ", \"kind\": \"solid\", \"drive\": \"fixed\"}");
+        pp_report_add(report, PERP_IMPORT_ASSUMED, NULL, "the model has no body that moves",
+                      "the first link of a URDF file can be freed (--free-base)");
+    }
     pp_write_close(&w);
     pp_write_visuals(&w);
     put_joints(&w);
     pp_write_actuators(&w);
+    pp_write_prepare_sensors(&w);
     pp_write_sites(&w);
     pp_write_sensors(&w);
+    pp_write_keyframes(&w);
     pp_write_excludes(&w);
     pp_write_open(&w, "pairs");
     for (int k = 0; k < robot->pairs; k++) {

@@ -16,20 +16,23 @@ typedef struct pp_robot_writer {
     pp_text t;
     perp_status status;
     const double *q, *v, *ctrl;  // the start; ctrl NULL: none
-    pp_pose *pose, *after;       // of bodies; of frames after each joint
-    perp_twist *twist;           // after each joint
-    pp_robot_mass *group;        // by root body, in its frame
-    pp_pose *frame;              // of the scene's bodies, by root body
-    const char **body_name;      // in the scene, by root body
-    const char **joint_name;     // in the scene
-    const char **tendon_name;    // in the scene; NULL: the tendon is not in it
-    const char **stage_name;     // of the massless body after a joint
-    bool *alone;                 // body: the only one with shapes in its group
-    bool *moves_mass;            // root body: it, or a body that it carries, has mass
-    pp_robot names;              // tables of the names in the scene
-    bool weightless;             // some body has gravity compensation
-    int ignored;                 // pairs of shapes that were tried
-    const char *separator;       // before the next object of a list
+    const double *q0;            // qpos = ref, and the poses there
+    pp_pose *pose0;
+    pp_pose *pose, *after;     // of bodies; of frames after each joint
+    perp_twist *twist;         // after each joint
+    perp_twist *body_twist;    // of the frames of bodies
+    pp_robot_mass *group;      // by root body, in its frame
+    pp_pose *frame;            // of the scene's bodies, by root body
+    const char **body_name;    // in the scene, by root body
+    const char **joint_name;   // in the scene
+    const char **tendon_name;  // in the scene; NULL: the tendon is not in it
+    const char **stage_name;   // of the massless body after a joint
+    bool *alone;               // body: the only one with shapes in its group
+    bool *moves_mass;          // root body: it, or a body that it carries, has mass
+    pp_robot names;            // tables of the names in the scene
+    bool weightless;           // some body has gravity compensation
+    int ignored;               // pairs of shapes that were tried
+    const char *separator;     // before the next object of a list
 } pp_robot_writer;
 
 // ── What all parts share (write.c) ───────────────────────────────────────────────────────────────
@@ -55,10 +58,17 @@ void pp_write_visuals(pp_robot_writer *w);
 void pp_write_friction(pp_robot_writer *w, const double *friction, int condim);
 void pp_write_body(pp_robot_writer *w, int i, const int *first, const int *next);
 void pp_write_joint(pp_robot_writer *w, int j);
+// Whether a body that is kept is fixed to the ground; else it is welded to the one that carries it.
+bool pp_write_still(const pp_robot *robot, int i);
+void pp_write_weld(pp_robot_writer *w, int i);
+bool pp_write_ball_damps(const pp_robot_writer *w, int j);
+void pp_write_keyframes(pp_robot_writer *w);
 void pp_write_link(pp_robot_writer *w, const pp_robot_equality *equality);
 void pp_write_coupling(pp_robot_writer *w, const pp_robot_equality *equality);
 void pp_write_tendon(pp_robot_writer *w, int k);
 void pp_write_actuators(pp_robot_writer *w);
+// Before the sites are written: some sensors bring sites of their own.
+void pp_write_prepare_sensors(pp_robot_writer *w);
 void pp_write_sites(pp_robot_writer *w);
 void pp_write_sensors(pp_robot_writer *w);
 void pp_write_excludes(pp_robot_writer *w);

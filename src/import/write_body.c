@@ -18,13 +18,65 @@ static void put_vertices(pp_robot_writer *w, const pp_robot_mesh *mesh)
     pp_text_add(&w->t, "]");
 }
 
-// Whether a scene has this kind of shape; what it does not have is reported.
-static bool shape_exists(pp_robot_writer *w, const pp_robot_geom *geom)
+static void put_heights(pp_robot_writer *w, const pp_robot_hfield *field)
 {
-    if (geom->kind == PP_ROBOT_HFIELD || geom->kind == PP_ROBOT_SDF) {
-        pp_write_unused(w, geom->at,
-                        geom->kind == PP_ROBOT_SDF ? "shapes of type sdf" : "height fields",
-                        "not supported yet");
+    pp_text_key(&w->t, "size");
+    pp_text_add(&w->t, "[");
+    pp_text_short(&w->t, 2.0 * field->size[0]);
+    pp_text_add(&w->t, ", ");
+    pp_text_short(&w->t, 2.0 * field->size[1]);
+    pp_text_add(&w->t, "]");
+    pp_text_key(&w->t, "heights");
+    for (int r = 0; r < field->rows; r++) {
+        pp_text_add(&w->t, r == 0 ? "[" : ", ");
+        for (int c = 0; c < field->columns; c++) {
+            pp_text_add(&w->t, c == 0 ? "[" : ", ");
+            pp_text_short(&w->t, field->size[2] * field->height[r * field->columns + c]);
+        }
+        pp_text_add(&w->t, "]");
+    }
+    pp_text_add(&w->t, "]");
+}
+
+// A box in place of a mesh whose file was not found, with the mass and moments of inertia of the body.
+static void become_box(pp_robot_writer *w, pp_robot_geom *geom)
+{
+    const pp_robot_body *body = &w->robot->body[geom->body];
+    const double *I = body->inertia.m, m = body->mass;
+    const double moment[3] = {I[0], I[4], I[8]};
+    for (int k = 0; k < 3; k++) {
+        // m (b^2 + c^2) / 3 is the moment about the first axis, a, b, c half lengths.
+        double square = moment[(k + 1) % 3] + moment[(k + 2) % 3] - moment[k];
+        double half = m > 0.0 && square > 0.0 ? sqrt(1.5 * square / m) : 0.0;
+        geom->size[k] = half > 1e-3 ? half : 1e-3;
+    }
+    if (m > 0.0) {
+        geom->pos = body->com;
+        geom->quat = (perp_quat){1.0, 0.0, 0.0, 0.0};
+    } else {
+        geom->size[0] = geom->size[1] = geom->size[2] = 0.025;
+    }
+    geom->kind = PP_ROBOT_BOX;
+    pp_report_add(w->report, PERP_IMPORT_ASSUMED, geom->at,
+                  "boxes in place of meshes whose files were not found",
+                  "with the mass and moments of inertia of the body, or of 5 cm if it has none");
+}
+
+// Whether a scene has this kind of shape; what it does not have is reported.
+static bool shape_exists(pp_robot_writer *w, pp_robot_geom *geom)
+{
+    if (geom->kind == PP_ROBOT_SDF) {
+        pp_write_unused(w, geom->at, "shapes of type sdf", "they are code of other programs");
+        return false;
+    }
+    if (geom->kind == PP_ROBOT_HFIELD && !w->robot->hfield[geom->hfield].height) {
+        pp_write_unused(w, geom->at, "height fields of image files",
+                        "only MuJoCo's own format is read");
+        return false;
+    }
+    if (geom->kind == PP_ROBOT_HFIELD && w->robot->body[geom->body].carrier != 0) {
+        pp_write_unused(w, geom->at, "height fields of bodies that move",
+                        "those of scenes are fixed");
         return false;
     }
     if (geom->kind != PP_ROBOT_MESH) {
@@ -32,6 +84,10 @@ static bool shape_exists(pp_robot_writer *w, const pp_robot_geom *geom)
     }
     // As in MuJoCo, a mesh collides as its convex hull.
     pp_robot_mesh *mesh = &w->robot->mesh[geom->mesh];
+    if (mesh->missing && w->robot->boxes) {
+        become_box(w, geom);
+        return true;
+    }
     if (mesh->missing) {
         char what[200];
         pp_print(what, sizeof what, "shapes of mesh '%.80s'", mesh->name);
@@ -55,8 +111,9 @@ static bool shape_exists(pp_robot_writer *w, const pp_robot_geom *geom)
 static void put_kind(pp_robot_writer *w, const pp_robot_geom *geom)
 {
     const double *s = geom->size;
-    static const char *const words[] = {"halfspace", "",    "sphere", "capsule", "ellipsoid",
-                                        "cylinder",  "box", "hull",   ""};
+    static const char *const words[] = {"halfspace", "heightfield", "sphere",
+                                        "capsule",   "ellipsoid",   "cylinder",
+                                        "box",       "hull",        ""};
     pp_text_named(&w->t, "kind", words[geom->kind]);
     // Sizes of the model are half lengths, those of a scene whole ones.
     switch (geom->kind) {
@@ -73,6 +130,9 @@ static void put_kind(pp_robot_writer *w, const pp_robot_geom *geom)
         break;
     case PP_ROBOT_BOX:
         pp_text_key_vec3(&w->t, "size", pp_vec(2.0 * s[0], 2.0 * s[1], 2.0 * s[2]));
+        break;
+    case PP_ROBOT_HFIELD:
+        put_heights(w, &w->robot->hfield[geom->hfield]);
         break;
     case PP_ROBOT_MESH:
         put_vertices(w, &w->robot->mesh[geom->mesh]);
@@ -189,7 +249,7 @@ static void put_shape(pp_robot_writer *w, const pp_robot_geom *geom)
 void pp_write_shapes(pp_robot_writer *w, int root, const int *first, const int *next)
 {
     for (int k = first[root]; k >= 0; k = next[k]) {
-        const pp_robot_geom *geom = &w->robot->geom[k];
+        pp_robot_geom *geom = &w->robot->geom[k];
         if (w->status == PERP_OK && shape_exists(w, geom)) {
             put_shape(w, geom);
         }
@@ -284,11 +344,38 @@ static void put_stages(pp_robot_writer *w, const pp_robot_body *body)
     }
 }
 
+static void put_mass(pp_robot_writer *w, int i)
+{
+    const double *I = w->group[i].inertia.m;
+    const double six[6] = {I[0], I[4], I[8], I[1], I[2], I[5]};
+    pp_text_key_short(&w->t, "mass", w->group[i].mass);
+    pp_text_key(&w->t, "inertia");
+    for (int k = 0; k < 6; k++) {
+        pp_text_add(&w->t, k == 0 ? "[" : ", ");
+        pp_text_short(&w->t, six[k]);
+    }
+    pp_text_add(&w->t, "]");
+    double weight = weight_of(w, i);
+    if (weight != 1.0) {
+        pp_text_key_short(&w->t, "gravity_scale", weight);
+    }
+}
+
+// Whether a body that is kept is fixed to the ground.
+bool pp_write_still(const pp_robot *robot, int i)
+{
+    while (i > 0 && robot->body[i].joints == 0) {
+        i = robot->body[i].parent;
+    }
+    return i == 0;
+}
+
 void pp_write_body(pp_robot_writer *w, int i, const int *first, const int *next)
 {
     const pp_robot_body *body = &w->robot->body[i];
     const pp_robot_mass *group = &w->group[i];
-    bool massless = !(group->mass > 0.0);
+    bool still = pp_write_still(w->robot, i);
+    bool massless = !(group->mass > 0.0) && !still;
     if (massless && (first[i] >= 0 || !w->moves_mass[i])) {
         if (w->status == PERP_OK) {
             w->status = pp_xml_fail(body->at, w->error,
@@ -301,28 +388,21 @@ void pp_write_body(pp_robot_writer *w, int i, const int *first, const int *next)
     // The velocity is that of the centre of mass.
     perp_twist V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     if (w->v) {
-        V = w->twist[body->joint + body->joints - 1];
+        V = w->body_twist[i];
         perp_vec3 arm = pp_sub(w->frame[i].p, w->pose[i].p);
         V.v_W = pp_add(V.v_W, pp_cross(V.w_W, arm));
     }
-    put_pose(w, &w->frame[i], w->v ? &V : NULL);
+    put_pose(w, &w->frame[i], w->v && !still ? &V : NULL);
+    if (still) {
+        pp_text_named(&w->t, "drive", "fixed");
+    }
     if (massless) {
         pp_text_key(&w->t, "massless");
         pp_text_add(&w->t, "true}");
         return;
     }
-    const double *I = group->inertia.m;
-    const double six[6] = {I[0], I[4], I[8], I[1], I[2], I[5]};
-    pp_text_key_short(&w->t, "mass", group->mass);
-    pp_text_key(&w->t, "inertia");
-    for (int k = 0; k < 6; k++) {
-        pp_text_add(&w->t, k == 0 ? "[" : ", ");
-        pp_text_short(&w->t, six[k]);
-    }
-    pp_text_add(&w->t, "]");
-    double weight = weight_of(w, i);
-    if (weight != 1.0) {
-        pp_text_key_short(&w->t, "gravity_scale", weight);
+    if (!still) {
+        put_mass(w, i);
     }
     pp_text_key(&w->t, "shapes");
     pp_text_add(&w->t, "[");
@@ -334,13 +414,23 @@ void pp_write_body(pp_robot_writer *w, int i, const int *first, const int *next)
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
-// Features that scenes have for joints with one coordinate only.
-static void check_ball(pp_robot_writer *w, const pp_robot_joint *joint)
+// Whether drag between the two bodies is the damping of ball joint j: they must be bodies with mass.
+bool pp_write_ball_damps(const pp_robot_writer *w, int j)
 {
-    if (joint->damping > 0.0 || joint->stiffness > 0.0 || joint->armature > 0.0 ||
-        joint->friction > 0.0 || joint->range.set) {
-        pp_write_unused(w, joint->at,
-                        "damping, stiffness, armature, friction and limits of ball joints",
+    const pp_robot *robot = w->robot;
+    const pp_robot_body *body = &robot->body[robot->joint[j].body];
+    int a = robot->body[body->parent].carrier;
+    return body->joints == 1 && w->group[robot->joint[j].body].mass > 0.0 &&
+           (a == 0 || w->group[a].mass > 0.0);
+}
+
+// Features that scenes have for joints with one coordinate only.
+static void check_ball(pp_robot_writer *w, int j)
+{
+    const pp_robot_joint *joint = &w->robot->joint[j];
+    if ((joint->damping > 0.0 && !pp_write_ball_damps(w, j)) || joint->stiffness > 0.0 ||
+        joint->armature > 0.0 || joint->friction > 0.0 || joint->range.set) {
+        pp_write_unused(w, joint->at, "stiffness, armature, friction and limits of ball joints",
                         "scenes have these for joints with one coordinate");
     }
 }
@@ -398,12 +488,30 @@ void pp_write_joint(pp_robot_writer *w, int j)
     pp_text_key_vec3(&w->t, "anchor_a", pp_pose_local(A, zero));
     pp_text_key_vec3(&w->t, "anchor_b", pp_pose_local(B, point));
     if (joint->kind == PP_ROBOT_BALL) {
-        check_ball(w, joint);
+        check_ball(w, j);
     } else {
         pp_text_key_vec3(&w->t, "axis", pp_mul_t(&A->R, axis));
         put_coordinate(w, joint, value);
     }
     // A body does not collide with the one that carries it, except the world.
     pp_text_key(&w->t, "collide");
-    pp_text_add(&w->t, parent > 0 || stage > 0 || robot->apart_from_ground ? "false}" : "true}");
+    bool apart = (parent > 0 || stage > 0 || robot->apart_from_ground) && !robot->touch_parents;
+    pp_text_add(&w->t, apart ? "false}" : "true}");
+}
+
+// A body that is kept is welded to the one that carries it.
+void pp_write_weld(pp_robot_writer *w, int i)
+{
+    const pp_robot *robot = w->robot;
+    int parent = robot->body[robot->body[i].parent].carrier;
+    char name[160];
+    pp_print(name, sizeof name, "%.100s weld", robot->body[i].name);
+    pp_write_next(w, pp_write_name(w, PP_ROBOT_LIST_joint, name));
+    pp_text_named(&w->t, "kind", "weld");
+    pp_text_named(&w->t, "a", w->body_name[parent]);
+    pp_text_named(&w->t, "b", w->body_name[i]);
+    pp_text_key_vec3(&w->t, "anchor_a", pp_pose_local(&w->frame[parent], w->frame[i].p));
+    pp_text_key_vec3(&w->t, "anchor_b", pp_vec(0.0, 0.0, 0.0));
+    pp_text_key(&w->t, "collide");
+    pp_text_add(&w->t, "false}");
 }

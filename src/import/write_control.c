@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Actuators, sites and sensors of a robot, as a scene has them.
+// Inputs, actuators and forces of a robot, as a scene has them.
 #include "import/write.h"
 
 #include <math.h>
@@ -47,6 +47,9 @@ static double driven_inertia(const pp_robot_writer *w, const pp_robot_actuator *
 // Whether the scene has this actuator; what it does not have is reported.
 static bool actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuator)
 {
+    if (actuator->off) {
+        return false;
+    }
     if (actuator->other || actuator->affine_gain) {
         pp_write_unused(w, actuator->at, "actuators that are not linear",
                         "scenes have linear ones");
@@ -60,10 +63,22 @@ static bool actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuato
         }
         return plain;
     }
+    bool tendon = actuator->drive == PP_ROBOT_ON_TENDON && actuator->target >= 0;
+    const pp_robot_tendon *path = tendon ? &w->robot->tendon[actuator->target] : NULL;
+    if (path && path->wraps) {
+        pp_write_unused(w, actuator->at, "actuators on tendons that wrap around geoms",
+                        "paths of scenes are straight between sites");
+        return false;
+    }
+    if (path && path->spatial && actuator->damping_ratio > 0.0) {
+        pp_write_unused(w, actuator->at, "actuators with dampratio on spatial tendons",
+                        "the inertia that they move is computed for joints; give kv");
+        return false;
+    }
     if (!driven_name(w, actuator)) {
-        pp_write_unused(
-            w, actuator->at, "actuators on spatial tendons, ball joints, free joints and bodies",
-            "actuators of scenes act on joints with one coordinate and couplings of these");
+        pp_write_unused(w, actuator->at,
+                        "actuators on ball joints, free joints, bodies, cranks and relative sites",
+                        "actuators of scenes act on joints with one coordinate and couplings");
         return false;
     }
     return true;
@@ -83,11 +98,7 @@ static void put_inputs(pp_robot_writer *w)
         }
         actuator->name = pp_write_name(w, PP_ROBOT_LIST_actuator, actuator->name);
         pp_write_next(w, actuator->name);
-        if (actuator->control.set) {
-            u = u < actuator->control.low ? actuator->control.low : u;
-            u = u > actuator->control.high ? actuator->control.high : u;
-        }
-        pp_text_key_short(&w->t, "value", u);
+        pp_text_key_short(&w->t, "value", pp_robot_clamp(&actuator->control, u));
         if (actuator->control.set) {
             pp_text_key(&w->t, "range");
             pp_text_add(&w->t, "[");
@@ -114,6 +125,37 @@ static pp_robot_range effort_of(const pp_robot_actuator *actuator, const pp_robo
         to.set = true;
     }
     return to;
+}
+
+// Whether the actuator acts on the joint, by itself or by a tendon.
+static bool drives(const pp_robot *robot, const pp_robot_actuator *actuator, int joint)
+{
+    if (actuator->drive != PP_ROBOT_ON_TENDON || actuator->target < 0) {
+        return actuator->drive == PP_ROBOT_ON_JOINT && actuator->target == joint;
+    }
+    const pp_robot_tendon *tendon = &robot->tendon[actuator->target];
+    bool found = tendon->spatial;  // which may act on any joint
+    for (int k = 0; k < tendon->terms; k++) {
+        found = found || tendon->term[k].joint == joint;
+    }
+    return found;
+}
+
+// A limit of the sum of all actuators of a joint is that of each of them in the scene.
+static void note_shared_limits(pp_robot_writer *w)
+{
+    const pp_robot *robot = w->robot;
+    for (int j = 0; j < robot->joints; j++) {
+        int count = 0;
+        for (int k = 0; k < robot->actuators && robot->joint[j].force.set; k++) {
+            count += drives(robot, &robot->actuator[k], j);
+        }
+        if (count > 1) {
+            pp_report_add(w->report, PERP_IMPORT_ASSUMED, robot->joint[j].at,
+                          "actuatorfrcrange of joints with several actuators limits each of them",
+                          "in MuJoCo it limits their sum");
+        }
+    }
 }
 
 static void put_actuator(pp_robot_writer *w, const pp_robot_actuator *actuator,
@@ -180,10 +222,35 @@ static void put_thrust(pp_robot_writer *w, const pp_robot_actuator *actuator, co
     pp_text_named(&w->t, key, text);
 }
 
-// Motors on sites: forces and torques in the axes of the body.
-static void put_thrusts(pp_robot_writer *w)
+// Damping of ball joints: torque -d (w_b - w_a) between the two bodies.
+static void put_ball_dampers(pp_robot_writer *w)
+{
+    const pp_robot *robot = w->robot;
+    for (int j = 0; j < robot->joints; j++) {
+        const pp_robot_joint *joint = &robot->joint[j];
+        int a = robot->body[robot->body[joint->body].parent].carrier;
+        if (joint->kind != PP_ROBOT_BALL || !(joint->damping > 0.0) || !pp_write_ball_damps(w, j)) {
+            continue;
+        }
+        char name[160];
+        pp_print(name, sizeof name, "%.100s damper", joint->name);
+        pp_write_next(w, pp_write_name(w, PP_ROBOT_LIST_actuator, name));
+        pp_text_named(&w->t, "kind", "drag");
+        pp_text_named(&w->t, "body", w->body_name[joint->body]);
+        if (a > 0) {
+            pp_text_named(&w->t, "a", w->body_name[a]);
+        }
+        pp_text_key_short(&w->t, "damping_w", joint->damping);
+        pp_text_key(&w->t, "implicit");
+        pp_text_add(&w->t, "true}");
+    }
+}
+
+// Forces: damping of ball joints; and motors on sites, forces and torques in the axes of the body.
+static void put_forces(pp_robot_writer *w)
 {
     pp_write_open(w, "forces");
+    put_ball_dampers(w);
     for (int k = 0; k < w->robot->actuators; k++) {
         const pp_robot_actuator *actuator = &w->robot->actuator[k];
         if (!actuator->name || actuator->drive != PP_ROBOT_ON_SITE) {
@@ -218,104 +285,12 @@ static void put_thrusts(pp_robot_writer *w)
 void pp_write_actuators(pp_robot_writer *w)
 {
     const pp_robot *robot = w->robot;
-    double *q = pp_robot_reference(robot);
-    pp_pose *pose = PP_ARRAY(robot->arena, pp_pose, robot->bodies);
-    if (!q || !pose) {
-        pp_write_memory(w);
-        return;
-    }
-    pp_robot_poses(robot, q, pose, NULL);
     put_inputs(w);
+    note_shared_limits(w);
     pp_write_open(w, "actuators");
     for (int k = 0; k < robot->actuators; k++) {
-        put_actuator(w, &robot->actuator[k], pose);
+        put_actuator(w, &robot->actuator[k], w->pose0);
     }
     pp_write_close(w);
-    put_thrusts(w);
-}
-
-// ── Sites and sensors ────────────────────────────────────────────────────────────────────────────
-
-// Sites keep their places in the list of the robot; names become those of the scene.
-void pp_write_sites(pp_robot_writer *w)
-{
-    const pp_robot *robot = w->robot;
-    pp_write_open(w, "sites");
-    for (int k = 0; k < robot->sites; k++) {
-        pp_robot_site *site = &robot->site[k];
-        int root = robot->body[site->body].carrier;
-        const pp_pose *F = &w->frame[root], *X = &w->pose[site->body];
-        pp_mat3 S = pp_quat_matrix(site->quat), R = pp_mat_mul(&X->R, &S);
-        pp_mat3 Ft = pp_transpose3(&F->R);
-        R = pp_mat_mul(&Ft, &R);
-        site->name = pp_write_name(w, PP_ROBOT_LIST_site, site->name);
-        pp_write_next(w, site->name);
-        pp_text_named(&w->t, "body", w->body_name[root]);
-        pp_text_key_vec3(&w->t, "position", pp_pose_local(F, pp_pose_point(X, site->pos)));
-        pp_text_key(&w->t, "rotation");
-        pp_text_quat(&w->t, pp_matrix_quat(&R));
-        pp_text_add(&w->t, "}");
-    }
-    pp_write_close(w);
-}
-
-// The sensors of MJCF that scenes have as well; frames only those of sites.
-static const struct {
-    const char *mjcf, *scene;
-    bool joint;
-} sensor_kinds[] = {
-    {"gyro", "gyro", false},
-    {"accelerometer", "accelerometer", false},
-    {"framepos", "position", false},
-    {"framequat", "orientation", false},
-    {"framelinvel", "velocity", false},
-    {"frameangvel", "angular-velocity", false},
-    {"jointpos", "joint-position", true},
-    {"jointvel", "joint-rate", true},
-};
-
-// Its row in the table; -1: scenes have no such sensor.
-static int sensor_row(const pp_robot *robot, const pp_robot_sensor *sensor)
-{
-    for (int k = 0; k < (int)(sizeof sensor_kinds / sizeof sensor_kinds[0]); k++) {
-        if (strcmp(sensor->kind, sensor_kinds[k].mjcf) == 0) {
-            int joint = pp_robot_find(robot, PP_ROBOT_LIST_joint, sensor->object);
-            bool found = sensor_kinds[k].joint
-                             ? joint >= 0 && robot->joint[joint].kind >= PP_ROBOT_SLIDE
-                             : pp_robot_find(robot, PP_ROBOT_LIST_site, sensor->object) >= 0;
-            return found && !sensor->relative ? k : -1;
-        }
-    }
-    return -1;
-}
-
-void pp_write_sensors(pp_robot_writer *w)
-{
-    const pp_robot *robot = w->robot;
-    pp_write_open(w, "sensors");
-    for (int k = 0; k < robot->sensors; k++) {
-        const pp_robot_sensor *sensor = &robot->sensor[k];
-        int row = sensor_row(robot, sensor);
-        char name[80];
-        if (row < 0) {
-            char what[100];
-            pp_print(what, sizeof what, "sensors of kind %.60s", sensor->kind);
-            pp_write_unused(w, sensor->at, what, "scenes have none, or not of this object");
-            continue;
-        }
-        // Sensors need names.
-        pp_print(name, sizeof name, "sensor%d", k);
-        pp_write_next(w,
-                      pp_write_name(w, PP_ROBOT_LIST_sensor, *sensor->name ? sensor->name : name));
-        pp_text_named(&w->t, "kind", sensor_kinds[row].scene);
-        if (sensor_kinds[row].joint) {
-            int j = pp_robot_find(robot, PP_ROBOT_LIST_joint, sensor->object);
-            pp_text_named(&w->t, "joint", w->joint_name[j]);
-        } else {
-            int j = pp_robot_find(robot, PP_ROBOT_LIST_site, sensor->object);
-            pp_text_named(&w->t, "site", robot->site[j].name);
-        }
-        pp_text_add(&w->t, "}");
-    }
-    pp_write_close(w);
+    put_forces(w);
 }

@@ -59,7 +59,9 @@ static void put_pair_ends(pp_robot_writer *w, const pp_robot_geom *a, const pp_r
 // Whether a geom is among the shapes that were written.
 static bool is_written(const pp_robot *robot, const pp_robot_geom *geom)
 {
-    bool odd = geom->kind == PP_ROBOT_HFIELD || geom->kind == PP_ROBOT_SDF;
+    bool flat_ground = geom->kind == PP_ROBOT_HFIELD && robot->hfield[geom->hfield].height &&
+                       robot->body[geom->body].carrier == 0;
+    bool odd = (geom->kind == PP_ROBOT_HFIELD && !flat_ground) || geom->kind == PP_ROBOT_SDF;
     bool flat = geom->kind == PP_ROBOT_MESH && !robot->mesh[geom->mesh].hull;
     return pp_robot_collides(geom) && !odd && !flat;
 }

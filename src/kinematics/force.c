@@ -104,13 +104,17 @@ static void twist_force(const force_sum *s, const pp_force *force)
     apply_force(s, force->a, NONE, fa->p, pp_vec(0.0, 0.0, torque));
 }
 
-// -C v at the centre of mass and -C_w omega.
+// -C v at the centre of mass and -C_w omega, which between two bodies is their relative one.
 static void drag_force(const force_sum *s, const pp_force *force)
 {
-    const pp_frame *f = &s->at->body[force->b];
-    perp_vec3 value = pp_scale(-force->damping, f->v), torque = pp_scale(-force->damping_w, f->w);
-    s->out->work_rate += pp_dot3(value, f->v) + pp_dot3(torque, f->w);
+    const pp_frame *f = &s->at->body[force->b], *a = &s->at->body[force->a];
+    perp_vec3 w = force->a > 0 ? pp_sub(f->w, a->w) : f->w;
+    perp_vec3 value = pp_scale(-force->damping, f->v), torque = pp_scale(-force->damping_w, w);
+    s->out->work_rate += pp_dot3(value, f->v) + pp_dot3(torque, w);
     apply_force(s, force->b, value, f->p, torque);
+    if (force->a > 0) {
+        apply_force(s, force->a, NONE, a->p, pp_scale(-1.0, torque));
+    }
 }
 
 static void add_force(const force_sum *s, const pp_force *force)

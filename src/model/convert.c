@@ -469,7 +469,7 @@ static bool convert_gear(perp_builder *b, const perp_joint_def *def, pp_joint *j
 static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, const pp_joint *joint)
 {
     if (!pp_finite3(def->anchor_A) || !pp_finite3(def->anchor_B) || !isfinite(def->axis_angle) ||
-        !isfinite(def->angle) || !isfinite(def->length) || !isfinite(def->ratio) ||
+        !isfinite(def->angle) || isnan(def->length) || !isfinite(def->ratio) ||
         !pp_finite3(def->axis_A) || !pp_finite3(def->axis_B) || !isfinite(def->pitch) ||
         !isfinite(def->rest)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': a number is not finite", joint->name);
@@ -603,7 +603,7 @@ bool pp_convert_joint(perp_builder *b, const perp_joint_def *def, pp_joint *join
     return pp_convert_joint_axes(b, def, joint) && convert_coordinate(b, def, joint);
 }
 
-// Springs act between a and b, other forces on b alone.
+// Springs act between a and b, drag on b or between both, other forces on b alone.
 bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *force)
 {
     int count = b->bodies.count;
@@ -612,7 +612,8 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
         return pp_builder_bad(b, PERP_ERR_MODEL, "force '%s': unknown kind %d", force->name,
                               (int)def->kind);
     }
-    if (spring && !two_bodies(b, "force", force->name, def->a, def->b)) {
+    bool between = spring || (def->kind == PERP_FORCE_DRAG && def->a.i != 0);
+    if (between && !two_bodies(b, "force", force->name, def->a, def->b)) {
         return false;
     }
     if (def->b.i < 0 || def->b.i >= count) {
@@ -624,6 +625,13 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
         !isfinite(def->rest) || !pp_finite3(def->anchor_A) || !pp_finite3(def->anchor_B)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "force '%s': stiffness and damping must be >= 0, anchors finite",
+                              force->name);
+    }
+    if (between && !spring &&
+        (def->damping > 0.0 || !has_rotation(b, def->a.i) || !has_rotation(b, def->b.i))) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "force '%s': drag between two bodies has damping_w alone, and acts "
+                              "between bodies that can rotate",
                               force->name);
     }
     // In space the angle between two bodies is only defined about the axis of a joint.
@@ -643,7 +651,7 @@ bool pp_convert_force(perp_builder *b, const perp_force_def *def, pp_force *forc
                               "force '%s': only springs and drag can be implicit", force->name);
     }
     force->kind = def->kind;
-    force->a = spring ? def->a.i : 0;
+    force->a = between ? def->a.i : 0;
     force->b = def->b.i;
     force->r_A = def->anchor_A;
     force->r_B = def->anchor_B;

@@ -164,6 +164,13 @@ typedef struct pp_joint {
     int first_actuator;    // that acts along the coordinate, its number + 1; 0: none
 } pp_joint;
 
+// Whether the distance of its anchors is an equation of its own: a target is one in its place, and an infinite length
+// none.
+static inline bool pp_joint_keeps_length(const pp_joint *joint)
+{
+    return !joint->target && !isinf(joint->length);
+}
+
 // Whether it acts on coordinates of other joints: it has no anchors, and a and b are bodies that it moves.
 static inline bool pp_joint_couples(const pp_joint *joint)
 {

@@ -20,9 +20,10 @@
 #define LOCK "run.lock"
 
 // Files of a recording, all that is ever removed.
-static const char *const files[] = {
-    "run.h5",       "bodies.csv", "contacts.csv",  "part_bodies.csv", "part_contacts.csv",
-    "events.jsonl", "joints.csv", "actuators.csv", "sensors.csv",     "summary.json"};
+static const char *const files[] = {"run.h5",          "bodies.csv",        "contacts.csv",
+                                    "part_bodies.csv", "part_contacts.csv", "events.jsonl",
+                                    "joints.csv",      "actuators.csv",     "sensors.csv",
+                                    "summary.json",    "report.json"};
 enum { FILE_COUNT = sizeof files / sizeof files[0], ATTEMPTS = 100 };
 
 // With the reason that errno holds.

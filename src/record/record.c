@@ -109,6 +109,25 @@ static perp_status open_files(perp_record *r, const perp_sim *sim)
     return PERP_OK;
 }
 
+// What the import of a robot used, repaired and left out.
+static perp_status write_report(perp_record *r)
+{
+    pp_part_file part = {0};
+    pp_text text;
+    pp_text_start(&text, &r->env);
+    pp_text_add(&text, r->def.report);
+    perp_status status = pp_part_file_open(&part, r->dir, "report.json", &r->error);
+    if (status == PERP_OK) {
+        status = pp_part_file_write(&part, &text, &r->error);
+    }
+    if (status == PERP_OK) {
+        status = pp_part_file_finish(&part, &r->error);
+    }
+    pp_part_file_close(&part);
+    pp_text_end(&text);
+    return status;
+}
+
 // Frame 0 is the state before the first step. It is flushed at once, so that a run that is killed
 // early leaves a recording that can be opened.
 static perp_status begin_recording(perp_record *r, const perp_sim *sim, const char *dir)
@@ -121,6 +140,9 @@ static perp_status begin_recording(perp_record *r, const perp_sim *sim, const ch
     r->prepared = status == PERP_OK;
     if (status == PERP_OK) {
         status = open_files(r, sim);
+    }
+    if (status == PERP_OK && r->def.report) {
+        status = write_report(r);
     }
     if (status == PERP_OK) {
         status = pp_event_memory_create(r, sim);

@@ -149,7 +149,8 @@ static perp_scene *create_scene(const perp_env *env, const char *text, size_t si
 
 perp_scene_load_options perp_scene_load_options_default(void)
 {
-    return (perp_scene_load_options){.max_mb = 64.0, .cookie = READING_COOKIE};
+    return (perp_scene_load_options){
+        .max_mb = 64.0, .import = perp_import_options_default(), .cookie = READING_COOKIE};
 }
 
 // Options come from callers: sizes of arrays are checked before they are used.
@@ -181,29 +182,43 @@ static perp_status check_reading(const perp_scene_load_options *reading, perp_er
     return PERP_OK;
 }
 
-// A robot in XML becomes the text of a scene, in the arena. The report of the import is dropped: perp import
-// shows it.
-static perp_status import_robot(const char *name, const perp_scene_load_options *reading,
-                                const perp_env *env, pp_arena *arena, const char **text,
-                                size_t *size, perp_error *error)
+// A robot as a scene.
+typedef struct pp_imported {
+    const char *text;
+    size_t size;
+    const char *report;
+} pp_imported;
+
+static char *copy_in(pp_arena *arena, const char *text, size_t size)
 {
-    perp_import_options options = perp_import_options_default();
+    char *copy = PP_ARRAY(arena, char, size + 1);
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+    }
+    return copy;
+}
+
+// A robot in XML becomes the text of a scene, in the arena, and the report of the import.
+static perp_status import_robot(const char *name, const perp_scene_load_options *reading,
+                                const perp_env *env, pp_arena *arena, pp_imported *to,
+                                perp_error *error)
+{
+    perp_import_options options = reading->import;
     perp_import *import = NULL;
     options.max_mb = reading->max_mb;
     options.outside = reading->outside;
     options.no_files = reading->given_only;
-    perp_status status = perp_import_parse(name, *text, *size, &options, env, &import, error);
+    perp_status status = perp_import_parse(name, to->text, to->size, &options, env, &import, error);
     if (status < 0) {
         return status;
     }
     size_t length = 0;
-    const char *made = perp_import_text(import, &length);
-    char *copy = PP_ARRAY(arena, char, length + 1);
-    if (copy) {
-        memcpy(copy, made, length + 1);
-        *text = copy;
-        *size = length;
-    } else {
+    const char *made = perp_import_text(import, &length), *report = perp_import_report(import);
+    to->text = copy_in(arena, made, length);
+    to->size = length;
+    to->report = copy_in(arena, report, strlen(report));
+    if (!to->text || !to->report) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
     }
     perp_import_destroy(import);
@@ -238,8 +253,11 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     // itself.
     perp_scene *made = NULL;
     pp_arena *scratch = pp_arena_create(env);
+    pp_imported robot = {text, size, NULL};
     if (scratch && pp_import_likely(text, size)) {
-        status = import_robot(name, reading, env, scratch, &text, &size, error);
+        status = import_robot(name, reading, env, scratch, &robot, error);
+        text = robot.text;
+        size = robot.size;
     }
     if (scratch && status == PERP_OK) {
         status = pp_scene_set(scratch, reading, &text, &size, error);
@@ -247,8 +265,14 @@ perp_status perp_scene_parse_with(const char *name, const char *text, size_t siz
     if (scratch && status == PERP_OK) {
         made = create_scene(env, text, size);
     }
+    if (made && robot.report) {
+        made->report = copy_in(made->arena, robot.report, strlen(robot.report));
+        if (!made->report) {
+            status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
+        }
+    }
     // Either may be missing; both are freed below.
-    if (made) {
+    if (made && status == PERP_OK) {
         status = read_text(made, name, reading, scratch, error);
     } else if (status == PERP_OK) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this scene");
@@ -371,6 +395,11 @@ perp_status perp_scene_schedule(double start, double until, double h, int64_t *c
 }
 
 // The text as it was read, with its comments. It lives as long as the scene.
+const char *perp_scene_report(const perp_scene *scene)
+{
+    return scene ? scene->report : NULL;
+}
+
 const char *perp_scene_text(const perp_scene *scene, size_t *size)
 {
     if (size) {

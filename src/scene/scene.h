@@ -23,6 +23,7 @@ struct perp_scene {
     double step, until, interval;  // [s]; interval 0: every step is recorded
     const char *name, *description;
     const char *text;
+    const char *report;  // of the import of a robot; NULL: none
     size_t size;
     perp_scene_value *parameter;
     int parameters;

@@ -334,7 +334,7 @@ static void add_held(const perp_sim *sim, int body, perp_wrench *sum)
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
         const pp_force *f = row->force >= 0 ? &m->force[row->force] : NULL;
-        if (f && f->kind != PERP_FORCE_DRAG && (f->a == body || f->b == body)) {
+        if (f && (f->kind != PERP_FORCE_DRAG || f->a > 0) && (f->a == body || f->b == body)) {
             int other = f->a == body ? f->b : f->a;
             perp_wrench w = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
             add_impulse(m, row, s->answer.pb[i], other, &w);

@@ -289,7 +289,7 @@ int pp_joint_drift(const pp_tree_pass *pass, int joint, double *drift)
     }
     if (j->kind == PERP_JOINT_DISTANCE) {
         drift[0] = pp_joint_coordinate_drift(pass, joint);
-        return j->target ? 0 : 1;
+        return pp_joint_keeps_length(j) ? 1 : 0;
     }
     jet_triad w = joint_triad(pass, j);
     return m->spatial ? spatial_drift(pass, j, &w, drift) : planar_drift(j, &w, drift);

@@ -145,7 +145,7 @@ static void in_bash(void **state)
     says("mkdir -p @/bin && ln -sf PERP @/bin/perp && touch @/a.json", 0, NULL);
     shell_file(&place, "ask", ask_bash);
     assert_string_equal(says("PATH=@/bin:$PATH bash @/ask run --st", 0, NULL),
-                        "--step\n--stepper\n--start\n");
+                        "--step\n--stepper\n--start\n--strict\n");
     assert_string_equal(says("PATH=@/bin:$PATH bash @/ask compare --", 0, NULL),
                         "--tol\n--json\n--help\n");
     says("PATH=@/bin:$PATH bash @/ask run @/a.", 0, "/a.json\n");

@@ -42,7 +42,7 @@ static void starts(void **state)
     folder f = folder_create();
     says(&f, "PERP import " MODEL " -o @/a.json", 0, "keyframe 'home' as the start");
     says(&f, "PERP import " MODEL " --key other -o @/b.json", 0, "keyframe 'other' as the start");
-    says(&f, "PERP import " MODEL " --no-key -o @/c.json", 0, "other keyframes");
+    says(&f, "PERP import " MODEL " --no-key -o @/c.json", 0, "not used  <size>");
     says(&f, "PERP import " MODEL " --key none", 2, "no keyframe 'none'");
     says(&f, "PERP import " ARM " -o @/d.json", 0, "fixed to the ground");
     says(&f, "PERP import " ARM " --free-base -q -o @/e.json", 0, "");

@@ -102,7 +102,10 @@ static void bases(void **state)
     perp_import *import = import_of(ROBOT(HEAVY("a")), true);
     assert_non_null(strstr(perp_import_text(import, NULL), "\"name\": \"a\""));
     perp_import_destroy(import);
-    refused(ROBOT(HEAVY("a")), 0, "--free-base");
+    // A model in which nothing moves is a scene of its own.
+    import = import_of(ROBOT(HEAVY("a")), false);
+    assert_true(has_note(import, PERP_IMPORT_ASSUMED, "no body that moves"));
+    perp_import_destroy(import);
     import = import_of(ROBOT(HEAVY("a") HEAVY(
                            "b") "<joint name='p' type='planar'><parent link='a'/><child link='b'/>"
                                 "<axis xyz='0 0 1'/></joint>"),
@@ -207,6 +210,64 @@ static void packages(void **state)
     folder_remove(&f);
 }
 
+// Links on fixed joints as bodies of their own: the one on the ground is fixed, the one on the arm welded.
+static void fixed_links(void **state)
+{
+    (void)state;
+    static const char text[] = "<robot name='r'>" HEAVY("a") HEAVY("b") HEAVY("c")
+        HINGE("a", "b") "<joint name='f' type='fixed'><parent link='b'/><child link='c'/><axis "
+                        "xyz='0 0 1'/></joint></robot>";
+    perp_import *import = NULL;
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    perp_import_options options = perp_import_options_default();
+    for (int kept = 0; kept < 2; kept++) {
+        options.keep_fixed = kept == 1;
+        assert_int_equal(
+            perp_import_parse("r.urdf", text, strlen(text), &options, NULL, &import, &error),
+            PERP_OK);
+        assert_true(has_note(import, PERP_IMPORT_NOT_USED, "of fixed joints"));
+        size_t size;
+        const char *made = perp_import_text(import, &size);
+        assert_int_equal(strstr(made, "\"kind\": \"weld\"") != NULL, kept == 1);
+        assert_int_equal(strstr(made, "\"drive\": \"fixed\"") != NULL, kept == 1);
+        if (perp_scene_parse("r.json", made, size, NULL, &scene, &error) < 0) {
+            fail_msg("%s", error.text);
+        }
+        assert_int_equal(perp_model_bodies(perp_scene_model(scene)), kept == 1 ? 4 : 2);
+        perp_scene_destroy(scene);
+        perp_import_destroy(import);
+    }
+}
+
+// A box of 12 kg m^2 (b^2 + c^2)/12 and so on, in place of a mesh that does not exist.
+static void boxes(void **state)
+{
+    (void)state;
+    static const char text[] = "<robot name='r'>" LINK(
+        "a") "<link name='b'><inertial><mass value='12'/><inertia ixx='0.13' "
+             "iyy='0.1' izz='0.05'/></inertial><collision><geometry><mesh "
+             "filename='none.stl'/></geometry>"
+             "</collision></link>" HINGE("a", "b") "</robot>";
+    perp_import *import = NULL;
+    perp_error error = {0};
+    perp_import_options options = perp_import_options_default();
+    options.missing = PERP_IMPORT_MISSING_BOX;
+    options.no_files = true;
+    assert_int_equal(
+        perp_import_parse("r.urdf", text, strlen(text), &options, NULL, &import, &error), PERP_OK);
+    // b^2 + c^2 = 0.13 and so on: sides 0.1, 0.2 and 0.3 m.
+    const char *size = strstr(perp_import_text(import, NULL), "\"kind\": \"box\", \"size\": [");
+    assert_non_null(size);
+    double x[3] = {0.0, 0.0, 0.0};
+    assert_int_equal(sscanf(strchr(size, '[') + 1, "%lf, %lf, %lf", &x[0], &x[1], &x[2]), 3);
+    for (int k = 0; k < 3; k++) {
+        assert_true(fabs(x[k] - 0.1 * (k + 1)) < 1e-12);
+    }
+    assert_true(has_note(import, PERP_IMPORT_ASSUMED, "boxes in place"));
+    perp_import_destroy(import);
+}
+
 // The seeds of the fuzz target.
 static void seeds(void **state)
 {
@@ -224,7 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arm),      cmocka_unit_test(bases), cmocka_unit_test(broken),
-        cmocka_unit_test(packages), cmocka_unit_test(seeds),
+        cmocka_unit_test(packages), cmocka_unit_test(seeds), cmocka_unit_test(fixed_links),
+        cmocka_unit_test(boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,6 +236,53 @@ static void refuse(const char *joints, const char *want)
     }
 }
 
+// A ball on a rope of 2.5 m that runs over two points 2 m apart: it hangs 0.75 m below them.
+static void rope_over_points(void **state)
+{
+    (void)state;
+    machine m = open_text("{\"step\": 0.001, \"bodies\": [{\"name\": \"ball\", \"kind\": "
+                          "\"solid\", \"position\": [0, 0, -0.7], "
+                          "\"mass\": 1, \"inertia\": [0.1, 0.1, 0.1]}], \"joints\": ["
+                          "{\"name\": \"left\", \"kind\": \"distance\", \"b\": \"ball\", "
+                          "\"anchor_a\": [-1, 0, 0], \"length\": \"inf\"}, "
+                          "{\"name\": \"right\", \"kind\": \"distance\", \"b\": \"ball\", "
+                          "\"anchor_a\": [1, 0, 0], \"length\": \"inf\"}, "
+                          "{\"name\": \"rope\", \"kind\": \"coupling\", \"coordinate\": \"q[left] "
+                          "+ q[right]\", \"upper\": 2.5}]}");
+    run(&m, 0.001, 400);
+    near(joint_of(&m, "left").coordinate, 1.25, 1e-9, "half of the rope");
+    near(joint_of(&m, "rope").coordinate, 2.5, 1e-9, "the rope");
+    close_machine(&m);
+}
+
+// Two spheres on a ball joint with a damper: the relative spin decays by exp(-d (1/Ia + 1/Ib) t).
+static void ball_damper(void **state)
+{
+    (void)state;
+    static const char *const implicit[] = {"true", "false"};
+    for (int k = 0; k < 2; k++) {
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            "{\"stepper\": \"event\", \"gravity\": [0, 0, 0], \"bodies\": ["
+            "{\"name\": \"a\", \"kind\": \"solid\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1]}, "
+            "{\"name\": \"b\", \"kind\": \"solid\", \"mass\": 1, \"inertia\": [0.2, 0.2, 0.2], "
+            "\"spin\": [0, 0, 3]}], "
+            "\"joints\": [{\"name\": \"ball\", \"kind\": \"spherical\", \"a\": \"a\", \"b\": "
+            "\"b\"}, "
+            "{\"name\": \"angle\", \"kind\": \"angle\", \"a\": \"a\", \"b\": \"b\"}], "
+            "\"forces\": [{\"kind\": \"drag\", \"a\": \"a\", \"body\": \"b\", \"damping_w\": 0.3, "
+            "\"implicit\": %s}]}",
+            implicit[k]);
+        machine m = open_text(text);
+        run(&m, 0.01, 100);
+        double decay = 0.3 * (1.0 / 0.1 + 1.0 / 0.2);
+        near(joint_of(&m, "angle").rate, 3.0 * exp(-decay), 1e-7, "relative spin");
+        near(joint_of(&m, "angle").coordinate, 3.0 / decay * (1.0 - exp(-decay)), 1e-7, "angle");
+        close_machine(&m);
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -254,9 +301,15 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rope),    cmocka_unit_test(rope_with_slack), cmocka_unit_test(spring),
-        cmocka_unit_test(cam),     cmocka_unit_test(depends_on_time), cmocka_unit_test(brake),
+        cmocka_unit_test(rope),
+        cmocka_unit_test(rope_with_slack),
+        cmocka_unit_test(spring),
+        cmocka_unit_test(cam),
+        cmocka_unit_test(depends_on_time),
+        cmocka_unit_test(brake),
         cmocka_unit_test(refused),
+        cmocka_unit_test(rope_over_points),
+        cmocka_unit_test(ball_damper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -563,8 +563,10 @@ static perp_status read_force(pp_reader *r, const json_t *json, int index, int o
         def.kind = (perp_force_kind)kind;
         status = pp_reader_fields(r, &pp_force_object, kind, json, &def, &seen);
     }
-    // A wrench and a drag act on one body; their 'a' stays the ground.
-    if (status == PERP_OK && (kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING)) {
+    // A wrench acts on one body, and a drag may: their 'a' stays the ground.
+    bool between = kind == PERP_FORCE_SPRING || kind == PERP_FORCE_TORSION_SPRING ||
+                   (kind == PERP_FORCE_DRAG && def.a.i != 0);
+    if (status == PERP_OK && between) {
         status = check_two(r, def.a, def.b);
     }
     if (status == PERP_OK && def.name) {
