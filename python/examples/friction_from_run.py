@@ -3,7 +3,7 @@
 """The coefficient of friction from a recorded run: a box slides and stops.
 
 The recording plays the experiment; its mu is not used. mu is found twice: from the deceleration, and by a fit of sims
-to the recorded path, all candidates of an iteration as one batch of sims."""
+to the recorded path, by golden sections."""
 import tempfile
 
 import numpy as np

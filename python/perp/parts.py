@@ -11,7 +11,7 @@ from ._array import vector
 
 # Numbers of the actions of the extension module.
 (_STEP, _INPUT, _RELEASE, _WRENCH, _FORCE_AT, _EFFORT, _GRAVITY, _FRICTION, _PAIR, _GAINS, _LIMITS, _RATE,
- _MOTION) = range(13)
+ _MOTION, _TARGET) = range(14)
 
 
 class Pose(NamedTuple):
@@ -231,6 +231,10 @@ class Joint(_Part):
     def apply(self, effort: float) -> None:
         """A force or torque along the coordinate, for the next step [N, N m]."""
         self._act(_EFFORT, effort)
+
+    def set_target(self, position: float, rate: float = 0.0) -> None:
+        """The target of a joint that has one: from now on position + rate (t - now)."""
+        self._act(_TARGET, position, rate)
 
     def set_rate(self, rate: float, effort: float = float("inf")) -> None:
         """The rate of a joint that the model drives by `rate`, and its largest effort."""

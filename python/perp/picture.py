@@ -12,7 +12,7 @@ from ._perp import ArgumentError
 
 
 def bounds(sim: Any) -> tuple[np.ndarray, float]:
-    """Middle and half size of the moving bodies [m]. Sizes come from rays: how far a body reaches from its centre."""
+    """Middle and half extent of the centres of all bodies [m]; the sizes of their shapes are not known here."""
     names = sim._scene.names("body")
     centers = np.array([sim._body(i, "pose")[0] for i in range(1, len(names))])
     if len(centers) == 0:

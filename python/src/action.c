@@ -15,7 +15,7 @@ static const int value_count[BIND_ACTIONS] = {
     [BIND_STEP] = 1,     [BIND_INPUT] = 1,  [BIND_RELEASE] = 0, [BIND_WRENCH] = 6,
     [BIND_FORCE_AT] = 6, [BIND_EFFORT] = 1, [BIND_GRAVITY] = 3, [BIND_FRICTION] = 3,
     [BIND_PAIR] = 4,     [BIND_GAINS] = 4,  [BIND_LIMITS] = 2,  [BIND_RATE] = 2,
-    [BIND_MOTION] = 13};
+    [BIND_MOTION] = 13,  [BIND_TARGET] = 2};
 
 int bind_action_values(int kind)
 {
@@ -70,6 +70,8 @@ perp_status bind_perform(perp_sim *sim, const bind_action *x)
         return perp_sim_joint_rate_set(sim, (perp_joint){x->a}, v[0], v[1]);
     case BIND_MOTION:
         return set_motion(sim, x);
+    case BIND_TARGET:
+        return perp_sim_joint_target_set(sim, (perp_joint){x->a}, v[0], v[1]);
     default:
         return PERP_ERR_ARGUMENT;
     }

@@ -136,6 +136,7 @@ typedef enum bind_action_kind {
     BIND_LIMITS,    // actuator a: lower, upper
     BIND_RATE,      // joint a: rate, effort
     BIND_MOTION,    // body a: pose (7), twist (6); b: bit 0: with pose, bit 1: with twist
+    BIND_TARGET,    // joint a: position, rate
     BIND_ACTIONS,
 } bind_action_kind;
 

@@ -21,7 +21,8 @@ def least(run, times=7):
 
 class Cost(unittest.TestCase):
     def test_cost_of_a_call(self):
-        """One call of step costs less than 1 us beyond the step itself; a rollout less than 2 % of steps of 10 us."""
+        """One call of step costs less than 1 us beyond the step itself. CPU time on a busy machine is not sharp enough for a
+        limit of 2 % of a step of 10 us, which is not tested here."""
         model = scene("box-slides")
         sim, pool = perp.Sim(model), perp.Pool(model, threads=1)
 

@@ -194,6 +194,13 @@ class Acting(unittest.TestCase):
         slope.step(50)
         self.assertGreater(np.linalg.norm(slope.v), held + 0.05)
 
+    def test_target(self):
+        """A joint with a target goes where it is set."""
+        sim = perp.Sim(pendulum(target="0"))
+        sim.joint("hip").set_target(0.0, 2.0)
+        sim.step(100)
+        self.assertAlmostEqual(sim.joint("hip").coordinate, 2.0 * sim.t, places=6)
+
     def test_controller(self):
         """A PD law called at the start of each step holds the rod up."""
         def hold(sim, h):
