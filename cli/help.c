@@ -18,13 +18,14 @@ static const char general[] =
     "  view SCENE        run a scene live in the browser\n"
     "  info SCENE        show its bodies, joints and degrees of freedom\n"
     "  explain SCENE     show the matrices of one step, with names and units\n"
+    "  sweep FILE        run a scene with many different parameters\n"
     "  scene [NAME]      generate a scene: arch, wall, pile, ...\n"
     "  import MODEL      convert a robot (MJCF, URDF) to a scene\n"
     "\n"
     "Examine a recorded run\n"
     "  check DIR         verify a run from its recording alone\n"
     "  view DIR          write a page that replays the run\n"
-    "  plot DIR          draw figures (SVG)\n"
+    "  plot DIR          draw figures (SVG), also of a sweep\n"
     "  compare A B       find where two runs diverge\n"
     "\n"
     "Solve problems from files\n"
@@ -186,8 +187,38 @@ static const char view[] =
     "\n"
     "Exit code: 0 success; 1 no page could be written or served; 2 bad input.\n";
 
+static const char sweep[] =
+    "perp sweep FILE [options]\n"
+    "\n"
+    "Runs a scene with many different parameters, as a sweep file describes\n"
+    "(docs/sweeps.md), and writes sweep.csv, sweep.h5 and index.html with figures.\n"
+    "Each run is made by a worker process with limits of time and memory. A run that\n"
+    "fails is a row with its status and reason. The results are the same bytes for\n"
+    "any number of workers. 'mpirun -n N perp sweep FILE' shares the runs among\n"
+    "N ranks.\n"
+    "\n"
+    "  -o DIR           directory of the results; default NAME-sweep\n"
+    "  --resume         continue a sweep that was interrupted or killed\n"
+    "  --workers N      worker processes; default: one per core\n"
+    "  --shard K/N      make only part K of N of the runs, for job arrays\n"
+    "  --merge          write the results of the runs that are there\n"
+    "  --only INDEX     make one run again and print its row; with -o it is recorded\n"
+    "  --points         print the parameters of all runs as CSV; run nothing\n"
+    "  --no-figures     do not draw figures; 'perp plot DIR' draws them later\n"
+    "  --no-replay      do not write replay.html of recorded runs\n"
+    "  --replay-mb N    size limit of such a page [MB]; default 10\n"
+    "  --max-mb N       read files of up to N million bytes; default 64\n"
+    "  --allow-outside  read files outside the directory of the sweep\n"
+    "  -q               print nothing\n"
+    "\n"
+    "Exit code: 0 all runs were made, whatever their status; 1 output could not be\n"
+    "written; 2 bad input; 3 --only: not solved; 4 --only: another row than in DIR;\n"
+    "130 interrupted: continue with --resume.\n";
+
 static const char plot[] =
     "perp plot DIR [NAME...] [-o OUTDIR] [-q]\n"
+    "\n"
+    "DIR of a sweep: draws its response curves, maps and how its runs ended.\n"
     "\n"
     "Draws a recorded run as SVG figures suitable for a paper, with captions in\n"
     "index.html. Each NAME.svg comes with NAME.gp and NAME.dat; 'gnuplot NAME.gp'\n"
@@ -267,6 +298,10 @@ static const char import[] =
     "  --free-base         URDF: the first link is free, not fixed to the ground\n"
     "  --keep-fixed        URDF: links on fixed joints are bodies of their own, welded\n"
     "  --strict            whatever is not used or had to be repaired is an error\n"
+    "  --visual-triangles N\n"
+    "                      simplify meshes that are shown to N triangles in all;\n"
+    "                      default 20000\n"
+    "  --no-visuals        leave out shapes that are only shown\n"
     "  --report FILE       write the report to FILE, as JSON\n"
     "  -q                  do not print the report\n"
     "\n"
@@ -364,10 +399,10 @@ cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},     {"explain", explain}, {"check", check},
-                 {"view", view},   {"plot", plot},       {"compare", compare},
-                 {"scene", scene}, {"import", import},   {"solve", solve},
-                 {"info", info},   {"doctor", doctor},   {"complete", complete}};
+    } pages[] = {{"run", run},          {"explain", explain}, {"check", check}, {"view", view},
+                 {"plot", plot},        {"compare", compare}, {"scene", scene}, {"sweep", sweep},
+                 {"import", import},    {"solve", solve},     {"info", info},   {"doctor", doctor},
+                 {"complete", complete}};
     if (count == 0) {
         return tell_general();
     }

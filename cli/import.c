@@ -9,7 +9,7 @@
 
 typedef struct import_options {
     const char *file, *output, *report;
-    bool quiet, no_key;
+    bool quiet, no_key, no_visuals;
     perp_import_options import;
 } import_options;
 
@@ -119,14 +119,17 @@ static cli_exit run_import(const import_options *o)
 cli_exit cli_import(int count, char **words)
 {
     import_options o = {.import = perp_import_options_default()};
-    const cli_option options[] = {{"-o", CLI_TEXT, (void *)&o.output, NULL},
-                                  {"--key", CLI_TEXT, (void *)&o.import.key, NULL},
-                                  {"--no-key", CLI_FLAG, &o.no_key, NULL},
-                                  {"--max-mb", CLI_POSITIVE, &o.import.max_mb, NULL},
-                                  {"--allow-outside", CLI_FLAG, &o.import.outside, NULL},
-                                  CLI_ROBOT(o.import),
-                                  {"--report", CLI_TEXT, (void *)&o.report, NULL},
-                                  {"-q", CLI_FLAG, &o.quiet, NULL}};
+    const cli_option options[] = {
+        {"-o", CLI_TEXT, (void *)&o.output, NULL},
+        {"--key", CLI_TEXT, (void *)&o.import.key, NULL},
+        {"--no-key", CLI_FLAG, &o.no_key, NULL},
+        {"--max-mb", CLI_POSITIVE, &o.import.max_mb, NULL},
+        {"--allow-outside", CLI_FLAG, &o.import.outside, NULL},
+        CLI_ROBOT(o.import),
+        {"--visual-triangles", CLI_COUNT, &o.import.visual_triangles, NULL},
+        {"--no-visuals", CLI_FLAG, &o.no_visuals, NULL},
+        {"--report", CLI_TEXT, (void *)&o.report, NULL},
+        {"-q", CLI_FLAG, &o.quiet, NULL}};
     if (cli_wants_help("import", count, words)) {
         return CLI_FINE;
     }
@@ -136,5 +139,6 @@ cli_exit cli_import(int count, char **words)
         return code;
     }
     o.import.key = o.no_key ? "" : o.import.key;
+    o.import.visual_triangles = o.no_visuals ? 0 : o.import.visual_triangles;
     return run_import(&o);
 }

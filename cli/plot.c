@@ -4,6 +4,9 @@
 // perp plot: figures of a recorded run.
 #include "cli.h"
 
+#include <string.h>
+#include <unistd.h>
+
 static cli_exit draw(perp_recording *recording, const char *dir, const char *only, bool quiet)
 {
     perp_error error = {0};
@@ -34,6 +37,35 @@ static bool join(const char *only, const char *const *name, int names, char *tex
     return used >= 0 && (size_t)used < size;
 }
 
+// Whether a path is the directory of a sweep, or its sweep.h5; dir gets the directory.
+static bool is_sweep(const char *path, char *dir, size_t size)
+{
+    char file[4200];
+    size_t n = strlen(path), tail = strlen("sweep.h5");
+    bool named = n >= tail && strcmp(path + n - tail, "sweep.h5") == 0;
+    if (named) {
+        bool here = n == tail;
+        snprintf(dir, size, "%.*s", here ? 1 : (int)(n - tail), here ? "." : path);
+    } else {
+        snprintf(dir, size, "%s", path);
+    }
+    snprintf(file, sizeof file, "%.4000s/sweep.h5", dir);
+    return access(file, F_OK) == 0;
+}
+
+static cli_exit draw_sweep(const char *from, const char *to, bool quiet)
+{
+    perp_error error = {0};
+    if (perp_plot_write_sweep(from, to, NULL, &error) < 0) {
+        cli_complain("plot: %s", error.text);
+        return error.status == PERP_ERR_FORMAT ? CLI_INPUT : CLI_OUTPUT;
+    }
+    if (!quiet) {
+        printf("figures     %s/index.html\n", cli_plain(to));
+    }
+    return CLI_FINE;
+}
+
 cli_exit cli_plot(int count, char **words)
 {
     enum { WORDS = 32 };
@@ -55,6 +87,12 @@ cli_exit cli_plot(int count, char **words)
     }
     if (code == CLI_FINE && !join(only, word + 1, found - 1, names, sizeof names)) {
         code = cli_complain("plot: the list of figures is too long");
+    }
+    if (code == CLI_FINE && is_sweep(word[0], dir, sizeof dir)) {
+        if (only || found > 1) {
+            return cli_complain("plot: the figures of a sweep are chosen in its file: 'figures'");
+        }
+        return draw_sweep(dir, out ? out : dir, quiet);
     }
     if (code == CLI_FINE) {
         code = cli_recording_open(word[0], &recording);

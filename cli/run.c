@@ -4,7 +4,6 @@
 // perp run: simulates a scene and records the run.
 #include "cli.h"
 
-#include <float.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -159,25 +158,14 @@ static perp_sim_def sim_def(const run *r)
     return def;
 }
 
-// The number of steps to the end time, and the size of the last one. A remainder within rounding error does not get a
-// step of its own; if the end time is a multiple of h up to rounding, all steps have size h and times are exactly k h.
+// The number of steps to the end time, and the size of the last one.
 static cli_exit count_steps(run *r)
 {
     const run_options *o = &r->options;
-    double start = perp_sim_time(r->sim);
     r->until = o->until >= 0.0 ? o->until : perp_scene_until(r->scene);
     r->h = o->step > 0.0 ? o->step : perp_scene_step(r->scene);
-    double left = r->until - start, count = ceil(left / r->h - 1e-6);
-    if (!(count < 1e15)) {
+    if (perp_scene_schedule(perp_sim_time(r->sim), r->until, r->h, &r->steps, &r->last) < 0) {
         return cli_complain("run: too many steps: %g s in steps of %g s", r->until, r->h);
-    }
-    if (left > 0.0) {
-        r->steps = count > 1.0 ? (int64_t)count : 1;
-    }
-    double before = start + (double)(r->steps - 1) * r->h;
-    r->last = r->until - before;
-    if (fabs(r->last - r->h) <= 4.0 * DBL_EPSILON * (fabs(r->until) + fabs(before))) {
-        r->last = r->h;
     }
     return CLI_FINE;
 }

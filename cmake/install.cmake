@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 # ── Headers and libraries ────────────────────────────────────────────────────────────────────────
 set(comp_headers base types comp ncp)
 set(perp_headers model sim tree query perp)
-set(io_headers import scene record compare plot replay problem io)
+set(io_headers import scene record compare sweep plot replay problem io)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/perp)
 foreach(name ${perp_libraries})
   list(TRANSFORM ${name}_headers REPLACE "(.+)" "include/perp/\\1.h" OUTPUT_VARIABLE headers)
@@ -63,6 +63,7 @@ install(FILES README.md CHANGELOG.md DESTINATION ${data_dir})
 install(DIRECTORY docs scenes examples DESTINATION ${data_dir}
   PATTERN book EXCLUDE
   PATTERN CMakeLists.txt EXCLUDE)
+install(DIRECTORY python/examples DESTINATION ${data_dir}/python)
 if(PERP_WITH_VIEWER)
   install(FILES ${PROJECT_BINARY_DIR}/viewer/page.html DESTINATION ${data_dir} RENAME viewer.html)
 endif()

@@ -37,6 +37,7 @@ cmake_dependent_option(PERP_BUILD_VIEWER "Build the viewer into the command (Nod
 cmake_dependent_option(PERP_WITH_QHULL "Make convex hulls of points by qhull" ON "PERP_BUILD_PERP" OFF)
 cmake_dependent_option(PERP_WITH_SUNDIALS "Integrate between events by SUNDIALS: the stepper event" ON "PERP_BUILD_PERP" OFF)
 option(PERP_WITH_OPENMP "Run islands, pairs and fronts on threads by OpenMP, where the compiler has it" ON)
+cmake_dependent_option(PERP_WITH_MPI "Build the module that shares sweeps among ranks, where MPI is found" ON "PERP_BUILD_CLI" OFF)
 # Tests look inside (pp_ names), which only the static libraries show.
 set(inside "PERP_BUILD_IO;PERP_BUILD_STATIC")
 cmake_dependent_option(PERP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL} "${inside}" OFF)

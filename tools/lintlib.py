@@ -14,8 +14,8 @@ LIBRARIES = {
     "libperp_comp": (["base", "math", "comp"], ["base", "types", "comp", "ncp"]),
     "libperp": (["expr", "solid", "model", "kinematics", "gap", "constraint", "tree", "assemble", "solve",
                  "integrate", "certify", "hybrid", "sim"], ["model", "sim", "tree", "query", "perp"]),
-    "libperp_io": (["format", "import", "scene", "record", "plot", "replay"],
-                   ["import", "scene", "record", "compare", "plot", "replay", "problem", "io"]),
+    "libperp_io": (["format", "import", "scene", "record", "sweep", "plot", "replay"],
+                   ["import", "scene", "record", "compare", "sweep", "plot", "replay", "problem", "io"]),
 }
 C_FOLDERS = ("include", "src", "cli", "python", "examples", "test", "fuzz", "bench")
 

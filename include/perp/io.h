@@ -12,3 +12,4 @@
 #include <perp/record.h>
 #include <perp/replay.h>
 #include <perp/scene.h>
+#include <perp/sweep.h>

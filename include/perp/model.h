@@ -123,6 +123,8 @@ typedef struct perp_shape_def {
     // Collision filter: shapes a and b can meet if (group_a & mask_b) or (group_b & mask_a) is not 0. Default 1 and 1.
     uint32_t group, mask;
     int32_t colour;  // in pictures, 0xRRGGBB; -1 (default): that of the body
+    // Not in pictures unless collision shapes are asked for: visuals show the body instead (perp_builder_add_visual).
+    bool hidden;
     uint32_t cookie;
 } perp_shape_def;
 
@@ -376,6 +378,10 @@ PERP_API void perp_builder_set_gravity(perp_builder *builder,
 PERP_API perp_body perp_builder_add_body(perp_builder *builder, const perp_body_def *def);
 PERP_API perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body,
                                            const perp_shape_def *def);
+// A shape that is only shown: it does not collide, has no mass and is not part of the certificate. Its surface
+// properties are not used. Meshes and height fields may belong to free bodies.
+PERP_API perp_visual perp_builder_add_visual(perp_builder *builder, perp_body body,
+                                             const perp_shape_def *def);
 PERP_API void perp_builder_add_pair(perp_builder *builder, const perp_pair_def *def);
 // The shapes of the two bodies do not collide. Either body may be the ground.
 PERP_API void perp_builder_add_exclusion(perp_builder *builder, perp_body a, perp_body b);
@@ -427,6 +433,7 @@ PERP_API void perp_model_destroy(perp_model *model);
 
 PERP_API int perp_model_bodies(const perp_model *model);  // including the ground
 PERP_API int perp_model_shapes(const perp_model *model);
+PERP_API int perp_model_visuals(const perp_model *model);
 PERP_API int perp_model_joints(const perp_model *model);
 PERP_API int perp_model_inputs(const perp_model *model);
 PERP_API int perp_model_actuators(const perp_model *model);
@@ -443,6 +450,7 @@ PERP_API perp_site perp_model_site(const perp_model *model, const char *name);
 PERP_API perp_sensor perp_model_sensor(const perp_model *model, const char *name);
 PERP_API const char *perp_model_body_name(const perp_model *model, perp_body body);
 PERP_API const char *perp_model_shape_name(const perp_model *model, perp_shape shape);
+PERP_API const char *perp_model_visual_name(const perp_model *model, perp_visual visual);
 // The body that carries a shape; {-1}: no such shape.
 PERP_API perp_body perp_model_shape_body(const perp_model *model, perp_shape shape);
 // In pictures, its own or that of its body, 0xRRGGBB; -1: none chosen, or no such shape.

@@ -23,3 +23,8 @@ PERP_API PERP_MUST perp_status perp_plot_write(perp_recording *recording, const 
 PERP_API PERP_MUST perp_status perp_plot_write_comparison(perp_recording *a, perp_recording *b,
                                                           const char *dir, const perp_env *env,
                                                           perp_error *error);
+
+// Figures of a sweep from its sweep.h5 (perp_sweep_table_write) in `from`: response curves, maps, how runs ended, and
+// index.html, which links results and recordings. They are written to `dir`, which may be the same directory.
+PERP_API PERP_MUST perp_status perp_plot_write_sweep(const char *from, const char *dir,
+                                                     const perp_env *env, perp_error *error);

@@ -106,6 +106,7 @@ typedef struct perp_recording_info {
     bool complete;  // the run finished and everything was written
     int frames;     // at least 1: the initial state
     int bodies, shapes, joints, nv, nq;
+    int visuals;  // shapes that are only shown; 0 if not recorded
     int springs;  // between points of bodies; 0 if not recorded
     int inputs, actuators;
     int sites, sensors;
@@ -146,6 +147,7 @@ typedef struct perp_recorded_shape {
     int32_t priority;
     uint32_t group, mask;
     int32_t colour;  // 0xRRGGBB; -1: none chosen
+    bool hidden;     // visuals are shown in its place; false if not recorded
 } perp_recorded_shape;
 
 typedef struct perp_recorded_joint {
@@ -226,6 +228,9 @@ PERP_API const perp_recording_info *perp_recording_about(const perp_recording *r
 PERP_API perp_recorded_body perp_recording_body(const perp_recording *recording, perp_body body);
 PERP_API perp_recorded_shape perp_recording_shape(const perp_recording *recording,
                                                   perp_shape shape);
+// The same of a shape that is only shown; it has no surface properties.
+PERP_API perp_recorded_shape perp_recording_visual(const perp_recording *recording,
+                                                   perp_visual visual);
 PERP_API perp_recorded_joint perp_recording_joint(const perp_recording *recording,
                                                   perp_joint joint);
 PERP_API perp_recorded_spring perp_recording_spring(const perp_recording *recording, int k);

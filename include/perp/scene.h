@@ -75,6 +75,11 @@ PERP_API double perp_scene_step(const perp_scene *scene);   // h [s]
 PERP_API double perp_scene_until(const perp_scene *scene);  // end time [s]
 PERP_API double
 perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0: every step
+// Steps of size h that lead from `start` to `until`, and the size of the last one. A remainder within rounding error does
+// not get a step of its own; if the time is a multiple of h up to rounding, all steps have size h and times are exactly
+// start + k h. PERP_ERR_ARGUMENT: more than 1e15 steps, or h is not positive.
+PERP_API PERP_MUST perp_status perp_scene_schedule(double start, double until, double h,
+                                                   int64_t *count, double *last);
 // As read, with the values that were set written into it.
 // The report of the import as JSON, if the scene was a robot (perp_import_report); else NULL; borrowed.
 PERP_API const char *perp_scene_report(const perp_scene *scene);

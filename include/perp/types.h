@@ -56,6 +56,9 @@ typedef struct perp_keyframe {
 typedef struct perp_site {
     int32_t i;
 } perp_site;
+typedef struct perp_visual {
+    int32_t i;
+} perp_visual;
 typedef struct perp_sensor {
     int32_t i;
 } perp_sensor;

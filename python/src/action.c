@@ -175,7 +175,8 @@ void bind_history_clear(bind_history *h)
     bind_history_restart(h, NULL, 0);
 }
 
-perp_status bind_history_repeat(const bind_history *h, perp_sim *sim,
+// The lock of the interpreter is released in steps, and Ctrl-C ends them, as in the run itself.
+perp_status bind_history_repeat(const bind_history *h, perp_sim *sim, bind_host *host,
                                 perp_status (*each)(void *user, perp_sim *sim), void *user)
 {
     for (size_t at = 0; at < h->size;) {
@@ -184,7 +185,12 @@ perp_status bind_history_repeat(const bind_history *h, perp_sim *sim,
         memcpy(&x, h->bytes + at, action_size(x.kind));
         at += action_size(x.kind);
         for (int64_t k = 0; k < x.count; k++) {
+            bind_host_leave(host);
             perp_status status = bind_perform(sim, &x);
+            bind_host_return(host);
+            if (PyErr_Occurred()) {
+                return PERP_ERR_STOPPED;
+            }
             if (status >= 0 && x.kind == BIND_STEP) {
                 status = each(user, sim);
             }

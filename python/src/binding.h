@@ -166,7 +166,7 @@ void bind_history_add(bind_history *history, const bind_action *action);
 void bind_history_restart(bind_history *history, void *start, size_t size);
 void bind_history_clear(bind_history *history);
 // Repeats all of it on another sim; each: called after every step.
-perp_status bind_history_repeat(const bind_history *history, perp_sim *sim,
+perp_status bind_history_repeat(const bind_history *history, perp_sim *sim, bind_host *host,
                                 perp_status (*each)(void *user, perp_sim *sim), void *user);
 
 typedef struct bind_sim {

@@ -84,13 +84,13 @@ static void blank_frames(const job *j, int row, int from)
     for (int f = from; f < j->frames; f++) {
         size_t at = (size_t)row * (size_t)j->frames + (size_t)f;
         for (int k = 0; k < p->nq && j->out_q; k++) {
-            j->out_q[at * (size_t)p->nq + (size_t)k] = NAN;
+            j->out_q[at * (size_t)p->nq + (size_t)k] = (double)NAN;
         }
         for (int k = 0; k < p->nv && j->out_v; k++) {
-            j->out_v[at * (size_t)p->nv + (size_t)k] = NAN;
+            j->out_v[at * (size_t)p->nv + (size_t)k] = (double)NAN;
         }
         if (j->out_t) {
-            j->out_t[at] = NAN;
+            j->out_t[at] = (double)NAN;
         }
     }
 }
@@ -362,9 +362,11 @@ static PyObject *pool_run(PyObject *object, PyObject *args)
     job j = {.rows = 0};
     int begin = 0;
     PyObject *blocks = NULL, *o[ARRAYS] = {NULL};
-    if (!PyArg_ParseTuple(args, "piiiiiiiO(OOOOOOOOO)", &begin, &j.rows, &j.steps, &j.every,
-                          &j.hold, &j.states, &j.inputs, &j.input_steps, &blocks, &o[0], &o[1],
-                          &o[2], &o[3], &o[4], &o[5], &o[6], &o[7], &o[8])) {
+    PyObject *arrays = NULL;
+    if (!PyArg_ParseTuple(args, "piiiiiiiOO!", &begin, &j.rows, &j.steps, &j.every, &j.hold,
+                          &j.states, &j.inputs, &j.input_steps, &blocks, &PyTuple_Type, &arrays) ||
+        !PyArg_ParseTuple(arrays, "OOOOOOOOO", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6],
+                          &o[7], &o[8])) {
         return NULL;
     }
     j.begin = begin != 0;

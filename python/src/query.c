@@ -114,7 +114,7 @@ PyObject *bind_sim_rays(PyObject *object, PyObject *args)
 {
     bind_sim *self = (bind_sim *)object;
     PyObject *in[2] = {NULL}, *out[2] = {NULL};
-    double most = INFINITY;
+    double most = (double)INFINITY;
     unsigned mask = UINT32_MAX;
     int skip = -1;
     if (!PyArg_ParseTuple(args, "OOdIiOO", &in[0], &in[1], &most, &mask, &skip, &out[0], &out[1])) {

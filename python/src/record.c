@@ -12,13 +12,15 @@ static perp_status record_one(void *user, perp_sim *sim)
 }
 
 // A second sim, at the start of the history.
-static perp_status begin_again(const bind_sim *self, perp_sim **sim, perp_error *error)
+static perp_status begin_again(const bind_sim *self, bind_host *host, perp_sim **sim,
+                               perp_error *error)
 {
     perp_sim_def def = self->def;
     def.on_control = NULL;  // what the controller did is in the history
     def.user = NULL;
+    const perp_env env = bind_host_env(host);
     perp_status status =
-        perp_sim_create(perp_scene_model(self->scene->scene), &def, NULL, sim, error);
+        perp_sim_create(perp_scene_model(self->scene->scene), &def, &env, sim, error);
     if (status >= 0 && self->history.start) {
         status = perp_sim_state_restore(*sim, self->history.start, self->history.start_size);
         *error = *perp_sim_error(*sim);
@@ -31,12 +33,13 @@ static perp_status record_past(const bind_sim *self, const char *dir, const perp
                                perp_record **record, perp_error *error)
 {
     perp_sim *again = NULL;
-    perp_status status = begin_again(self, &again, error);
+    bind_host host = {.chief = NULL};
+    perp_status status = begin_again(self, &host, &again, error);
     if (status >= 0) {
         status = perp_record_create(dir, again, def, NULL, record, error);
     }
     if (status >= 0) {
-        status = bind_history_repeat(&self->history, again, record_one, *record);
+        status = bind_history_repeat(&self->history, again, &host, record_one, *record);
         if (status < 0) {
             const perp_error *why = perp_record_error(*record);
             *error = why->text[0] ? *why : *perp_sim_error(again);
@@ -48,6 +51,7 @@ static perp_status record_past(const bind_sim *self, const char *dir, const perp
     }
     error->status = status;
     perp_sim_destroy(again);
+    bind_host_clear(&host);
     return status;
 }
 
@@ -91,6 +95,9 @@ PyObject *bind_sim_record(PyObject *object, PyObject *args)
     if (status < 0) {
         error.status = status;
         perp_record_destroy(record);
+        if (PyErr_Occurred()) {  // Ctrl-C
+            return NULL;
+        }
         return bind_fail(self->state, self->state->record_error, &error);
     }
     self->record = record;

@@ -22,12 +22,24 @@ static void reading_end(reading *r)
     PyMem_Free(r->set);
 }
 
+// Items that are tuples keep what they hold.
+static bool are_tuples(PyObject *list)
+{
+    for (Py_ssize_t k = 0; k < PyList_Size(list); k++) {
+        if (!PyTuple_Check(PyList_GetItem(list, k))) {
+            PyErr_SetString(PyExc_TypeError, "needs a list of tuples");
+            return false;
+        }
+    }
+    return true;
+}
+
 // files: pairs of a name and bytes; set: pairs of two texts. Both are lists of tuples, and must outlive the reading.
 static bool reading_begin(PyObject *files, PyObject *set, double max_mb, int outside, reading *r)
 {
     *r = (reading){.options = perp_scene_load_options_default()};
     Py_ssize_t nf = PyList_Size(files), ns = PyList_Size(set);
-    if (nf < 0 || ns < 0) {
+    if (nf < 0 || ns < 0 || !are_tuples(files) || !are_tuples(set)) {
         return false;
     }
     r->options.outside = outside != 0;
@@ -139,6 +151,9 @@ PyObject *bind_scene_generate(PyObject *module, PyObject *args)
     const char *name = NULL;
     PyObject *list = NULL;
     if (!PyArg_ParseTuple(args, "sO!", &name, &PyList_Type, &list)) {
+        return NULL;
+    }
+    if (!are_tuples(list)) {
         return NULL;
     }
     Py_ssize_t count = PyList_Size(list);

@@ -144,6 +144,9 @@ static bool contact_arrays(PyObject *const *object, int nc, int dim, int nv, bin
     return true;
 }
 
+// Nested parts of the arguments are tuples, which keep their items: those of another sequence may be gone when they are
+// used.
+//
 // solve_contact(solver, nc, dim, nv, (W, M, H), (mu, mu_spin, mu_roll, facets, q, f, w, r, v), options)
 PyObject *bind_solve_contact(PyObject *module, PyObject *args)
 {
@@ -151,9 +154,12 @@ PyObject *bind_solve_contact(PyObject *module, PyObject *args)
     const char *solver = NULL;
     perp_fcp fcp = {0};
     (void)module;
-    if (!PyArg_ParseTuple(args, "siii(OOO)(OOOOOOOOO)O!", &solver, &fcp.nc, &fcp.dim, &fcp.nv,
-                          &m[0], &m[1], &m[2], &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6],
-                          &o[7], &o[8], &PyTuple_Type, &table)) {
+    PyObject *matrices = NULL, *arrays = NULL;
+    if (!PyArg_ParseTuple(args, "siiiO!O!O!", &solver, &fcp.nc, &fcp.dim, &fcp.nv, &PyTuple_Type,
+                          &matrices, &PyTuple_Type, &arrays, &PyTuple_Type, &table) ||
+        !PyArg_ParseTuple(matrices, "OOO", &m[0], &m[1], &m[2]) ||
+        !PyArg_ParseTuple(arrays, "OOOOOOOOO", &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6],
+                          &o[7], &o[8])) {
         return NULL;
     }
     if (fcp.nc < 0 || fcp.nv < 0 || fcp.dim < 2 || fcp.dim > 6 || fcp.nc > 1000000 ||

@@ -186,6 +186,7 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
         return status;
     }
     pp_judge_joints(out, e->model, e->end, limits);
+    // velocities of couplings that the rows, by which laws were judged, have as tangents
     status = pp_judge_linearised(out, e, &s, limits, arena);
     if (status < 0) {
         return status;

@@ -389,6 +389,7 @@ static perp_status resolve_capture_impacts(pp_flight *flight)
     for (int k = 0; k < PP_EXCHANGES; k++) {
         pp_holds holds;
         bool again = false;
+        flight->exchange = k;
         perp_status status = pp_flight_touching(flight, &holds);
         if (status < 0) {
             return status;

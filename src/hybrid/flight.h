@@ -47,6 +47,7 @@ typedef struct pp_flight {
     int events, most_events;  // so far, and the bound
     double last_event;        // [s]
     int at_once;              // events at the time of the last one
+    int exchange;             // of rim points at this instant, so far
     double burst;             // [s] since when events follow each other closely
     int burst_count;          // how many of them
     pp_impact_history impact_history[PP_IMPACT_HISTORIES];

@@ -194,10 +194,25 @@ static perp_status find_zeno(pp_flight *flight, const pp_instant *instant, const
     return PERP_OK;
 }
 
+// Contacts and limits that an impact elsewhere opens more slowly than a bounce that can be seen: the
+// sequence of impacts passed back and forth between them ends here. after: rates of all rows.
+static void end_unseen_bounces(const pp_flight *flight, const pp_instant *instant,
+                               const pp_holds *holds, const double *after, bool *ends)
+{
+    double seen = pp_flight_bounce_speed(flight);
+    for (int i = 0; i < holds->count; i++) {
+        int at = instant->at[i];
+        if (pp_hold_is_unilateral(&holds->hold[i]) && instant->size[i] > 0) {
+            bool opened = instant->rate[at] <= flight->tol_rate && after[at] > flight->tol_rate;
+            ends[i] = ends[i] || (opened && after[at] <= seen);
+        }
+    }
+}
+
 // The impact of an instant at which a contact or limit approaches: impulses, events, and
 // the jump of the velocities.
 static perp_status run_impact(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
-                              const pp_bounces *bounces, bool *again)
+                              const pp_bounces *bounces, bool *ends, bool *again)
 {
     pp_law_info info;
     double *impulse = PP_ARRAY(flight->scratch, double, instant->rows);
@@ -220,7 +235,11 @@ static perp_status run_impact(pp_flight *flight, const pp_instant *instant, cons
     // Rims may still approach between the points that met; with another point
     // the impact is another one.                                                       theory (H18)
     pp_instant_rates_after(instant, impulse, after);
-    status = pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
+    // In a short step the last exchange counts: without an impact the bodies would penetrate.
+    bool last = bounces->in_short && flight->exchange == PP_EXCHANGES - 1;
+    if (!last) {
+        status = pp_flight_refine_rims(flight, instant, holds, after, flight->tol_rate, again);
+    }
     if (status < 0 || *again) {
         return status;
     }
@@ -230,7 +249,9 @@ static perp_status run_impact(pp_flight *flight, const pp_instant *instant, cons
     }
     // Events are added before the jump: they need the rates before it.
     pp_bounce bounce = {*bounces, info.share, info.other_law};
-    return pp_flight_jump(flight, instant, holds, impulse, qd, bounce);
+    status = pp_flight_jump(flight, instant, holds, impulse, qd, bounce);
+    end_unseen_bounces(flight, instant, holds, after, ends);
+    return status;
 }
 
 // pp_flight_resolve_impacts; leaves its work in the scratch arena.
@@ -250,7 +271,7 @@ static perp_status resolve_impacts(pp_flight *flight, const pp_holds *holds,
     }
     for (int i = 0; i < holds->count; i++) {
         if (approaches(flight, &instant, holds, i)) {
-            return run_impact(flight, &instant, holds, bounces, again);
+            return run_impact(flight, &instant, holds, bounces, ends, again);
         }
     }
     return PERP_OK;

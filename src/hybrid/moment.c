@@ -318,9 +318,8 @@ static double short_time(const pp_machine *machine, const pp_frame *body)
     return 4e-4 / fastest;
 }
 
-static const double SEARCH_MARGIN = 1e-2;  // of the length: gap up to which contacts are sought
-static const double STRAIGHT = 1e-6;       // relative difference of two formulas for one drift
-static const double TURNED = 0.02;  // [rad] a normal that turns more in a short time is another
+static const double STRAIGHT = 1e-6;  // relative difference of two formulas for one drift
+static const double TURNED = 0.02;    // [rad] a normal that turns more in a short time is another
 
 // Rates of all contacts at configurations displaced along the motion: four on each
 // side of the present one.
@@ -392,7 +391,7 @@ static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
     // A wider search than at the instant: points may have moved apart.
     perp_status status =
-        pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * SEARCH_MARGIN * machine->length, arena);
+        pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * PP_SEARCH_MARGIN * machine->length, arena);
     if (status < 0) {
         return status;
     }
@@ -569,7 +568,7 @@ static perp_status layout_rows(const pp_machine *machine, const pp_holds *holds,
     }
     if (touching) {
         perp_status status =
-            pp_holds_gaps(&gaps, machine, holds, &kin, SEARCH_MARGIN * machine->length, arena);
+            pp_holds_gaps(&gaps, machine, holds, &kin, PP_SEARCH_MARGIN * machine->length, arena);
         if (status < 0) {
             return status;
         }

@@ -27,6 +27,10 @@ typedef struct pp_rim {
     int a, b;         // shapes, a < b
     perp_vec3 on[2];  // in the frames of their bodies
     bool of_b;        // the round face is b's
+    // The exchange at one instant: the way from the last point to the one asked for [m], and the
+    // part of it that was gone.
+    perp_vec3 way;
+    double part;
 } pp_rim;
 
 typedef struct pp_rims {
@@ -201,6 +205,8 @@ static inline pp_hold pp_hold_contact(const pp_contact *c)
 perp_status pp_holds_match(const pp_machine *machine, const pp_holds *holds,
                            const pp_contact_anchor *place, const pp_gaps *gaps,
                            const pp_frame *body, int *which, pp_arena *arena);
+// Of the machine's length: gap up to which the contact points of an instant are sought.
+static const double PP_SEARCH_MARGIN = 1e-2;
 // Contact points of the pairs of the holds, up to a gap of margin [m].
 perp_status pp_holds_gaps(pp_gaps *out, const pp_machine *machine, const pp_holds *holds,
                           const pp_poses *kin, double margin, pp_arena *arena);

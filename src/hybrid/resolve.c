@@ -304,6 +304,7 @@ perp_status pp_flight_resolve(pp_flight *flight, const bool *ended)
     bool again = true;
     for (int k = 0; k < PP_EXCHANGES; k++) {
         again = false;
+        flight->exchange = k;
         perp_status status = resolve_once(flight, ended, &now, &again);
         if (status < 0) {
             return status;

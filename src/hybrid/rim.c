@@ -93,32 +93,81 @@ static bool is_on_rim(const perp_model *m, const pp_frame *body, int shape, perp
            fabs(hypot(local.x, local.y) - s->solid.radius) < 1e-9 * s->solid.radius;
 }
 
-// Makes x (world) the rim point of a pair, in place of the one it had.
+// The rim point of a pair; NULL: it has none.
+static pp_rim *rim_of(const pp_flight *flight, int a, int b)
+{
+    for (int i = 0; i < flight->rims.count; i++) {
+        pp_rim *rim = &flight->rims.rim[i];
+        if (rim->a == a && rim->b == b) {
+            return rim;
+        }
+    }
+    return NULL;
+}
+
+// Where the rim point of a pair is now: it has moved with the body of the round face.
+static perp_vec3 rim_place(const pp_flight *flight, const pp_frame *body, const pp_rim *rim)
+{
+    const perp_model *m = flight->machine->model;
+    return pp_point(&body[m->shape[rim->of_b ? rim->b : rim->a].body], rim->on[rim->of_b]);
+}
+
+// Makes x (world) the rim point of a pair, in place of the one it had. Its exchange starts anew.
 static perp_status put_rim(pp_flight *flight, const pp_frame *body, int a, int b, perp_vec3 x)
 {
     const perp_model *m = flight->machine->model;
     const pp_frame *fa = &body[m->shape[a].body], *fb = &body[m->shape[b].body];
     pp_rims *rims = &flight->rims;
-    int at = 0;
-    while (at < rims->count && (rims->rim[at].a != a || rims->rim[at].b != b)) {
-        at++;
-    }
-    if (at == rims->count) {
+    pp_rim *rim = rim_of(flight, a, b);
+    if (!rim) {
         pp_rim *list =
             pp_list_grow(rims->rim, rims->count, &rims->room, sizeof *list, flight->keep);
         if (!list) {
             return PERP_ERR_MEMORY;
         }
         rims->rim = list;
-        rims->count++;
+        rim = &list[rims->count++];
     }
     // The point is kept in the frames of both bodies; the one with the round face carries it on.
-    rims->rim[at] =
-        (pp_rim){.a = a,
-                 .b = b,
-                 .on = {pp_mul_t(&fa->R, pp_sub(x, fa->p)), pp_mul_t(&fb->R, pp_sub(x, fb->p))},
-                 .of_b = !is_on_rim(m, body, a, x)};
+    *rim = (pp_rim){.a = a,
+                    .b = b,
+                    .on = {pp_mul_t(&fa->R, pp_sub(x, fa->p)), pp_mul_t(&fb->R, pp_sub(x, fb->p))},
+                    .of_b = !is_on_rim(m, body, a, x),
+                    .part = 1.0};
     return PERP_OK;
+}
+
+static const double LEAST_PART = 0.05;  // of the way to the point that is asked for
+
+// Exchanges the rim point of a pair for x, where the other points leave the least rate. The point
+// for which x is the point itself is sought. A full step may run round in circles, so from the third
+// exchange of an instant on a part of the way is gone, which the last two ways give (Aitken).
+static perp_status exchange_rim(pp_flight *flight, const pp_frame *body, int a, int b, perp_vec3 n,
+                                perp_vec3 x)
+{
+    const pp_rim *rim = rim_of(flight, a, b);
+    perp_vec3 way = {0.0, 0.0, 0.0};
+    double part = 1.0;
+    if (rim) {
+        perp_vec3 from = rim_place(flight, body, rim), nearest;
+        way = pp_sub(x, from);
+        perp_vec3 change = pp_sub(way, rim->way);
+        double square = pp_dot3(change, change);
+        if (flight->exchange >= 2 && square > 0.0) {
+            part = pp_clamp(-rim->part * pp_dot3(rim->way, change) / square, LEAST_PART, 1.0);
+        }
+        if (part < 1.0 && pp_gap_rim(flight->machine->model, body, a, b, n, true,
+                                     pp_along(from, part, way), &nearest)) {
+            x = nearest;
+        }
+    }
+    perp_status status = put_rim(flight, body, a, b, x);
+    if (status >= 0) {
+        pp_rim *now = rim_of(flight, a, b);
+        now->way = way;
+        now->part = part;
+    }
+    return status;
 }
 
 // Whether hold i is the first contact of a pair with a round face; it represents the pair.
@@ -162,7 +211,7 @@ perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
         double there = f.at + pp_dot3(f.g, pp_sub(x, f.centre));
         if (there < fmin(0.0, f.least) - tolerance) {
             *again = true;
-            perp_status status = put_rim(flight, body, h->a, h->b, x);
+            perp_status status = exchange_rim(flight, body, h->a, h->b, f.n, x);
             if (status < 0) {
                 return status;
             }
@@ -174,16 +223,9 @@ perp_status pp_flight_refine_rims(pp_flight *flight, const pp_instant *instant,
 // Whether the rim point of a pair is at x already.
 static bool has_rim(const pp_flight *flight, const pp_frame *body, int a, int b, perp_vec3 x)
 {
-    const perp_model *m = flight->machine->model;
-    for (int i = 0; i < flight->rims.count; i++) {
-        const pp_rim *rim = &flight->rims.rim[i];
-        // The point as it has moved with the body of the round face.
-        perp_vec3 at = pp_point(&body[m->shape[rim->of_b ? b : a].body], rim->on[rim->of_b]);
-        if (rim->a == a && rim->b == b) {
-            return pp_length(pp_sub(at, x)) < 1e-10 * flight->machine->length;
-        }
-    }
-    return false;
+    const pp_rim *rim = rim_of(flight, a, b);
+    return rim &&
+           pp_length(pp_sub(rim_place(flight, body, rim), x)) < 1e-10 * flight->machine->length;
 }
 
 static const double EDGE = 1e-6;  // of the length: a load this close to the edge is on it

@@ -52,14 +52,16 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
     return PERP_OK;
 }
 
-// Contacts that were closed before may have drifted; others have to touch within the tolerance. In
-// the scratch arena; the holds are in `keep`.
+// Contacts that were closed before may have drifted; others have to touch within the tolerance. The
+// search is as wide as that of an instant: with another margin manifolds may have other points, and
+// a hold without a point of its own would be matched with one that is open. In the scratch arena;
+// the holds are in `keep`.
 static perp_status add_contacts(pp_flight *flight, const pp_frame *body, pp_holds *out)
 {
     const pp_machine *machine = flight->machine;
     pp_poses kin = {.t = flight->t, .body = body};
     pp_gaps gaps;
-    pp_gap_search search = {.margin = LOOSE * machine->length};
+    pp_gap_search search = {.margin = PP_SEARCH_MARGIN * machine->length};
     perp_status status = pp_holds_hint(machine, &flight->holds, &kin, &search, flight->scratch);
     if (status < 0) {
         return status;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define IMPORT_COOKIE 0x70490001u
+#define IMPORT_COOKIE 0x70490002u
 
 struct perp_import {
     perp_env env;
@@ -30,7 +30,8 @@ bool pp_import_likely(const char *text, size_t size)
 
 perp_import_options perp_import_options_default(void)
 {
-    return (perp_import_options){.max_mb = 64.0, .cookie = IMPORT_COOKIE};
+    return (perp_import_options){
+        .max_mb = 64.0, .visual_triangles = 20000, .cookie = IMPORT_COOKIE};
 }
 
 const char *perp_import_note_word(perp_import_note_kind kind)
@@ -59,6 +60,9 @@ static perp_status check_options(const perp_import_options *options, perp_error 
     if (!perp_import_missing_word((int)options->missing)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "import: %d is no way to treat missing meshes",
                        (int)options->missing);
+    }
+    if (options->visual_triangles < 0) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "import: visual_triangles must not be negative");
     }
     return PERP_OK;
 }
@@ -164,12 +168,18 @@ static perp_status read_model(perp_import *import, const char *name, const pp_xm
         status = pp_mjcf_read(root, &files, &report, &robot, error);
     } else if (status == PERP_OK && pp_xml_is(root, "robot")) {
         status = pp_urdf_read(root, &files, &report, &robot, error);
+        if (status == PERP_OK) {
+            status = pp_robot_part(&robot, &import->env, &report, error);
+        }
     } else if (status == PERP_OK) {
         status = pp_xml_fail(
             root, error, "is no model; MJCF files begin with <mujoco>, URDF files with <robot>");
     }
     if (status == PERP_OK) {
         status = choose_key(&robot, options->key, &key, error);
+    }
+    if (status == PERP_OK && !pp_robot_show(&robot, options->visual_triangles, &report)) {
+        status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory for this model");
     }
     if (status == PERP_OK) {
         status = pp_robot_write(&robot, key, &report, &import->text, &import->size, error);

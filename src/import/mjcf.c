@@ -13,7 +13,7 @@ static const char soft[] = "contact, limits and equalities are rigid in perp";
 static const char softness[] = "softness: solref, solimp, margin, gap, impratio and the like";
 static const char solver[] = "perp has solvers of its own";
 static const char settings[] = "settings of MuJoCo's solver and integrator";
-static const char looks[] = "looks: materials, textures, colours, cameras, lights";
+static const char looks[] = "looks: textures, reflectance, cameras, lights";
 
 static const pp_unused unused[] = {
     {"visual", NULL, looks, shown},
@@ -323,6 +323,7 @@ void pp_mjcf_settings(pp_mjcf *m, pp_xml *root)
     if (m->status == PERP_OK) {
         pp_mjcf_meshes(m, root);
         pp_mjcf_hfields(m, root);
+        pp_mjcf_materials(m, root);
     }
 }
 
@@ -392,6 +393,13 @@ perp_status pp_mjcf_read(pp_xml *root, pp_import_files *files, pp_import_report 
         const pp_robot_geom *geom = &robot->geom[k];
         if (geom->mesh >= 0 && (geom->contype || geom->conaffinity || geom->paired)) {
             pp_mjcf_mesh_load(&m, geom->mesh);
+        }
+    }
+    // Then those that are only shown.
+    for (int k = 0; k < robot->geoms && files->options->visual_triangles > 0; k++) {
+        const pp_robot_geom *geom = &robot->geom[k];
+        if (geom->mesh >= 0 && geom->in_view) {
+            pp_mjcf_mesh_show(&m, geom->mesh);
         }
     }
     if (m.status == PERP_OK) {

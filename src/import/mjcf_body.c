@@ -194,6 +194,27 @@ static void read_contact(const pp_mjcf_view *v, pp_robot_geom *geom)
     }
 }
 
+// Groups 0 to 2 are those that MuJoCo shows. A colour of the geom itself counts before that of its material.
+static void read_looks(const pp_mjcf_view *v, pp_robot_geom *geom)
+{
+    static const int GROUP_SHOWN = 2;
+    double rgba[4] = {0.5, 0.5, 0.5, 1.0};
+    geom->colour = -1;
+    geom->in_view = geom->group <= GROUP_SHOWN;
+    const char *name = pp_mjcf_text(v, "material");
+    int material = name ? pp_robot_find(v->m->robot, PP_ROBOT_LIST_material, name) : -1;
+    if (name && material < 0) {
+        pp_report_add(v->m->report, PERP_IMPORT_NOT_USED, v->at, "materials that do not exist", "");
+    }
+    if (pp_mjcf_reals(v, "rgba", 4, 4, rgba) > 0) {
+        geom->colour = pp_robot_colour(rgba);
+        geom->in_view = geom->in_view && rgba[3] > 0.0;
+    } else if (material >= 0) {
+        geom->colour = v->m->robot->material[material].colour;
+        geom->in_view = geom->in_view && v->m->robot->material[material].opacity > 0.0;
+    }
+}
+
 static void read_geom(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
 {
     pp_mjcf_view v = pp_mjcf_look(m, at, "geom", p->class);
@@ -218,6 +239,7 @@ static void read_geom(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
     geom->mass = pp_mjcf_real(&v, "mass", -1.0);
     geom->density = pp_mjcf_real(&v, "density", 1000.0);
     geom->group = pp_mjcf_int(&v, "group", INT32_MIN, INT32_MAX, 0);
+    read_looks(&v, geom);
     if (geom->density < 0.0 || (geom->mass < 0.0 && pp_mjcf_text(&v, "mass"))) {
         pp_mjcf_fail(m, at, "mass and density must be >= 0");
     }

@@ -106,6 +106,68 @@ void pp_mjcf_meshes(pp_mjcf *m, pp_xml *root)
     }
 }
 
+// Colours of materials; what a texture would add is not shown.
+void pp_mjcf_materials(pp_mjcf *m, pp_xml *root)
+{
+    for (pp_xml *asset = pp_xml_child(root, "asset", NULL); asset;
+         asset = pp_xml_child(root, "asset", asset)) {
+        for (pp_xml *at = pp_xml_child(asset, "material", NULL); at;
+             at = pp_xml_child(asset, "material", at)) {
+            pp_mjcf_view v = pp_mjcf_look(m, at, "material", NULL);
+            const char *name = pp_xml_value(at, "name");
+            double rgba[4] = {1.0, 1.0, 1.0, 1.0};
+            bool full = false;
+            // The first of a name counts: nothing but colours depends on it.
+            if (m->status < 0 || !name ||
+                !pp_robot_enter(m->robot, PP_ROBOT_LIST_material, name, m->robot->materials,
+                                &full)) {
+                if (full) {
+                    pp_mjcf_memory(m);
+                }
+                continue;
+            }
+            pp_robot_material *material = pp_robot_add_material(m->robot);
+            if (!material) {
+                pp_mjcf_memory(m);
+                return;
+            }
+            pp_mjcf_reals(&v, "rgba", 4, 4, rgba);
+            *material = (pp_robot_material){
+                .name = name, .colour = pp_robot_colour(rgba), .opacity = rgba[3], .at = at};
+        }
+    }
+}
+
+void pp_mjcf_mesh_show(pp_mjcf *m, int k)
+{
+    enum { SHOWN_MOST = 5000000 };  // vertices and triangles read for pictures alone
+    pp_robot_mesh *mesh = &m->robot->mesh[k];
+    if (mesh->loaded || m->status < 0) {
+        return;
+    }
+    if (m->shown > SHOWN_MOST) {
+        pp_report_add(m->report, PERP_IMPORT_NOT_USED, mesh->at,
+                      "further meshes that are only shown",
+                      "those read so far have enough triangles");
+        mesh->loaded = mesh->missing = true;
+        return;
+    }
+    // A mesh that cannot be read is no reason to fail: nothing but the picture depends on it.
+    perp_error kept = {0};
+    if (m->error) {
+        kept = *m->error;
+    }
+    pp_mjcf_mesh_load(m, k);
+    if (m->status < 0 && m->status != PERP_ERR_MEMORY) {
+        m->status = PERP_OK;
+        if (m->error) {
+            *m->error = kept;
+        }
+        mesh->missing = true;
+    }
+    m->shown += (int64_t)mesh->vertices + mesh->triangles;
+}
+
 void pp_mjcf_mesh_load(pp_mjcf *m, int k)
 {
     pp_robot_mesh *mesh = &m->robot->mesh[k];

@@ -83,6 +83,10 @@ typedef struct pp_robot_mesh {
     pp_mat3 inertia;  // about the centroid, density 1 [m^5]
     int hull_vertices;
     const perp_vec3 *hull;  // NULL: not computed
+    // What is shown of it; NULL: nothing.
+    int shown_vertices, shown_triangles;
+    const perp_vec3 *shown_vertex;
+    const int *shown_triangle;
     pp_xml *at;
 } pp_robot_mesh;
 
@@ -109,9 +113,20 @@ typedef struct pp_robot_geom {
     int hfield;            // -1: none
     double mass, density;  // mass < 0: from the density
     int group;
-    bool paired;  // named in a pair
+    bool paired;     // named in a pair
+    int32_t colour;  // 0xRRGGBB; -1: none
+    bool in_view;    // the model shows it
+    // How it is shown (visual.c): as a visual; and a shape that collides is then hidden.
+    bool visual, hidden;
     pp_xml *at;
 } pp_robot_geom;
+
+typedef struct pp_robot_material {
+    const char *name;
+    int32_t colour;  // 0xRRGGBB; -1: none
+    double opacity;
+    pp_xml *at;
+} pp_robot_material;
 
 typedef struct pp_robot_site {
     const char *name;
@@ -227,6 +242,7 @@ typedef struct pp_robot_sensor {
     X(geom, geoms)                                                                                 \
     X(mesh, meshes)                                                                                \
     X(hfield, hfields)                                                                             \
+    X(material, materials)                                                                         \
     X(site, sites)                                                                                 \
     X(tendon, tendons)                                                                             \
     X(actuator, actuators)                                                                         \
@@ -323,6 +339,21 @@ perp_status pp_robot_mesh_parse(pp_robot_mesh *mesh, const char *text, size_t si
 bool pp_robot_mesh_place(pp_robot_mesh *mesh);
 // Computes its convex hull, once.
 perp_status pp_robot_mesh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error);
+
+// ── Overlaps (overlap.c) ─────────────────────────────────────────────────────────────────────────
+
+// Excludes the pairs of bodies that overlap at qpos = ref, with a line in the report for each.
+perp_status pp_robot_part(pp_robot *robot, const perp_env *env, pp_import_report *report,
+                          perp_error *error);
+
+// ── What is shown (visual.c) ─────────────────────────────────────────────────────────────────────
+
+// 0xRRGGBB of three numbers between 0 and 1.
+int32_t pp_robot_colour(const double *rgb);
+// Vertices and triangles to show, at most so many of the latter; none if the mesh has no extent.
+perp_status pp_robot_mesh_show(pp_robot_mesh *mesh, int most, pp_arena *arena);
+// Decides which geoms are shown, and how: at most so many triangles of meshes; 0: no visuals. False: no memory.
+bool pp_robot_show(pp_robot *robot, int triangles, pp_import_report *report);
 
 // ── The scene (write.c) ──────────────────────────────────────────────────────────────────────────
 

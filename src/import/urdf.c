@@ -193,14 +193,14 @@ static bool read_geometry(urdf_reader *u, pp_xml *at, pp_robot_geom *geom)
         geom->mesh = read_mesh(u, mesh);
         return u->status == PERP_OK;
     } else {
-        note(u, PERP_IMPORT_NOT_USED, at, "collision shapes of an unknown kind",
+        note(u, PERP_IMPORT_NOT_USED, at, "shapes of an unknown kind",
              "box, sphere, cylinder, capsule and mesh are read");
         return false;
     }
     for (int k = 0; k < sizes; k++) {
         s[k] *= box ? 0.5 : 1.0;
         if (!(s[k] > 0.0)) {
-            note(u, PERP_IMPORT_NOT_USED, at, "collision shapes of size 0", "they have no points");
+            note(u, PERP_IMPORT_NOT_USED, at, "shapes of size 0", "they have no points");
             return false;
         }
     }
@@ -228,13 +228,97 @@ static void read_contact(urdf_reader *u, pp_xml *link, pp_robot_geom *geom)
     }
 }
 
+// The colour of <material>, given there or once for the whole model; -1: none.
+static int32_t read_colour(urdf_reader *u, pp_xml *at, bool *clear)
+{
+    pp_xml *material = pp_xml_child(at, "material", NULL);
+    pp_xml *colour = material ? pp_xml_child(material, "color", NULL) : NULL;
+    const char *name = material ? pp_xml_value(material, "name") : NULL;
+    const char *text = colour ? pp_xml_value(colour, "rgba") : NULL;
+    double rgba[4];
+    if (text && pp_xml_numbers(text, rgba, 4) == 4) {
+        *clear = !(rgba[3] > 0.0);
+        return pp_robot_colour(rgba);
+    }
+    int known = name ? pp_robot_find(u->robot, PP_ROBOT_LIST_material, name) : -1;
+    *clear = known >= 0 && !(u->robot->material[known].opacity > 0.0);
+    return known >= 0 ? u->robot->material[known].colour : -1;
+}
+
+static void read_materials(urdf_reader *u, pp_xml *root)
+{
+    for (pp_xml *at = pp_xml_child(root, "material", NULL); at;
+         at = pp_xml_child(root, "material", at)) {
+        pp_xml *colour = pp_xml_child(at, "color", NULL);
+        const char *name = pp_xml_value(at, "name");
+        const char *text = colour ? pp_xml_value(colour, "rgba") : NULL;
+        double rgba[4];
+        bool full = false;
+        if (!name || !text || pp_xml_numbers(text, rgba, 4) != 4 ||
+            !pp_robot_enter(u->robot, PP_ROBOT_LIST_material, name, u->robot->materials, &full)) {
+            if (full) {
+                no_memory(u);
+            }
+            continue;
+        }
+        pp_robot_material *material = pp_robot_add_material(u->robot);
+        if (!material) {
+            no_memory(u);
+            return;
+        }
+        *material = (pp_robot_material){
+            .name = name, .colour = pp_robot_colour(rgba), .opacity = rgba[3], .at = at};
+    }
+}
+
+// Shapes that are only shown. Whatever is wrong with one leaves it out: nothing but the picture depends on it.
+static void read_visuals(urdf_reader *u, pp_xml *link, int body)
+{
+    for (pp_xml *at = pp_xml_child(link, "visual", NULL); at;
+         at = pp_xml_child(link, "visual", at)) {
+        pp_xml *geometry = pp_xml_child(at, "geometry", NULL);
+        pp_robot_geom read = {.body = body, .mesh = -1, .in_view = true, .at = at};
+        bool clear = false;
+        if (u->status < 0 || u->files->options->visual_triangles < 1) {
+            return;
+        }
+        // An error of the file of a mesh is forgotten below.
+        perp_error kept = *u->error;
+        read.pos = read_origin(u, at, &read.quat).p;
+        read.colour = read_colour(u, at, &clear);
+        read.in_view = !clear;
+        bool found = geometry && read_geometry(u, geometry, &read);
+        if (u->status < 0 && u->status != PERP_ERR_MEMORY) {
+            u->status = PERP_OK;
+            *u->error = kept;
+            found = false;
+        }
+        if (!found) {
+            note(u, PERP_IMPORT_NOT_USED, at, "visual shapes that cannot be read", "");
+            continue;
+        }
+        pp_robot_geom *geom = pp_robot_add_geom(u->robot);
+        if (!geom) {
+            no_memory(u);
+            return;
+        }
+        *geom = read;
+        geom->name = "visual";
+    }
+}
+
 static void read_shapes(urdf_reader *u, pp_xml *link, int body)
 {
     for (pp_xml *at = pp_xml_child(link, "collision", NULL); at;
          at = pp_xml_child(link, "collision", at)) {
         pp_xml *geometry = pp_xml_child(at, "geometry", NULL);
-        pp_robot_geom read = {
-            .body = body, .mesh = -1, .hfield = -1, .mass = -1.0, .density = DENSITY, .at = at};
+        pp_robot_geom read = {.body = body,
+                              .mesh = -1,
+                              .hfield = -1,
+                              .mass = -1.0,
+                              .density = DENSITY,
+                              .colour = -1,
+                              .at = at};
         if (u->status < 0) {
             return;
         }
@@ -459,6 +543,7 @@ static void read_link(urdf_reader *u, int k)
              "links on fixed joints without mass are part of the link that carries them", "");
     }
     read_shapes(u, link->at, link->body);
+    read_visuals(u, link->at, link->body);
 }
 
 // ── The tree ─────────────────────────────────────────────────────────────────────────────────────
@@ -600,7 +685,7 @@ static void weigh_shapes(urdf_reader *u, const bool *light)
         pp_robot_geom *geom = &robot->geom[k];
         pp_robot_body *body = &robot->body[geom->body];
         pp_robot_mass part, sum = {body->mass, body->com, body->inertia};
-        if (!light[body->carrier]) {
+        if (!light[body->carrier] || !geom->contype) {
             continue;
         }
         // Only now are the volumes of meshes needed.
@@ -717,7 +802,10 @@ perp_status pp_urdf_read(pp_xml *root, pp_import_files *files, pp_import_report 
         return u.status;
     }
     *world = (pp_robot_body){.name = "world", .quat = {1.0, 0.0, 0.0, 0.0}, .at = root};
-    list_links(&u, root);
+    read_materials(&u, root);
+    if (u.status == PERP_OK) {
+        list_links(&u, root);
+    }
     if (u.status == PERP_OK) {
         list_joints(&u, root);
     }

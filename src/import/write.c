@@ -380,6 +380,7 @@ perp_status pp_robot_write(pp_robot *robot, int key, pp_import_report *report, c
                       "the first link of a URDF file can be freed (--free-base)");
     }
     pp_write_close(&w);
+    pp_write_visuals(&w);
     put_joints(&w);
     pp_write_actuators(&w);
     pp_write_prepare_sensors(&w);

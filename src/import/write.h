@@ -53,6 +53,8 @@ void pp_write_close(pp_robot_writer *w);
 // names become those of the scene.
 bool pp_write_sort_shapes(pp_robot_writer *w, int **first, int **next);
 void pp_write_shapes(pp_robot_writer *w, int root, const int *first, const int *next);
+// Shapes that are only shown, of all bodies.
+void pp_write_visuals(pp_robot_writer *w);
 void pp_write_friction(pp_robot_writer *w, const double *friction, int condim);
 void pp_write_body(pp_robot_writer *w, int i, const int *first, const int *next);
 void pp_write_joint(pp_robot_writer *w, int j);

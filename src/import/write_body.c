@@ -154,19 +154,82 @@ void pp_write_friction(pp_robot_writer *w, const double *friction, int condim)
     }
 }
 
-static void put_shape(pp_robot_writer *w, const pp_robot_geom *geom)
+static void put_colour(pp_robot_writer *w, const pp_robot_geom *geom)
+{
+    char text[8];
+    if (geom->colour >= 0) {
+        pp_print(text, sizeof text, "#%06x", (unsigned)geom->colour);
+        pp_text_named(&w->t, "colour", text);
+    }
+}
+
+// Pose of a geom in the frame of its body of the scene.
+static void put_place(pp_robot_writer *w, const pp_robot_geom *geom)
 {
     const pp_pose *X = &w->pose[geom->body], *F = &w->frame[w->robot->body[geom->body].carrier];
     pp_pose own = {geom->pos, pp_quat_matrix(geom->quat)}, world = pp_pose_mul(X, &own);
     pp_mat3 Ft = pp_transpose3(&F->R), R = pp_mat_mul(&Ft, &world.R);
+    pp_text_key_vec3(&w->t, "position", pp_pose_local(F, world.p));
+    pp_text_key(&w->t, "rotation");
+    pp_text_quat(&w->t, pp_matrix_quat(&R));
+}
+
+// The mesh of a visual, as far as it is shown.
+static void put_triangles(pp_robot_writer *w, const pp_robot_mesh *mesh)
+{
+    pp_text_named(&w->t, "kind", "mesh");
+    pp_text_key(&w->t, "vertices");
+    for (int k = 0; k < mesh->shown_vertices; k++) {
+        pp_text_add(&w->t, k == 0 ? "[" : ",");
+        pp_text_vec3(&w->t, mesh->shown_vertex[k]);
+    }
+    pp_text_add(&w->t, "]");
+    pp_text_key(&w->t, "triangles");
+    for (int k = 0; k < mesh->shown_triangles; k++) {
+        const int *c = mesh->shown_triangle + 3 * (size_t)k;
+        char text[48];
+        pp_print(text, sizeof text, "%s[%d,%d,%d]", k == 0 ? "[" : ",", c[0], c[1], c[2]);
+        pp_text_add(&w->t, text);
+    }
+    pp_text_add(&w->t, "]");
+}
+
+void pp_write_visuals(pp_robot_writer *w)
+{
+    pp_write_open(w, "visuals");
+    for (int k = 0; k < w->robot->geoms; k++) {
+        const pp_robot_geom *geom = &w->robot->geom[k];
+        int root = w->robot->body[geom->body].carrier;
+        char name[32];
+        if (!geom->visual) {
+            continue;
+        }
+        // Nothing refers to visuals: their names only have to differ.
+        pp_print(name, sizeof name, "visual%d", k);
+        pp_write_next(w, name);
+        if (root > 0) {
+            pp_text_named(&w->t, "body", w->body_name[root]);
+        }
+        if (geom->kind == PP_ROBOT_MESH) {
+            put_triangles(w, &w->robot->mesh[geom->mesh]);
+        } else {
+            put_kind(w, geom);
+        }
+        put_place(w, geom);
+        put_colour(w, geom);
+        pp_text_add(&w->t, "}");
+    }
+    pp_write_close(w);
+}
+
+static void put_shape(pp_robot_writer *w, const pp_robot_geom *geom)
+{
     pp_text_add(&w->t, w->separator);
     w->separator = ",\n    ";
     pp_text_add(&w->t, "{\"name\": ");
     pp_text_quoted(&w->t, geom->name);
     put_kind(w, geom);
-    pp_text_key_vec3(&w->t, "position", pp_pose_local(F, world.p));
-    pp_text_key(&w->t, "rotation");
-    pp_text_quat(&w->t, pp_matrix_quat(&R));
+    put_place(w, geom);
     pp_write_friction(w, geom->friction, geom->condim);
     pp_text_named(&w->t, "combine", "max");
     if (geom->priority != 0) {
@@ -174,6 +237,11 @@ static void put_shape(pp_robot_writer *w, const pp_robot_geom *geom)
     }
     pp_text_key_short(&w->t, "group", geom->contype);
     pp_text_key_short(&w->t, "mask", geom->conaffinity);
+    put_colour(w, geom);
+    if (geom->hidden) {
+        pp_text_key(&w->t, "hidden");
+        pp_text_add(&w->t, "true");
+    }
     pp_text_add(&w->t, "}");
 }
 
@@ -209,8 +277,6 @@ bool pp_write_sort_shapes(pp_robot_writer *w, int **first, int **next)
         pp_robot_geom *geom = &robot->geom[k];
         if (pp_robot_collides(geom)) {
             geom->name = pp_write_name(w, PP_ROBOT_LIST_geom, geom->name);
-        } else {
-            pp_write_unused(w, geom->at, "shapes that do not collide", "appearance");
         }
     }
     // Backwards, so that each list is in the order of the file.

@@ -305,6 +305,47 @@ perp_shape perp_builder_add_shape(perp_builder *builder, perp_body body, const p
     return (perp_shape){pp_builder_keep(&builder->shapes, ok)};
 }
 
+// Visuals are shapes in a list of their own, which nothing but pictures looks at.
+perp_visual perp_builder_add_visual(perp_builder *builder, perp_body body,
+                                    const perp_shape_def *def)
+{
+    if (!pp_builder_usable(builder, def, def ? def->cookie : 0, PP_SHAPE_COOKIE, "shape")) {
+        return (perp_visual){-1};
+    }
+    if (body.i < 0 || body.i >= builder->bodies.count) {
+        pp_builder_bad(builder, PERP_ERR_MODEL, "visual '%s': body %d does not exist",
+                       def->name ? def->name : "", body.i);
+        return (perp_visual){-1};
+    }
+    // What contacts and masses need is left at its default: it has no meaning here.
+    perp_shape_def plain = perp_shape_default();
+    plain.name = def->name;
+    plain.kind = def->kind;
+    plain.position_B = def->position_B;
+    plain.angle = def->angle;
+    plain.rotation_BS = def->rotation_BS;
+    plain.radius = def->radius;
+    plain.half = def->half;
+    plain.vertices_S = def->vertices_S;
+    plain.vertex_count = def->vertex_count;
+    plain.triangles = def->triangles;
+    plain.triangle_count = def->triangle_count;
+    plain.heights = def->heights;
+    plain.grid_x = def->grid_x;
+    plain.grid_y = def->grid_y;
+    plain.colour = def->colour;
+    pp_shape *visual = pp_builder_grow(builder, &builder->visuals, sizeof *visual);
+    if (!visual) {
+        return (perp_visual){-1};
+    }
+    *visual = (pp_shape){.name = def->name, .visual = true};
+    bool ok = pp_builder_name(builder, "visual", &visual->name, builder->visuals.count - 1,
+                              &builder->visuals, sizeof *visual) &&
+              pp_convert_shape(builder, body.i, &plain, visual) &&
+              pp_builder_keep_def(builder, PP_DEF_VISUAL, &plain);
+    return (perp_visual){pp_builder_keep(&builder->visuals, ok)};
+}
+
 // Two different shapes of different bodies.
 static bool shapes_exist(perp_builder *b, perp_shape a, perp_shape c, const char *what)
 {

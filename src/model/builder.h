@@ -9,7 +9,7 @@
 // Each definition carries the cookie of its _default() function: one that was not initialised, or
 // comes from another version, is refused.
 #define PP_BODY_COOKIE     0x70420002u
-#define PP_SHAPE_COOKIE    0x70530002u
+#define PP_SHAPE_COOKIE    0x70530003u
 #define PP_PAIR_COOKIE     0x70500001u
 #define PP_CONTACT_COOKIE  0x70430101u
 #define PP_JOINT_COOKIE    0x704A0001u
@@ -40,6 +40,7 @@ struct perp_builder {
     bool planar, spatial;                                     // a body of this kind was added
     pp_list bodies, shapes, pairs, contacts, joints, forces;  // of pp_body, pp_shape, …
     pp_list inputs, actuators, sites, sensors;
+    pp_list visuals;             // of pp_shape
     pp_list input_names;         // of const char *, one an input, for expressions
     pp_list densities;           // of double, one a shape
     pp_list exclusions;          // of pp_body_pair

@@ -202,6 +202,7 @@ static bool check_site(perp_builder *b, const perp_actuator_def *def, const pp_a
             "site of a dynamic body",
             a->name, site->name);
     }
+    // NaN and infinity make this so as well
     double size = pp_dot3(def->force_S, def->force_S) + pp_dot3(def->torque_S, def->torque_S);
     if (!isfinite(size) || !(size > 0.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
@@ -230,12 +231,13 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
     if (def->site.i >= 0) {
         return check_site(b, def, a) && check_gains(b, def, a);
     }
-    if (def->joint.i < 0 || def->joint.i >= b->joints.count) {
-        return pp_builder_bad(
-            b, PERP_ERR_MODEL,
-            "actuator '%s': joint %d does not exist; an actuator needs a joint or "
-            "a site",
-            a->name, def->joint.i);
+    if (def->joint.i < 0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': it needs a joint or a site",
+                              a->name);
+    }
+    if (def->joint.i >= b->joints.count) {
+        return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': joint %d does not exist", a->name,
+                              def->joint.i);
     }
     // An effort needs a coordinate to act along.
     perp_joint_kind kind = joint[def->joint.i].kind;
@@ -268,6 +270,7 @@ static int add_site_joint(perp_builder *b, const perp_actuator_def *def, const p
         pp_builder_bad(b, PERP_ERR_MEMORY, "allocation failed");
         return -1;
     }
+    // joints and actuators may have the same names, so that the site is part of it
     pp_print(name, size, "%s at %s", a->name, site->name);
     own.name = name;
     own.kind = PERP_JOINT_COUPLING;

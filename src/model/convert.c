@@ -380,6 +380,7 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->priority = def->priority;
     shape->group = def->group;
     shape->mask = def->mask;
+    shape->hidden = def->hidden;
     const pp_body *owner = (const pp_body *)b->bodies.items + body;
     shape->colour = def->colour >= 0 ? def->colour : owner->colour;
     // Both members are filled where both may be needed.

@@ -33,14 +33,14 @@ static bool convert_hull(perp_builder *b, const perp_shape_def *def, pp_shape *s
     return true;
 }
 
-// Surfaces are for bodies that are not free: a surface has no volume, and so no mass.
+// Surfaces that collide are for bodies that are not free: a surface has no volume, and so no mass.
 static bool convert_mesh(perp_builder *b, const perp_shape_def *def, pp_shape *shape)
 {
     perp_error error;
     perp_status status;
     const pp_body *bodies = b->bodies.items;
     bool heights = def->kind == PERP_SHAPE_HEIGHTFIELD;
-    if (bodies[shape->body].drive == PERP_MOTION_DYNAMIC) {
+    if (bodies[shape->body].drive == PERP_MOTION_DYNAMIC && !shape->visual) {
         return pp_builder_bad(b, PERP_ERR_MODEL,
                               "shape '%s': meshes and height fields are for fixed or driven "
                               "bodies; use hulls for a free body",

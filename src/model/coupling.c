@@ -91,6 +91,7 @@ static bool find_terms(perp_builder *b, const pp_expr *all, int before, int each
     int term[PP_COUPLING_TERMS];
     for (int i = 0; i < before; i++) {
         const pp_joint *of = (const pp_joint *)b->joints.items + i;
+        // variables are in the order of variable_names
         if (!pp_expr_uses(all, 1 + i) && !(each == 2 && pp_expr_uses(all, 1 + before + i))) {
             continue;
         }

@@ -45,7 +45,13 @@ static const def_card cards[PP_DEF_KINDS] = {
     {sizeof(perp_actuator_def), 2, {AT(perp_actuator_def, name), AT(perp_actuator_def, control)}},
     {sizeof(perp_site_def), 1, {AT(perp_site_def, name)}},
     {sizeof(perp_sensor_def), 1, {AT(perp_sensor_def, name)}},
+    {sizeof(perp_shape_def), 1, {AT(perp_shape_def, name)}},
 };
+
+static bool is_shape(pp_def_kind kind)
+{
+    return kind == PP_DEF_SHAPE || kind == PP_DEF_VISUAL;
+}
 
 // NULL: no memory. An array of nothing is one as well.
 static void *copy_bytes(pp_arena *arena, const void *from, size_t size)
@@ -102,8 +108,7 @@ static bool copy_arrays(pp_arena *arena, perp_shape_def *shape)
 
 static bool copy_inside(pp_arena *arena, pp_def_kind kind, void *def)
 {
-    return copy_texts(arena, &cards[kind], def) &&
-           (kind != PP_DEF_SHAPE || copy_arrays(arena, def));
+    return copy_texts(arena, &cards[kind], def) && (!is_shape(kind) || copy_arrays(arena, def));
 }
 
 // Called for objects that were converted: what a kind does not have may hold anything, arrays included.
@@ -114,7 +119,7 @@ bool pp_builder_keep_def(perp_builder *b, pp_def_kind kind, const void *def)
         return false;
     }
     memcpy(item, def, cards[kind].size);
-    if (kind == PP_DEF_SHAPE) {
+    if (is_shape(kind)) {
         perp_shape_def *shape = item;
         bool points = shape->kind == PERP_SHAPE_POLYGON || shape->kind == PERP_SHAPE_HULL ||
                       shape->kind == PERP_SHAPE_MESH;

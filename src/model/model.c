@@ -52,6 +52,11 @@ static void recenter(perp_model *m, int i)
     for (int k = body->first_shape - 1; k >= 0; k = m->shape[k].next - 1) {
         m->shape[k].X_BS.p = pp_sub(m->shape[k].X_BS.p, c);
     }
+    for (int k = 0; k < m->visuals; k++) {
+        if (m->visual[k].body == i) {
+            m->visual[k].X_BS.p = pp_sub(m->visual[k].X_BS.p, c);
+        }
+    }
     for (int k = 0; k < m->joints; k++) {
         pp_joint *joint = &m->joint[k];
         if (joint->a == i) {
@@ -113,6 +118,28 @@ static void copy_expr(copier *c, const pp_expr **expr)
     }
 }
 
+// Arrays, texts and expressions of a shape.
+static void copy_shape(copier *c, pp_shape *shape)
+{
+    copy_text(c, &shape->name);
+    copy_expr(c, &shape->surface_speed);
+    for (int k = 0; k < 4; k++) {
+        copy_expr(c, &shape->surface[k]);
+    }
+    if (shape->solid.hull) {
+        shape->solid.hull = pp_hull_copy(shape->solid.hull, c->arena);
+        c->failed = c->failed || !shape->solid.hull;
+    }
+    if (shape->mesh) {
+        shape->mesh = pp_mesh_copy(shape->mesh, c->arena);
+        c->failed = c->failed || !shape->mesh;
+    }
+    if (shape->kind == PERP_SHAPE_POLYGON) {
+        shape->vertex_B = copy_items(c, shape->vertex_B, shape->count, sizeof(pp_vec2));
+        shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));
+    }
+}
+
 // Arrays of objects are copied already; this replaces their pointers into the builder.
 static void copy_contents(copier *c, perp_model *m)
 {
@@ -124,24 +151,10 @@ static void copy_contents(copier *c, perp_model *m)
         }
     }
     for (int i = 0; i < m->shapes; i++) {
-        pp_shape *shape = &m->shape[i];
-        copy_text(c, &shape->name);
-        copy_expr(c, &shape->surface_speed);
-        for (int k = 0; k < 4; k++) {
-            copy_expr(c, &shape->surface[k]);
-        }
-        if (shape->solid.hull) {
-            shape->solid.hull = pp_hull_copy(shape->solid.hull, c->arena);
-            c->failed = c->failed || !shape->solid.hull;
-        }
-        if (shape->mesh) {
-            shape->mesh = pp_mesh_copy(shape->mesh, c->arena);
-            c->failed = c->failed || !shape->mesh;
-        }
-        if (shape->kind == PERP_SHAPE_POLYGON) {
-            shape->vertex_B = copy_items(c, shape->vertex_B, shape->count, sizeof(pp_vec2));
-            shape->normal_B = copy_items(c, shape->normal_B, shape->count, sizeof(pp_vec2));
-        }
+        copy_shape(c, &m->shape[i]);
+    }
+    for (int i = 0; i < m->visuals; i++) {
+        copy_shape(c, &m->visual[i]);
     }
     for (int i = 0; i < m->listed; i++) {
         copy_text(c, &m->contact[i].name);
@@ -423,11 +436,13 @@ static perp_status fill_model(perp_model *m, const perp_builder *b, perp_error *
     m->forces = b->forces.count;
     m->inputs = b->inputs.count;
     m->actuators = b->actuators.count;
+    m->visuals = b->visuals.count;
     m->sites = b->sites.count;
     m->sensors = b->sensors.count;
     m->exclusions = b->exclusions.count;
     m->body = copy_items(&c, b->bodies.items, m->bodies, sizeof(pp_body));
     m->shape = copy_items(&c, b->shapes.items, m->shapes, sizeof(pp_shape));
+    m->visual = copy_items(&c, b->visuals.items, m->visuals, sizeof(pp_shape));
     m->pair = copy_items(&c, b->pairs.items, m->pairs, sizeof(pp_pair_rule));
     m->contact = copy_items(&c, b->contacts.items, m->listed, sizeof(pp_listed));
     m->joint = copy_items(&c, b->joints.items, m->joints, sizeof(pp_joint));
@@ -564,6 +579,11 @@ int perp_model_shapes(const perp_model *model)
     return model ? model->shapes : 0;
 }
 
+int perp_model_visuals(const perp_model *model)
+{
+    return model ? model->visuals : 0;
+}
+
 int perp_model_joints(const perp_model *model)
 {
     return model ? model->joints : 0;
@@ -617,6 +637,12 @@ const char *perp_model_body_name(const perp_model *model, perp_body body)
 const char *perp_model_shape_name(const perp_model *model, perp_shape shape)
 {
     return model && shape.i >= 0 && shape.i < model->shapes ? model->shape[shape.i].name : "";
+}
+
+const char *perp_model_visual_name(const perp_model *model, perp_visual visual)
+{
+    bool known = model && visual.i >= 0 && visual.i < model->visuals;
+    return known ? model->visual[visual.i].name : "";
 }
 
 perp_body perp_model_shape_body(const perp_model *model, perp_shape shape)

@@ -113,6 +113,8 @@ typedef struct pp_shape {
     bool detect;
     uint32_t group, mask;
     int32_t colour;  // 0xRRGGBB, its own or that of its body; -1: none
+    bool hidden;     // not in pictures unless collision shapes are asked for
+    bool visual;     // only shown: in the list of visuals
     // Lengths that tolerances are relative to.
     double thickness;  // least extent; its length without one; half-planes, meshes: infinite [m]
     double size;       // half its largest extent or so [m]; 0: points, half-planes, meshes
@@ -228,6 +230,7 @@ typedef enum pp_def_kind {
     PP_DEF_ACTUATOR,
     PP_DEF_SITE,
     PP_DEF_SENSOR,
+    PP_DEF_VISUAL,
     PP_DEF_KINDS,
 } pp_def_kind;
 
@@ -288,10 +291,11 @@ struct perp_model {
     double gravity_most;  // the largest weight of a free body per mass [m/s^2]
     bool listed_only;     // no contacts but the listed ones
     int bodies, shapes, pairs, listed, joints, forces, exclusions, inputs, actuators;
-    int sites, sensors, sensor_values;
+    int sites, sensors, sensor_values, visuals;
     int nv, nq;  // unknown velocities and positions
     pp_body *body;
     pp_shape *shape;
+    pp_shape *visual;  // shapes that are only shown: no part of the step looks at them
     pp_pair_rule *pair;
     pp_listed *contact;
     pp_body_pair *exclusion;

@@ -39,7 +39,7 @@ struct perp_recording {
     pp_h5_sizes sizes;
     perp_recording_info info;
     pp_body_row *body;
-    perp_recorded_shape *shape;
+    perp_recorded_shape *shape, *visual;
     perp_recorded_joint *joint;
     perp_recorded_spring *spring;
     const char **input_name, **actuator_name;

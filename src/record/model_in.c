@@ -208,31 +208,46 @@ static perp_status load_bodies(perp_recording *r, perp_error *error)
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
-// The arrays as they are in the file; `end` is outline_end.
+// The arrays as they are in the file; `end` is outline_end. Visuals have no surface: those are NULL.
 typedef struct shape_columns {
+    const char *group;  // "model/shapes"
+    int n;
     const char **name;
     const void *mu, *restitution, *radius, *body, *kind, *end, *outline;
     const void *pose, *half, *face_end, *corner_end, *corner;  // space
     // NULL: an older recording
-    const void *mu_spin, *mu_roll, *combine, *priority, *group, *mask, *colour;
+    const void *mu_spin, *mu_roll, *combine, *priority, *group_bits, *mask, *colour, *hidden;
     int points, faces, corners;
 } shape_columns;
+
+// Paths of arrays of shapes or visuals.
+typedef struct shape_path {
+    char text[64];
+} shape_path;
+
+static const char *path_in(const shape_columns *c, const char *name, shape_path *path)
+{
+    pp_print(path->text, sizeof path->text, "%s/%s", c->group, name);
+    return path->text;
+}
 
 // Pose, half lengths, and the faces of hulls and meshes.
 static perp_status load_solid_columns(perp_recording *r, shape_columns *c, perp_error *error)
 {
-    int n = r->info.shapes;
-    const expected_array list[] = {{"model/shapes/pose", PP_F64, n, 7, &c->pose},
-                                   {"model/shapes/half", PP_F64, n, 3, &c->half},
-                                   {"model/shapes/face_end", PP_I32, n, 0, &c->face_end}};
+    int n = c->n;
+    shape_path path[5];
+    const expected_array list[] = {{path_in(c, "pose", &path[0]), PP_F64, n, 7, &c->pose},
+                                   {path_in(c, "half", &path[1]), PP_F64, n, 3, &c->half},
+                                   {path_in(c, "face_end", &path[2]), PP_I32, n, 0, &c->face_end}};
     perp_status status = LOAD_ARRAYS(r, list, error);
     c->faces = c->corners = -1;  // any number
     if (status == PERP_OK) {
-        status = pp_load_array(r, "model/shapes/corner_end", PP_I32, 1, &c->faces, &c->corner_end,
-                               error);
+        status = pp_load_array(r, path_in(c, "corner_end", &path[3]), PP_I32, 1, &c->faces,
+                               &c->corner_end, error);
     }
     if (status == PERP_OK) {
-        status = pp_load_array(r, "model/shapes/corner", PP_I32, 1, &c->corners, &c->corner, error);
+        status = pp_load_array(r, path_in(c, "corner", &path[4]), PP_I32, 1, &c->corners,
+                               &c->corner, error);
     }
     return status;
 }
@@ -271,43 +286,55 @@ static bool place_solid(const shape_columns *c, int i, int *face, int *corner,
     return true;
 }
 
-// The number of shapes is that of coefficients of friction.
+// The number of shapes is that of their radii.
 static perp_status load_shape_columns(perp_recording *r, shape_columns *c, perp_error *error)
 {
+    shape_path path[6];
     int n = -1;
-    perp_status status = pp_load_array(r, "model/shapes/mu", PP_F64, 1, &n, &c->mu, error);
+    perp_status status =
+        pp_load_array(r, path_in(c, "radius", &path[0]), PP_F64, 1, &n, &c->radius, error);
     if (status != PERP_OK) {
         return status;
     }
-    r->info.shapes = n;
-    const expected_array list[] = {{"model/shapes/restitution", PP_F64, n, 0, &c->restitution},
-                                   {"model/shapes/radius", PP_F64, n, 0, &c->radius},
-                                   {"model/shapes/body", PP_I32, n, 0, &c->body},
-                                   {"model/shapes/kind", PP_I32, n, 0, &c->kind},
-                                   {"model/shapes/outline_end", PP_I32, n, 0, &c->end}};
+    c->n = n;
+    const expected_array list[] = {{path_in(c, "body", &path[1]), PP_I32, n, 0, &c->body},
+                                   {path_in(c, "kind", &path[2]), PP_I32, n, 0, &c->kind},
+                                   {path_in(c, "outline_end", &path[3]), PP_I32, n, 0, &c->end}};
+    const expected_array later[] = {{path_in(c, "colour", &path[4]), PP_I32, n, 0, &c->colour}};
     status = LOAD_ARRAYS(r, list, error);
-    const expected_array later[] = {{"model/shapes/mu_spin", PP_F64, n, 0, &c->mu_spin},
-                                    {"model/shapes/mu_roll", PP_F64, n, 0, &c->mu_roll},
-                                    {"model/shapes/combine", PP_I32, n, 0, &c->combine},
-                                    {"model/shapes/priority", PP_I32, n, 0, &c->priority},
-                                    {"model/shapes/group", PP_U32, n, 0, &c->group},
-                                    {"model/shapes/mask", PP_U32, n, 0, &c->mask},
-                                    {"model/shapes/colour", PP_I32, n, 0, &c->colour}};
     if (status == PERP_OK) {
         status = LOAD_LATER(r, later, error);
     }
     int outline[2] = {-1, r->sizes.spatial ? 3 : 2};  // any number of points
     if (status == PERP_OK) {
-        status = pp_load_array(r, "model/shapes/outline", PP_F64, 2, outline, &c->outline, error);
+        status = pp_load_array(r, path_in(c, "outline", &path[5]), PP_F64, 2, outline, &c->outline,
+                               error);
         c->points = outline[0];
     }
     if (status == PERP_OK && r->sizes.spatial) {
         status = load_solid_columns(r, c, error);
     }
     if (status == PERP_OK) {
-        status = pp_load_names(r, "model/shapes/name", n, &c->name, error);
+        status = pp_load_names(r, path_in(c, "name", &path[0]), n, &c->name, error);
     }
     return status;
+}
+
+// What contacts need of shapes.
+static perp_status load_surface_columns(perp_recording *r, shape_columns *c, perp_error *error)
+{
+    int n = c->n;
+    const expected_array list[] = {{"model/shapes/mu", PP_F64, n, 0, &c->mu},
+                                   {"model/shapes/restitution", PP_F64, n, 0, &c->restitution}};
+    const expected_array later[] = {{"model/shapes/mu_spin", PP_F64, n, 0, &c->mu_spin},
+                                    {"model/shapes/mu_roll", PP_F64, n, 0, &c->mu_roll},
+                                    {"model/shapes/combine", PP_I32, n, 0, &c->combine},
+                                    {"model/shapes/priority", PP_I32, n, 0, &c->priority},
+                                    {"model/shapes/group", PP_U32, n, 0, &c->group_bits},
+                                    {"model/shapes/mask", PP_U32, n, 0, &c->mask},
+                                    {"model/shapes/hidden", PP_I32, n, 0, &c->hidden}};
+    perp_status status = LOAD_ARRAYS(r, list, error);
+    return status == PERP_OK ? LOAD_LATER(r, later, error) : status;
 }
 
 // Friction, collision filter and colour. False: the numbers are out of range.
@@ -319,64 +346,84 @@ static bool set_surface(const shape_columns *c, int i, perp_recorded_shape *shap
         colour > 0xFFFFFF) {
         return false;
     }
+    shape->mu = c->mu ? ((const double *)c->mu)[i] : 0.0;
+    shape->restitution = c->restitution ? ((const double *)c->restitution)[i] : 0.0;
     shape->mu_spin = c->mu_spin ? ((const double *)c->mu_spin)[i] : 0.0;
     shape->mu_roll = c->mu_roll ? ((const double *)c->mu_roll)[i] : 0.0;
     shape->combine = (perp_combine)combine;
     shape->priority = c->priority ? ((const int32_t *)c->priority)[i] : 0;
-    shape->group = c->group ? ((const uint32_t *)c->group)[i] : 1;
+    shape->group = c->group_bits ? ((const uint32_t *)c->group_bits)[i] : 1;
     shape->mask = c->mask ? ((const uint32_t *)c->mask)[i] : 1;
     shape->colour = colour;
+    shape->hidden = c->hidden && ((const int32_t *)c->hidden)[i] != 0;
     return true;
 }
 
-// Shapes in the order of the model, with pointers into the outlines and corners of all.
-static perp_status load_shapes(perp_recording *r, perp_error *error)
+// Shapes or visuals in the order of the model, with pointers into the outlines and corners of all.
+static perp_status make_shapes(perp_recording *r, const shape_columns *c, perp_recorded_shape **out,
+                               perp_error *error)
 {
-    shape_columns c = {0};
-    perp_status status = load_shape_columns(r, &c, error);
-    if (status != PERP_OK) {
-        return status;
-    }
     // Outlines are given out with three coordinates, also in the plane.
-    perp_vec3 *point = PP_ZEROS(r->arena, perp_vec3, c.points);
-    r->shape = PP_ZEROS(r->arena, perp_recorded_shape, r->info.shapes);
-    if (!r->shape || !point) {
+    perp_vec3 *point = PP_ZEROS(r->arena, perp_vec3, c->points);
+    perp_recorded_shape *shape = PP_ZEROS(r->arena, perp_recorded_shape, c->n);
+    if (!shape || !point) {
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to read the recording");
     }
     bool spatial = r->sizes.spatial;
-    for (int k = 0; k < c.points; k++) {
-        const double *x = (const double *)c.outline + (spatial ? 3 : 2) * (size_t)k;
+    for (int k = 0; k < c->points; k++) {
+        const double *x = (const double *)c->outline + (spatial ? 3 : 2) * (size_t)k;
         point[k] = (perp_vec3){x[0], x[1], spatial ? x[2] : 0.0};
     }
     // outline_end and face_end are the ends of each shape: it begins where the one before it ends.
     int face = 0, corner = 0;
-    for (int i = 0, from = 0; i < r->info.shapes; i++) {
-        int body = ((const int32_t *)c.body)[i], kind = ((const int32_t *)c.kind)[i];
+    for (int i = 0, from = 0; i < c->n; i++) {
+        int body = ((const int32_t *)c->body)[i], kind = ((const int32_t *)c->kind)[i];
         // Points from .. to - 1 are those of this shape.
-        int to = ((const int32_t *)c.end)[i];
+        int to = ((const int32_t *)c->end)[i];
         // Planar kinds come first in the enum, solids after them.
         if (body < 0 || body >= r->info.bodies || kind < PERP_SHAPE_POINT ||
             kind > (spatial ? PERP_SHAPE_MESH : PERP_SHAPE_HALFPLANE) || to < from ||
-            to > c.points) {
-            return pp_load_fail(r, error, "model/shapes", "has an invalid shape");
+            to > c->points) {
+            return pp_load_fail(r, error, c->group, "has an invalid shape");
         }
-        r->shape[i] = (perp_recorded_shape){.name = c.name[i],
-                                            .body = {body},
-                                            .kind = (perp_shape_kind)kind,
-                                            .mu = ((const double *)c.mu)[i],
-                                            .restitution = ((const double *)c.restitution)[i],
-                                            .radius = ((const double *)c.radius)[i],
-                                            .outline = point + from,
-                                            .outline_count = to - from};
-        if (!set_surface(&c, i, &r->shape[i])) {
-            return pp_load_fail(r, error, "model/shapes", "has an invalid surface");
+        shape[i] = (perp_recorded_shape){.name = c->name[i],
+                                         .body = {body},
+                                         .kind = (perp_shape_kind)kind,
+                                         .radius = ((const double *)c->radius)[i],
+                                         .outline = point + from,
+                                         .outline_count = to - from};
+        if (!set_surface(c, i, &shape[i])) {
+            return pp_load_fail(r, error, c->group, "has an invalid surface");
         }
-        if (spatial && !place_solid(&c, i, &face, &corner, &r->shape[i])) {
-            return pp_load_fail(r, error, "model/shapes", "has an invalid solid");
+        if (spatial && !place_solid(c, i, &face, &corner, &shape[i])) {
+            return pp_load_fail(r, error, c->group, "has an invalid solid");
         }
         from = to;
     }
+    *out = shape;
     return PERP_OK;
+}
+
+static perp_status load_shapes(perp_recording *r, perp_error *error)
+{
+    shape_columns shapes = {.group = "model/shapes"}, visuals = {.group = "model/visuals"};
+    perp_status status = load_shape_columns(r, &shapes, error);
+    if (status == PERP_OK) {
+        status = load_surface_columns(r, &shapes, error);
+    }
+    if (status == PERP_OK) {
+        status = make_shapes(r, &shapes, &r->shape, error);
+        r->info.shapes = shapes.n;
+    }
+    if (status != PERP_OK || H5Lexists(r->file, "model/visuals", H5P_DEFAULT) <= 0) {
+        return status;
+    }
+    status = load_shape_columns(r, &visuals, error);
+    if (status == PERP_OK) {
+        status = make_shapes(r, &visuals, &r->visual, error);
+        r->info.visuals = visuals.n;
+    }
+    return status;
 }
 
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────

@@ -287,24 +287,24 @@ static int outline_points(const pp_shape *s, pp_vec2 *out)
 }
 
 // Outlines of planar shapes, one after the other; outline_end[i] is where those of shape i end.
-static void put_outlines(group_writer *w, const perp_model *m, pp_arena *arena)
+static void put_outlines(group_writer *w, const pp_shape *shape, int n, pp_arena *arena)
 {
     size_t most = 0;
-    for (int i = 0; i < m->shapes; i++) {
+    for (int i = 0; i < n; i++) {
         // At least two points: ends of a segment, point and normal of a half-plane.
-        most += (size_t)m->shape[i].count + 2;
+        most += (size_t)shape[i].count + 2;
     }
     pp_vec2 *points = PP_ARRAY(arena, pp_vec2, most);
-    int32_t *end = PP_ARRAY(arena, int32_t, m->shapes);
+    int32_t *end = PP_ARRAY(arena, int32_t, n);
     if (!have(w, points && end)) {
         return;
     }
     int count = 0;
-    for (int i = 0; i < m->shapes; i++) {
-        count += outline_points(&m->shape[i], points + count);
+    for (int i = 0; i < n; i++) {
+        count += outline_points(&shape[i], points + count);
         end[i] = count;
     }
-    put_vector(w, "outline_end", PP_I32, m->shapes, end);
+    put_vector(w, "outline_end", PP_I32, n, end);
     put_table(w, "outline", count, 2, (const double *)points);
 }
 
@@ -368,43 +368,42 @@ static void add_surface(surfaces *out, const pp_shape *s)
 }
 
 // Points, faces and corners of all shapes, with the ends of each shape and each face.
-static void put_surfaces(group_writer *w, const perp_model *m, pp_arena *arena)
+static void put_surfaces(group_writer *w, const pp_shape *shape, int n, pp_arena *arena)
 {
     size_t points = 0, faces = 0, corners = 0;
-    for (int i = 0; i < m->shapes; i++) {
-        count_surface(&m->shape[i], &points, &faces, &corners);
+    for (int i = 0; i < n; i++) {
+        count_surface(&shape[i], &points, &faces, &corners);
     }
     surfaces out = {.point = PP_ARRAY(arena, perp_vec3, points),
-                    .point_end = PP_ARRAY(arena, int32_t, m->shapes),
-                    .face_end = PP_ARRAY(arena, int32_t, m->shapes),
+                    .point_end = PP_ARRAY(arena, int32_t, n),
+                    .face_end = PP_ARRAY(arena, int32_t, n),
                     .corner_end = PP_ARRAY(arena, int32_t, faces),
                     .corner = PP_ARRAY(arena, int32_t, corners)};
     if (!have(w, out.point && out.point_end && out.face_end && out.corner_end && out.corner)) {
         return;
     }
-    for (int i = 0; i < m->shapes; i++) {
-        add_surface(&out, &m->shape[i]);
+    for (int i = 0; i < n; i++) {
+        add_surface(&out, &shape[i]);
         out.point_end[i] = out.points;
         out.face_end[i] = out.faces;
     }
-    put_vector(w, "outline_end", PP_I32, m->shapes, out.point_end);
+    put_vector(w, "outline_end", PP_I32, n, out.point_end);
     put_table(w, "outline", out.points, 3, (const double *)out.point);
-    put_vector(w, "face_end", PP_I32, m->shapes, out.face_end);
+    put_vector(w, "face_end", PP_I32, n, out.face_end);
     put_vector(w, "corner_end", PP_I32, out.faces, out.corner_end);
     put_vector(w, "corner", PP_I32, out.corners, out.corner);
 }
 
 // Pose in the body frame (position, quaternion) and half lengths [m].
-static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
+static void put_solids(group_writer *w, const pp_shape *shape, int n, pp_arena *arena)
 {
     enum { POSE = 7 };
-    int n = m->shapes;
     double *pose = PP_ARRAY(arena, double, POSE *n), *half = PP_ARRAY(arena, double, 3 * (size_t)n);
     if (!have(w, pose && half)) {
         return;
     }
     for (int i = 0; i < n; i++) {
-        const pp_shape *s = &m->shape[i];
+        const pp_shape *s = &shape[i];
         // Half lengths of shapes that have none are 0.
         perp_quat q = pp_matrix_quat(&s->X_BS.R);
         perp_vec3 p = s->X_BS.p, h = s->solid.half;
@@ -414,7 +413,18 @@ static void put_solids(group_writer *w, const perp_model *m, pp_arena *arena)
     }
     put_table(w, "pose", n, POSE, pose);
     put_table(w, "half", n, 3, half);
-    put_surfaces(w, m, arena);
+    put_surfaces(w, shape, n, arena);
+}
+
+// Radius of a solid that has one, rounding radius of an outline [m]. Definitions of other solids may hold anything.
+static double shown_radius(const pp_shape *shape, bool spatial)
+{
+    bool round = shape->kind == PERP_SHAPE_SPHERE || shape->kind == PERP_SHAPE_CAPSULE ||
+                 shape->kind == PERP_SHAPE_CYLINDER || shape->kind == PERP_SHAPE_CONE;
+    if (!spatial) {
+        return shape->radius;
+    }
+    return round ? shape->solid.radius : 0.0;
 }
 
 // In the plane outlines, in space poses and surfaces.
@@ -422,18 +432,18 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
 {
     int n = m->shapes;
     double *reals = PP_ARRAY(arena, double, 5 * (size_t)n);
-    int32_t *ints = PP_ARRAY(arena, int32_t, 5 * (size_t)n);
+    int32_t *ints = PP_ARRAY(arena, int32_t, 6 * (size_t)n);
     uint32_t *bits = PP_ARRAY(arena, uint32_t, 2 * (size_t)n);
     if (!have(w, reals && ints && bits)) {
         return;
     }
-    // reals: mu, restitution, radius, mu_spin, mu_roll; ints: body, kind, combine, priority, colour;
-    // bits: group, mask; each for all shapes.
+    // reals: mu, restitution, radius, mu_spin, mu_roll; ints: body, kind, combine, priority, colour,
+    // hidden; bits: group, mask; each for all shapes.
     for (int i = 0; i < n; i++) {
         const pp_shape *shape = &m->shape[i];
         reals[i] = shape->mu;
         reals[n + i] = shape->restitution;
-        reals[2 * n + i] = m->spatial ? shape->solid.radius : shape->radius;
+        reals[2 * n + i] = shown_radius(shape, m->spatial);
         ints[i] = shape->body;
         ints[n + i] = (int32_t)shape->kind;
         reals[3 * n + i] = shape->mu_spin;
@@ -441,6 +451,7 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
         ints[2 * n + i] = (int32_t)shape->combine;
         ints[3 * n + i] = shape->priority;
         ints[4 * n + i] = shape->colour;
+        ints[5 * n + i] = shape->hidden;
         bits[i] = shape->group;
         bits[n + i] = shape->mask;
     }
@@ -457,10 +468,40 @@ static void put_shapes(group_writer *w, const perp_model *m, pp_arena *arena)
     put_vector(w, "radius", PP_F64, n, reals + 2 * n);
     put_vector(w, "body", PP_I32, n, ints);
     put_vector(w, "kind", PP_I32, n, ints + n);
+    put_vector(w, "hidden", PP_I32, n, ints + 5 * n);
     if (m->spatial) {
-        put_solids(w, m, arena);
+        put_solids(w, m->shape, n, arena);
     } else {
-        put_outlines(w, m, arena);
+        put_outlines(w, m->shape, n, arena);
+    }
+}
+
+// Shapes that are only shown: what pictures need of them.
+static void put_visuals(group_writer *w, const perp_model *m, pp_arena *arena)
+{
+    int n = m->visuals;
+    double *radius = PP_ARRAY(arena, double, n);
+    int32_t *ints = PP_ARRAY(arena, int32_t, 3 * (size_t)n);
+    if (!have(w, radius && ints)) {
+        return;
+    }
+    // ints: body, kind, colour, each for all visuals.
+    for (int i = 0; i < n; i++) {
+        const pp_shape *visual = &m->visual[i];
+        radius[i] = shown_radius(visual, m->spatial);
+        ints[i] = visual->body;
+        ints[n + i] = (int32_t)visual->kind;
+        ints[2 * n + i] = visual->colour;
+    }
+    PUT_NAMES(w, arena, pp_shape, m->visual, n);
+    put_vector(w, "radius", PP_F64, n, radius);
+    put_vector(w, "body", PP_I32, n, ints);
+    put_vector(w, "kind", PP_I32, n, ints + n);
+    put_vector(w, "colour", PP_I32, n, ints + 2 * n);
+    if (m->spatial) {
+        put_solids(w, m->visual, n, arena);
+    } else {
+        put_outlines(w, m->visual, n, arena);
     }
 }
 
@@ -611,6 +652,11 @@ static void put_model(group_writer *w, const perp_sim *sim, pp_arena *arena)
     group_writer shapes = open_group(&model, "shapes");
     put_shapes(&shapes, m, arena);
     close_group(&model, &shapes);
+    if (m->visuals > 0) {
+        group_writer visuals = open_group(&model, "visuals");
+        put_visuals(&visuals, m, arena);
+        close_group(&model, &visuals);
+    }
     group_writer joints = open_group(&model, "joints");
     put_joints(&joints, m, arena);
     close_group(&model, &joints);

@@ -520,6 +520,12 @@ perp_recorded_body perp_recording_body(const perp_recording *recording, perp_bod
     return known ? recording->body[body.i].about : (perp_recorded_body){.name = "", .at_nu = -1};
 }
 
+perp_recorded_shape perp_recording_visual(const perp_recording *recording, perp_visual visual)
+{
+    bool known = recording && visual.i >= 0 && visual.i < recording->info.visuals;
+    return known ? recording->visual[visual.i] : (perp_recorded_shape){.name = ""};
+}
+
 perp_recorded_shape perp_recording_shape(const perp_recording *recording, perp_shape shape)
 {
     bool known = recording && shape.i >= 0 && shape.i < recording->info.shapes;

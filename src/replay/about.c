@@ -132,41 +132,62 @@ static void put_bodies(const pp_replay_data *data, pp_bytes *out)
     pp_bytes_text(out, "]");
 }
 
+// Where the vertices, corners and faces of a shape begin in their columns, which hold all shapes.
+typedef struct shape_place {
+    int64_t vertex, corner, face;
+} shape_place;
+
 // Pose in the body frame: position [m] and quaternion w x y z.
+static void put_shape(pp_bytes *out, const perp_recorded_shape *s, bool visual, shape_place *at)
+{
+    // corner_end counts from the first corner of all shapes.
+    int64_t corners = s->faces > 0 ? s->corner_end[s->faces - 1] - s->corner_first : 0;
+    const perp_quat *q = &s->X_BS.rot;
+    const double pose[7] = {s->X_BS.p.x, s->X_BS.p.y, s->X_BS.p.z, q->w, q->x, q->y, q->z};
+    put_word(out, "kind", shape_word(s->kind));
+    put_integer(out, "body", s->body.i);
+    if (!visual) {
+        put_number(out, "mu", s->mu);
+        put_number(out, "restitution", s->restitution);
+    }
+    if (s->hidden) {
+        put_integer(out, "hidden", 1);
+    }
+    if (s->colour >= 0) {
+        char colour[8];
+        pp_print(colour, sizeof colour, "#%06x", (unsigned)s->colour);
+        put_word(out, "colour", colour);
+    }
+    put_number(out, "radius", s->radius);
+    put_vector(out, "half", s->half);
+    put_numbers(out, "pose", pose, 7);
+    put_integer(out, "vertex", at->vertex);
+    put_integer(out, "vertices", s->outline_count);
+    put_integer(out, "corner", at->corner);
+    put_integer(out, "face", at->face);
+    put_integer(out, "faces", s->faces);
+    pp_bytes_text(out, "}");
+    at->vertex += s->outline_count;
+    at->corner += corners;
+    at->face += s->faces;
+}
+
+// Shapes that collide, then those that are only shown.
 static void put_shapes(const pp_replay_data *data, pp_bytes *out)
 {
-    // Where the vertices, corners and faces of the shape begin in their columns, which hold all
-    // shapes.
-    int64_t vertex = 0, corner = 0, face = 0;
+    shape_place at = {0};
     begin_list(out, "shapes");
     for (int k = 0; k < data->info->shapes; k++) {
         perp_recorded_shape s = perp_recording_shape(data->recording, (perp_shape){k});
-        // corner_end counts from the first corner of all shapes.
-        int64_t corners = s.faces > 0 ? s.corner_end[s.faces - 1] - s.corner_first : 0;
-        const perp_quat *q = &s.X_BS.rot;
-        const double pose[7] = {s.X_BS.p.x, s.X_BS.p.y, s.X_BS.p.z, q->w, q->x, q->y, q->z};
         put_item(out, k, s.name);
-        put_word(out, "kind", shape_word(s.kind));
-        put_integer(out, "body", s.body.i);
-        put_number(out, "mu", s.mu);
-        put_number(out, "restitution", s.restitution);
-        if (s.colour >= 0) {
-            char colour[8];
-            pp_print(colour, sizeof colour, "#%06x", (unsigned)s.colour);
-            put_word(out, "colour", colour);
-        }
-        put_number(out, "radius", s.radius);
-        put_vector(out, "half", s.half);
-        put_numbers(out, "pose", pose, 7);
-        put_integer(out, "vertex", vertex);
-        put_integer(out, "vertices", s.outline_count);
-        put_integer(out, "corner", corner);
-        put_integer(out, "face", face);
-        put_integer(out, "faces", s.faces);
-        pp_bytes_text(out, "}");
-        vertex += s.outline_count;
-        corner += corners;
-        face += s.faces;
+        put_shape(out, &s, false, &at);
+    }
+    pp_bytes_text(out, "]");
+    begin_list(out, "visuals");
+    for (int k = 0; k < data->info->visuals; k++) {
+        perp_recorded_shape s = perp_recording_visual(data->recording, (perp_visual){k});
+        put_item(out, k, s.name);
+        put_shape(out, &s, true, &at);
     }
     pp_bytes_text(out, "]");
 }

@@ -50,13 +50,21 @@ static void put_shape(pp_replay_data *data, const perp_recorded_shape *shape)
     }
 }
 
+// Shape k of those that collide and then those that are only shown.
+static perp_recorded_shape shape_at(const pp_replay_data *data, int k)
+{
+    int shapes = data->info->shapes;
+    return k < shapes ? perp_recording_shape(data->recording, (perp_shape){k})
+                      : perp_recording_visual(data->recording, (perp_visual){k - shapes});
+}
+
 // Sizes first, then the columns.
 static bool put_shapes(pp_replay_data *data)
 {
     const perp_recording_info *info = data->info;
     int64_t vertices, corners;
-    for (int k = 0; k < info->shapes; k++) {
-        perp_recorded_shape shape = perp_recording_shape(data->recording, (perp_shape){k});
+    for (int k = 0; k < info->shapes + info->visuals; k++) {
+        perp_recorded_shape shape = shape_at(data, k);
         measure_shape(&shape, &vertices, &corners);
         data->outline += vertices;
         data->corners += corners;
@@ -67,8 +75,8 @@ static bool put_shapes(pp_replay_data *data)
         !pp_replay_data_column(data, PP_C_CORNER_END, PP_U32, 1, data->faces)) {
         return false;
     }
-    for (int k = 0; k < info->shapes; k++) {
-        perp_recorded_shape shape = perp_recording_shape(data->recording, (perp_shape){k});
+    for (int k = 0; k < info->shapes + info->visuals; k++) {
+        perp_recorded_shape shape = shape_at(data, k);
         put_shape(data, &shape);
     }
     return true;

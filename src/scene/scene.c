@@ -11,6 +11,8 @@
 #include "scene/read/json_tree.h"
 #include "scene/read/reader.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 // Marks options that come from perp_scene_load_options_default: a struct filled by hand may be
@@ -370,6 +372,26 @@ double perp_scene_until(const perp_scene *scene)
 double perp_scene_interval(const perp_scene *scene)
 {
     return scene ? scene->interval : 0.0;
+}
+
+// Used by everything that runs a scene, so that all take the same steps.
+perp_status perp_scene_schedule(double start, double until, double h, int64_t *count, double *last)
+{
+    double left = until - start, steps = h > 0.0 ? ceil(left / h - 1e-6) : HUGE_VAL;
+    if (!count || !last || !(steps < 1e15)) {
+        return PERP_ERR_ARGUMENT;
+    }
+    *count = 0;
+    if (left > 0.0) {
+        *count = steps > 1.0 ? (int64_t)steps : 1;
+    }
+    // A last step that differs from h by the rounding of the times is h.
+    double before = start + (double)(*count - 1) * h;
+    *last = until - before;
+    if (fabs(*last - h) <= 4.0 * DBL_EPSILON * (fabs(until) + fabs(before))) {
+        *last = h;
+    }
+    return PERP_OK;
 }
 
 // The text as it was read, with its comments. It lives as long as the scene.

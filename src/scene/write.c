@@ -489,25 +489,26 @@ static void put_bodies(writer *w)
     close_list(w, m->bodies - 1);
 }
 
-static void put_shapes(writer *w)
+// Shapes, or visuals: each with the body it belongs to, unless that is the ground.
+static void put_solids(writer *w, const pp_object *object, const pp_shape *shape, int count,
+                       const perp_shape_def *def)
 {
-    const perp_model *m = w->model;
-    const perp_shape_def *def = m->def[PP_DEF_SHAPE], usual = perp_shape_default();
-    for (int i = 0; i < m->shapes; i++) {
-        perp_shape_def shape = def[i];
-        shape.name = NULL;
-        open_list(w, "shapes", i);
+    const perp_shape_def usual = perp_shape_default();
+    for (int i = 0; i < count; i++) {
+        perp_shape_def own = def[i];
+        own.name = NULL;
+        open_list(w, object->list, i);
         put_key(w, "name");
-        put_name(w, m->shape[i].name);
-        if (m->shape[i].body > 0) {
+        put_name(w, shape[i].name);
+        if (shape[i].body > 0) {
             put_key(w, "body");
-            put_name(w, m->body[m->shape[i].body].name);
+            put_name(w, w->model->body[shape[i].body].name);
         }
-        put_kind(w, &pp_shape_object, (int)shape.kind);
-        put_fields(w, &pp_shape_object, (int)shape.kind, &shape, (put_rule){&usual, NULL, false});
+        put_kind(w, object, (int)own.kind);
+        put_fields(w, object, (int)own.kind, &own, (put_rule){&usual, NULL, false});
         put(w, "}");
     }
-    close_list(w, m->shapes);
+    close_list(w, count);
 }
 
 // All coefficients of a pair: those left out would be combined from the shapes.
@@ -840,7 +841,8 @@ perp_status perp_scene_create(const perp_model *model, const perp_scene_settings
     put_settings(&w, settings);
     put_controls(&w);
     put_bodies(&w);
-    put_shapes(&w);
+    put_solids(&w, &pp_shape_object, model->shape, model->shapes, model->def[PP_DEF_SHAPE]);
+    put_solids(&w, &pp_visual_object, model->visual, model->visuals, model->def[PP_DEF_VISUAL]);
     put_contacts(&w);
     put_exclusions(&w);
     put_joints(&w);

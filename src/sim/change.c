@@ -407,6 +407,7 @@ perp_status perp_sim_joint_apply(perp_sim *sim, perp_joint joint, double effort)
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT, "joint '%s': the effort is not finite",
                        m->joint[joint.i].name);
     }
+    // efforts act at the poses of now, which are those where the next step starts
     const pp_joint *j = &m->joint[joint.i];
     pp_poses now = {
         .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};

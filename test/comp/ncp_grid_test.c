@@ -110,7 +110,8 @@ static double distance(int n, const double *a, const double *b)
 static void obstacle_agrees_with_the_linear_solvers(void **state)
 {
     (void)state;
-    grid *g = grid_create(24);
+    grid *g = grid_create(
+        40);  // linear problems that ask for more accuracy than it has take lemke hundreds of pivots
     g->load = -8.0;
     for (int j = 0; j < g->n; j++) {
         double x = (j % g->m + 1) * g->h - 0.5, y = (j / g->m + 1.0) * g->h - 0.5;
@@ -121,7 +122,7 @@ static void obstacle_agrees_with_the_linear_solvers(void **state)
     double *x = calloc((size_t)g->p[g->n], sizeof *x), *b = calloc((size_t)g->n, sizeof *b);
     perp_comp_info info;
     assert_int_equal(perp_ncp_solve(NULL, &ncp, NULL, NULL, z, &info), PERP_OK);
-    assert_true(info.iterations <= 20);
+    assert_true(info.iterations <= 4);
     grid_jacobian(g, z, x);
     for (int j = 0; j < g->n; j++) {
         b[j] = -g->h * g->h * g->load;

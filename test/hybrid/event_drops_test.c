@@ -5,7 +5,8 @@
 // each other. Every drop runs to its end, or ends with a reason that names what was proved.
 //
 // A few drops are run by default. PERP_DROPS=72 (or 500, …) runs that many of each kind; PERP_DROP=k one of
-// them, with what happened in each step; PERP_DROPS_OF=one or several leaves out the other kind.
+// them, with what happened in each step, PERP_DROP_UNTIL=t to the time t [s]; PERP_DROPS_OF=one or several leaves
+// out the other kind.
 #include "support/cmocka.h"
 #include "support/random.h"
 
@@ -165,14 +166,20 @@ static void show(const drop *d)
     }
 }
 
-// True: to the end, with a certificate that holds in every step.
-static bool run_drop(int index, bool several)
+// A drop that is run by default.
+typedef struct chosen {
+    int index;     // -1: the end of a list
+    double until;  // [s] 0: to its end
+} chosen;
+
+// True: to the end, or to the time `until` [s] where that is not 0, with a certificate that holds in every step.
+static bool run_drop(int index, bool several, double until)
 {
     drop d = make_drop(index, several);
-    const double h = 0.01;
+    const double h = 0.01, end = until > 0.0 ? until : d.until;
     perp_status status = PERP_OK;
     clock_t begun = clock();
-    while (status == PERP_OK && perp_sim_time(d.sim) < d.until - 0.5 * h) {
+    while (status == PERP_OK && perp_sim_time(d.sim) < end - 0.5 * h) {
         status = perp_sim_step(d.sim, h);
         if (loud()) {
             show(&d);
@@ -198,21 +205,22 @@ static bool run_drop(int index, bool several)
     return status == PERP_OK;
 }
 
-// few: the drops that are run by default, those among them that once failed; the last one is -1.
-static void run_all(bool several, const int *few)
+// few: the drops that are run by default, those among them that once failed.
+static void run_all(bool several, const chosen *few)
 {
     const char *many = getenv("PERP_DROPS"), *one = getenv("PERP_DROP");
+    const char *until = getenv("PERP_DROP_UNTIL");
     int failed = 0;
     if (one) {
-        failed = !run_drop((int)strtol(one, NULL, 10), several);
+        failed = !run_drop((int)strtol(one, NULL, 10), several, until ? strtod(until, NULL) : 0.0);
     } else if (many) {
         int count = (int)strtol(many, NULL, 10);
         for (int i = 0; i < count; i++) {
-            failed += !run_drop(i, several);
+            failed += !run_drop(i, several, 0.0);
         }
     } else {
-        for (int i = 0; few[i] >= 0; i++) {
-            failed += !run_drop(few[i], several);
+        for (int i = 0; few[i].index >= 0; i++) {
+            failed += !run_drop(few[i].index, several, few[i].until);
         }
     }
     assert_int_equal(failed, 0);
@@ -220,14 +228,20 @@ static void run_all(bool several, const int *few)
 
 static void test_one_body(void **state)
 {
-    static const int few[] = {5, 6, 8, 13, 17, 20, 23, 26, 30, 37, -1};
+    static const chosen few[] = {{5, 0.0},  {6, 0.0},  {8, 0.0},  {13, 0.0}, {17, 0.0}, {20, 0.0},
+                                 {23, 0.0}, {26, 0.0}, {30, 0.0}, {37, 0.0}, {-1, 0.0}};
     (void)state;
     run_all(false, few);
 }
 
 static void test_several_bodies(void **state)
 {
-    static const int few[] = {1, 2, 9, 14, 24, 36, 53, 58, 68, 108, 137, 150, 171, 311, 395, -1};
+    // 196: a level manifold of more than eight points; 316: a contact matched with an open point; 442: an
+    // impact that three bodies pass on for ever
+    static const chosen few[] = {{1, 0.0},    {2, 0.0},    {9, 0.0},    {14, 0.0},  {24, 0.0},
+                                 {36, 0.0},   {53, 0.0},   {58, 0.0},   {68, 0.0},  {108, 0.0},
+                                 {137, 0.0},  {150, 0.0},  {171, 0.0},  {311, 0.0}, {395, 0.0},
+                                 {196, 0.33}, {316, 0.66}, {442, 0.83}, {-1, 0.0}};
     (void)state;
     run_all(true, few);
 }

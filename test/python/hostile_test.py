@@ -70,6 +70,23 @@ class Arrays(unittest.TestCase):
                 self.sim._act(1, bad, 0, (1.0,))
         self.assertEqual(self.sim._body(10 ** 6, "pose"), ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)))
 
+    def test_nested_arguments(self):
+        """Items of a sequence that is no tuple may be gone when they are used: tuples are asked for."""
+        options = (1e-8, 1e-5, 0, 0.0, 0.0, 1)
+        for bad in (np.zeros(3), "abc", [1, 2, 3], range(3)):
+            with self.assertRaises(TypeError):
+                _perp.solve_contact("auto", 1, 3, 0, bad, (np.ones(1),) + (None,) * 6 + (np.zeros(3), None), options)
+            with self.assertRaises(TypeError):
+                _perp.solve_contact("auto", 1, 3, 0, (np.eye(3), None, None), bad, options)
+        pool = _perp.Pool(pendulum()._compiled(), 0.002, {}, 1, 1, False)
+        with self.assertRaises(TypeError):
+            pool.run(True, 1, 1, 1, 1, 1, 1, 1, None, np.zeros(9))
+        for bad in ([1], [[1, 2]], [np.zeros(2)]):
+            with self.assertRaises(TypeError):
+                _perp.parse("a", "{}", bad, [], 64.0, False)
+            with self.assertRaises(TypeError):
+                _perp.generate("arch", bad)
+
     def test_inputs(self):
         self.refused(perp.ArgumentError, "u: needs the shape", setattr, self.sim, "u", [1, 2, 3])
         self.refused(perp.ArgumentError, "inputs:", self.sim.u.__setitem__, slice(None), [1, 2, 3])
@@ -447,9 +464,12 @@ class Threads(unittest.TestCase):
                 "try:\n    sim.step(10**9)\nexcept KeyboardInterrupt:\n    print('stopped', time.time() - start < 20)\n"
                 "sim.step()\nprint(sim.certificate.passed)\n"
                 "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-                "try:\n    perp.rollout(sim.model, steps=10**7, every=10**7, threads=2)\nexcept KeyboardInterrupt:\n    print('stopped')\n")
+                "try:\n    perp.rollout(sim.model, steps=10**7, every=10**7, threads=2)\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+                "import tempfile\nfolder = tempfile.TemporaryDirectory()\nsim.step(4000)\n"
+                "threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+                "try:\n    sim.record(folder.name + '/run')\nexcept KeyboardInterrupt:\n    print('stopped')\nsim.step()\n")
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(done.stdout.split(), ["stopped", "True", "True", "stopped"], done.stderr)
+        self.assertEqual(done.stdout.split(), ["stopped", "True", "True", "stopped", "stopped"], done.stderr)
 
 
 if __name__ == "__main__":

@@ -276,6 +276,30 @@ static void wrong_rates_are_seen(void **state)
     }
 }
 
+// A function that ends at q = -0.1: the message names the coupling.
+static void undefined_is_named(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"gravity\": [0, 0], \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1, "
+        "\"velocity\": [-1, 0]}], \"joints\": [{\"name\": \"x\", \"kind\": \"prismatic\", "
+        "\"b\": \"a\", \"axis\": [1, 0]}, {\"name\": \"root\", \"kind\": \"coupling\", "
+        "\"coordinate\": \"sqrt(0.1 + q[x])\", \"stiffness\": 1}]}";
+    perp_scene *scene;
+    perp_sim *sim;
+    perp_error error = {0};
+    assert_int_equal(perp_scene_parse("s", text, strlen(text), NULL, &scene, &error), PERP_OK);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), NULL, NULL, &sim, &error), PERP_OK);
+    perp_status status = PERP_OK;
+    for (int i = 0; i < 20 && status >= 0; i++) {
+        status = perp_sim_step(sim, 0.01);
+    }
+    assert_true(status < 0);
+    assert_non_null(strstr(perp_sim_error(sim)->text, "'root'"));
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 static int open_place(void **state)
 {
     (void)state;
@@ -301,6 +325,7 @@ int main(void)
         cmocka_unit_test(rate_decays),
         cmocka_unit_test(stabilised_follows),
         cmocka_unit_test(wrong_rates_are_seen),
+        cmocka_unit_test(undefined_is_named),
     };
     return cmocka_run_group_tests(tests, open_place, close_place);
 }

@@ -204,6 +204,7 @@ static void schema_and_reader_know_the_same(void **state)
                    {"body", &pp_body_object},
                    {"drive", &pp_drive_object},
                    {"shape", &pp_shape_object},
+                   {"visual", &pp_visual_object},
                    {"contact", &pp_contact_object},
                    {"pair", &pp_pair_object},
                    {"joint", &pp_joint_object},

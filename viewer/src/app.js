@@ -23,6 +23,7 @@ export const TOGGLES = [
   ["axes", "Centre-of-mass axes", "6", '<path d="M4 12V3M4 12h9M4 12l0 0"/><circle cx="4" cy="12" r="1.4"/>'],
   ["gaps", "Gaps", "7", '<path d="M2 4h12M2 12h12M8 5.800v4.400M6.7 7L8 5.7 9.3 7M6.7 9L8 10.3 9.3 9"/>'],
   ["trails", "Trails", "8", '<path d="M1.5 12c3 0 3-7 6-7s2 5 4.5 5"/><circle cx="13" cy="10" r="1.5"/>'],
+  ["collision", "Collision shapes", "v", '<path d="M8 1.500l5.500 3v7L8 14.500l-5.500-3v-7z" stroke-dasharray="2 1.500"/>'],
   ["grid", "Grid", "9", '<path d="M2 5.500h12M2 10.500h12M5.5 2v12M10.5 2v12"/>'],
 ];
 
@@ -33,7 +34,7 @@ export class App {
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.dirty = true;
     this.state = run.makeState();
-    this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
+    this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, collision: false, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
     this.player = new Player(run, () => (this.dirty = true));
     this.layout(host);
     const hooks = {
@@ -149,7 +150,7 @@ export class App {
       const f = this.slider.value / 10000;
       this.player.seek(this.run.t0 + f * (this.run.t1 - this.run.t0));
     };
-    $(".tools").innerHTML = TOGGLES.filter(([name]) => name !== "joints" || this.run.joints.length > 0)
+    $(".tools").innerHTML = TOGGLES.filter(([name]) => (name !== "joints" || this.run.joints.length > 0) && (name !== "collision" || this.run.drawn.length !== this.run.shapes.length || this.run.visuals.length > 0))
       .map(([name, label, key, path]) => `<button data-toggle="${name}" title="${label} (${key})"><svg class="dot" viewBox="0 0 16 16" aria-hidden="true">${path}</svg><span>${label}</span></button>`)
       .join("");
     for (const button of host.querySelectorAll("[data-toggle]")) button.onclick = () => this.toggle(button.dataset.toggle);

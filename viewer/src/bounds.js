@@ -41,7 +41,7 @@ export function endless(shape) {
 
 export function bodyReach(run) {
   const out = new Float64Array(run.bodies.length);
-  for (const shape of run.shapes) {
+  for (const shape of run.drawn) {
     if (!endless(shape)) out[shape.body] = Math.max(out[shape.body], reach(run, shape));
   }
   for (const joint of [...run.joints, ...run.springs]) {
@@ -55,7 +55,7 @@ export function bodyReach(run) {
 // Points with radii, in the body frame, whose hull contains the shapes of the body: [x, y, z, r].
 function hulls(run) {
   const out = run.bodies.map(() => [[0, 0, 0, 0]]);
-  for (const shape of run.shapes) {
+  for (const shape of run.drawn) {
     if (endless(shape) || run.bodies[shape.body].row < 0) continue;
     const points = out[shape.body];
     if (shape.vertices > 64) points.push([0, 0, 0, reach(run, shape)]);
@@ -149,7 +149,7 @@ function widenByFixed(run, far, low, high, size) {
   }
   run.bodies.forEach((body, k) => {
     if (body.row >= 0 || !(far[k] > 0)) return;
-    for (const shape of run.shapes) {
+    for (const shape of run.drawn) {
       if (shape.body !== k || endless(shape) || reach(run, shape) > 2 * size) continue;
       for (let i = 0; i < run.axes; i++) {
         const points = shape.vertices > 0

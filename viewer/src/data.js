@@ -80,7 +80,10 @@ export class Run {
     this.turns = about.spatial ? 4 : 1;
     this.spins = about.spatial ? 3 : 1;
     this.bodies = about.bodies;
-    this.shapes = about.shapes;
+    this.shapes = about.shapes; // those that collide: contacts have their numbers
+    this.visuals = about.visuals ?? [];
+    this.solids = [...this.shapes, ...this.visuals];
+    this.drawn = this.solids.filter((s) => !s.hidden);
     this.joints = about.joints;
     this.springs = about.springs;
     this.sites = about.sites ?? [];

@@ -15,6 +15,7 @@ const KEYS = [
   ["C", "next contact"],
   ["F", "follow the body"],
   ["1 … 9", "contacts, normals, forces, cones, joints, axes, gaps, trails, grid"],
+  ["V", "collision shapes in place of visuals"],
   ["↑ ↓", "zoom in, out"],
   ["0", "fit to view"],
   ["S", "strip charts"],

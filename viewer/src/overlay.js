@@ -53,7 +53,7 @@ export class Overlay {
     this.canvas.setAttribute("aria-hidden", "true");
     host.append(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
-    this.bare = run.bodyOfRow.filter((body) => !run.shapes.some((s) => s.body === body));
+    this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body));
     this.rescale();
   }
   resize() {

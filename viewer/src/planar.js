@@ -57,8 +57,9 @@ export class PlanarStage {
     this.canvas.className = "main";
     host.prepend(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
-    this.solids = run.shapes.filter((s) => !endless(s)).map((s) => ({ shape: s, path: outlinePath(run, s) }));
-    this.planes = run.shapes.filter(endless);
+    this.all = run.solids.filter((s) => !endless(s)).map((s) => ({ shape: s, visual: run.visuals.includes(s), path: outlinePath(run, s) }));
+    this.choose(false);
+    this.planes = run.drawn.filter(endless);
     this.planes.sort((a, b) => run.bodies[b.body].row - run.bodies[a.body].row);
     this.view = { x: 0, y: 0, scale: 100 };
     this.box = bounds(run);
@@ -161,6 +162,11 @@ export class PlanarStage {
     c.addEventListener("pointercancel", up);
   }
 
+  // Shapes that collide, or what is shown in their place.
+  choose(collision) {
+    this.solids = this.all.filter(({ shape, visual }) => (collision ? !visual : !shape.hidden));
+  }
+
   // The body under a pixel, topmost first.
   pick(x, y) {
     const [wx, wy] = this.world(x, y);
@@ -181,6 +187,7 @@ export class PlanarStage {
 
   draw(state, look) {
     this.state = state;
+    this.choose(look.collision);
     const { ctx, ratio } = this;
     const colors = this.theme.color;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -128,6 +128,7 @@ export class SoftRenderer {
     const all = new THREE.Matrix4();
     const turn = new THREE.Matrix3();
     for (let k = 0; k < items.length; k++) {
+      if (!items[k].shown) continue;
       m.fromArray(mesh.instanceMatrix.array, 16 * k);
       all.multiplyMatrices(view, m);
       turn.getNormalMatrix(m);
@@ -313,6 +314,7 @@ export class SoftRenderer {
       const g = this.prepared.get(mesh.geometry) ?? prepare(mesh.geometry, items.length);
       this.prepared.set(mesh.geometry, g);
       for (let k = 0; k < items.length; k++) {
+        if (!items[k].shown) continue;
         m.fromArray(mesh.instanceMatrix.array, 16 * k).premultiply(down);
         this.shadow(g, m.elements, path);
       }

@@ -101,7 +101,7 @@ export class SpatialStage {
   // A half-space is a large disc with a grid that fades out; the first one has the grid of the scene.
   ground() {
     this.grounds = [];
-    for (const shape of this.run.shapes.filter(endless)) {
+    for (const shape of this.run.drawn.filter(endless)) {
       if (this.run.bodies[shape.body].row >= 0) continue;
       const mesh = new THREE.Mesh(new THREE.CircleGeometry(14 * this.size, 64), this.groundMaterial());
       mesh.receiveShadow = true;
@@ -125,7 +125,7 @@ export class SpatialStage {
   // A half-space of a moving body: drawn as a patch of the size of the body.
   patches() {
     this.sides = [];
-    for (const shape of this.run.shapes.filter(endless)) {
+    for (const shape of this.run.drawn.filter(endless)) {
       if (this.run.bodies[shape.body].row < 0) continue;
       const half = 0.4 * patchSize(this.run, shape, this.size);
       const material = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.18, side: THREE.DoubleSide, depthWrite: false });
@@ -163,13 +163,13 @@ export class SpatialStage {
   // Instanced by geometry.
   solids() {
     const groups = new Map();
-    const fine = this.run.shapes.length <= 300;
-    for (let k = 0; k < this.run.shapes.length; k++) {
-      const shape = this.run.shapes[k];
+    const fine = this.run.solids.length <= 300;
+    for (let k = 0; k < this.run.solids.length; k++) {
+      const shape = this.run.solids[k];
       if (endless(shape)) continue;
       const solid = solidOf(this.run, shape, fine);
       if (!groups.has(solid.key)) groups.set(solid.key, { solid, items: [] });
-      groups.get(solid.key).items.push({ shape, scale: new THREE.Vector3(...solid.scale), local: solid.local, index: k });
+      groups.get(solid.key).items.push({ shape, scale: new THREE.Vector3(...solid.scale), local: solid.local, index: k, visual: k >= this.run.shapes.length, shown: !shape.hidden });
     }
     this.groups = [];
     for (const { solid, items } of groups.values()) {
@@ -181,7 +181,7 @@ export class SpatialStage {
       mesh.castShadow = mesh.receiveShadow = true;
       this.scene.add(mesh);
       const group = { mesh, items, base: [] };
-      if (solid.edges && this.run.shapes.length <= 60) this.edges(group, geometry);
+      if (solid.edges && this.run.solids.length <= 60) this.edges(group, geometry);
       this.groups.push(group);
     }
   }
@@ -313,6 +313,7 @@ export class SpatialStage {
     for (const { mesh, items } of this.groups) {
       mesh.computeBoundingSphere();
       for (const hit of ray.intersectObject(mesh)) {
+        if (!items[hit.instanceId].shown) continue;
         if (!best || hit.distance < best.distance) {
           best = { body: items[hit.instanceId].shape.body, distance: hit.distance, point: hit.point };
         }
@@ -365,7 +366,8 @@ export class SpatialStage {
     c.addEventListener("pointercancel", up);
   }
 
-  place(state) {
+  place(state, look) {
+    const nothing = new THREE.Vector3(0, 0, 0);
     const p = new THREE.Vector3();
     const q = new THREE.Quaternion();
     const lp = new THREE.Vector3();
@@ -385,7 +387,8 @@ export class SpatialStage {
     };
     for (const { mesh, items, lines } of this.groups) {
       items.forEach((item, k) => {
-        set(item.shape, item.scale, item.local);
+        item.shown = look.collision ? !item.visual : !item.shape.hidden;
+        set(item.shape, item.shown ? item.scale : nothing, item.local);
         mesh.setMatrixAt(k, m);
         lines?.[k].matrix.copy(m);
       });
@@ -425,7 +428,7 @@ export class SpatialStage {
 
   draw(state, look) {
     this.state = state;
-    this.place(state);
+    this.place(state, look);
     this.highlight(look.body);
     if (this.soft) {
       this.soft.render(this, look);

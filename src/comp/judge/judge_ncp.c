@@ -144,7 +144,8 @@ perp_status pp_ncp_judge(const perp_ncp *ncp, const double *z, pp_arena *arena,
     if (!x || !scratch) {
         return PERP_ERR_MEMORY;
     }
-    double *F = scratch + PP_JUDGE_SCRATCH * (size_t)n, *b = F + n, *terms = b + n, *load = terms + n;
+    double *F = scratch + PP_JUDGE_SCRATCH * (size_t)n, *b = F + n, *terms = b + n,
+           *load = terms + n;
     status = pp_ncp_function(&e, z, F);
     if (status >= 0) {
         status = pp_ncp_jacobian(&e, z, F, x);

@@ -7,7 +7,7 @@
 //
 //   w = F(z_k) + (J(z_k) + lambda I)(z - z_k),   l <= z <= u complementary,                      theory (N2)
 //
-// goes to the solvers of linear MCPs, in the order of "auto" and from the last basis. Their answers are trusted as far
+// goes to the solvers of linear MCPs, from the last basis. Their answers are trusted as far
 // as the merit function falls along the way to them.
 #include "comp/newton/newton.h"
 
@@ -49,25 +49,32 @@ static void add_to_diagonal(pp_newton *s, double lambda)
     }
 }
 
+// A solver, and the most iterations that one linear problem is worth; 0: its own choice.
+typedef struct rung {
+    pp_mcp_solver *solve;
+    int limit;
+} rung;
+
 // One solver on the linear problem, from the point and the last basis.
-static perp_status run_linear(pp_newton *s, const perp_mcp *mcp, pp_mcp_solver *solve, int limit)
+static perp_status run_linear(pp_newton *s, const perp_mcp *mcp, rung r)
 {
     int n = s->e.n;
     perp_comp_options options = *s->job->options;
     pp_report report = {0};
     pp_job job = *s->job;
     job.options = &options;
-    options.max_iterations = limit;
+    options.max_iterations = r.limit;
     options.warm_start = true;
     options.basis = s->basis;
     options.ray = s->work;
-    options.tolerance = 1e-10;  // the quadratic convergence of Newton's method needs no more
+    // the default: solvers of linear MCPs aim two digits below it, which is all that large ones have
+    options.tolerance = 1e-8;
     if (!s->warm) {
         pp_mcp_basis_of(mcp, s->at.z, s->basis);
     }
     memcpy(s->goal, s->at.z, (size_t)n * sizeof *s->goal);
     pp_mark mark = pp_arena_mark(job.arena);
-    perp_status status = solve(mcp, &job, s->goal, &report);
+    perp_status status = r.solve(mcp, &job, s->goal, &report);
     pp_arena_release(job.arena, mark);
     s->warm = status >= 0;
     if (pp_is_final(status)) {
@@ -91,6 +98,28 @@ static bool finish_goal(pp_newton *s)
     return pp_all_finite((size_t)s->e.n, s->goal);
 }
 
+// The solvers in turn, until one has an answer. Large problems leave lemke to the end: it may take 10 n pivots.
+static perp_status run_rungs(pp_newton *s, const perp_mcp *mcp, bool monotone)
+{
+    const rung lemke = {pp_lemke_mcp, 100 + 10 * mcp->n}, pivot = {pp_pivot_mcp, 0};
+    const rung ssn = {pp_ssn_mcp, SSN_STEPS};
+    const rung small[] = {lemke, ssn}, large[] = {ssn, lemke}, definite[] = {pivot, ssn, lemke};
+    const rung *rungs = mcp->n > LARGE ? large : small;
+    int count = 2;
+    if (monotone && mcp->n > LARGE) {
+        rungs = definite;
+        count = 3;
+    }
+    perp_status status = PERP_ERR_LIMIT;
+    for (int k = 0; k < count; k++) {
+        status = run_linear(s, mcp, rungs[k]);
+        if (status >= 0 || s->fatal < 0 || pp_job_is_over(s->job)) {
+            break;
+        }
+    }
+    return status;
+}
+
 bool pp_newton_linear(pp_newton *s, double lambda)
 {
     int n = s->e.n;
@@ -101,16 +130,7 @@ bool pp_newton_linear(pp_newton *s, double lambda)
     perp_mcp mcp = {.n = n, .A = s->fb.A, .b = s->b, .lower = s->fb.lower, .upper = s->fb.upper};
     bool monotone = has_positive_diagonal(&mcp), solved = false;
     if (pp_all_finite((size_t)n, s->b)) {
-        perp_status status = PERP_ERR_LIMIT;
-        if (monotone && n > LARGE) {
-            status = run_linear(s, &mcp, pp_pivot_mcp, 0);
-        }
-        if (status < 0 && s->fatal >= 0) {
-            status = run_linear(s, &mcp, pp_lemke_mcp, 100 + 10 * n);
-        }
-        if (status < 0 && s->fatal >= 0) {
-            status = run_linear(s, &mcp, pp_ssn_mcp, SSN_STEPS);
-        }
+        perp_status status = run_rungs(s, &mcp, monotone);
         solved = status >= 0 && finish_goal(s);
     }
     add_to_diagonal(s, -lambda);

@@ -865,12 +865,13 @@ void pp_manifold3_add_closest(pp_manifold3 *m, const pp_placed_solid *a, const p
 
 enum { DIRECTIONS = 8 };
 
-static const double TIE = 1e-10;  // of the size: spots that are equally far out
+static const double TIE = 1e-10;    // of the size: spots that are equally far out
+static const double LEVEL = 1e-12;  // of the size: spots that are equally close
 
 // The extremes along eight directions fixed to the normal, none of them along a likely edge; the closest
 // takes the place of its nearest neighbour among them. Mirrored with the normal when the pair is swapped.
-// Edges of the octagon of an aligned rim are across these directions: of equal spots the first one is taken, so that
-// rounding does not choose another one in each evaluation.
+// Edges of the octagon of an aligned rim are across these directions: of equal spots the first one is taken, and of level
+// faces no spot is the closest, so that rounding does not choose another one in each evaluation.
 static int keep_extremes(const pp_manifold3 *m, int first, int *keep)
 {
     static const double C = 0.9238795325112867, S = 0.3826834323650898;
@@ -893,7 +894,7 @@ static int keep_extremes(const pp_manifold3 *m, int first, int *keep)
         }
         if (new) {
             keep[count++] = best;
-            has_first = has_first || best == first;
+            has_first = has_first || m->spot[best].gap <= m->spot[first].gap + LEVEL * m->size;
         }
     }
     if (!has_first && count < DIRECTIONS) {
@@ -934,6 +935,16 @@ static int keep_asked(const pp_manifold3 *m, int *keep, int count)
     return count;
 }
 
+// The closest of the spots that are kept.
+static int lowest_kept(const pp_manifold3 *m, const int *keep, int count)
+{
+    int lowest = keep[0];
+    for (int k = 1; k < count; k++) {
+        lowest = m->spot[keep[k]].gap < m->spot[lowest].gap ? keep[k] : lowest;
+    }
+    return lowest;
+}
+
 int pp_manifold3_write(const pp_manifold3 *m, bool single, perp_vec3 origin, pp_touch_point *out)
 {
     int keep[PP_SPOT_MAX], count = m->count, made = 0, first = lowest_spot(m);
@@ -942,6 +953,7 @@ int pp_manifold3_write(const pp_manifold3 *m, bool single, perp_vec3 origin, pp_
     }
     if (count > (m->rim ? PP_TOUCH_MAX : DIRECTIONS)) {
         count = keep_asked(m, keep, keep_extremes(m, first, keep));
+        first = lowest_kept(m, keep, count);
     }
     // pass 0 writes the closest, pass 1 the others in their order
     for (int pass = 0; pass < (single ? 1 : 2); pass++) {

@@ -247,7 +247,7 @@ static void draw_axis_x(pp_chart *chart, const pp_panel *panel)
     }
     for (int k = 0; k < m.ticks.count; k++) {
         double x = pp_scale_at(&panel->sx, m.ticks.value[k] * m.unit.factor);
-        tick_text(text, false, m.ticks.value[k], m.ticks.decimals);
+        tick_text(text, panel->sx.log, m.ticks.value[k], m.ticks.decimals);
         pp_svg_label(svg, x, y + 10.5, PP_MIDDLE, PP_SMALL, false, text);
     }
     pp_axis_text(text, sizeof text, panel->x.label, panel->x.unit, m.unit);
@@ -269,7 +269,8 @@ static void make_scales(pp_chart *chart, pp_panel *p)
     if (y.high - y.low < 1e-6 * p->y.typical) {
         pp_range_add(&y, y.low + p->y.typical);
     }
-    p->sx = pp_scale_linear(&p->x.range, false, TICKS_X, chart->from, chart->to);
+    p->sx = p->x.log ? pp_scale_log(&p->x.range, DECADES, chart->from, chart->to)
+                     : pp_scale_linear(&p->x.range, false, TICKS_X, chart->from, chart->to);
     p->sy = p->y.log ? pp_scale_log(&y, DECADES, bottom, p->top)
                      : pp_scale_linear(&y, !p->y.bare, ticks_of(p), bottom, p->top);
 }

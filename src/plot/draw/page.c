@@ -199,3 +199,44 @@ void pp_page_pair(const pp_run_pair *pair, pp_svg *html)
     }
     pp_svg_put(html, "</main>\n</body></html>\n");
 }
+
+// ── Sweeps ───────────────────────────────────────────────────────────────────────────────────────
+
+// Names of files are made by us; texts come from the sweep file.
+void pp_page_list(const pp_page *page, pp_svg *html)
+{
+    write_head(html, page->title);
+    if (page->description[0]) {
+        pp_svg_put(html, "<p>");
+        pp_svg_escape(html, page->description);
+        pp_svg_put(html, "</p>\n");
+    }
+    pp_svg_put(html, "<table>\n");
+    for (int k = 0; k < page->facts; k++) {
+        pp_svg_put(html, "<tr><th scope=\"row\">");
+        pp_svg_escape(html, page->fact[k].name);
+        pp_svg_put(html, "</th><td>");
+        pp_svg_escape(html, page->fact[k].text);
+        pp_svg_put(html, "</td></tr>\n");
+    }
+    pp_svg_put(html, "</table>\n");
+    // Results and recordings.
+    pp_svg_put(html, "<p>");
+    for (int k = 0; k < page->links; k++) {
+        pp_svg_put(html, k > 0 ? ", <a href=\"" : "<a href=\"");
+        pp_svg_escape(html, page->link[k].name);
+        pp_svg_put(html, "\">");
+        pp_svg_escape(html, page->link[k].text);
+        pp_svg_put(html, "</a>");
+    }
+    pp_svg_put(html, "</p>\n<main>\n");
+    for (int k = 0; k < page->figures; k++) {
+        pp_svg_put(html, "<figure><img src=\"");
+        pp_svg_escape(html, page->figure[k].name);
+        pp_svg_put(html, ".svg\" alt=\"\">\n<figcaption><b>");
+        pp_svg_escape(html, page->figure[k].text);
+        pp_svg_put(html, ".</b>");
+        put_links(html, page->figure[k].name);
+    }
+    pp_svg_put(html, "</main>\n</body></html>\n");
+}

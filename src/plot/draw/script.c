@@ -375,12 +375,12 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
 {
     const pp_panel *p = &chart->panel[k];
     pp_svg *gp = &script->gp;
-    pp_prefix x = pp_unit_for(p->sx.low, p->sx.high);
+    const pp_prefix none = {.factor = 1.0, .prefix = ""};
+    pp_prefix x = p->sx.log ? none : pp_unit_for(p->sx.low, p->sx.high);
     // Logarithmic axes show powers of ten, and need no prefix.
-    pp_prefix y = p->sy.log || p->y.bare ? (pp_prefix){.factor = 1.0, .prefix = ""}
-                                         : pp_unit_for(p->sy.low, p->sy.high);
+    pp_prefix y = p->sy.log || p->y.bare ? none : pp_unit_for(p->sy.low, p->sy.high);
     if (picture) {
-        x = y = (pp_prefix){.factor = 1.0, .prefix = ""};
+        x = y = none;
         pp_svg_put(gp, "set size ratio -1\n");
     } else {  // gnuplot counts places on the page from below, as parts of its size
         put_setting(gp, "set lmargin at screen ", chart->from / chart->width);
@@ -395,7 +395,8 @@ static void put_panel(pp_script *script, const pp_chart *chart, int k, bool pict
     if (p->x.hidden) {
         pp_svg_put(gp, "set xlabel ''\nset format x ''\n");
     } else {
-        pp_svg_put(gp, "set format x '%g'\nset xlabel ");
+        pp_svg_put(gp, p->sx.log ? "set logscale x\nset format x '10^{%L}'\nset xlabel "
+                                 : "set format x '%g'\nset xlabel ");
         put_label(gp, p->x.label, p->x.unit, x);
         pp_svg_put(gp, "\n");
     }

@@ -63,11 +63,11 @@ static const char *full_name(pp_reader *r, int body, const char *own)
 
 // Hulls and meshes have their points in the scene, or in a file. A table of fields cannot express
 // "either", so that this is checked here.
-static perp_status check_source(pp_reader *r, const perp_shape_def *def, uint64_t seen)
+static perp_status check_source(pp_reader *r, const pp_object *object, const perp_shape_def *def,
+                                uint64_t seen)
 {
-    bool file = pp_reader_saw(&pp_shape_object, seen, "file");
-    bool here = pp_reader_saw(&pp_shape_object, seen, "vertices") ||
-                pp_reader_saw(&pp_shape_object, seen, "triangles");
+    bool file = pp_reader_saw(object, seen, "file");
+    bool here = pp_reader_saw(object, seen, "vertices") || pp_reader_saw(object, seen, "triangles");
     if (def->kind != PERP_SHAPE_HULL && def->kind != PERP_SHAPE_MESH) {
         return PERP_OK;
     }
@@ -111,46 +111,68 @@ static perp_status read_owner(pp_reader *r, const json_t *json, int *owner)
     return status;
 }
 
-// Shapes of the ground (owner 0) and of bodies.
-static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
+// A shape or visual of the ground (owner 0) or of a body. *own: its name, *def has the full one.
+static perp_status read_solid(pp_reader *r, const pp_object *object, const json_t *json, int index,
+                              int *owner, const char **own, perp_shape_def *def)
 {
-    perp_shape_def def = perp_shape_default();
     uint64_t seen;
     int kind;
     // The name comes first: messages about other fields show it.
-    const char *own = NULL, *name = NULL;
-    perp_status status = pp_reader_name(r, json, "shape", index, true, &own);
+    const char *name = NULL;
+    *def = perp_shape_default();
+    perp_status status = pp_reader_name(r, json, object->what, index, true, own);
     if (status == PERP_OK) {
-        name = full_name(r, owner, own);
+        name = full_name(r, *owner, *own);
     }
     if (status == PERP_OK) {
-        status = read_owner(r, json, &owner);
+        status = read_owner(r, json, owner);
     }
     if (!name || status < 0) {
         return status < 0 ? status : PERP_ERR_MEMORY;
     }
-    pp_print(r->object, sizeof r->object, "shape '%.90s'", name);
-    status = pp_reader_kind(r, &pp_shape_object, json, &kind);
+    pp_print(r->object, sizeof r->object, "%s '%.90s'", object->what, name);
+    status = pp_reader_kind(r, object, json, &kind);
     if (status == PERP_OK) {
-        def.kind = (perp_shape_kind)kind;
-        status = pp_reader_fields(r, &pp_shape_object, kind, json, &def, &seen);
+        def->kind = (perp_shape_kind)kind;
+        status = pp_reader_fields(r, object, kind, json, def, &seen);
     }
     if (status == PERP_OK) {
-        status = check_source(r, &def, seen);
+        status = check_source(r, object, def, seen);
     }
+    def->name = name;
+    if (status == PERP_OK && *owner == 0) {
+        pp_place_shape(r, def);
+    }
+    return status;
+}
+
+static perp_status read_shape(pp_reader *r, const json_t *json, int index, int owner)
+{
+    perp_shape_def def;
+    const char *own = NULL;
+    perp_status status = read_solid(r, &pp_shape_object, json, index, &owner, &own, &def);
     if (status < 0) {
         return status;
     }
-    if (pp_names_find(&r->shape_names, name) >= 0) {
-        return taken(r, name);
+    if (pp_names_find(&r->shape_names, def.name) >= 0) {
+        return taken(r, def.name);
     }
-    def.name = name;
-    if (owner == 0) {
-        pp_place_shape(r, &def);
-    }
-    pp_names_add(&r->shape_names, name, r->shapes);
-    r->shape[r->shapes++] = (pp_known_shape){.name = name, .own = own, .body = owner};
+    pp_names_add(&r->shape_names, def.name, r->shapes);
+    r->shape[r->shapes++] = (pp_known_shape){.name = def.name, .own = own, .body = owner};
     perp_builder_add_shape(r->builder, (perp_body){owner}, &def);
+    return pp_reader_built(r);
+}
+
+// Nothing refers to visuals: the builder alone knows their names.
+static perp_status read_visual(pp_reader *r, const json_t *json, int index, int owner)
+{
+    perp_shape_def def;
+    const char *own = NULL;
+    perp_status status = read_solid(r, &pp_visual_object, json, index, &owner, &own, &def);
+    if (status < 0) {
+        return status;
+    }
+    perp_builder_add_visual(r->builder, (perp_body){owner}, &def);
     return pp_reader_built(r);
 }
 
@@ -281,6 +303,9 @@ static perp_status read_body_shapes(pp_reader *r, const json_t *json, int index,
     (void)owner;
     int body = r->next_body++;
     perp_status status = pp_reader_list(r, json, &pp_shape_object, read_shape, body);
+    if (status == PERP_OK) {
+        status = pp_reader_list(r, json, &pp_visual_object, read_visual, body);
+    }
     if (status < 0) {
         return status;
     }
@@ -731,6 +756,14 @@ static perp_status count_shape(pp_reader *r, const json_t *json, int index, int 
     return count_one(r, &r->room.shapes);
 }
 
+static perp_status count_visual(pp_reader *r, const json_t *json, int index, int owner)
+{
+    (void)json;
+    (void)index;
+    (void)owner;
+    return count_one(r, &r->room.visuals);
+}
+
 static perp_status count_joint(pp_reader *r, const json_t *json, int index, int owner)
 {
     (void)json;
@@ -768,7 +801,10 @@ static perp_status count_body(pp_reader *r, const json_t *json, int index, int o
     (void)index;
     (void)owner;
     perp_status status = count_one(r, &r->room.bodies);
-    return status < 0 ? status : pp_reader_list(r, json, &pp_shape_object, count_shape, 0);
+    if (status == PERP_OK) {
+        status = pp_reader_list(r, json, &pp_shape_object, count_shape, 0);
+    }
+    return status < 0 ? status : pp_reader_list(r, json, &pp_visual_object, count_visual, 0);
 }
 
 // Body 0 is the ground, which the file does not list. The first pass checks included files as well.
@@ -780,6 +816,9 @@ static perp_status count_objects(pp_reader *r, const json_t *root)
     r->checks = false;
     if (status == PERP_OK) {
         status = pp_reader_pass(r, root, &pp_shape_object, count_shape);
+    }
+    if (status == PERP_OK) {
+        status = pp_reader_pass(r, root, &pp_visual_object, count_visual);
     }
     if (status == PERP_OK) {
         status = pp_reader_pass(r, root, &pp_joint_object, count_joint);
@@ -887,12 +926,13 @@ perp_status pp_reader_run(pp_reader *r, const json_t *root, pp_settings *setting
     static const struct {
         const pp_object *object;
         pp_read_object *read;
-    } lists[] = {{&pp_input_object, read_input},     {&pp_body_object, read_body},
-                 {&pp_shape_object, read_shape},     {&pp_body_object, read_body_shapes},
-                 {&pp_contact_object, read_contact}, {&pp_pair_object, read_pair},
-                 {&pp_joint_object, read_joint},     {&pp_force_object, read_force},
-                 {&pp_site_object, read_site},       {&pp_actuator_object, read_actuator},
-                 {&pp_input_object, read_source},    {&pp_sensor_object, read_sensor}};
+    } lists[] = {{&pp_input_object, read_input},       {&pp_body_object, read_body},
+                 {&pp_shape_object, read_shape},       {&pp_body_object, read_body_shapes},
+                 {&pp_visual_object, read_visual},     {&pp_contact_object, read_contact},
+                 {&pp_pair_object, read_pair},         {&pp_joint_object, read_joint},
+                 {&pp_force_object, read_force},       {&pp_site_object, read_site},
+                 {&pp_actuator_object, read_actuator}, {&pp_input_object, read_source},
+                 {&pp_sensor_object, read_sensor}};
     r->next_body = 1;
     r->next_input = 0;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {

@@ -96,6 +96,7 @@ static const pp_field scene_fields[] = {
     {.key = "limits", .kind = PP_FIELD_OTHER},
     {.key = "bodies", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
+    {.key = "visuals", .kind = PP_FIELD_OTHER},
     {.key = "contacts", .kind = PP_FIELD_OTHER},
     {.key = "pairs", .kind = PP_FIELD_OTHER},
     // Names of the bits of group and mask, and pairs of bodies that do not collide.
@@ -221,6 +222,7 @@ static const pp_field body_fields[] = {
     {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_body_def, colour)},
     {.key = "drive", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
+    {.key = "visuals", .kind = PP_FIELD_OTHER},
     {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_body_object = {"body",           "bodies",    {body_kinds, body_kinds},
@@ -304,71 +306,76 @@ enum {
     TURNED = BOX | CAPSULE | CYLINDER | CONE | ELLIPSOID | HULL | HALFSPACE | HEIGHTFIELD | MESH,
 };
 
+// Where a shape is and what it looks like: fields that shapes and visuals share.
+#define SHAPE_FIELDS                                                                                                  \
+    {.key = "name",                                                                                                   \
+     .kind = PP_FIELD_TEXT,                                                                                           \
+     .offset = AT(                                                                                                    \
+         perp_shape_def,                                                                                              \
+         name)}, /* Of a shape in the list of the scene: the body it belongs to, in place of the ground (build.c). */ \
+        {.key = "body", .kind = PP_FIELD_OTHER},                                                                      \
+        {.key = "position",                                                                                           \
+         .kind = PP_FIELD_VECTOR,                                                                                     \
+         .offset = AT(perp_shape_def, position_B),                                                                    \
+         .unit = "m"},                                                                                                \
+        {.key = "angle",                                                                                              \
+         .kind = PP_FIELD_ANGLE,                                                                                      \
+         .offset = AT(perp_shape_def, angle),                                                                         \
+         .owners = BOX | POLYGON | CAPSULE | SEGMENT | HALFPLANE,                                                     \
+         .space = PP_PLANE,                                                                                           \
+         .in_space = "rotation"},                                                                                     \
+        {.key = "rotation",                                                                                           \
+         .kind = PP_FIELD_ROTATION,                                                                                   \
+         .offset = AT(perp_shape_def, rotation_BS),                                                                   \
+         .owners = SPHERE | TURNED,                                                                                   \
+         .space = PP_SPACE},                                                                                          \
+        {.key = "radius",                                                                                             \
+         .kind = PP_FIELD_POSITIVE,                                                                                   \
+         .offset = AT(perp_shape_def, radius),                                                                        \
+         .owners = DISC | SPHERE | CAPSULE | CYLINDER | CONE,                                                         \
+         .needed = DISC | SPHERE | CAPSULE | CYLINDER | CONE,                                                         \
+         .unit = "m"}, /* Full lengths in the file, half lengths in the definition. */                                \
+        {.key = "size",                                                                                               \
+         .kind = PP_FIELD_SIZE,                                                                                       \
+         .offset = AT(perp_shape_def, half),                                                                          \
+         .owners = BOX,                                                                                               \
+         .needed = BOX,                                                                                               \
+         .unit = "m"},                                                                                                \
+        {.key = "length",                                                                                             \
+         .kind = PP_FIELD_LENGTH,                                                                                     \
+         .offset = AT(perp_shape_def, half),                                                                          \
+         .owners = CAPSULE | SEGMENT | CYLINDER | CONE,                                                               \
+         .needed = CAPSULE | SEGMENT | CYLINDER | CONE,                                                               \
+         .unit = "m"},                                                                                                \
+        {.key = "radii",                                                                                              \
+         .kind = PP_FIELD_RADII,                                                                                      \
+         .offset = AT(perp_shape_def, half),                                                                          \
+         .owners = ELLIPSOID,                                                                                         \
+         .needed = ELLIPSOID,                                                                                         \
+         .unit = "m"},                                                                                                \
+        {.key = "size",                                                                                               \
+         .kind = PP_FIELD_AREA,                                                                                       \
+         .offset = AT(perp_shape_def, half),                                                                          \
+         .owners = HEIGHTFIELD,                                                                                       \
+         .needed = HEIGHTFIELD,                                                                                       \
+         .unit = "m"},                                                                                                \
+        {.key = "heights",                                                                                            \
+         .kind = PP_FIELD_HEIGHTS,                                                                                    \
+         .owners = HEIGHTFIELD,                                                                                       \
+         .needed = HEIGHTFIELD,                                                                                       \
+         .unit =                                                                                                      \
+             "m"}, /* Points in the scene or in a file; build.c checks that one of them is there. */                  \
+        {.key = "vertices", .kind = PP_FIELD_POINTS, .owners = HULL | MESH, .unit = "m"},                             \
+        {.key = "triangles", .kind = PP_FIELD_TRIANGLES, .owners = MESH},                                             \
+        {.key = "file", .kind = PP_FIELD_FILE, .owners = HULL | MESH},                                                \
+    {                                                                                                                 \
+        .key = "vertices", .kind = PP_FIELD_VERTICES, .owners = POLYGON, .needed = POLYGON,                           \
+        .unit = "m"                                                                                                   \
+    }
+
 // Shapes, in the frame of their body. Radii and lengths are needed by the kinds that have them.
 static const pp_field shape_fields[] = {
-    {.key = "name", .kind = PP_FIELD_TEXT, .offset = AT(perp_shape_def, name)},
-    // Of a shape in the list of the scene: the body it belongs to, in place of the ground (build.c).
-    {.key = "body", .kind = PP_FIELD_OTHER},
-    {.key = "position",
-     .kind = PP_FIELD_VECTOR,
-     .offset = AT(perp_shape_def, position_B),
-     .unit = "m"},
-    {.key = "angle",
-     .kind = PP_FIELD_ANGLE,
-     .offset = AT(perp_shape_def, angle),
-     .owners = BOX | POLYGON | CAPSULE | SEGMENT | HALFPLANE,
-     .space = PP_PLANE,
-     .in_space = "rotation"},
-    {.key = "rotation",
-     .kind = PP_FIELD_ROTATION,
-     .offset = AT(perp_shape_def, rotation_BS),
-     .owners = SPHERE | TURNED,
-     .space = PP_SPACE},
-    {.key = "radius",
-     .kind = PP_FIELD_POSITIVE,
-     .offset = AT(perp_shape_def, radius),
-     .owners = DISC | SPHERE | CAPSULE | CYLINDER | CONE,
-     .needed = DISC | SPHERE | CAPSULE | CYLINDER | CONE,
-     .unit = "m"},
-    // Full lengths in the file, half lengths in the definition.
-    {.key = "size",
-     .kind = PP_FIELD_SIZE,
-     .offset = AT(perp_shape_def, half),
-     .owners = BOX,
-     .needed = BOX,
-     .unit = "m"},
-    {.key = "length",
-     .kind = PP_FIELD_LENGTH,
-     .offset = AT(perp_shape_def, half),
-     .owners = CAPSULE | SEGMENT | CYLINDER | CONE,
-     .needed = CAPSULE | SEGMENT | CYLINDER | CONE,
-     .unit = "m"},
-    {.key = "radii",
-     .kind = PP_FIELD_RADII,
-     .offset = AT(perp_shape_def, half),
-     .owners = ELLIPSOID,
-     .needed = ELLIPSOID,
-     .unit = "m"},
-    {.key = "size",
-     .kind = PP_FIELD_AREA,
-     .offset = AT(perp_shape_def, half),
-     .owners = HEIGHTFIELD,
-     .needed = HEIGHTFIELD,
-     .unit = "m"},
-    {.key = "heights",
-     .kind = PP_FIELD_HEIGHTS,
-     .owners = HEIGHTFIELD,
-     .needed = HEIGHTFIELD,
-     .unit = "m"},
-    // Points in the scene or in a file; build.c checks that one of them is there.
-    {.key = "vertices", .kind = PP_FIELD_POINTS, .owners = HULL | MESH, .unit = "m"},
-    {.key = "triangles", .kind = PP_FIELD_TRIANGLES, .owners = MESH},
-    {.key = "file", .kind = PP_FIELD_FILE, .owners = HULL | MESH},
-    {.key = "vertices",
-     .kind = PP_FIELD_VERTICES,
-     .owners = POLYGON,
-     .needed = POLYGON,
-     .unit = "m"},
+    SHAPE_FIELDS,
     // Mass per area in the plane, per volume in space. Points, segments and half-planes weigh
     // nothing.
     {.key = "density",
@@ -431,10 +438,21 @@ static const pp_field shape_fields[] = {
     {.key = "group", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, group)},
     {.key = "mask", .kind = PP_FIELD_GROUPS, .offset = AT(perp_shape_def, mask)},
     {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_shape_def, colour)},
+    // Not in pictures: visuals show the body.
+    {.key = "hidden", .kind = PP_FIELD_FLAG, .offset = AT(perp_shape_def, hidden)},
     {.key = "replicate", .kind = PP_FIELD_OTHER},
 };
 const pp_object pp_shape_object = {"shape", "shapes",     {shape_kinds, solid_kinds},
                                    -1,      shape_fields, COUNT(shape_fields)};
+
+// Shapes that are only shown. They have no surface and no mass.
+static const pp_field visual_fields[] = {
+    SHAPE_FIELDS,
+    {.key = "colour", .kind = PP_FIELD_COLOUR, .offset = AT(perp_shape_def, colour)},
+    {.key = "replicate", .kind = PP_FIELD_OTHER},
+};
+const pp_object pp_visual_object = {"visual", "visuals",     {shape_kinds, solid_kinds},
+                                    -1,       visual_fields, COUNT(visual_fields)};
 
 // ── Contacts ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -552,6 +570,7 @@ static const pp_field assembly_fields[] = {
     {.key = "assemblies", .kind = PP_FIELD_OTHER},
     {.key = "bodies", .kind = PP_FIELD_OTHER},
     {.key = "shapes", .kind = PP_FIELD_OTHER},
+    {.key = "visuals", .kind = PP_FIELD_OTHER},
     {.key = "contacts", .kind = PP_FIELD_OTHER},
     {.key = "pairs", .kind = PP_FIELD_OTHER},
     {.key = "joints", .kind = PP_FIELD_OTHER},

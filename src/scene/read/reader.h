@@ -95,27 +95,10 @@ typedef struct pp_object {
 } pp_object;
 
 extern const pp_object pp_scene_object, pp_limits_object, pp_body_object, pp_drive_object,
-    pp_shape_object, pp_contact_object, pp_pair_object, pp_joint_object, pp_force_object,
-    pp_input_object, pp_actuator_object, pp_site_object, pp_sensor_object, pp_table_object,
-    pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
+    pp_shape_object, pp_visual_object, pp_contact_object, pp_pair_object, pp_joint_object,
+    pp_force_object, pp_input_object, pp_actuator_object, pp_site_object, pp_sensor_object,
+    pp_table_object, pp_points_object, pp_rotation_object, pp_replicate_object, pp_include_object,
     pp_assembly_object, pp_keyframe_object, pp_keyframe_joint_object, pp_keyframe_body_object;
-
-// ── Units (units.c) ──────────────────────────────────────────────────────────────────────────────
-
-enum { PP_DIMENSIONS = 4, PP_RADIAN = 3 };  // metre, kilogram, second, radian
-
-// A value in this unit times the factor is the value in SI.
-typedef struct pp_measure {
-    double factor;
-    int power[PP_DIMENSIONS];
-} pp_measure;
-
-// Reads a unit such as "N/m"; returns NULL, or the place where it is none, with the nearest one that
-// exists.
-const char *pp_measure_parse(const char *text, size_t length, pp_measure *unit, const char **near);
-double pp_measure_apply(const pp_measure *unit, double value);
-// Whether a unit has the dimension of the units of a field ("N m or N").
-bool pp_measure_fits(const pp_measure *unit, const char *due, int which);
 
 // ── Definitions beyond the public ones ───────────────────────────────────────────────────────────
 
@@ -217,7 +200,7 @@ typedef struct pp_scope {
 // Objects of a scene, counted before anything is read: arrays and tables of names get their final
 // size.
 typedef struct pp_counts {
-    size_t bodies, shapes, joints, inputs, actuators, sites;
+    size_t bodies, shapes, visuals, joints, inputs, actuators, sites;
 } pp_counts;
 
 // Reads one object of a list. index: its number in the list, with copies; owner: the body whose
@@ -340,8 +323,6 @@ perp_status pp_reader_keep_file(pp_reader *r, const char *name, const perp_scene
 // Writes the values that the options set into a text, in the arena (text.c).
 perp_status pp_scene_set(pp_arena *arena, const perp_scene_load_options *reading, const char **text,
                          size_t *size, perp_error *error);
-// Replaces comments and trailing commas by blanks, so that lines and columns stay (text.c).
-void pp_scene_blank(char *text, size_t size);
 // The parameters of a scene as a sentence: "it has width, height".
 void pp_parameter_list(const json_t *parameters, char *text, size_t size);
 // The triangles of such a file, in scratch.
@@ -381,8 +362,6 @@ perp_vec3 pp_place_direction(const pp_reader *r, perp_vec3 d);
 // Position and rotation of a body at t = 0.
 perp_status pp_initial_pose(pp_reader *r, const perp_body_def *def, perp_vec3 *position,
                             double *angle, perp_quat *rotation);
-// Largest text or file that is read [bytes].
-size_t pp_reading_most(const perp_scene_load_options *reading);
 // The words of a list as "a, b or c".
 void pp_reader_words(const pp_choice *choices, char *text, size_t size);
 

@@ -65,6 +65,14 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
                         c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
+        int undefined = pp_sim_undefined_coupling(sim->model, &s->end);
+        if (undefined >= 0) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "not solved: the function of coupling '%.60s' or a derivative of it is not "
+                     "finite where the step ends; keep its joints away with limits",
+                     sim->model->joint[undefined].name);
+            return PERP_ERR_LIMIT;
+        }
         pp_print(sim->info.remark, sizeof sim->info.remark,
                  "not solved: the error is as large as the motion (residual %.3g m/s, energy "
                  "created %.3g J)",
