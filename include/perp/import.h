@@ -46,9 +46,9 @@ typedef struct perp_import_options {
     bool no_files;                // read no other files: they count as missing
     perp_import_missing missing;  // skip
     bool free_base;               // URDF: the first link is free, not fixed to the ground
-    int visual_triangles;         // most triangles of meshes that are shown; 20000; 0: no visuals
     bool keep_fixed;              // URDF: links on fixed joints are bodies of their own, welded
     bool strict;                  // whatever is not used or was repaired is an error
+    int visual_triangles;         // most triangles of meshes that are shown; 20000; 0: no visuals
     const char *key;              // keyframe to start from; NULL: the first; "": none
     const char
         *package_path;  // directories with the packages of package://NAME/..., separated by ':'

@@ -57,12 +57,12 @@ static perp_status check_options(const perp_import_options *options, perp_error 
     if (!(options->max_mb > 0.0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "import: max_mb must be positive");
     }
-    if (options->visual_triangles < 0) {
-        return pp_fail(error, PERP_ERR_ARGUMENT, "import: visual_triangles must not be negative");
-    }
     if (!perp_import_missing_word((int)options->missing)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "import: %d is no way to treat missing meshes",
                        (int)options->missing);
+    }
+    if (options->visual_triangles < 0) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "import: visual_triangles must not be negative");
     }
     return PERP_OK;
 }

@@ -23,6 +23,15 @@ static const pp_unused unused[] = {
     {"material", NULL, looks, shown},
     {"texture", NULL, looks, shown},
     {"skin", NULL, looks, shown},
+    {"material", "texture", looks, shown},
+    {"material", "texrepeat", looks, shown},
+    {"material", "texuniform", looks, shown},
+    {"material", "emission", looks, shown},
+    {"material", "specular", looks, shown},
+    {"material", "shininess", looks, shown},
+    {"material", "reflectance", looks, shown},
+    {"material", "metallic", looks, shown},
+    {"material", "roughness", looks, shown},
     {"*", "rgba", looks, shown},
     {"mujoco", "model", "names of attached models", "the scene has that of the main one"},
     {"*", "material", looks, shown},
@@ -324,6 +333,7 @@ void pp_mjcf_settings(pp_mjcf *m, pp_xml *root)
         pp_mjcf_meshes(m, root);
         pp_mjcf_materials(m, root);
         pp_mjcf_hfields(m, root);
+        pp_mjcf_materials(m, root);
     }
 }
 

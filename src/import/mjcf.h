@@ -53,9 +53,9 @@ typedef struct pp_mjcf {
     double total_mass, bound_mass, bound_inertia;
     const char *mesh_dir;
     bool strip_path;
-    int64_t shown;  // vertices and triangles of meshes that are only shown
     // <option><flag>
     bool off[PP_MJCF_FLAGS];
+    int64_t shown;       // vertices and triangles of meshes that are only shown
     int objects;         // bodies, joints, geoms and sites, copies included
     const char *suffix;  // of names in copies
     // Of a model that is attached to another
@@ -123,10 +123,10 @@ void pp_mjcf_include(pp_mjcf *m, pp_xml *root);
 void pp_mjcf_meshes(pp_mjcf *m, pp_xml *root);
 // Reads the file of the mesh, once; a file that does not exist marks it as missing.
 void pp_mjcf_mesh_load(pp_mjcf *m, int k);
+void pp_mjcf_hfields(pp_mjcf *m, pp_xml *root);
 // The same of a mesh that is only shown: whatever is wrong with its file marks it as missing.
 void pp_mjcf_mesh_show(pp_mjcf *m, int k);
 void pp_mjcf_materials(pp_mjcf *m, pp_xml *root);
-void pp_mjcf_hfields(pp_mjcf *m, pp_xml *root);
 void pp_mjcf_bodies(pp_mjcf *m, pp_xml *root);
 // Reads <compiler>, defaults and assets of the model below root.
 void pp_mjcf_settings(pp_mjcf *m, pp_xml *root);

@@ -241,8 +241,8 @@ typedef struct pp_robot_sensor {
     X(joint, joints)                                                                               \
     X(geom, geoms)                                                                                 \
     X(mesh, meshes)                                                                                \
-    X(material, materials)                                                                         \
     X(hfield, hfields)                                                                             \
+    X(material, materials)                                                                         \
     X(site, sites)                                                                                 \
     X(tendon, tendons)                                                                             \
     X(actuator, actuators)                                                                         \

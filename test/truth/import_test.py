@@ -33,7 +33,8 @@ MESHES = {'google_robot': 1e-8, 'robotstudio_so101': 1e-8}
 IDLE = ('looks:', 'softness:', "settings of MuJoCo's solver", '<size>', '<custom>', 'user data', 'noise and cutoff',
         'sensors of kind', 'defaults that no element uses', 'tendons without effect', 'inactive equalities',
         'equalities within a rigid group', 'shapes that do not collide', 'names of attached models', '<mesh content_type>',
-        '<mesh maxhullvert>', 'parts of attached models', 'act, mpos and mquat')
+        '<mesh maxhullvert>', 'parts of attached models', 'act, mpos and mquat', 'shapes that are only shown',
+        'further meshes that are only shown')
 MEDIUM = '<option density, viscosity>'
 COLLECTIONS = (('Menagerie', lambda m: m.startswith('mjcf/') and m.split('/')[1] not in ('dm_control', 'gymnasium'), 0.95),
                ('dm_control', lambda m: m.startswith('mjcf/dm_control/'), 0.9),
