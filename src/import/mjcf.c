@@ -333,7 +333,6 @@ void pp_mjcf_settings(pp_mjcf *m, pp_xml *root)
         pp_mjcf_meshes(m, root);
         pp_mjcf_materials(m, root);
         pp_mjcf_hfields(m, root);
-        pp_mjcf_materials(m, root);
     }
 }
 

@@ -65,6 +65,12 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
                        "sim: '%s' cannot be selected: steps choose it internally with 'auto'",
                        def->solver);
     }
+    if (solver && solver->classes == PERP_CLASS_NCP) {
+        return pp_fail(
+            error, PERP_ERR_ARGUMENT,
+            "sim: '%s' is for nonlinear problems (perp_ncp_solve), which steps do not pose",
+            def->solver);
+    }
     // negated comparisons: a NaN is refused
     if (!(def->tolerance > 0.0) || !isfinite(def->tolerance) || !(def->margin >= 0.0) ||
         !isfinite(def->margin) || !(def->theta >= 0.5) || !(def->theta <= 1.0)) {

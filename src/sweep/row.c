@@ -21,6 +21,9 @@ enum { MARK = 0x31775270 };  // "pRw1" on a little-endian machine
 
 size_t perp_sweep_row_room(const perp_sweep *sweep)
 {
+    if (!sweep) {
+        return 0;
+    }
     return sizeof(head) + (size_t)sweep->outputs * sizeof(double) +
            sizeof((perp_sweep_row *)0)->reason + sizeof(uint64_t);
 }
@@ -33,6 +36,9 @@ static uint64_t checksum(const perp_sweep *sweep, const void *bytes, size_t size
 size_t perp_sweep_row_pack(const perp_sweep *sweep, const perp_sweep_row *row, void *bytes,
                            size_t size)
 {
+    if (!sweep || !row || !bytes) {
+        return 0;
+    }
     size_t values = (size_t)sweep->outputs * sizeof(double), reason = strlen(row->reason);
     size_t whole = sizeof(head) + values + reason + sizeof(uint64_t);
     if (size < whole) {
@@ -55,7 +61,7 @@ size_t perp_sweep_row_pack(const perp_sweep *sweep, const perp_sweep_row *row, v
 size_t perp_sweep_row_size(const perp_sweep *sweep, const void *bytes, size_t size)
 {
     head h;
-    if (size < sizeof h) {
+    if (!sweep || !bytes || size < sizeof h) {
         return 0;
     }
     memcpy(&h, bytes, sizeof h);

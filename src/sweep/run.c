@@ -257,9 +257,12 @@ void perp_sweep_row_failed(const perp_sweep *sweep, int64_t index, perp_run_stat
                            const char *reason, perp_sweep_row *row)
 {
     double si[PP_SWEEP_NAMES];
+    if (!sweep || !row) {
+        return;
+    }
     row->index = index;
     row->status = status;
-    pp_print(row->reason, sizeof row->reason, "%s", reason);
+    pp_print(row->reason, sizeof row->reason, "%s", reason ? reason : "");
     pp_sample_point(sweep, index, row->value, si);
     for (int k = sweep->factors; k < sweep->columns; k++) {
         row->value[k] = NAN;
@@ -341,6 +344,9 @@ perp_status perp_sweep_run(const perp_sweep *sweep, int64_t index, const char *d
 
 bool perp_sweep_recorded_always(const perp_sweep *sweep, int64_t index)
 {
+    if (!sweep) {
+        return false;
+    }
     bool wanted = sweep->every > 0 && index % sweep->every == 0;
     for (int k = 0; k < sweep->recordeds; k++) {
         wanted = wanted || sweep->recorded[k] == index;
@@ -352,7 +358,7 @@ bool perp_sweep_recorded_always(const perp_sweep *sweep, int64_t index)
 bool perp_sweep_recorded_after(const perp_sweep *sweep, const perp_sweep_row *row)
 {
     double si[2 * PP_SWEEP_NAMES];
-    if (!sweep->where || row->status > PERP_RUN_VIOLATED) {
+    if (!sweep || !row || !sweep->where || row->status > PERP_RUN_VIOLATED) {
         return false;
     }
     for (int k = 0; k < sweep->columns; k++) {

@@ -209,6 +209,9 @@ perp_status perp_shard_open(const perp_sweep *sweep, const char *dir, const char
 // One call: the system appends all of it or, where the disk is full, a part, which the next reader drops.
 perp_status perp_shard_append(perp_shard *shard, const void *row, size_t size, perp_error *error)
 {
+    if (!shard || !row) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "shard: nothing to append, or nowhere to");
+    }
     ssize_t written = write(shard->file, row, size);
     if (written == (ssize_t)size) {
         return PERP_OK;

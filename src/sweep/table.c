@@ -218,11 +218,14 @@ void perp_sweep_table_destroy(perp_sweep_table *t)
 
 bool perp_sweep_table_has(const perp_sweep_table *t, int64_t index)
 {
-    return index >= 0 && index < t->sweep->runs && t->row[index].shard >= 0;
+    return t && index >= 0 && index < t->sweep->runs && t->row[index].shard >= 0;
 }
 
 void perp_sweep_table_row(const perp_sweep_table *t, int64_t index, perp_sweep_row *row)
 {
+    if (!t || !row) {
+        return;
+    }
     if (!perp_sweep_table_has(t, index) ||
         !perp_sweep_row_unpack(t->sweep, bytes_of(t, &t->row[index]), t->row[index].size, row)) {
         perp_sweep_row_failed(t->sweep, index, PERP_RUN_MISSING, "not run", row);
@@ -231,7 +234,7 @@ void perp_sweep_table_row(const perp_sweep_table *t, int64_t index, perp_sweep_r
 
 int64_t perp_sweep_table_count(const perp_sweep_table *t, perp_run_status status)
 {
-    return status >= 0 && status < PERP_RUN_COUNT ? t->counts[status] : 0;
+    return t && status >= 0 && status < PERP_RUN_COUNT ? t->counts[status] : 0;
 }
 
 const perp_sweep *pp_sweep_table_sweep(const perp_sweep_table *t)

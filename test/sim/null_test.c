@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 400, NAME = 64 };
+enum { MOST = 500, NAME = 64 };
 static char called[MOST][NAME];
 static int count, failures;
 
@@ -171,6 +171,7 @@ static void models(void **state)
     HARMLESS(perp_builder_set_gravity(NULL, (perp_vec3){0}));
     IS(perp_builder_add_body(NULL, NULL).i, -1);
     IS(perp_builder_add_shape(NULL, BODY, NULL).i, -1);
+    IS(perp_builder_add_visual(NULL, BODY, NULL).i, -1);
     HARMLESS(perp_builder_add_pair(NULL, NULL));
     HARMLESS(perp_builder_add_exclusion(NULL, BODY, BODY));
     HARMLESS(perp_builder_add_contact(NULL, NULL));
@@ -213,6 +214,8 @@ static void models(void **state)
     IS(perp_model_joint(NULL, NULL).i, -1);
     EMPTY(perp_model_body_name(NULL, BODY));
     EMPTY(perp_model_shape_name(NULL, SHAPE));
+    IS(perp_model_visuals(NULL), 0);
+    EMPTY(perp_model_visual_name(NULL, (perp_visual){0}));
     IS(perp_model_shape_body(NULL, SHAPE).i, -1);
     IS(perp_model_shape_colour(NULL, SHAPE), -1);
     EMPTY(perp_model_joint_name(NULL, JOINT));
@@ -408,6 +411,8 @@ static void scenes(void **state)
     HARMLESS(perp_import_destroy(NULL));
     EMPTY(perp_import_text(NULL, &size));
     IS(perp_import_notes(NULL, &n), NULL);
+    IS(perp_import_missing_word(99), NULL);
+    EMPTY(perp_import_report(NULL));
     REFUSED(perp_scene_load(NULL, NULL, &scene, &error));
     REFUSED(perp_scene_load("x", NULL, NULL, NULL));
     REFUSED(perp_scene_load_with(NULL, NULL, NULL, &scene, &error));
@@ -425,6 +430,10 @@ static void scenes(void **state)
     EMPTY(perp_scene_text(NULL, &size));
     IS(perp_scene_files(NULL, &n), NULL);
     IS(perp_scene_parameters(NULL, &n), NULL);
+    IS(perp_scene_report(NULL), NULL);  // as of a scene that was not imported
+    int64_t steps = 0;
+    REFUSED(perp_scene_schedule(0.0, 1.0, 0.1, NULL, NULL));
+    REFUSED(perp_scene_schedule(0.0, 1.0, 0.0, &steps, NULL));
     REFUSED(perp_scene_write(NULL, "x", &error));
     HARMLESS(perp_scene_settings_default());
     perp_scene *made = NULL;
@@ -463,6 +472,7 @@ static void recordings(void **state)
     EMPTY(perp_recording_about(NULL)->name);
     EMPTY(perp_recording_body(NULL, BODY).name);
     EMPTY(perp_recording_shape(NULL, SHAPE).name);
+    EMPTY(perp_recording_visual(NULL, (perp_visual){0}).name);
     EMPTY(perp_recording_joint(NULL, JOINT).name);
     EMPTY(perp_recording_input_name(NULL, (perp_input){0}));
     EMPTY(perp_recording_actuator(NULL, (perp_actuator){0}).name);
@@ -481,12 +491,57 @@ static void recordings(void **state)
     HARMLESS(perp_plot_name(-1));
     REFUSED(perp_plot_write(NULL, "x", NULL, NULL, &error));
     REFUSED(perp_plot_write_comparison(NULL, NULL, "x", NULL, &error));
+    REFUSED(perp_plot_write_sweep(NULL, "x", NULL, &error));
     HARMLESS(perp_replay_default());
     REFUSED(perp_replay_create(NULL, NULL, NULL, &replay, &error));
     HARMLESS(perp_replay_destroy(NULL));
     EMPTY(perp_replay_text(NULL, &size));
     HARMLESS(perp_replay_frame_counts(NULL, &n, &n));
     REFUSED(perp_replay_save(NULL, "x", &error));
+    assert_int_equal(failures, 0);
+}
+
+static void sweeps(void **state)
+{
+    (void)state;
+    perp_sweep *sweep = NULL;
+    perp_shard *shard = NULL;
+    perp_sweep_table *table = NULL;
+    perp_sweep_row row = {0};
+    char bytes[8] = {0};
+    double value = 0.0;
+    int n = 0;
+    IS(perp_run_status_word(99), NULL);
+    REFUSED(perp_sweep_load(NULL, NULL, NULL, &sweep, &error));
+    REFUSED(perp_sweep_load("x", NULL, NULL, NULL, NULL));
+    REFUSED(perp_sweep_parse(NULL, "{}", 2, NULL, NULL, &sweep, &error));
+    REFUSED(perp_sweep_parse("x", NULL, 2, NULL, NULL, &sweep, NULL));
+    HARMLESS(perp_sweep_destroy(NULL));
+    EMPTY(perp_sweep_name(NULL));
+    EMPTY(perp_sweep_description(NULL));
+    IS(perp_sweep_runs(NULL), 0);
+    IS(perp_sweep_columns(NULL, &n), NULL);
+    IS(perp_sweep_parameters(NULL), 0);
+    HARMLESS(perp_sweep_limit(NULL));
+    IS(perp_sweep_identity(NULL), 0);
+    REFUSED(perp_sweep_point(NULL, 0, &value));
+    REFUSED(perp_sweep_run(NULL, 0, NULL, NULL, &row));
+    HARMLESS(perp_sweep_row_failed(NULL, 0, (perp_run_status)0, NULL, NULL));
+    IS(perp_sweep_recorded_always(NULL, 0), false);
+    IS(perp_sweep_recorded_after(NULL, NULL), false);
+    IS(perp_sweep_row_room(NULL), 0);
+    IS(perp_sweep_row_pack(NULL, NULL, bytes, sizeof bytes), 0);
+    IS(perp_sweep_row_size(NULL, bytes, sizeof bytes), 0);
+    IS(perp_sweep_row_unpack(NULL, bytes, sizeof bytes, &row), false);
+    REFUSED(perp_shard_open(NULL, "x", "x", false, &shard, &error));
+    REFUSED(perp_shard_append(NULL, bytes, sizeof bytes, &error));
+    IS(perp_shard_close(NULL, &error), PERP_OK);
+    REFUSED(perp_sweep_table_read(NULL, "x", NULL, &table, &error));
+    HARMLESS(perp_sweep_table_destroy(NULL));
+    IS(perp_sweep_table_has(NULL, 0), false);
+    HARMLESS(perp_sweep_table_row(NULL, 0, &row));
+    IS(perp_sweep_table_count(NULL, (perp_run_status)0), 0);
+    REFUSED(perp_sweep_table_write(NULL, "x", &error));
     assert_int_equal(failures, 0);
 }
 
@@ -520,15 +575,11 @@ static void none_is_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comp),
-        cmocka_unit_test(problems),
-        cmocka_unit_test(models),
-        cmocka_unit_test(builders),
-        cmocka_unit_test(sims),
-        cmocka_unit_test(trees),
-        cmocka_unit_test(scenes),
-        cmocka_unit_test(recordings),
-        cmocka_unit_test(none_is_left_out),
+        cmocka_unit_test(comp),   cmocka_unit_test(problems),
+        cmocka_unit_test(models), cmocka_unit_test(builders),
+        cmocka_unit_test(sims),   cmocka_unit_test(trees),
+        cmocka_unit_test(scenes), cmocka_unit_test(recordings),
+        cmocka_unit_test(sweeps), cmocka_unit_test(none_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

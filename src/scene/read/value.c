@@ -423,14 +423,20 @@ static perp_status read_choice(pp_reader *r, const pp_field *field, const json_t
     return pp_reader_refuse(r, field->key, due, value);
 }
 
-// Solvers of complete problems only; PERP_CLASS_STEP marks those that a step uses by itself.
+// Solvers of the problems of a step: PERP_CLASS_STEP marks those that a step uses by itself, and PERP_CLASS_NCP alone
+// those of nonlinear problems, which a step does not pose.
+static bool solves_steps(const perp_solver_card *card)
+{
+    return !(card->classes & PERP_CLASS_STEP) && card->classes != PERP_CLASS_NCP;
+}
+
 static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t *value,
                                const char **to)
 {
     char due[160] = "auto";
     const char *word = json_string_value(value);
     const perp_solver_card *asked = word ? perp_solver_find(word) : NULL;
-    if (asked && !(asked->classes & PERP_CLASS_STEP)) {
+    if (asked && solves_steps(asked)) {
         *to = word;
         return PERP_OK;
     }
@@ -438,12 +444,12 @@ static perp_status read_solver(pp_reader *r, const pp_field *field, const json_t
     const char *last = NULL;
     for (int k = 0; k < perp_solver_count(); k++) {
         const perp_solver_card *card = perp_solver_at(k);
-        last = card->classes & PERP_CLASS_STEP ? last : card->name;
+        last = solves_steps(card) ? card->name : last;
     }
     for (int k = 0; k < perp_solver_count(); k++) {
         size_t used = strlen(due);
         const perp_solver_card *card = perp_solver_at(k);
-        if (strcmp(card->name, "auto") != 0 && !(card->classes & PERP_CLASS_STEP)) {
+        if (strcmp(card->name, "auto") != 0 && solves_steps(card)) {
             pp_print(due + used, sizeof due - used, "%s%s", card->name == last ? " or " : ", ",
                      card->name);
         }
