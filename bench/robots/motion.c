@@ -145,14 +145,13 @@ static void print(perp_sim *sim, const motion *m, double h, double before, doubl
     if (perp_sim_tree_size(sim, &nq, &nv) < 0) {
         perp_sim_state_size(sim, &nq, &nv);
     }
-    (void)printf(
-        "{\"dof\": %d, \"h\": %.6g, \"steps\": %d, \"certified\": %d, \"contacts\": %d, "
-        "\"contacts_most\": %d, \"mean\": %.2f, \"worst\": %.2f, \"worst_at\": %.4g, "
-        "\"residual\": %.2e, \"height\": %.4g, \"height_end\": %.4g, \"moved\": %.3e, "
-        "\"speed\": %.3e, ",
-        nv, h, m->steps, m->certified, m->contacts_last, m->contacts_most,
-        m->steps > 0 ? m->cpu / m->steps : 0.0, m->worst, m->worst_at, m->residual, before, now,
-        first, speed);
+    (void)printf("{\"dof\": %d, \"h\": %.6g, \"steps\": %d, \"certified\": %d, \"contacts\": %d, "
+                 "\"contacts_most\": %d, \"mean\": %.2f, \"worst\": %.2f, \"worst_at\": %.4g, "
+                 "\"residual\": %.2e, \"height\": %.4g, \"height_end\": %.4g, \"moved\": %.3e, "
+                 "\"speed\": %.3e, ",
+                 nv, h, m->steps, m->certified, m->contacts_last, m->contacts_most,
+                 m->steps > 0 ? m->cpu / m->steps : 0.0, m->worst, m->worst_at, m->residual, before,
+                 now, first, speed);
     print_text("reason", m->reason);
     if (list) {
         (void)printf(", \"moves\": [");

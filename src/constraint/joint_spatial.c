@@ -191,6 +191,7 @@ static int threaded(const pp_row_builder *k, int joint, const axis_triad *w, pp_
 int pp_joint_equations_spatial(const pp_row_builder *k, int joint, pp_row *row)
 {
     const pp_joint *j = &k->model->joint[joint];
+    // the most common loop, where values alone are asked for: no triad, no rows
     if (j->kind == PERP_JOINT_SPHERICAL && k->values_only) {
         perp_vec3 off = pp_sub(pp_point(&k->poses->body[j->b], j->r_B),
                                pp_point(&k->poses->body[j->a], j->r_A));

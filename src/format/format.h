@@ -82,7 +82,7 @@ typedef struct pp_draft {
     perp_problem *made;  // a nonlinear problem, complete already; NULL: none
 } pp_draft;
 
-#define PP_KINDS "lcp, mlcp, boxlcp, relay, fc, gfc, rfc or grfc"
+#define PP_KINDS      "lcp, mlcp, boxlcp, relay, fc, gfc, rfc or grfc"
 #define PP_JSON_KINDS "lcp, mlcp, boxlcp, relay, ncp, fc, gfc, rfc or grfc"
 // The kind of that name; NULL: there is none.
 const char *pp_draft_kind(const char *word, size_t length);

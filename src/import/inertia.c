@@ -57,6 +57,7 @@ void pp_robot_principal(const pp_mat3 *A, double out[3], pp_mat3 *axes)
             if (m[p][q] == 0.0) {
                 continue;
             }
+            // t = tan of the angle that makes m[p][q] vanish, the smaller one of the two
             double theta = 0.5 * (m[q][q] - m[p][p]) / m[p][q];
             double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
             double c = 1.0 / sqrt(t * t + 1.0), s = t * c, shift = t * m[p][q];

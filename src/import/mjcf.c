@@ -181,6 +181,7 @@ static void apply_flags(pp_mjcf *m)
 {
     pp_robot *robot = m->robot;
     const bool *off = m->off;
+    // "constraint" stands for limits, friction, contact and equalities, "passive" for springs and dampers
     bool all = off[PP_OFF_CONSTRAINT], passive = off[PP_OFF_PASSIVE];
     bool limit = all || off[PP_OFF_LIMIT], friction = all || off[PP_OFF_FRICTION];
     bool spring = passive || off[PP_OFF_SPRING], damper = passive || off[PP_OFF_DAMPER];

@@ -470,8 +470,8 @@ static void read_attached(pp_mjcf *m, pp_xml *at, const mjcf_place *p)
             found = true;
         }
         // What else the world of that model has stays where it is.
-        for (pp_xml *rest = world->child; rest && name; rest = rest->next) {
-            if (!rest->seen) {
+        for (pp_xml *rest = world->child; rest; rest = rest->next) {
+            if (name && !rest->seen) {
                 pp_xml_see_all(rest);
                 pp_report_add(m->report, PERP_IMPORT_NOT_USED, rest,
                               "parts of attached models beside the body that is attached",

@@ -114,6 +114,7 @@ static void read_spring(const pp_mjcf_view *v, pp_robot_tendon *tendon)
     tendon->friction = pp_mjcf_real(v, "frictionloss", 0.0);
     int count = pp_mjcf_reals(v, "springlength", 1, 2, x);
     if ((count == 0 || x[0] < 0.0) && tendon->stiffness > 0.0) {
+        // q: every joint where its own spring is relaxed (springref)
         double *q = pp_robot_relaxed(robot);
         pp_pose *pose = PP_ARRAY(v->m->arena, pp_pose, robot->bodies);
         if (!q || !pose) {
@@ -371,8 +372,8 @@ static double *read_state(const pp_mjcf_view *v, const char *name, mjcf_places p
         pp_mjcf_memory(v->m);
         return NULL;
     }
-    for (int k = 0; base && k < places.total; k++) {
-        x[k] = base[k];
+    if (base) {
+        memcpy(x, base, (size_t)places.total * sizeof *x);
     }
     int found = pp_xml_numbers(text, x + places.first, places.count);
     if (found != places.count) {
@@ -437,6 +438,7 @@ static void read_key(pp_mjcf *m, pp_xml *at)
     const char *name = pp_xml_value(at, "name");
     *key = (pp_robot_key){.name = name ? pp_mjcf_full_name(m, name) : "", .at = at};
     key->time = pp_mjcf_real(&v, "time", 0.0);
+    // a key of an attached model has its own joints and actuators only
     mjcf_places places[3];
     find_places(m, &places[0], &places[1], &places[2]);
     key->qpos = read_state(&v, "qpos", places[0], pp_robot_reference(m->robot));
@@ -472,6 +474,7 @@ static void read_sensor(pp_mjcf *m, pp_xml *at)
                                 .site = -1,
                                 .at = at};
     at->seen = true;
+    // the attribute that names the object depends on the kind; a sensor has one of them
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const char *object = pp_xml_value(at, objects[k]);
         sensor->object = object ? pp_mjcf_full_name(m, object) : sensor->object;

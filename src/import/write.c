@@ -27,6 +27,7 @@ const char *pp_write_name(pp_robot_writer *w, pp_robot_list list, const char *na
         pp_write_memory(w);
         return "";
     }
+    // a name that is taken gets a number at its end
     for (int k = 0; k < 100000; k++) {
         char tail[16] = "";
         if (k > 0) {
@@ -254,6 +255,7 @@ static void put_joints(pp_robot_writer *w)
                             "scenes have these for joints with one coordinate");
         }
     }
+    // links that were kept as bodies of their own are welded to what carries them
     for (int i = 1; i < robot->bodies; i++) {
         if (robot->body[i].carrier == i && robot->body[i].joints == 0 &&
             !pp_write_still(robot, i)) {

@@ -55,6 +55,7 @@ static bool actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuato
                         "scenes have linear ones");
         return false;
     }
+    // written as a force that depends on the input
     if (actuator->drive == PP_ROBOT_ON_SITE) {
         bool plain = actuator->bias[0] == 0.0 && actuator->time_constant == 0.0;
         if (!plain) {
@@ -147,10 +148,10 @@ static void note_shared_limits(pp_robot_writer *w)
     const pp_robot *robot = w->robot;
     for (int j = 0; j < robot->joints; j++) {
         int count = 0;
-        for (int k = 0; k < robot->actuators && robot->joint[j].force.set; k++) {
+        for (int k = 0; k < robot->actuators; k++) {
             count += drives(robot, &robot->actuator[k], j);
         }
-        if (count > 1) {
+        if (count > 1 && robot->joint[j].force.set) {
             pp_report_add(w->report, PERP_IMPORT_ASSUMED, robot->joint[j].at,
                           "actuatorfrcrange of joints with several actuators limits each of them",
                           "in MuJoCo it limits their sum");

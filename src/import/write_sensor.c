@@ -275,6 +275,7 @@ static void put_key_bodies(pp_robot_writer *w, const double *v, const pp_pose *p
         pp_text_quat(&w->t, pp_matrix_quat(&X->R));
         perp_vec3 V = {0.0, 0.0, 0.0}, W = {0.0, 0.0, 0.0};
         if (v) {
+            // qvel: velocity of the body's origin in the world, angular velocity in its own axes
             const double *x = v + joint->dof;
             W = pp_mul(&X->R, pp_vec(x[3], x[4], x[5]));
             V = pp_add(pp_vec(x[0], x[1], x[2]), pp_cross(W, pp_mul(&X->R, com)));
@@ -333,6 +334,7 @@ void pp_write_keyframes(pp_robot_writer *w)
         }
         char name[40];
         pp_print(name, sizeof name, "key%d", k);
+        // a keyframe without positions has those that the scene starts from
         const double *q = key->qpos ? key->qpos : w->q0;
         pp_robot_poses(robot, q, pose, NULL);
         pp_write_next(w, pp_write_name(w, PP_ROBOT_LIST_key, *key->name ? key->name : name));

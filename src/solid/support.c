@@ -65,6 +65,7 @@ static int climb(const pp_hull *hull, perp_vec3 d)
             }
         }
     } while (at != from);
+    // the plateau: vertices within the slack, met along edges
     double low = most - hull->slack * pp_length(d);
     plateau met = {1, {at}};
     for (int i = 0; i < met.count; i++) {

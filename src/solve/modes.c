@@ -394,7 +394,8 @@ static void move_impulses(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         double *pt = impulses_t(s, c), u[PP_MODE_ROWS] = {0.0};
         bool closed = c->mode == PP_MODE_STICK || c->mode == PP_MODE_SLIP;
-        for (int k = 0; closed && k <= c->size; k++) {
+        int rows = closed ? c->size + 1 : 0;
+        for (int k = 0; k < rows; k++) {
             u[k] = step_rate(s, c, k);
         }
         *c->p += c->c[0] - c->stiffness * u[0];

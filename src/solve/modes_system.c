@@ -240,7 +240,8 @@ static void add_closed(pp_modes *s, const pp_mode_contact *c)
     memcpy(l, c->n->J, (size_t)c->count * sizeof l[0]);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
-        for (int k = 0; f->slips && k < f->size; k++) {
+        int rows = f->slips ? f->size : 0;
+        for (int k = 0; k < rows; k++) {
             const pp_row *t = &c->t[f->first - 1 + k];
             for (int b = 0; b < c->count; b++) {
                 for (int v = 0; v < PP_BODY_NV; v++) {

@@ -146,7 +146,8 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
     memcpy(l, c->J, (size_t)n * sizeof *l);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
-        for (int k = 0; f->slips && k < f->size; k++) {
+        int rows = f->slips ? f->size : 0;
+        for (int k = 0; k < rows; k++) {
             pp_axpy(n, f->grip * f->e[k], c->J + (size_t)(f->first + k) * (size_t)n, l);
         }
     }
