@@ -44,15 +44,21 @@ bool sweep_interrupted(void)
 // "3/8": the third of eight parts.
 static cli_exit read_shard(command *c)
 {
-    int used = 0;
+    const long long most = 999999999;
+    char *slash = NULL, *end = NULL;
     c->part = c->parts = 1;
-    if (c->options.shard &&
-        (sscanf(c->options.shard, "%9d/%9d%n", &c->part, &c->parts, &used) != 2 ||
-         c->options.shard[used] || c->part < 1 || c->part > c->parts)) {
+    if (!c->options.shard) {
+        return CLI_FINE;
+    }
+    long long part = strtoll(c->options.shard, &slash, 10);
+    long long parts = *slash == '/' ? strtoll(slash + 1, &end, 10) : 0;
+    if (part < 1 || part > parts || parts > most || !end || *end) {
         return cli_complain(
             "sweep: --shard: expected K/N with 1 <= K <= N, such as 3/8, not '%.40s'",
             c->options.shard);
     }
+    c->part = (int)part;
+    c->parts = (int)parts;
     return CLI_FINE;
 }
 

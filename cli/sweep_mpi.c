@@ -12,6 +12,7 @@
 #include "sweep.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,8 +29,9 @@ int sweep_mpi_size(void)
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         const char *text = getenv(names[k]);
-        if (text && atoi(text) > 1) {
-            return atoi(text);
+        long long size = text ? strtoll(text, NULL, 10) : 0;
+        if (size > 1 && size < INT_MAX) {
+            return (int)size;
         }
     }
     return 1;

@@ -114,14 +114,15 @@ static void limit_time(double used, double seconds)
 static void limit_memory(double megabytes)
 {
 #if !defined(SANITIZED)
-    double pages = 0.0;
+    char line[64] = "";
     FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%lf", &pages) != 1) {
-        pages = 0.0;
-    }
     if (file) {
+        if (!fgets(line, sizeof line, file)) {
+            line[0] = '\0';
+        }
         fclose(file);
     }
+    double pages = strtod(line, NULL);
     double most = pages * (double)sysconf(_SC_PAGESIZE) + 1e6 * megabytes;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && most < 1e18) {

@@ -96,7 +96,7 @@ bool bind_host_stop(void *user);
 void bind_host_clear(bind_host *host);
 
 // Threads that wait for work. They belong to one process: a child made by fork starts its own.
-void bind_team_run(bind_team **team, int count, void (*task)(void *arg, int i), void *arg);
+void bind_team_run(bind_team **at, int count, void (*task)(void *arg, int i), void *arg);
 void bind_team_destroy(bind_team *team);
 
 // ── Scenes ───────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +148,7 @@ typedef struct bind_action {
     double value[BIND_VALUES];
 } bind_action;
 
-perp_status bind_perform(perp_sim *sim, const bind_action *action);
+perp_status bind_perform(perp_sim *sim, const bind_action *x);
 int bind_action_values(int kind);
 
 // The actions since the sim was made, or since a state was set, for a recording that begins there.
@@ -163,7 +163,7 @@ typedef struct bind_history {
     bool lost;  // it became too large
 } bind_history;
 
-void bind_history_add(bind_history *history, const bind_action *action);
+void bind_history_add(bind_history *h, const bind_action *x);
 void bind_history_restart(bind_history *history, void *start, size_t size);
 void bind_history_clear(bind_history *history);
 // Repeats all of it on another sim; each: called after every step.

@@ -250,17 +250,22 @@ static bool enter(pool *self)
 // ── Calls ────────────────────────────────────────────────────────────────────────────────────────
 
 // The texts of rows that failed: {row: text}.
+static bool add_failure(PyObject *table, int row, const char *why)
+{
+    PyObject *key = PyLong_FromLong(row), *text = PyUnicode_FromString(why);
+    bool added = key && text && PyDict_SetItem(table, key, text) == 0;
+    Py_XDECREF(key);
+    Py_XDECREF(text);
+    return added;
+}
+
+// The texts are freed, also after a failure.
 static PyObject *failures(job *j)
 {
     PyObject *table = PyDict_New();
     for (int row = 0; row < j->rows; row++) {
-        if (table && j->text[row]) {
-            PyObject *key = PyLong_FromLong(row), *text = PyUnicode_FromString(j->text[row]);
-            if (!key || !text || PyDict_SetItem(table, key, text) < 0) {
-                Py_CLEAR(table);
-            }
-            Py_XDECREF(key);
-            Py_XDECREF(text);
+        if (table && j->text[row] && !add_failure(table, row, j->text[row])) {
+            Py_CLEAR(table);
         }
         free(j->text[row]);
         j->text[row] = NULL;
@@ -275,6 +280,7 @@ static PyObject *run(pool *self, job *j)
     j->caller = &caller;
     j->text = calloc((size_t)j->rows + 1, sizeof(char *));
     if (!j->text) {
+        j->caller = NULL;
         return PyErr_NoMemory();
     }
     atomic_init(&j->next, 0);
@@ -290,6 +296,7 @@ static PyObject *run(pool *self, job *j)
     }
     PyObject *result = failures(j);
     free(j->text);
+    j->caller = NULL;
     if (PyErr_Occurred()) {
         Py_CLEAR(result);
     }

@@ -52,7 +52,8 @@ static void aim_space(const camera *c, picture *p)
     double aspect = (double)p->width / (double)p->height;
     for (int k = 0; k < p->width * p->height; k++) {
         double x = (2.0 * (k % p->width + 0.5) / p->width - 1.0) * c->half_height * aspect;
-        double y = (1.0 - 2.0 * (k / p->width + 0.5) / p->height) * c->half_height;
+        int line = k / p->width;
+        double y = (1.0 - 2.0 * (line + 0.5) / p->height) * c->half_height;
         double d[3];
         for (int i = 0; i < 3; i++) {
             d[i] = c->forward[i] + x * c->right[i] + y * c->up[i];
@@ -124,7 +125,8 @@ static void aim_plane(const camera *c, picture *p)
     double pixel = 2.0 * c->half_height / p->height, aspect = (double)p->width / p->height;
     for (int k = 0; k < p->width * p->height; k++) {
         double x = (2.0 * (k % p->width + 0.5) / p->width - 1.0) * c->half_height * aspect;
-        double y = (1.0 - 2.0 * (k / p->width + 0.5) / p->height) * c->half_height;
+        int line = k / p->width;
+        double y = (1.0 - 2.0 * (line + 0.5) / p->height) * c->half_height;
         p->ray[k] = perp_ray_default();
         // along the diagonal of the pixel, so that lines in any direction but one are met
         p->ray[k].origin_W =

@@ -79,10 +79,10 @@ static PyObject *report(perp_status status, const perp_comp_info *info, perp_sta
 // solve_mcp(solver, A, b, lower, upper, options, z, ray)
 PyObject *bind_solve_mcp(PyObject *module, PyObject *args)
 {
-    PyObject *A_object = NULL, *in[3] = {NULL}, *table = NULL, *out[2] = {NULL};
+    PyObject *matrix_object = NULL, *in[3] = {NULL}, *table = NULL, *out[2] = {NULL};
     const char *solver = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "sOOOOO!OO", &solver, &A_object, &in[0], &in[1], &in[2],
+    if (!PyArg_ParseTuple(args, "sOOOOO!OO", &solver, &matrix_object, &in[0], &in[1], &in[2],
                           &PyTuple_Type, &table, &out[0], &out[1])) {
         return NULL;
     }
@@ -96,7 +96,7 @@ PyObject *bind_solve_mcp(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "b: too large a problem");
         fine = false;
     }
-    fine = fine && matrix_get(A_object, "A", (int)n, (int)n, &A) &&
+    fine = fine && matrix_get(matrix_object, "A", (int)n, (int)n, &A) &&
            bind_array_get(in[1], "lower", 'd', in[1] == Py_None ? -1 : n, false, &a[1]) &&
            bind_array_get(in[2], "upper", 'd', in[2] == Py_None ? -1 : n, false, &a[2]) &&
            bind_array_get(out[0], "z", 'd', n, true, &a[3]) &&
