@@ -107,6 +107,9 @@ static perp_status check_strict(const perp_import *import, perp_error *error)
 {
     int count = 0;
     const perp_import_note *first = NULL;
+    if (!import->note) {
+        return PERP_OK;
+    }
     for (int k = 0; k < import->notes; k++) {
         const perp_import_note *note = &import->note[k];
         bool bad = note->kind == PERP_IMPORT_NOT_USED || note->kind == PERP_IMPORT_REPAIRED;

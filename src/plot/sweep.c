@@ -217,7 +217,7 @@ perp_status perp_plot_write_sweep(const char *from, const char *dir, const perp_
     draft *d = arena ? PP_ZEROS(arena, draft, 1) : NULL;
     perp_status status = d ? pp_sweep_results_read(path, env, arena, &d->results, error)
                            : pp_fail(error, PERP_ERR_MEMORY, "not enough memory for figures");
-    if (status == PERP_OK) {
+    if (d && status == PERP_OK) {
         status = write_all(d, from, dir, arena, env, error);
         perp_sweep_destroy(d->results.sweep);
     }
