@@ -108,7 +108,7 @@ static perp_status check_strict(const perp_import *import, perp_error *error)
     int count = 0;
     const perp_import_note *first = NULL;
     if (!import->note) {
-        return PERP_OK;
+        return PERP_OK;  // nothing was noted
     }
     for (int k = 0; k < import->notes; k++) {
         const perp_import_note *note = &import->note[k];

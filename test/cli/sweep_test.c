@@ -173,17 +173,17 @@ static void pause_ms(int ms)
 // The n-th child of a process; 0: there is none (yet).
 static pid_t child_of(pid_t pid, int n)
 {
-    char path[100];
-    int child = 0;
+    char path[100], line[400] = "", *at = line;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *file = fopen(path, "r");
-    for (int k = 0; k <= n && file; k++) {
-        if (fscanf(file, "%d", &child) != 1) {
-            child = 0;
-        }
-    }
     if (file) {
+        at = fgets(line, sizeof line, file) ? line : "";
         fclose(file);
+    }
+    // strtoll gives 0 at the end of the list
+    pid_t child = 0;
+    for (int k = 0; k <= n; k++) {
+        child = (pid_t)strtoll(at, &at, 10);
     }
     return child;
 }
