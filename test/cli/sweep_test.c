@@ -177,7 +177,9 @@ static pid_t child_of(pid_t pid, int n)
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *file = fopen(path, "r");
     if (file) {
-        at = fgets(line, sizeof line, file) ? line : "";
+        if (!fgets(line, sizeof line, file)) {
+            line[0] = '\0';
+        }
         fclose(file);
     }
     // strtoll gives 0 at the end of the list
