@@ -98,8 +98,12 @@ static const char *json_value(pp_arena *arena, const char *value)
     }
     // In brackets, since a JSON text is an array or an object.
     pp_print(text, length + 3, "[%s]", value);
-    if (pp_json_parse(text, length + 2, arena, &root, &ignored) == PERP_OK &&
-        json_array_size(root) == 1 && json_is_number(json_array_get(root, 0))) {
+    perp_status status = pp_json_parse(text, length + 2, arena, &root, &ignored);
+    if (status == PERP_ERR_MEMORY) {
+        return NULL;
+    }
+    if (status == PERP_OK && json_array_size(root) == 1 &&
+        json_is_number(json_array_get(root, 0))) {
         pp_print(text, length + 1, "%s", value);
         return text;
     }
