@@ -806,7 +806,7 @@ perp_status pp_sweep_read(const char *text, size_t size, const perp_env *env, pe
         } else {
             status = pp_json_parse(plain, size, scratch, &root, error);
         }
-        if (status == PERP_OK) {
+        if (status == PERP_OK && root) {
             status = read_root(r, root);
         }
     }

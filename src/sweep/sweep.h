@@ -144,7 +144,7 @@ struct perp_sweep {
 };
 
 // Reads the text of a sweep without its scene: enough for tables and figures (file.c).
-perp_status pp_sweep_read(const char *text, size_t size, const perp_env *env, perp_sweep **sweep,
+perp_status pp_sweep_read(const char *text, size_t size, const perp_env *env, perp_sweep **out,
                           perp_error *error);
 // The value of a factor or output in SI from that in its unit, and back.
 double pp_sweep_to_si(const pp_measure *measure, double value);
@@ -158,4 +158,4 @@ typedef struct pp_sweep_results {
     unsigned char *status;
 } pp_sweep_results;
 perp_status pp_sweep_results_read(const char *path, const perp_env *env, pp_arena *arena,
-                                  pp_sweep_results *results, perp_error *error);
+                                  pp_sweep_results *out, perp_error *error);
