@@ -114,7 +114,8 @@ static void obstacle_agrees_with_the_linear_solvers(void **state)
         40);  // linear problems that ask for more accuracy than it has take lemke hundreds of pivots
     g->load = -8.0;
     for (int j = 0; j < g->n; j++) {
-        double x = (j % g->m + 1) * g->h - 0.5, y = (j / g->m + 1.0) * g->h - 0.5;
+        int line = j / g->m;
+        double x = (j % g->m + 1) * g->h - 0.5, y = (line + 1.0) * g->h - 0.5;
         g->lower[j] = -0.2 - x * x - y * y;
     }
     perp_ncp ncp = grid_ncp(g);

@@ -259,10 +259,11 @@ static void boxes(void **state)
     // b^2 + c^2 = 0.13 and so on: sides 0.1, 0.2 and 0.3 m.
     const char *size = strstr(perp_import_text(import, NULL), "\"kind\": \"box\", \"size\": [");
     assert_non_null(size);
-    double x[3] = {0.0, 0.0, 0.0};
-    assert_int_equal(sscanf(strchr(size, '[') + 1, "%lf, %lf, %lf", &x[0], &x[1], &x[2]), 3);
+    const char *at = strchr(size, '[') + 1;
     for (int k = 0; k < 3; k++) {
-        assert_true(fabs(x[k] - 0.1 * (k + 1)) < 1e-12);
+        char *end = NULL;
+        assert_true(fabs(strtod(at, &end) - 0.1 * (k + 1)) < 1e-12);
+        at = end + 1;  // beyond the comma
     }
     assert_true(has_note(import, PERP_IMPORT_ASSUMED, "boxes in place"));
     perp_import_destroy(import);

@@ -203,7 +203,8 @@ static void support_along_edges(void **state)
         bool prism = seed % 2, floats = seed % 3 == 0;
         pp_mat3 R = random_rotation(&r);
         for (int k = 0; k < COUNT; k++) {
-            double angle = 0.031415926535897932 * (k / 2);
+            int corner = k / 2;
+            double angle = 0.031415926535897932 * corner;
             perp_vec3 x = pp_vec(cos(angle), sin(angle), k % 2 ? 0.1 : -0.1);
             if (!prism) {
                 x = pp_unit(pp_vec(rng_normal(&r), rng_normal(&r), 3.0 * rng_normal(&r)), x);
@@ -228,7 +229,7 @@ static void support_along_edges(void **state)
                 farthest = reach > most ? h->vertex[i] : farthest;
                 most = reach > most ? reach : most;
             }
-            CHECK(memcmp(&found, &farthest, sizeof found) == 0, seed);
+            CHECK(found.x == farthest.x && found.y == farthest.y && found.z == farthest.z, seed);
         }
     }
 }
