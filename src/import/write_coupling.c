@@ -264,6 +264,9 @@ void pp_write_coupling(pp_robot_writer *w, const pp_robot_equality *equality)
         if (pair) {
             put_spans(w, equality->b);
         }
+        if (w->status < 0) {
+            return;
+        }
     }
     put_polynomial(w, equality, &first, pair ? &second : NULL);
 }
@@ -321,9 +324,12 @@ static void put_tendon(pp_robot_writer *w, int k)
     // The expression is written apart, since it becomes a string.
     pp_text sum = {.arena = w->robot->arena};
     put_spans(w, k);
+    if (w->status < 0) {
+        return;  // spans have no names then
+    }
     put_length(w, &sum, tendon);
     w->t.infinite = w->t.infinite || sum.infinite;
-    if (sum.failed || w->status < 0) {
+    if (sum.failed) {
         pp_write_memory(w);
         return;
     }
