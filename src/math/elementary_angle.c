@@ -153,12 +153,12 @@ double pp_sin(double x)
     if (fabs(x) < 0x1p-27) {
         return x;
     }
-    return isfinite(x) ? sine_of(reduce(x)).hi : NAN;
+    return isfinite(x) ? sine_of(reduce(x)).hi : (double)NAN;
 }
 
 double pp_cos(double x)
 {
-    return isfinite(x) ? cosine_of(reduce(x)).hi : NAN;
+    return isfinite(x) ? cosine_of(reduce(x)).hi : (double)NAN;
 }
 
 double pp_tan(double x)
@@ -253,8 +253,8 @@ double pp_atan(double x)
 static pp_dd cofactor(double x)
 {
     pp_dd square = pp_dd_product(x, x);
-    pp_dd rest = pp_dd_sum(1.0, -square.hi);
-    return pp_dd_sqrt(pp_dd_fast_sum(rest.hi, rest.lo - square.lo));
+    pp_dd difference = pp_dd_sum(1.0, -square.hi);
+    return pp_dd_sqrt(pp_dd_fast_sum(difference.hi, difference.lo - square.lo));
 }
 
 double pp_asin(double x)
@@ -263,7 +263,7 @@ double pp_asin(double x)
         return x;
     }
     if (!(fabs(x) < 1.0)) {
-        return fabs(x) == 1.0 ? copysign(pp_dd_half_pi.hi, x) : NAN;
+        return fabs(x) == 1.0 ? copysign(pp_dd_half_pi.hi, x) : (double)NAN;
     }
     return direction((pp_dd){x, 0.0}, cofactor(x));
 }
@@ -274,7 +274,7 @@ double pp_acos(double x)
         if (x == 1.0) {
             return 0.0;
         }
-        return x == -1.0 ? 2.0 * pp_dd_half_pi.hi : NAN;
+        return x == -1.0 ? 2.0 * pp_dd_half_pi.hi : (double)NAN;
     }
     if (fabs(x) < 0x1p-60) {
         return pp_dd_half_pi.hi;

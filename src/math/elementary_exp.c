@@ -66,7 +66,7 @@ static scaled exp_scaled(pp_dd x)
 static double unscale(scaled s)
 {
     if (s.k > 1023) {
-        return s.k > 1025 ? INFINITY
+        return s.k > 1025 ? (double)INFINITY
                           : (s.m.hi + s.m.lo) * 2.0 * power_of_two(1023) * power_of_two(s.k - 1024);
     }
     if (s.k > -1022 || (s.k == -1022 && s.m.hi >= 1.0)) {
@@ -84,7 +84,7 @@ static double unscale(scaled s)
 double pp_exp(double x)
 {
     if (!(x < 710.0)) {  // overflows, or NaN
-        return x > 0.0 ? INFINITY : x;
+        return x > 0.0 ? (double)INFINITY : x;
     }
     if (x < -746.0) {
         return 0.0;
@@ -95,7 +95,7 @@ double pp_exp(double x)
 double pp_exp2(double x)
 {
     if (!(x < 1025.0)) {
-        return x > 0.0 ? INFINITY : x;
+        return x > 0.0 ? (double)INFINITY : x;
     }
     if (x < -1080.0) {
         return 0.0;
@@ -186,7 +186,7 @@ double pp_sinh(double x)
     if (fabs(x) < 40.0) {
         return copysign(sinh_sum(x).hi, x);
     }
-    double large = fabs(x) >= 720.0 ? INFINITY : half_exp(x);
+    double large = fabs(x) >= 720.0 ? (double)INFINITY : half_exp(x);
     return copysign(large, x);
 }
 
@@ -195,7 +195,7 @@ double pp_cosh(double x)
     if (fabs(x) < 40.0) {
         return cosh_sum(x).hi;
     }
-    return fabs(x) >= 720.0 ? INFINITY : half_exp(x);
+    return fabs(x) >= 720.0 ? (double)INFINITY : half_exp(x);
 }
 
 double pp_tanh(double x)
@@ -245,12 +245,12 @@ static pp_dd log_sum(double x)
 // Where log(x) is not a finite number: in *value.
 static bool log_is_special(double x, double *value)
 {
-    if (x > 0.0 && x < INFINITY) {
+    if (x > 0.0 && x < (double)INFINITY) {
         return false;
     }
     *value = x;  // infinite, or NaN
     if (x == 0.0) {
-        *value = -INFINITY;
+        *value = -(double)INFINITY;
     } else if (x < 0.0) {
         *value = NAN;
     }
@@ -294,9 +294,9 @@ static double power_at_end(double a, double y)
         if (a == 1.0) {
             return 1.0;
         }
-        return (a > 1.0) == (y > 0.0) ? INFINITY : 0.0;
+        return (a > 1.0) == (y > 0.0) ? (double)INFINITY : 0.0;
     }
-    return (a > 1.0) == (y > 0.0) ? INFINITY : 0.0;
+    return (a > 1.0) == (y > 0.0) ? (double)INFINITY : 0.0;
 }
 
 // As annex F of ISO C defines it for zeros, infinities and NaN.
