@@ -58,6 +58,10 @@ enum { H5S_SCALAR, H5S_SELECT_SET, H5F_SCOPE_LOCAL, H5F_LIBVER_LATEST, H5D_ALLOC
 enum { H5P_FILE_ACCESS, H5P_DATASET_CREATE, H5P_GROUP_CREATE };
 enum { H5T_CSET_UTF8, H5T_STR_NULLPAD, H5Z_FILTER_DEFLATE };
 
+#define H5_VERS_MAJOR 1
+#define H5_VERS_MINOR 10
+herr_t H5get_libversion(unsigned *major, unsigned *minor, unsigned *release);
+herr_t H5dont_atexit(void);
 hid_t H5Fcreate(const char *path, unsigned flags, hid_t create, hid_t access);
 hid_t H5Fopen(const char *path, unsigned flags, hid_t access);
 herr_t H5Fclose(hid_t file);
