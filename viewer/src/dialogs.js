@@ -17,7 +17,9 @@ const KEYS = [
   ["1 … 9", "contacts, normals, forces, cones, joints, axes, gaps, trails, grid"],
   ["V", "collision shapes in place of visuals"],
   ["↑ ↓", "zoom in, out"],
-  ["0", "fit to view"],
+  ["0", "home: everything"],
+  ["Z", "zoom to the selection"],
+  ["U", "camera below the floor"],
   ["S", "strip charts"],
   ["B", "certificate"],
   ["D", "light or dark theme"],
@@ -41,7 +43,7 @@ export class Dialogs {
 
   help() {
     const rows = KEYS.map(([keys, what]) => `<div><span>${what}</span><span>${keys.split(" ").map((k) => (k === "…" ? "…" : `<kbd>${k}</kbd>`)).join(" ")}</span></div>`).join("");
-    const mouse = this.app.run.spatial ? "Drag to rotate, right-drag to pan, scroll to zoom." : "Drag to pan, scroll to zoom.";
+    const mouse = this.app.run.spatial ? "Drag to rotate, right-drag to pan, scroll to zoom; with two fingers pan and zoom. A double click zooms to a body." : "Drag to pan, scroll or pinch to zoom. A double click zooms to a body.";
     const live = this.app.live ? " Drag a body to pull it with a spring." : "";
     this.open(`<header><h2>Keyboard shortcuts</h2>${close}</header><div class="keys">${rows}</div>
       <p>${mouse}${live} Click a body, contact or joint to see its values; click a strip chart to go to that time.
