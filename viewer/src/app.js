@@ -30,9 +30,15 @@ export const TOGGLES = [
 
 const TRAVEL = -2; // look.follow: the scene as a whole
 
+// options, for a page that embeds the viewer:
+//   live   (app, host) => what controls a simulation that runs (live.js: Live, or a class derived from it)
+//   keys   the element that listens to keys (default: the window)
+//   hash   the initial view (default: that of the address)
+//   title  false: the title of the document stays
 export class App {
-  constructor(host, run) {
+  constructor(host, run, options = {}) {
     this.run = run;
+    this.options = options;
     this.theme = new Theme();
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.dirty = true;
@@ -66,13 +72,16 @@ export class App {
     });
     this.badge();
     this.notes();
-    if (run.about.live) this.live = new Live(this, host.querySelector(".live"));
-    window.addEventListener("keydown", (e) => this.key(e));
+    const makeLive = options.live ?? ((app, at) => new Live(app, at));
+    if (run.about.live) this.live = makeLive(this, host.querySelector(".live"));
+    this.gone = new AbortController();
+    (options.keys ?? window).addEventListener("keydown", (e) => this.key(e), { signal: this.gone.signal });
     // After a click, focus returns to the stage, so that Space plays instead of pressing the button again.
     host.addEventListener("click", (e) => {
       if (e.detail > 0 && e.target.closest("button") && !e.target.closest("dialog, .panel")) this.stage.canvas.focus({ preventScroll: true });
     });
-    new ResizeObserver(() => this.resize()).observe(this.stageHost);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.stageHost);
     this.fromHash();
     this.resize();
     if (!run.about.live && !this.calm && !this.held) this.player.play(true);
@@ -81,7 +90,7 @@ export class App {
 
   // Initial state from the address: #t=1.5&body=block&forces=0&theme=dark&paused
   fromHash() {
-    const asked = new URLSearchParams(location.hash.slice(1));
+    const asked = new URLSearchParams((this.options.hash ?? location.hash).replace(/^#/, ""));
     for (const [name] of TOGGLES) if (asked.has(name)) this.look[name] = asked.get(name) !== "0";
     if (asked.has("strips")) this.setStrips(asked.get("strips") !== "0");
     this.held = asked.has("t") || asked.has("paused");
@@ -138,7 +147,7 @@ export class App {
     this.stageHost = host.querySelector(".stage");
     const $ = (s) => host.querySelector(s);
     $("h1").textContent = a.name || "run";
-    document.title = `${a.name || "run"} – perp`;
+    if (this.options.title !== false) document.title = `${a.name || "run"} – perp`;
     $(".method").textContent = `${a.stepper} · ${a.form === "auto" ? "" : a.form + " · "}${a.solver || "auto"}${a.h > 0 ? ` · h = ${a.h} s` : ""}${a.remark ? " · " + a.remark : ""}`;
     $("[data-fit]").onclick = () => this.fit();
     $("[data-strips]").onclick = () => this.setStrips();
@@ -429,6 +438,7 @@ export class App {
     let before = 0; // loading time does not count
     let told = 0;
     const frame = (now) => {
+      if (this.gone.signal.aborted) return;
       const dt = before > 0 ? now - before : 0;
       before = now;
       if (this.player.playing) {
@@ -452,6 +462,15 @@ export class App {
       requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
+  }
+  // Takes the viewer out of its host, for another one.
+  destroy() {
+    this.gone.abort();
+    this.observer.disconnect();
+    this.live?.stop?.();
+    this.panel.close();
+    this.theme.listeners.length = 0;
+    this.host.textContent = "";
   }
   draw() {
     const { run, state, look } = this;
