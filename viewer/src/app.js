@@ -4,6 +4,7 @@
 // The application: display settings (look), time (player), and selection.
 import { bodyReach, middle } from "./bounds.js";
 import { Dialogs } from "./dialogs.js";
+import { Exporter } from "./export.js";
 import { lower } from "./data.js";
 import { Live } from "./live.js";
 import { Overlay } from "./overlay.js";
@@ -42,6 +43,7 @@ export class App {
     this.theme = new Theme();
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.dirty = true;
+    this.exporting = false; // the stage belongs to the exporter
     this.state = run.makeState();
     this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, collision: false, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
     this.player = new Player(run, () => (this.dirty = true));
@@ -66,6 +68,7 @@ export class App {
     this.panel = new Panel(host.querySelector(".panel"), this);
     this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.seek(t), (sensor) => this.showSensor(sensor));
     this.dialogs = new Dialogs(host, this);
+    this.exporter = new Exporter(this);
     this.theme.onChange(() => {
       this.dirty = true;
       this.markTimeline();
@@ -99,6 +102,8 @@ export class App {
     if (body >= 0) this.select({ body });
     if (asked.has("follow") && body >= 0) this.look.follow = body;
     this.fresh = this.look.follow >= 0;
+    const camera = asked.get("camera")?.split(",").map(Number);
+    if (camera && camera.length >= 2 && camera.every(Number.isFinite)) this.stage.view3(camera);
     if (asked.get("below") === "1") this.stage.setBelow(true);
     const sensor = this.run.sensors.findIndex((s) => s.name === asked.get("sensor"));
     if (sensor >= 0) {
@@ -117,6 +122,7 @@ export class App {
         <h1></h1><span class="method"></span><span class="space"></span>
         <button class="badge" data-badge></button>
         <button class="icon" data-fit aria-label="Show everything" title="Home: everything (0)">${icon('<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>')}</button>
+        <button class="icon" data-export aria-label="Save a picture or film" title="Save a picture or film (E)">${icon('<path d="M8 2v8M4.5 7L8 10.500 11.5 7M2.5 13.500h11"/>')}</button>
         <button class="icon" data-strips aria-label="Strip charts" aria-pressed="true" title="Strip charts (S)">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}</button>
         <button class="icon" data-theme-button aria-label="Light or dark theme" title="Light or dark theme (D)">${icon('<circle cx="8" cy="8" r="5.5"/><path class="solid" d="M8 2.500a5.5 5.5 0 010 11z"/>')}</button>
         <button class="icon" data-help aria-label="Keyboard shortcuts and help" title="Keyboard shortcuts (?)">${icon('<path d="M5.8 6a2.3 2.3 0 114 1.500C9 8.3 8 8.5 8 9.800M8 12.600v.1"/>')}</button>
@@ -150,6 +156,7 @@ export class App {
     if (this.options.title !== false) document.title = `${a.name || "run"} – perp`;
     $(".method").textContent = `${a.stepper} · ${a.form === "auto" ? "" : a.form + " · "}${a.solver || "auto"}${a.h > 0 ? ` · h = ${a.h} s` : ""}${a.remark ? " · " + a.remark : ""}`;
     $("[data-fit]").onclick = () => this.fit();
+    $("[data-export]").onclick = () => this.dialogs.save();
     $("[data-strips]").onclick = () => this.setStrips();
     $("[data-theme-button]").onclick = () => this.theme.toggle();
     $("[data-help]").onclick = () => this.dialogs.help();
@@ -328,6 +335,7 @@ export class App {
       d: () => this.theme.toggle(),
       0: () => this.fit(),
       b: () => this.dialogs.certificate(),
+      e: () => this.dialogs.save(),
       "?": () => this.dialogs.help(),
       h: () => this.dialogs.help(),
       Escape: () => this.select(null),
@@ -447,7 +455,7 @@ export class App {
         if (document.visibilityState === "visible") this.stage.pace(dt);
       }
       this.live?.frame(now);
-      if (this.dirty) {
+      if (this.dirty && !this.exporting) {
         this.dirty = false;
         this.draw();
         // Numbers and strip charts are updated less often than the picture.

@@ -85,11 +85,10 @@ export class OrbitCamera {
     return this.lens.position.clone().sub(this.controls.target);
   }
   // azimuth from x towards y, elevation above the horizon [deg]; zoom: of the distance at which all fits.
-  view({ azimuth, elevation, zoom = 1, target }) {
-    const { target: at } = this.controls;
+  view({ azimuth, elevation, zoom = 1 }) {
+    const at = this.controls.target;
     const distance = this.toward.length() / zoom;
     const [a, e] = [(azimuth * Math.PI) / 180, (Math.min(89.9, Math.max(-89.9, elevation)) * Math.PI) / 180];
-    if (target) at.set(...target);
     this.below ||= elevation < 0;
     this.lens.position.set(at.x + distance * Math.cos(e) * Math.cos(a), at.y + distance * Math.cos(e) * Math.sin(a), at.z + distance * Math.sin(e));
     this.controls.maxPolarAngle = Math.PI;

@@ -36,7 +36,7 @@ export class Overlay {
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
     this.width = w;
     this.height = h;
-    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.ratio = this.theme.ratio(2);
     this.canvas.width = Math.round(w * this.ratio);
     this.canvas.height = Math.round(h * this.ratio);
   }

@@ -72,7 +72,7 @@ export class PlanarStage {
   }
 
   resize() {
-    const ratio = Math.min(3, window.devicePixelRatio || 1);
+    const ratio = this.theme.ratio(3);
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
     const old = this.height ? { w: this.width, h: this.height } : null;
     this.width = Math.max(1, w);
@@ -113,6 +113,13 @@ export class PlanarStage {
   }
   // Of the 3D stage.
   setBelow() {}
+  // x and y of the centre [m], zoom: of the scale at which all fits.
+  /** @param {number[]} camera */
+  view3([x, y, zoom = 1]) {
+    this.fit();
+    this.view = { x, y, scale: this.view.scale * zoom };
+    this.fitted = false;
+  }
   // Whether bodies cover a point: never in a plane.
   hidden() {
     return false;

@@ -59,7 +59,7 @@ export class SoftRenderer {
   setSize(width, height) {
     this.width = width;
     this.height = height;
-    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.ratio = this.theme.ratio(2);
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
   }

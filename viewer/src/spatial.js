@@ -230,7 +230,7 @@ export class SpatialStage {
       this.soft.setSize(this.width, this.height);
       return;
     }
-    const ratio = this.quality >= 2 ? 1 : Math.min(2, window.devicePixelRatio || 1);
+    const ratio = this.quality >= 2 ? 1 : this.theme.ratio(2);
     this.renderer.setPixelRatio(this.quality >= 4 ? 0.75 : ratio);
     this.renderer.setSize(this.width, this.height, false);
   }
@@ -264,6 +264,12 @@ export class SpatialStage {
     this.orbit.move(by);
     this.aimSun(this.controls.target);
     this.fitted = false;
+  }
+  // Azimuth from x towards y and elevation [deg], zoom: of the distance at which all fits.
+  /** @param {number[]} camera */
+  view3([azimuth, elevation, zoom = 1]) {
+    this.fit();
+    this.orbit.view({ azimuth, elevation, zoom });
   }
   zoom(factor) {
     this.orbit.zoom(factor);
