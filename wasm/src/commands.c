@@ -17,3 +17,9 @@ cli_exit cli_sweep(int count, char **words)
     return cli_complain(
         "sweep: not in the WebAssembly build, which has no processes; use the native perp");
 }
+
+cli_exit cli_render(int count, char **words)
+{
+    (void)count, (void)words;
+    return cli_complain("render: not in the WebAssembly build, which cannot start a browser; use the native perp");
+}
