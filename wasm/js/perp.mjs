@@ -110,9 +110,9 @@ export class Perp {
     if (at === 0) throw this.error();
     return new Simulation(this, at);
   }
-  /** The text of a scene made by rule: "arch", "wall", ... */
-  generate(name) {
-    const text = this.text(this.with([name], this.x.js_generate));
+  /** The text of a scene made by rule, as `perp scene` makes it: "arch", { thickness: 0.11 } */
+  generate(name, options = {}) {
+    const text = this.text(this.with([name, Perp.sets(options)], this.x.js_generate));
     if (text === null) throw this.error();
     return text;
   }

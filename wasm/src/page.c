@@ -314,11 +314,20 @@ JS_EXPORT(js_explain) const char *js_explain(const session *s, int form)
     return page_keep(page_explain(s->scene, s->sim, perp_scene_step(s->scene), form));
 }
 
-// A scene made by rule, as text; NULL: js_error_text.
-JS_EXPORT(js_generate) const char *js_generate(const char *generator)
+// A scene made by rule, as text; options: lines "name=value". NULL: js_error_text.
+JS_EXPORT(js_generate) const char *js_generate(const char *generator, const char *options)
 {
+    perp_scene_parameter set[SETS_MOST];
+    perp_generator_option option[SETS_MOST];
     perp_scene *scene = NULL;
-    if (perp_scene_generate(generator, NULL, 0, NULL, &scene, &last_error) < 0) {
+    char *copy = strdup(options);
+    int count = copy ? split_sets(copy, set) : 0;
+    for (int k = 0; k < count; k++) {
+        option[k] = (perp_generator_option){set[k].name, set[k].value};
+    }
+    perp_status status = perp_scene_generate(generator, option, count, NULL, &scene, &last_error);
+    free(copy);
+    if (status < 0) {
         return NULL;
     }
     char *text = strdup(perp_scene_text(scene, NULL));
