@@ -258,7 +258,7 @@ static void advance(live_sim *live, double *clock)
         step(live);
     }
     double lag = until - perp_sim_time(live->sim);
-    if (lag > 0.0 && lag < 0.1 * live->speed) {
+    if (lag < 0.1 * live->speed) {  // also ahead of the clock, by at most half a step
         *clock -= lag / live->speed;
     }
     double real = fmax(live_seconds() - began, due / live->speed);

@@ -94,4 +94,4 @@ export class Explain {
 }
 
 const rows = (m) => (Array.isArray(m) ? m.length : 0);
-const word = (u) => (typeof u === "string" ? u : (u?.status ?? u?.unique ?? "unknown"));
+const word = (u) => (typeof u === "string" ? u : (u?.unique ?? "unknown"));

@@ -145,13 +145,18 @@ class Playground {
   }
   later() {
     $("#example").value = "";
+    this.generator = null;
+    this.note("");
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.open(), 600);
   }
   open() {
     clearTimeout(this.waiting);
     this.loaded = true;
-    this.post({ open: this.editor.text, sets: this.parameters });
+    const text = this.editor.text;
+    // Values of parameters that the text no longer has are forgotten.
+    for (const name of Object.keys(this.parameters)) if (!text.includes(JSON.stringify(name))) delete this.parameters[name];
+    this.post({ open: text, sets: this.parameters });
   }
   close() {
     this.app?.destroy();
@@ -171,10 +176,10 @@ class Playground {
     const run = new Run(view, page.getElementById("perp-data").textContent);
     const strips = this.app ? this.app.host.querySelector("[data-strips]")?.getAttribute("aria-pressed") : null;
     this.close();
-    this.app = new App($("#view"), run, {
+    this.app = new App($("#app"), run, {
       live: (app, host) => new PageLive(app, host, { send: (command) => this.post({ command }), save: () => this.download("recording") }),
       keys: $("#view"),
-      hash: strips === "false" ? "#strips=0" : "",
+      hash: strips === "false" || window.innerWidth <= 760 ? "#strips=0" : "",
       title: false,
     });
     this.sliders();

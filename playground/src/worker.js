@@ -7,7 +7,8 @@
 // {error}, {frame}, {status}, {explained}, {finished}, {state}, {pong}.
 import { Perp, SceneError, load } from "../../wasm/js/perp.mjs";
 
-const IDLE = 40; // [ms] between turns while nothing moves
+const FRAME = 1000 / 60; // [ms] between frames
+const IDLE = 40; // the same while nothing moves
 
 /** @type {Perp | null} */
 let perp = null;
@@ -28,12 +29,13 @@ function turn() {
   clearTimeout(timer);
   if (!open || !perp) return;
   let busy = 0;
+  const began = performance.now();
   try {
     busy = perp.x.js_live_turn();
   } catch (e) {
     return broken(e);
   }
-  timer = /** @type {any} */ (setTimeout(turn, busy ? 0 : IDLE));
+  timer = /** @type {any} */ (setTimeout(turn, busy ? Math.max(0, FRAME - (performance.now() - began)) : IDLE));
 }
 
 const actions = {
