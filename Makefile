@@ -156,6 +156,19 @@ test-wasm: deps-browser wasm
 	@$(MAKE) --no-print-directory playground
 	@ctest --test-dir build/release --output-on-failure -R '^(wasm|playground)/'
 
+# The playground as plain files in build/site/playground: packages from npm, into the build folder.
+build/playground/installed: playground/package.json playground/package-lock.json
+	@mkdir -p build/playground && cp playground/package.json playground/package-lock.json playground/.npmrc build/playground/
+	@viewer/fetch npm build/playground ON --omit=dev
+
+playground: wasm
+	@$(MAKE) --no-print-directory build/release/.configured build/playground/installed
+	@cmake --build build/release --parallel $(JOBS) --target perp_viewer_page
+	@node playground/build.mjs build/playground/site build/playground/node_modules build/wasm/perp_page.wasm build/release/viewer/page.html
+
+site: deps-docs playground
+	@tools/make_docs build/site build/playground/site
+
 # The package goes where Debian's python3 looks for packages below this prefix; elsewhere set PYTHON_DIR.
 PYTHON     ?= no
 PYTHON_DIR ?= lib/python3/dist-packages

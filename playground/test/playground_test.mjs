@@ -9,9 +9,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { check, cli, shots, withBrowser } from "../../viewer/test/browser.mjs";
 
-const site = path.resolve(process.env.PERP_SITE ?? "build/site", "playground/index.html");
+const site = path.resolve(process.env.PERP_SITE ?? "build/playground/site", "index.html");
 if (!existsSync(site)) {
-  console.log("skipped: no build/site/playground: make playground");
+  console.log("skipped: no build/playground/site: make playground");
   process.exit(77);
 }
 const url = `file://${site}`;
