@@ -5,6 +5,7 @@
 // stage only has to project points to the screen.
 import { add, arrow, ContactMarks, length } from "./contacts.js";
 import { lower, rotate, toWorld } from "./data.js";
+import { Measure } from "./measure.js";
 import { drawScale } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
 
@@ -31,6 +32,8 @@ export class Overlay {
     this.ctx = this.canvas.getContext("2d", CPU);
     this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body));
     this.contacts = new ContactMarks(run, theme);
+    this.measure = new Measure(theme);
+    this.ghosts = null; // other runs
   }
   resize() {
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
@@ -63,8 +66,12 @@ export class Overlay {
     if (look.axes) this.axes();
     if (look.sensor >= 0) this.sensorFrame(this.run.sensors[look.sensor]);
     if (look.drag) this.drag(look.drag);
+    if (this.ghosts && look.others) this.ghosts.draw(ctx, stage, state);
+    if (look.labels) this.labels(look);
+    if (look.measure) this.measure.draw(ctx, stage, state);
     if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.aim()));
     if (this.run.tracks > 0 || this.run.about.live) this.contacts.legend(ctx, stage, look, this.width - 14);
+    if (this.ghosts && look.others) this.ghosts.legend(ctx, this.run.about.remark || this.run.about.name, this.width - 10, 44);
   }
 
   // Same width and number of turns at any length.
@@ -198,6 +205,28 @@ export class Overlay {
     ctx.font = `11px ${theme.sans}`;
     ctx.textAlign = "left";
     ctx.fillText(sensor.name, from[0] + 6, from[1] + 14);
+  }
+
+  // Names of bodies at their centres. Where names would overlap, the later one is left out, so that each can be read.
+  labels(look) {
+    const { run, ctx, stage, theme, state } = this;
+    ctx.font = `600 12px ${theme.sans}`;
+    ctx.textAlign = "center";
+    ctx.lineJoin = "round";
+    const taken = [];
+    const order = look.body >= 0 ? [look.body, ...run.bodyOfRow] : run.bodyOfRow;
+    for (const body of order) {
+      const [x, y, front] = stage.project([...state.position.subarray(3 * body, 3 * body + 3)]);
+      const { name } = run.bodies[body];
+      const half = ctx.measureText(name).width / 2 + 3;
+      if (!front || taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y) < 15)) continue;
+      taken.push({ x, y, half });
+      ctx.strokeStyle = withAlpha(theme.color.card, 0.85);
+      ctx.lineWidth = 3.5;
+      ctx.strokeText(name, x, y + 4);
+      ctx.fillStyle = body === look.body ? theme.color.accent : theme.color.ink;
+      ctx.fillText(name, x, y + 4);
+    }
   }
 
   axes() {

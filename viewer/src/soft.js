@@ -5,31 +5,12 @@
 // Per-vertex lighting; shadows are outlines on the ground. While playing the resolution may be reduced; at rest the
 // picture is supersampled.
 import * as THREE from "three";
+import { outline } from "./bounds.js";
 import { niceStep } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
 
 const LEVELS = 128; // brightness levels, from none to TOP
 const TOP = 1.3;
-
-// Convex hull of points in 2D, counter-clockwise (Andrew's monotone chain).
-function outline(points) {
-  points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const out = [];
-  const add = (p, least) => {
-    while (out.length > least) {
-      const a = out[out.length - 2];
-      const b = out[out.length - 1];
-      if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
-      out.pop();
-    }
-    out.push(p);
-  };
-  for (let k = 0; k < points.length; k++) add(points[k], 1);
-  const half = out.length;
-  for (let k = points.length - 2; k >= 0; k--) add(points[k], half);
-  out.pop();
-  return out;
-}
 
 // A geometry prepared for rasterization: positions, normals, dark triangles, and a few points that represent its
 // outline.
