@@ -482,7 +482,9 @@ export class App {
     this.overlay.resize();
     this.strips.resize();
     this.panel.chart?.resize();
-    this.host.querySelector(".tools").classList.toggle("small", this.stageHost.clientWidth < 620 || this.stageHost.clientHeight < 330);
+    const tools = this.host.querySelector(".tools");
+    // Icons alone where names would cover the stage; the scale bar below stays visible.
+    tools.classList.toggle("small", this.stageHost.clientWidth < 620 || this.stageHost.clientHeight < 32 * tools.children.length + 90);
     this.markTimeline();
     this.dirty = true;
   }
