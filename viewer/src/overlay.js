@@ -3,6 +3,7 @@
 //
 // The overlay: contacts, forces, cones, joints, axes, trails. Always on top and crisp, and the same in 2D and 3D: a
 // stage only has to project points to the screen.
+import { outline } from "./bounds.js";
 import { add, arrow, ContactMarks, length } from "./contacts.js";
 import { lower, rotate, toWorld } from "./data.js";
 import { Measure } from "./measure.js";
@@ -21,6 +22,11 @@ function zigzag(ctx, p, q, turns, side) {
   ctx.lineTo(q[0], q[1]);
 }
 
+// The place of a point that collides, in the frame of its body.
+function tipOf(run, shape) {
+  return shape.vertices > 0 ? [...run.outline.subarray(3 * shape.vertex, 3 * shape.vertex + 3)] : shape.pose.slice(0, 3);
+}
+
 export class Overlay {
   constructor(host, run, theme) {
     this.run = run;
@@ -30,7 +36,10 @@ export class Overlay {
     this.canvas.setAttribute("aria-hidden", "true");
     host.append(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
-    this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body));
+    const solid = (s) => s.kind !== "point" || s.radius > 0;
+    this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body && solid(s)));
+    // Points of such bodies, in their frames: a rod may be given by the points at its ends.
+    this.tips = new Map(this.bare.map((body) => [body, run.solids.filter((s) => s.body === body).map((s) => tipOf(run, s))]));
     this.contacts = new ContactMarks(run, theme);
     this.measure = new Measure(theme);
     this.ghosts = null; // other runs
@@ -97,7 +106,7 @@ export class Overlay {
     ctx.stroke();
   }
 
-  // Bodies without shapes: a ring at the centre of mass, and lines to their joints.
+  // Bodies without shapes, or with points only: a ring at the centre of mass, and lines to joints and points.
   shapeless() {
     const { run, ctx, stage, theme, state } = this;
     if (this.bare.length === 0) return;
@@ -108,6 +117,16 @@ export class Overlay {
         for (const [b, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
           if (b !== body) continue;
           const q = stage.project(toWorld(state, body, anchor));
+          ctx.moveTo(p[0], p[1]);
+          ctx.lineTo(q[0], q[1]);
+        }
+      }
+      const tips = this.tips.get(body).map((tip) => stage.project(toWorld(state, body, tip)));
+      if (tips.length > 2) {
+        outline(tips.map((q) => [q[0], q[1]])).forEach((q, k) => (k ? ctx.lineTo(q[0], q[1]) : ctx.moveTo(q[0], q[1])));
+        ctx.closePath();
+      } else {
+        for (const q of tips) {
           ctx.moveTo(p[0], p[1]);
           ctx.lineTo(q[0], q[1]);
         }
