@@ -3,7 +3,7 @@
 //
 // The overlay: contacts, forces, cones, joints, axes, trails. Always on top and crisp, and the same in 2D and 3D: a
 // stage only has to project points to the screen.
-import { outline } from "./bounds.js";
+import { endless, outline } from "./bounds.js";
 import { add, arrow, ContactMarks, length } from "./contacts.js";
 import { lower, rotate, toWorld } from "./data.js";
 import { Measure } from "./measure.js";
@@ -36,10 +36,10 @@ export class Overlay {
     this.canvas.setAttribute("aria-hidden", "true");
     host.append(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
-    const solid = (s) => s.kind !== "point" || s.radius > 0;
+    const solid = (s) => !endless(s) && (s.kind !== "point" || s.radius > 0);
     this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body && solid(s)));
     // Points of such bodies, in their frames: a rod may be given by the points at its ends.
-    this.tips = new Map(this.bare.map((body) => [body, run.solids.filter((s) => s.body === body).map((s) => tipOf(run, s))]));
+    this.tips = new Map(this.bare.map((body) => [body, run.solids.filter((s) => s.body === body && !endless(s)).map((s) => tipOf(run, s))]));
     this.contacts = new ContactMarks(run, theme);
     this.measure = new Measure(theme);
     this.ghosts = null; // other runs
