@@ -163,6 +163,7 @@ static const char check[] =
 static const char view[] =
     "perp view SCENE [options]\n"
     "perp view DIR [--replay-mb N] [--open] [-q]\n"
+    "perp view DIR DIR... [-o FILE] [--replay-mb N] [--open] [-q]\n"
     "\n"
     "With a scene: serves a page on this machine that runs the scene live. Run,\n"
     "pause, step and reset it; drag bodies with the pointer; change friction, step\n"
@@ -170,7 +171,10 @@ static const char view[] =
     "connections only, and requires the key in the address it prints. It exits when\n"
     "the last page is closed.\n"
     "\n"
-    "With a recording: writes DIR/replay.html, as 'perp run' does.\n"
+    "With a recording: writes DIR/replay.html, as 'perp run' does. With up to eight:\n"
+    "writes a page that shows the first run, with outlines of the others where they\n"
+    "differ, and marks when they begin to; FILE is by default compare.html in the\n"
+    "first DIR.\n"
     "\n"
     "  -o NAME          save recordings as NAME-1, NAME-2, ...; default: the scene's\n"
     "                   name plus -live\n"
@@ -189,13 +193,13 @@ static const char view[] =
     "Exit code: 0 success; 1 no page could be written or served; 2 bad input.\n";
 
 static const char render[] =
-    "perp render DIR -o FILE [options]\n"
+    "perp render DIR... -o FILE [options]\n"
     "\n"
     "Makes a picture or a film of a recorded run, as the viewer shows it: bodies,\n"
     "contacts, forces, legend. The ending of FILE decides: .png a picture, .gif or\n"
     ".webm a film. The page of the viewer draws it in Chromium without a window,\n"
     "without a GPU and without a network. Every frame is drawn however long it\n"
-    "takes.\n"
+    "takes. Several runs are drawn together, as by 'perp view'.\n"
     "\n"
     "  -o FILE          default: film.webm\n"
     "  --size WxH       pixels, 16 to 4096; default 1280x720\n"

@@ -263,6 +263,17 @@ static void put_sensors(const pp_replay_data *data, pp_bytes *out)
     pp_bytes_text(out, "]");
 }
 
+// In the order of the column of inputs.
+static void put_inputs(const pp_replay_data *data, pp_bytes *out)
+{
+    begin_list(out, "inputs");
+    for (int k = 0; k < data->info->inputs; k++) {
+        put_item(out, k, perp_recording_input_name(data->recording, (perp_input){k}));
+        pp_bytes_text(out, "}");
+    }
+    pp_bytes_text(out, "]");
+}
+
 // at: the first byte of the column, among those of all columns.
 static void put_columns(const pp_replay_data *data, pp_bytes *out)
 {
@@ -326,6 +337,7 @@ void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_b
     put_springs(data, out);
     put_sites(data, out);
     put_sensors(data, out);
+    put_inputs(data, out);
     put_columns(data, out);
     pp_bytes_text(out, "}");
 }
