@@ -84,6 +84,8 @@ perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, d
 // Integrates up to the next event, which is resolved, or to the end of the step.
 enum { PP_MOST_STEPS = 200000 };  // of the integrator in one step of the user
 perp_status pp_flight_integrate_smooth(pp_flight *flight);
+// Whether the motion has lost a closed contact in space at an instant.
+bool pp_flight_strays(const pp_flight *flight, const pp_instant *instant);
 // Locates the first violated condition between t0 and t1 in the last internal step.
 // found: there is one, at *when.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
@@ -160,8 +162,9 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
 
 // ── Sums of impulses and energies ────────────────────────────────────────────────────────────────
 
-// Adds the impulses of the smooth motion between t0 and t1.                            theory (H15)
-perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
+// Adds the impulses of the smooth motion between t0 and t1, in the last internal step. stray: the
+// motion loses a contact between them, and nothing was added.                         theory (H15)
+perp_status pp_flight_sum(pp_flight *flight, double t0, double t1, bool *stray);
 // Adds the impulses of a jump of the velocities at an instant; leaves its
 // work in the scratch arena.
 perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,

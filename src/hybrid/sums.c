@@ -498,9 +498,17 @@ static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant
 
 enum { HALVINGS = 3 };  // down to eighths of an internal step
 
-// The three-point Gauss rule over [from, from + h]. fails: the rule is too coarse and added
-// nothing; last: it is taken nevertheless. In the scratch arena.
-static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool last, bool *fails)
+// What became of a rule.
+typedef enum rule_end {
+    RULE_TAKEN,   // its impulses were added
+    RULE_COARSE,  // nothing was added: its halves are to be taken
+    RULE_STRAYS,  // nothing was added: the motion has lost a contact at one of its nodes
+} rule_end;
+
+// The three-point Gauss rule over [from, from + h], part of an interval in `parts`. Only the rule of
+// the whole interval asks whether the motion strays: later ones may have added something already.
+// The last ones are taken in any case. In the scratch arena.
+static perp_status sum_by_rule(pp_flight *flight, double from, double h, int parts, rule_end *out)
 {
     static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
                         weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
@@ -514,16 +522,22 @@ static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool la
         if (status < 0) {
             return status;
         }
+        if (parts == 1 && pp_flight_strays(flight, &at[k].moment)) {
+            *out = RULE_STRAYS;
+            return PERP_OK;
+        }
     }
     perp_status status = missed(flight, from, from + h, at, weight, &miss, &exact);
     if (status < 0) {
         return status;
     }
     // Nothing has been added so far: the caller may repeat the interval in halves.
-    *fails = !last && !(exact && is_steady(at));
-    if (*fails) {
+    bool last = parts >= (1 << HALVINGS);
+    *out = RULE_COARSE;
+    if (!last && !(exact && is_steady(at))) {
         return PERP_OK;
     }
+    *out = RULE_TAKEN;
     for (int k = 0; k < 3; k++) {
         status = add_node(flight, &at[k], weight[k] * h);
         if (status < 0) {
@@ -534,22 +548,24 @@ static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool la
 }
 
 // Part `part` of `parts` of [t0, t1]; where forces change much the rule is applied to its halves.
-static perp_status sum_part(pp_flight *flight, double t0, double t1, int part, int parts)
+static perp_status sum_part(pp_flight *flight, double t0, double t1, int part, int parts,
+                            bool *stray)
 {
     double h = (t1 - t0) / parts;
-    bool fails = false;
+    rule_end end = RULE_TAKEN;
     // Nodes of a rule that was too coarse are dropped before its halves are evaluated.
     pp_mark mark = pp_arena_mark(flight->scratch);
-    perp_status status = sum_by_rule(flight, t0 + h * part, h, parts >= (1 << HALVINGS), &fails);
+    perp_status status = sum_by_rule(flight, t0 + h * part, h, parts, &end);
     pp_arena_release(flight->scratch, mark);
-    if (status < 0 || !fails) {
+    *stray = end == RULE_STRAYS;
+    if (status < 0 || end != RULE_COARSE) {
         return status;
     }
-    status = sum_part(flight, t0, t1, 2 * part, 2 * parts);
+    status = sum_part(flight, t0, t1, 2 * part, 2 * parts, stray);
     if (status < 0) {
         return status;
     }
-    return sum_part(flight, t0, t1, 2 * part + 1, 2 * parts);
+    return sum_part(flight, t0, t1, 2 * part + 1, 2 * parts, stray);
 }
 
 // Whether force elements or wrenches from the caller act.
@@ -570,11 +586,12 @@ static bool is_pushed(const pp_machine *machine)
     return false;
 }
 
-perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
+perp_status pp_flight_sum(pp_flight *flight, double t0, double t1, bool *stray)
 {
     const pp_machine *machine = flight->machine;
     bool any = flight->holds.count > 0 || machine->model->joints > 0 || is_pushed(machine);
-    return any ? sum_part(flight, t0, t1, 0, 1) : PERP_OK;
+    *stray = false;
+    return any ? sum_part(flight, t0, t1, 0, 1, stray) : PERP_OK;
 }
 
 // Mean inertial forces of all bodies in a short step: m (dv/dt - g) and I dw/dt + w x I w, with w
