@@ -50,6 +50,7 @@ typedef struct pp_flight {
     int exchange;             // of rim points at this instant, so far
     double burst;             // [s] since when events follow each other closely
     int burst_count;          // how many of them
+    int bursts;               // how often in a row they did not end
     pp_impact_history impact_history[PP_IMPACT_HISTORIES];
     int impact_histories;
 
@@ -198,6 +199,17 @@ typedef struct pp_bounce {
 } pp_bounce;
 perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce);
+// The sums of the passage under way as they are, in the scratch arena; and as they were, after
+// impulses were added that do not belong to the motion.
+typedef struct pp_sums_kept {
+    pp_passage now;
+    pp_contact_sum *contact;  // from flight->first on
+    perp_wrench *held;
+    int contacts, redundant;
+    bool empty;
+} pp_sums_kept;
+perp_status pp_flight_keep_sums(const pp_flight *flight, pp_sums_kept *out);
+void pp_flight_restore_sums(pp_flight *flight, const pp_sums_kept *kept);
 // Begins the next passage; ends the one under way at the present state, and begins the next.
 perp_status pp_flight_open(pp_flight *flight);
 perp_status pp_flight_close(pp_flight *flight, pp_jump jump);

@@ -157,7 +157,9 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
     return status;
 }
 
-enum { AT_ONCE = 60, BURST = 100 };  // events at one instant, and within CLOSE: more do not end
+// Events at one instant, and within CLOSE: more do not end. Where short steps were just taken for that
+// reason, half as many show it again, down to BURST_LEAST.
+enum { AT_ONCE = 60, BURST = 100, BURST_LEAST = 10 };
 
 static const double CLOSE = 2e-3;  // [s]
 
@@ -172,9 +174,14 @@ static bool is_burst(pp_flight *flight)
     bool goes_on = flight->t - flight->burst < CLOSE;
     flight->burst = goes_on ? flight->burst : flight->t;
     flight->burst_count = goes_on ? flight->burst_count + 1 : 0;
-    if (flight->at_once <= AT_ONCE && flight->burst_count <= BURST) {
+    bool soon = flight->captures > 0 && flight->t - flight->capture_end < CLOSE;
+    int most = soon ? BURST >> flight->bursts : BURST;
+    most = most > BURST_LEAST ? most : BURST_LEAST;
+    if (flight->at_once <= AT_ONCE && flight->burst_count <= most) {
         return false;
     }
+    flight->bursts = soon ? flight->bursts + 1 : 1;
+    flight->bursts = flight->bursts < 8 ? flight->bursts : 8;
     flight->at_once = flight->burst_count = 0;
     return true;
 }
