@@ -124,7 +124,7 @@ static double natural_map(double p, double w, double m, double lower, double upp
 // Replaces p by the nearest point of the disc of the given radius.
 static void into_disc(double radius, double p[2])
 {
-    double size = hypot(p[0], p[1]);
+    double size = pp_hypot(p[0], p[1]);
     if (size > radius) {
         p[0] *= radius / size;
         p[1] *= radius / size;
@@ -141,13 +141,13 @@ static void into_polygon(int sides, double radius, double p[2])
     bool inside = radius > 0.0;
     for (int k = 0; k < sides; k++) {
         double a = TWO_PI * k / sides, b = TWO_PI * (k + 1) / sides;
-        double from[2] = {radius * cos(a), radius * sin(a)};
-        double side[2] = {radius * cos(b) - from[0], radius * sin(b) - from[1]};
+        double from[2] = {radius * pp_cos(a), radius * pp_sin(a)};
+        double side[2] = {radius * pp_cos(b) - from[0], radius * pp_sin(b) - from[1]};
         double x = p[0] - from[0], y = p[1] - from[1];
         double square = side[0] * side[0] + side[1] * side[1];
         double t = square > 0.0 ? (x * side[0] + y * side[1]) / square : 0.0;
         t = fmax(0.0, fmin(t, 1.0));
-        double off = hypot(x - t * side[0], y - t * side[1]);
+        double off = pp_hypot(x - t * side[0], y - t * side[1]);
         inside = inside && side[0] * y - side[1] * x >= 0.0;
         if (off < best) {
             best = off;
@@ -210,12 +210,12 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
         to[k] -= (pp_dot3(d[k], rate) + row[k].bias) / m;
     }
     pp_own_project(group, j->e->polygons, most, to);
-    double error = m * hypot(p[0] - to[0], p[1] - to[1]);
+    double error = m * pp_hypot(p[0] - to[0], p[1] - to[1]);
     pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
     out->slip_opposed = fmax(out->slip_opposed, error);
     // The cone alone: the impulse itself, not the one that the slip asks for, is projected.
     pp_own_project(group, j->e->polygons, most, inside);
-    double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
+    double beyond = pp_hypot(p[0] - inside[0], p[1] - inside[1]);
     pp_certificate_record(out, j->limits, PERP_JUDGED_CONE, beyond,
                           slack / m + j->s->slack * most + PULL * j->most);
 }
