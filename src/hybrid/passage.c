@@ -207,10 +207,10 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
 
 // ── Sums kept and taken back ─────────────────────────────────────────────────────────────────────
 
-// Copies `count` items of a given size; room for one more where there are none.
+// Copies `count` items of a given size. False: there is no room for them.
 static bool copy_items(void *to, const void *from, size_t count, size_t size)
 {
-    if (to && count > 0) {
+    if (to && from && count > 0) {
         memcpy(to, from, count * size);
     }
     return to != NULL;

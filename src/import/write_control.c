@@ -52,6 +52,7 @@ static bool site_actuator_exists(pp_robot_writer *w, const pp_robot_actuator *ac
     for (int k = 0; k < 6; k++) {
         pushes = pushes || g[k] != 0.0;
     }
+    // A body that is part of the world has it as its carrier.
     int root = w->robot->body[w->robot->site[actuator->target].body].carrier;
     if (!pushes || root == 0) {
         pp_write_unused(w, actuator->at, "actuators on sites that push nothing",
@@ -77,6 +78,7 @@ static bool actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuato
                         "scenes have linear ones");
         return false;
     }
+    // A site has six gears, anything else one.
     if (actuator->drive == PP_ROBOT_ON_SITE) {
         return site_actuator_exists(w, actuator);
     }
