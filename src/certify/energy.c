@@ -487,6 +487,26 @@ static void allow_forces(book *b)
     }
 }
 
+// The implicit step has impulses along normals and arms of its end, while gaps and joints hold at both ends: what a contact's
+// rate and slip there have of second order is no motion of the gap, and works.        theory (K5), (I7)
+static double turned_work(const book *b, int i)
+{
+    const pp_step_evidence *e = b->e;
+    const pp_rows *rows = e->rows;
+    const pp_contact *c = &e->gaps->contact[rows->contact[i]];
+    double h = e->kin->h, drift = fmax(pp_drift_contact(e->model, e->kin->poses.body, h, c->a, c->b),
+                                       pp_drift_contact(e->model, e->end->body, h, c->a, c->b));
+    double work = e->pn[i] * fmin(fmax(h * rate_after(e, &rows->n[i]), 0.0), drift) / h;
+    for (int g = 0; g < rows->grouped[i]; g++) {
+        const pp_friction *group = &rows->group[rows->friction[i] + g];
+        for (int k = 0; k < group->size && group->kind == PP_SLIDE; k++) {
+            double moved = fmin(h * fabs(rows->t[group->t + k].bias), drift);
+            work += fabs(e->pt[group->t + k]) * moved / h;
+        }
+    }
+    return work;
+}
+
 // An impulse works along the error of position that it closes in the step. Where the order of the
 // scheme explains that error, this energy is no violation.
 static void allow_drift(book *b)
@@ -497,6 +517,10 @@ static void allow_drift(book *b)
     for (int i = 0; i < rows->nc; i++) {
         const pp_contact *c = &e->gaps->contact[rows->contact[i]];
         int at = pp_scale_island(b->s, &rows->n[i]);
+        if (at >= 0 && pp_own_at_end(e) && e->pn[i] > 0.0 && !rows->n[i].bounces) {
+            b->allowed[at] += turned_work(b, i);
+            continue;
+        }
         if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
             b->allowed[at] +=
                 e->pn[i] *
@@ -509,6 +533,9 @@ static void allow_drift(book *b)
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
             double drift = pp_drift_joint(e->model, e->kin->poses.body, h, joint);
+            if (pp_own_at_end(e)) {
+                drift = fmax(drift, pp_drift_joint(e->model, e->end->body, h, joint));
+            }
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;

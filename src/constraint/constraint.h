@@ -83,6 +83,10 @@ typedef struct pp_scheme {
     // joints: x'' of stabilised coordinates where the step starts, while bodies keep their velocities [m/s^2, rad/s^2];
     // NULL: there are none
     const double *drift;
+    // PERP_STEPPER_IMPLICIT: rows are taken at an iterate of the end of the step, which kin has with the velocities that
+    // lead there. start: where the step starts; carried: the iterate with the velocities of the start. NULL: rows of the
+    // start, with which the iteration begins                                            theory (I2)
+    const pp_poses *start, *carried;
 } pp_scheme;
 
 // Whether velocities nu carry a coordinate past a limit that is not in the problem.    theory (P19)

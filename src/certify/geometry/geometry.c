@@ -286,6 +286,11 @@ static double allowed_of(const pp_geometry_task *t, const shape_pair *d)
     return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
 }
 
+static double allowed_at_end(const pp_geometry_task *t, const shape_pair *d)
+{
+    return (t->end_share > 0.0 ? t->end_share : 1.0) * allowed_of(t, d);
+}
+
 // The best separation at the end, as far as it matters: offered axes first, the search only if all
 // of them fail. The axis is kept as a hint for the path.
 static double separate(const geometry_judge *j, shape_pair *d)
@@ -306,7 +311,7 @@ static double separate(const geometry_judge *j, shape_pair *d)
             *axis = n;
         }
     }
-    double allowed = allowed_of(t, d);
+    double allowed = allowed_at_end(t, d);
     if (best >= -allowed) {
         return best;
     }
@@ -332,7 +337,7 @@ static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
         return;
     }
     *depth = fmax(*depth, -s);
-    double allowed = allowed_of(j->task, d);
+    double allowed = allowed_at_end(j->task, d);
     if (-s * out->gap_allowed > out->gap * allowed || (out->gap_a < 0 && s < 0.0)) {
         out->gap = -s;
         out->gap_allowed = allowed;
