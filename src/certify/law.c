@@ -241,6 +241,48 @@ static void group_directions(const pp_contact *c, const pp_friction *group, perp
     }
 }
 
+// Replaces p by the nearest point of an ellipse with positive semi-axes: x_i = a_i^2 p_i / (a_i^2 + s), with the s >= 0 for
+// which x is on it, by bisection.
+static void into_ellipse(const double a[2], double p[2])
+{
+    double x = p[0] / a[0], y = p[1] / a[1];
+    if (!(hypot(x, y) > 1.0)) {
+        return;
+    }
+    double low = 0.0, high = fmax(a[0], a[1]) * hypot(p[0], p[1]);
+    for (int k = 0; k < 200 && low < high; k++) {
+        double s = 0.5 * (low + high);
+        bool outside =
+            hypot(a[0] * p[0] / (a[0] * a[0] + s), a[1] * p[1] / (a[1] * a[1] + s)) > 1.0;
+        if (s == low || s == high) {
+            break;
+        }
+        low = outside ? s : low;
+        high = outside ? high : s;
+    }
+    for (int k = 0; k < 2; k++) {
+        p[k] *= a[k] * a[k] / (a[k] * a[k] + high);
+    }
+}
+
+// The natural map of sliding friction with two coefficients [m/s], in world units: of the rows, which are scaled such that
+// one disc holds for both, the small limit along t would bound any error along o.
+static double anisotropic_error(const law_judge *j, const pp_contact *c, const double p[2],
+                                const perp_vec3 d[2], perp_vec3 rate, double limit)
+{
+    double stretch = pp_length(d[1]);
+    perp_vec3 o = pp_scale(1.0 / stretch, d[1]);
+    double m = fmax(pp_own_mobility(j->e, c, d[0], false), pp_own_mobility(j->e, c, o, false));
+    const double axes[2] = {limit, stretch * limit}, from[2] = {p[0], stretch * p[1]};
+    double to[2] = {from[0] - pp_dot3(d[0], rate) / m, from[1] - pp_dot3(o, rate) / m};
+    if (limit > 0.0) {
+        into_ellipse(axes, to);
+    } else {
+        to[0] = to[1] = 0.0;
+    }
+    return m * hypot(from[0] - to[0], from[1] - to[1]);
+}
+
 // The natural map of one friction group [m/s], and the distance of its impulse from its cone [N s].
 //                                                                                      theory (K2)
 static void judge_friction(const law_judge *j, perp_certificate *out, const pp_contact *c,
@@ -273,6 +315,14 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
     }
     pp_own_project(group, j->e->polygons, most, to);
     double error = m * hypot(p[0] - to[0], p[1] - to[1]);
+    bool round = group->kind == PP_SLIDE && group->size == 2 && !j->e->polygons;
+    if (round && group->facets == 0 && pp_dot3(d[0], d[0]) > 0.0 && pp_length(d[1]) > 1.0 + 1e-9) {
+        // biases along the directions, as a velocity
+        double across = (at_end ? pp_dot3(d[1], moved) : row[1].bias) / pp_dot3(d[1], d[1]);
+        perp_vec3 hold = pp_scale(at_end ? pp_dot3(d[0], moved) : row[0].bias, d[0]);
+        perp_vec3 slip = pp_add(rate, pp_along(hold, across, d[1]));
+        error = anisotropic_error(j, c, p, d, slip, most);
+    }
     pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
     out->slip_opposed = fmax(out->slip_opposed, error);
     // The cone alone: the impulse itself, not the one that the slip asks for, is projected.
@@ -360,16 +410,18 @@ static void judge_contacts(const law_judge *j, perp_certificate *out)
     }
 }
 
-// Velocities of all bodies in world axes. Bodies that are not free keep those given at the start.
+// Velocities of all bodies in world axes. Bodies that are not free keep those given at the start; the implicit step has
+// those of its end.
 static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist *out)
 {
+    const pp_frame *given = pp_own_at_end(e) ? e->end->body : e->kin->poses.body;
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
         double all[PP_BODY_NV] = {0.0};
         for (int k = 0; k < body->nv; k++) {
             all[body->axis[k]] = nu[body->at + k];
         }
-        out[i] = body->nv == 0 ? (perp_twist){e->kin->poses.body[i].v, e->kin->poses.body[i].w}
+        out[i] = body->nv == 0 ? (perp_twist){given[i].v, given[i].w}
                                : (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
     }
 }

@@ -140,6 +140,8 @@ void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_fri
                       const double *nu, double slip[2]);
 // The nearest impulse within the limit: of one row, of the disc, or of a polygon in its place.
 void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2]);
+// The nearest point of an ellipse with the given semi-axes.
+void pp_friction_project_ellipse(const double axes[2], double p[2]);
 // sup -d . slip over the unit disc or polygon: what a sliding contact dissipates per unit of limit.
 double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2]);
 // Direction j of a group in the plane of its rows: (1, 0), (-1, 0) for one row.

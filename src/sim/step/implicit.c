@@ -519,6 +519,43 @@ static double row_errors(const perp_sim *sim, const double *pm, double h, double
     return worst;
 }
 
+// The natural map of a group of friction rows [m/s]. Rows of anisotropic friction are scaled, by 1e7 and more, such that one
+// disc holds for both: the map is taken on the ellipse of the impulses themselves, since the small limit of one direction
+// would bound any error of the other.
+static double friction_error(const perp_sim *sim, int n, const pp_friction *group, const double *p)
+{
+    const pp_rows *rows = &sim->step.row;
+    const double *pt = p + rows->nn + group->t;
+    bool polygons = sim->step.answer.form != PERP_FORM_CONE;
+    double to[2] = {0.0, 0.0}, slip[2], scale[2] = {1.0, 1.0}, m = 0.0, off = 0.0;
+    double limit = group->mu * p[n];
+    if (group->kind == PP_SLIDE && group->size == 2 && !polygons && group->facets == 0) {
+        pp_friction_scales(&sim->step.gap.contact[rows->contact[n]], scale);
+    }
+    bool ellipse = scale[0] > 0.0 && scale[1] > 0.0 && scale[1] != 1.0;
+    for (int k = 0; k < group->size; k++) {
+        double by = ellipse ? scale[k] * scale[k] : 1.0;
+        m = fmax(m, pp_row_mobility(sim->model, sim->step.mass_l, &rows->t[group->t + k]) / by);
+    }
+    if (!(m > 0.0)) {
+        return 0.0;
+    }
+    pp_friction_slip(sim->model, rows, group, sim->step.answer.nu, slip);
+    for (int k = 0; k < group->size; k++) {
+        to[k] = ellipse ? scale[k] * pt[k] - slip[k] / (scale[k] * m) : pt[k] - slip[k] / m;
+    }
+    if (ellipse) {
+        const double axes[2] = {scale[0] * limit, scale[1] * limit};
+        pp_friction_project_ellipse(axes, to);
+    } else {
+        pp_friction_project(group, polygons, limit, to);
+    }
+    for (int k = 0; k < group->size; k++) {
+        off = fmax(off, m * fabs((ellipse ? scale[k] : 1.0) * pt[k] - to[k]));
+    }
+    return off;
+}
+
 // The same of contacts and limits: natural maps, and gaps that are closed by more than `place`.
 static double contact_errors(const perp_sim *sim, const double *p, double h, double place,
                              double slow)
@@ -535,23 +572,9 @@ static double contact_errors(const perp_sim *sim, const double *p, double h, dou
             worst = fmax(worst, open / slow);
             worst = fmax(worst, row->bounces ? 0.0 : -w * h / place);
         }
-        for (int g = 0; g < rows->grouped[n]; g++) {
+        for (int g = 0; g < rows->grouped[n] && p[n] != 0.0; g++) {
             const pp_friction *group = &rows->group[rows->friction[n] + g];
-            const double *pt = p + rows->nn + group->t;
-            double to[2] = {0.0, 0.0}, slip[2], off = 0.0;
-            double own = pp_row_mobility(sim->model, s->mass_l, &rows->t[group->t]);
-            if (!(own > 0.0) || p[n] == 0.0) {
-                continue;
-            }
-            pp_friction_slip(sim->model, rows, group, s->answer.nu, slip);
-            for (int k = 0; k < group->size; k++) {
-                to[k] = pt[k] - slip[k] / own;
-            }
-            pp_friction_project(group, s->answer.form != PERP_FORM_CONE, group->mu * p[n], to);
-            for (int k = 0; k < group->size; k++) {
-                off = fmax(off, own * fabs(pt[k] - to[k]));
-            }
-            worst = fmax(worst, off / slow);
+            worst = fmax(worst, friction_error(sim, n, group, p) / slow);
         }
     }
     return worst;
