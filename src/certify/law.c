@@ -162,7 +162,8 @@ static double distance_at_end(const law_judge *j, const pp_contact *c)
     double most = 0.0;
     for (int k = 0; k < 2; k++) {
         if (!m->shape[shape[k]].mesh) {
-            double off = pp_shape_distance(m, j->e->end->body, shape[k], c->point);
+            perp_vec3 out = pp_scale(k == 0 ? 1.0 : -1.0, c->n);
+            double off = pp_shape_surface_error(m, j->e->end->body, shape[k], c->point, out);
             most = fmax(most, fabs(off));
         }
     }

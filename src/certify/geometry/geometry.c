@@ -352,7 +352,10 @@ static void judge_path(geometry_judge *j, shape_pair *d, double depth)
 {
     pp_geometry *out = j->out;
     pp_swept_path sweep;
-    d->pair.depth = fmax(depth, allowed_of(j->task, d));
+    // Two sheets have no depth to be allowed a part of: where gaps are closed, they may not pass each other at all.
+    bool sheets = pp_convex_width(d->pair.a) == 0.0 && pp_convex_width(d->pair.b) == 0.0;
+    double allowed = sheets ? allowed_at_end(j->task, d) : allowed_of(j->task, d);
+    d->pair.depth = fmax(depth, allowed);
     if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
         pp_swept_run(&d->pair, &sweep);
     }
