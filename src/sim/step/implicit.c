@@ -821,6 +821,15 @@ perp_status pp_sim_solve_implicit(perp_sim *sim, const double *nu, double h)
     }
     memcpy(s->mass_l, s->kin.mass, (size_t)m->bodies * sizeof *s->mass_l);
     memcpy(s->push_l, s->kin.loads.p_ext, (size_t)m->nv * sizeof *s->push_l);
+    // rounds find contacts in the memory that those of the start are in
+    pp_contact *contact = PP_ARRAY(sim->arena, pp_contact, s->gap.count);
+    if (!contact) {
+        return PERP_ERR_MEMORY;
+    }
+    if (s->gap.count > 0) {
+        memcpy(contact, s->gap.contact, (size_t)s->gap.count * sizeof *contact);
+    }
+    s->gap.contact = contact;
     s->gap_l = s->gap;
     perp_status kept = keep_round(sim);
     if (kept < 0) {
