@@ -514,9 +514,8 @@ static double turned_work(const book *b, int i)
     const pp_step_evidence *e = b->e;
     const pp_rows *rows = e->rows;
     const pp_contact *c = &e->gaps->contact[rows->contact[i]];
-    double h = e->kin->h,
-           drift = pp_drift_contact_end(e->model, e->kin->poses.body, e->end->body, h, c->a, c->b,
-                                        speed_at(e, c));
+    double h = e->kin->h, drift = pp_drift_contact_end(e->model, e->kin->poses.body, e->end->body,
+                                                       h, c->a, c->b, speed_at(e, c));
     double work = e->pn[i] * fmin(fmax(h * rate_after(e, &rows->n[i]), 0.0), drift) / h;
     for (int g = 0; g < rows->grouped[i]; g++) {
         const pp_friction *group = &rows->group[rows->friction[i] + g];
@@ -538,6 +537,7 @@ static void allow_drift(book *b)
     for (int i = 0; i < rows->nc; i++) {
         const pp_contact *c = &e->gaps->contact[rows->contact[i]];
         int at = pp_scale_island(b->s, &rows->n[i]);
+        // rows of the end, and overlaps that other schemes close
         if (at >= 0 && rows->n[i].middle && pp_own_at_end(e) && e->pn[i] > 0.0 &&
             !rows->n[i].bounces) {
             b->allowed[at] += turned_work(b, i);

@@ -142,15 +142,15 @@ static perp_vec3 turned_slip(const law_judge *j, const pp_contact *c)
     if (!pp_own_at_end(e) || !(both > 0.0)) {
         return none;
     }
-    perp_vec3 theta =
-        pp_scale(both / (pp_dot3(ta, ta) + pp_dot3(tb, tb)), pp_add(ta, tb));
+    perp_vec3 theta = pp_scale(both / (pp_dot3(ta, ta) + pp_dot3(tb, tb)), pp_add(ta, tb));
     double angle = pp_length(theta);
     perp_vec3 u = pp_scale(1.0 / angle, theta);
     perp_vec3 D = pp_sub(e->kin->poses.body[b].p, e->kin->poses.body[a].p);
     perp_vec3 then = pp_sub(e->end->body[b].p, e->end->body[a].p), across = pp_cross(u, D);
     // R D - D = sin u x D + (1 - cos) u x (u x D)
     double half = sin(0.5 * angle);
-    perp_vec3 turned = pp_along(pp_scale(sin(angle), across), 2.0 * half * half, pp_cross(u, across));
+    perp_vec3 turned =
+        pp_along(pp_scale(sin(angle), across), 2.0 * half * half, pp_cross(u, across));
     return pp_sub(pp_cross(theta, then), turned);
 }
 

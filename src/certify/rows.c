@@ -783,8 +783,7 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
         double left = fabs(row_rate(w, row, v->after) + bias);
         least = isnan(left) ? HUGE_VAL : fmin(least, left);
     }
-    bool closes =
-        e.stepper == PERP_STEPPER_STEWART_TRINKLE || e.stepper == PERP_STEPPER_IMPLICIT;
+    bool closes = e.stepper == PERP_STEPPER_STEWART_TRINKLE || e.stepper == PERP_STEPPER_IMPLICIT;
     return closes ? fmin(least, fabs(end) / e.kin->h) : least;
 }
 

@@ -222,7 +222,9 @@ static void set_equation(double h, double phi, double before, pp_scheme scheme, 
                         scheme.stepper == PERP_STEPPER_QUASISTATIC ||
                         scheme.stepper == PERP_STEPPER_IMPLICIT;
     bool takes_back = on_positions && !scheme.rates;
-    row->bias = takes_back ? phi / (scheme.start ? h : pp_scheme_whole(scheme, h)) : 0.0;
+    double within =
+        scheme.start ? h : pp_scheme_whole(scheme, h);  // rows of the end close phi there
+    row->bias = takes_back ? phi / within : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 

@@ -44,11 +44,11 @@ typedef struct pp_step {
     pp_gaps gap_l;
     const pp_round *first, *last;
     double restitution_share;
-    double reach;  // how far contacts of the start were looked for [m]
-    bool bounces;  // an impact is among the rows
-    bool at_end;         // rows were taken where the step ends,
-    bool unsettled;      // and do not hold there
-    bool unfit;          // the end still has of what a start as given was off by
+    double reach;    // how far contacts of the start were looked for [m]
+    bool bounces;    // an impact is among the rows
+    bool at_end;     // rows were taken where the step ends,
+    bool unsettled;  // and do not hold there
+    bool unfit;      // the end still has of what a start as given was off by
     bool solved;
 } pp_step;
 

@@ -89,9 +89,9 @@ static perp_body hang(plane *p, int links, double ratio, perp_coordinates coordi
             space_body(mass, (perp_vec3){1.25e-3 * mass, 10e-3 * mass / 3.0, 10e-3 * mass / 3.0},
                        (perp_vec3){length * (k + 0.5), 0.0, 0.0});
         perp_body link = perp_builder_add_body(p->builder, &def);
-        perp_joint_def joint = space_joint(
-            PERP_JOINT_SPHERICAL, before, (perp_vec3){k ? 0.5 * length : 0.0, 0, 0}, link,
-            (perp_vec3){-0.5 * length, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
+        perp_joint_def joint =
+            space_joint(PERP_JOINT_SPHERICAL, before, (perp_vec3){k ? 0.5 * length : 0.0, 0, 0},
+                        link, (perp_vec3){-0.5 * length, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});
         perp_builder_add_joint(p->builder, &joint);
         before = link;
     }
@@ -193,9 +193,9 @@ static plane *run_scene(plane *p, const char *path, perp_coordinates coordinates
 static void loops_are_closed(void **state)
 {
     (void)state;
-    static const char *const scenes[] = {"scenes/four-bar.json", "scenes/slider-crank.json",
-                                         "scenes/four-bar-spatial.json", "scenes/v-twin.json",
-                                         "scenes/screw.json", "scenes/windows-2.json"};
+    static const char *const scenes[] = {
+        "scenes/four-bar.json", "scenes/slider-crank.json", "scenes/four-bar-spatial.json",
+        "scenes/v-twin.json",   "scenes/screw.json",        "scenes/windows-2.json"};
     for (size_t k = 0; k < 2 * sizeof scenes / sizeof scenes[0]; k++) {
         plane p;
         perp_coordinates in = k % 2 ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY;
@@ -296,9 +296,11 @@ static void wrong_steps_do_not_pass(void **state)
     const char *text =
         "{\"shapes\": [{\"kind\": \"halfplane\", \"mu\": 0.5}], \"bodies\": [{\"name\": \"box\", "
         "\"position\": [0, 0.36], \"angle\": 0.7, \"spin\": -2, \"mass\": 1, \"inertia\": 0.04, "
-        "\"shapes\": [{\"kind\": \"box\", \"size\": [0.5, 0.5], \"mu\": 0.5}]}, {\"name\": \"arm\", "
+        "\"shapes\": [{\"kind\": \"box\", \"size\": [0.5, 0.5], \"mu\": 0.5}]}, {\"name\": "
+        "\"arm\", "
         "\"position\": [0.3, 0.36], \"mass\": 0.2, \"inertia\": 0.002, \"spin\": 3}], \"joints\": "
-        "[{\"name\": \"pin\", \"kind\": \"revolute\", \"a\": \"box\", \"b\": \"arm\", \"at\": [0.1, "
+        "[{\"name\": \"pin\", \"kind\": \"revolute\", \"a\": \"box\", \"b\": \"arm\", \"at\": "
+        "[0.1, "
         "0.36]}]}";
     perp_scene *scene = NULL;
     perp_sim *sim = NULL;

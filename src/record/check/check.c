@@ -214,6 +214,7 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     if (!middle.q || !middle.nu || !c->acting) {
         return false;
     }
+    // half of the way, and half of the turn of each body
     middle.t = start->t + 0.5 * c->h;
     memcpy(middle.nu, start->nu, (size_t)m->nv * sizeof *middle.nu);
     for (int i = 0; i < m->nq; i++) {
@@ -240,13 +241,16 @@ static perp_status find_coming(pp_recheck *c)
     }
     if (bounces && pp_check_at_end(c)) {  // where the step ends, with the velocities of its start
         pp_frame *carried = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
-        for (int i = 0; carried && i < c->model->bodies; i++) {
+        if (!carried) {
+            return PERP_ERR_MEMORY;
+        }
+        for (int i = 0; i < c->model->bodies; i++) {
             carried[i] = c->after[i];
             carried[i].v = c->before[i].v;
             carried[i].w = c->before[i].w;
         }
         c->coming = carried;
-        return carried ? PERP_OK : PERP_ERR_MEMORY;
+        return PERP_OK;
     }
     if (!bounces || c->info->coordinates != PERP_COORDINATES_JOINT ||
         c->info->stepper == PERP_STEPPER_EVENT) {

@@ -37,15 +37,17 @@ typedef struct pp_recheck {
     const double *nu;            // velocities after the step
     pp_frame *before, *after;    // bodies at both times
     const pp_frame *coming;      // before, with the velocities that bodies come to contacts with
-    pp_frame *acting;            // where the joints act: before, the middle of the theta method, the end of the implicit step
-    const pp_frame *found;       // where contacts, drives and surfaces are taken: before, or the end of the implicit step
-    double found_t;              // when [s]
-    pp_kinematics kin;           // of the step
-    const double *start;         // velocities it starts from: nu0, or none when quasistatic
-    perp_wrench *impulse;        // bodies: of contacts and joints together, about their origins
-    double *spring;              // joints: impulse of the spring and the rotor on their coordinate
-    double *actuated;            // joints: impulse of their actuators, as the laws of these have it
-    double *missed;              // joints: by how much that may be off
+    pp_frame *
+        acting;  // where the joints act: before, the middle of the theta method, the end of the implicit step
+    const pp_frame *
+        found;  // where contacts, drives and surfaces are taken: before, or the end of the implicit step
+    double found_t;        // when [s]
+    pp_kinematics kin;     // of the step
+    const double *start;   // velocities it starts from: nu0, or none when quasistatic
+    perp_wrench *impulse;  // bodies: of contacts and joints together, about their origins
+    double *spring;        // joints: impulse of the spring and the rotor on their coordinate
+    double *actuated;      // joints: impulse of their actuators, as the laws of these have it
+    double *missed;        // joints: by how much that may be off
     double *input, *filter, *control;  // of the step: inputs, actuators
     pp_drive drive;                    // the same
     double *load;                      // bodies: sum of the sizes of impulses on them [N s]

@@ -216,7 +216,8 @@ static double gear_impulse(const pp_recheck *c, int index, unit *u)
 static double drift_of(const pp_recheck *c, const pp_joint *joint)
 {
     double drift = pp_drift_joint(c->model, c->before, c->h, joint);
-    return pp_check_at_end(c) ? fmax(drift, pp_drift_joint(c->model, c->after, c->h, joint)) : drift;
+    return pp_check_at_end(c) ? fmax(drift, pp_drift_joint(c->model, c->after, c->h, joint))
+                              : drift;
 }
 
 // Adds the wrenches on up to four bodies; returns the energy that closing an error of the gear may

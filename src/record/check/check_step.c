@@ -250,10 +250,11 @@ static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
     // What pushing an overlap apart may give: p_n times the overlap over h, as far as the overlap
     // is a drift of the scheme.                                                  theory (K5), (P13)
     double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
-    if (pp_check_at_end(c)) {  // rates at the end have of second order what is no motion of the gap: theory (I7)
+    if (pp_check_at_end(
+            c)) {  // rates at the end have of second order what is no motion of the gap: theory (I7)
         double speed = fabs(contact->rate_n) + pp_length(contact->slip_W);
-        drift = pp_drift_contact_end(m, c->before, c->after, c->h, contact->a.i, contact->b.i,
-                                     speed);
+        drift =
+            pp_drift_contact_end(m, c->before, c->after, c->h, contact->a.i, contact->b.i, speed);
         double lifted = fmin(fmax(0.0, c->h * contact->rate_n), drift);
         double slid = fmin(c->h * pp_length(contact->hold_W), drift);
         return (fmax(0.0, contact->pn) * lifted + pp_length(contact->pf_W) * slid) / c->h;

@@ -14,12 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 24 };                   // after the linear step
-enum { PATIENCE = 6 };                  // rounds that may pass without a better place
-static const double MATTERS = 1e-2;     // stiffness over inertia from which the first iterate has it
-static const double PLACE = 1e-11;      // errors of gaps and joints that are left, of the model's length
-static const double BALANCE = 1e-10;    // of impulses on a body, of their sizes
-static const double LEAST_TURN = 1e-9;  // of a body's inertia, which the stiffness may not take away
+enum { ROUNDS = 24 };                // after the linear step
+enum { PATIENCE = 6 };               // rounds that may pass without a better place
+static const double MATTERS = 1e-2;  // stiffness over inertia from which the first iterate has it
+static const double PLACE =
+    1e-11;  // errors of gaps and joints that are left, of the model's length
+static const double BALANCE = 1e-10;  // of impulses on a body, of their sizes
+static const double LEAST_TURN =
+    1e-9;  // of a body's inertia, which the stiffness may not take away
 
 // ── Geometric stiffness ──────────────────────────────────────────────────────────────────────────
 
@@ -119,6 +121,7 @@ static void find_stiffness(const perp_sim *sim, const pp_poses *at, double h, pp
         if (row->joint < 0 || row->drives || row->spring || !joins_points(&m->joint[row->joint])) {
             continue;
         }
+        // the row's force on either body, at that body's anchor
         const pp_joint *j = &m->joint[row->joint];
         const int body[2] = {j->a, j->b};
         const perp_vec3 arm[2] = {j->r_A, j->r_B};
@@ -182,6 +185,7 @@ static void stiffen(perp_sim *sim, const pp_mat3 *G, const double *nu_l, const d
         if (!(g[0] + g[4] + g[8] > LEAST_TURN * (mass->I.m[0] + mass->I.m[4] + mass->I.m[8]))) {
             continue;
         }
+        // turn = omega_k - omega_l
         double turn[3] = {0.0, 0.0, 0.0}, *push = s->kin.loads.p_ext + body->at;
         for (int k = 0; k < body->nv; k++) {
             int axis = body->axis[k], at = body->at + k;
@@ -256,8 +260,7 @@ static void restore_row(perp_sim *sim, int n)
         for (int g = 0; g < rows->grouped[n] && g < first->row.grouped[k]; g++) {
             const pp_friction *to = &rows->group[rows->friction[n] + g];
             const pp_friction *from = &first->row.group[first->row.friction[k] + g];
-            memcpy(&rows->t[to->t], &first->row.t[from->t],
-                   (size_t)to->size * sizeof *rows->t);
+            memcpy(&rows->t[to->t], &first->row.t[from->t], (size_t)to->size * sizeof *rows->t);
         }
         return;
     }
@@ -312,7 +315,10 @@ static pp_frame *carried_frames(const perp_sim *sim)
 {
     const pp_step *s = &sim->step;
     pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
-    for (int i = 0; body && i < sim->model->bodies; i++) {
+    if (!body) {
+        return NULL;
+    }
+    for (int i = 0; i < sim->model->bodies; i++) {
         body[i] = s->end.body[i];
         body[i].v = s->kin.poses.body[i].v;
         body[i].w = s->kin.poses.body[i].w;
@@ -403,6 +409,7 @@ static perp_status rows_of_end(perp_sim *sim, double h)
     if (status < 0) {
         return status;
     }
+    // rows as at the start of a step, with the end in its place and masses and forces of the start
     pp_kinematics kin = s->kin;
     pp_poses carried = s->end;
     kin.poses = s->end;
@@ -416,8 +423,8 @@ static perp_status rows_of_end(perp_sim *sim, double h)
     scheme.start = &s->kin.poses;
     scheme.carried = &carried;
     scheme.limits = s->limits;
-    status = pp_rows_run(&s->row, sim->model, &kin, &kin.poses, &s->gap, scheme, &sim->team,
-                         sim->arena);
+    status =
+        pp_rows_run(&s->row, sim->model, &kin, &kin.poses, &s->gap, scheme, &sim->team, sim->arena);
     if (status >= 0) {
         bias_friction(sim, h);
     }
@@ -465,6 +472,7 @@ double *pp_sim_guess_round(const perp_sim *sim)
         return NULL;
     }
     double *pt = guess + rows->nn, *pm = pt + rows->nt;
+    // each search goes on where the last one ended
     for (int n = 0, from = 0; n < rows->nc; n++) {
         const pp_contact *c = &s->gap.contact[rows->contact[n]];
         for (int k = 0; k < last->row.nc; k++) {
@@ -570,8 +578,7 @@ static double row_errors(const perp_sim *sim, const double *pm, double h, double
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
-        bool condition =
-            row->joint >= 0 && !row->spring && !row->stabilised && row->gamma == 0.0;
+        bool condition = row->joint >= 0 && !row->spring && !row->stabilised && row->gamma == 0.0;
         w += row->gamma * s->answer.pb[i];
         worst = fmax(worst, fabs(w) / (condition ? place / h : slow));
     }
@@ -599,6 +606,7 @@ static double friction_error(const perp_sim *sim, int n, const pp_friction *grou
         pp_friction_scales(&sim->step.gap.contact[rows->contact[n]], scale);
     }
     bool ellipse = scale[0] > 0.0 && scale[1] > 0.0 && scale[1] != 1.0;
+    // mobility of unscaled rows, along the direction that moves most
     for (int k = 0; k < group->size; k++) {
         double by = ellipse ? scale[k] * scale[k] : 1.0;
         m = fmax(m, pp_row_mobility(sim->model, sim->step.mass_l, &rows->t[group->t + k]) / by);
@@ -777,7 +785,11 @@ static perp_status go_round(perp_sim *sim, const double *nu_l, double h, double 
         return PERP_ERR_MEMORY;
     }
     perp_status status = tame_start(sim, nu_l, h, G);
-    for (int round = 0; round < ROUNDS && status >= 0; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
+        if (status < 0) {
+            return status;
+        }
+        // where the answer leads, and whether it holds there
         status = keep_round(sim);
         if (status < 0) {
             return status;
