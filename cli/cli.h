@@ -22,7 +22,7 @@ typedef enum cli_exit {
 
 // A verb gets the words that follow it on the command line.
 typedef cli_exit cli_verb(int count, char **words);
-cli_verb cli_sweep, cli_view, cli_run, cli_explain, cli_check, cli_plot, cli_compare, cli_scene;
+cli_verb cli_sweep, cli_view, cli_render, cli_run, cli_explain, cli_check, cli_plot, cli_compare, cli_scene;
 cli_verb cli_solve, cli_info, cli_info_scene, cli_help, cli_complete, cli_doctor, cli_import;
 const char *cli_verb_name(int k);  // NULL past the last
 cli_exit cli_verb_run(const char *name, int count, char **words);

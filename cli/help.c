@@ -25,6 +25,7 @@ static const char general[] =
     "Examine a recorded run\n"
     "  check DIR         verify a run from its recording alone\n"
     "  view DIR          write a page that replays the run\n"
+    "  render DIR        make a picture or film (PNG, GIF, WebM)\n"
     "  plot DIR          draw figures (SVG), also of a sweep\n"
     "  compare A B       find where two runs diverge\n"
     "\n"
@@ -186,6 +187,35 @@ static const char view[] =
     "'perp view' there with port 8080, and open the address it prints here.\n"
     "\n"
     "Exit code: 0 success; 1 no page could be written or served; 2 bad input.\n";
+
+static const char render[] =
+    "perp render DIR -o FILE [options]\n"
+    "\n"
+    "Makes a picture or a film of a recorded run, as the viewer shows it: bodies,\n"
+    "contacts, forces, legend. The ending of FILE decides: .png a picture, .gif or\n"
+    ".webm a film. The page of the viewer draws it in Chromium without a window,\n"
+    "without a GPU and without a network. Every frame is drawn however long it\n"
+    "takes.\n"
+    "\n"
+    "  -o FILE          default: film.webm\n"
+    "  --size WxH       pixels, 16 to 4096; default 1280x720\n"
+    "  --fps N          frames per second; default 30, of a GIF 20\n"
+    "  --speed S        times real time; default 1, 0.1 is slow motion\n"
+    "  --from T, --to T part of the run [s]; default: all\n"
+    "  --hold T         how long the last frame of a GIF stays [s]; default 0.8\n"
+    "  --at T           time of a picture [s]; default: the start\n"
+    "  --camera A,E[,Z] azimuth from x towards y and elevation [deg], zoom relative\n"
+    "                   to the view that shows everything; in a plane x, y of the\n"
+    "                   centre [m], zoom\n"
+    "  --view TEXT      what to show, as after # in the address of a replay\n"
+    "                   (docs/viewer.md): 'theme=dark&forces=0&body=ball&follow'\n"
+    "  --replay-mb N    size limit of the data that the page gets [MB], default 100\n"
+    "  -q               print nothing\n"
+    "\n"
+    "Chromium is found on the search path; PERP_BROWSER names another program.\n"
+    "\n"
+    "Exit code: 0 success; 1 no browser, or FILE could not be written; 2 bad input;\n"
+    "130 interrupted.\n";
 
 static const char sweep[] =
     "perp sweep FILE [options]\n"
@@ -399,10 +429,10 @@ cli_exit cli_help(int count, char **words)
 {
     static const struct {
         const char *verb, *text;
-    } pages[] = {{"run", run},          {"explain", explain}, {"check", check}, {"view", view},
-                 {"plot", plot},        {"compare", compare}, {"scene", scene}, {"sweep", sweep},
-                 {"import", import},    {"solve", solve},     {"info", info},   {"doctor", doctor},
-                 {"complete", complete}};
+    } pages[] = {{"run", run},       {"explain", explain},  {"check", check},     {"view", view},
+                 {"render", render}, {"plot", plot},        {"compare", compare}, {"scene", scene},
+                 {"sweep", sweep},   {"import", import},    {"solve", solve},     {"info", info},
+                 {"doctor", doctor}, {"complete", complete}};
     if (count == 0) {
         return tell_general();
     }

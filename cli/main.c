@@ -13,11 +13,11 @@
 static const struct {
     const char *name;
     cli_verb *verb;
-} verbs[] = {{"run", cli_run},     {"explain", cli_explain},  {"check", cli_check},
-             {"view", cli_view},   {"plot", cli_plot},        {"compare", cli_compare},
-             {"scene", cli_scene}, {"sweep", cli_sweep},      {"import", cli_import},
-             {"solve", cli_solve}, {"info", cli_info},        {"doctor", cli_doctor},
-             {"help", cli_help},   {"complete", cli_complete}};
+} verbs[] = {{"run", cli_run},         {"explain", cli_explain}, {"check", cli_check},
+             {"view", cli_view},       {"render", cli_render},   {"plot", cli_plot},
+             {"compare", cli_compare}, {"scene", cli_scene},     {"sweep", cli_sweep},
+             {"import", cli_import},   {"solve", cli_solve},     {"info", cli_info},
+             {"doctor", cli_doctor},   {"help", cli_help},       {"complete", cli_complete}};
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 

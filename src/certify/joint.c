@@ -95,7 +95,7 @@ static scalar angle(const joint_anchors *at, double near)
 {
     scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
     double square = c.value * c.value + s.value * s.value;
-    out.value = atan2(s.value, c.value);
+    out.value = pp_atan2(s.value, c.value);
     out.value += isfinite(near) ? TWO_PI * round((near - out.value) / TWO_PI) : 0.0;
     double by_s = square > 0.0 ? c.value / square : 0.0;
     double by_c = square > 0.0 ? -s.value / square : 0.0;
@@ -347,7 +347,8 @@ static int fixed(const joint_anchors *at, pp_row *row)
         turn = pp_along(turn, 0.5, pp_cross(a[k], b[k]));
         trace += pp_dot3(a[k], b[k]);
     }
-    double sine = pp_length(turn), by = sine > 0.0 ? atan2(sine, 0.5 * (trace - 1.0)) / sine : 1.0;
+    double sine = pp_length(turn),
+           by = sine > 0.0 ? pp_atan2(sine, 0.5 * (trace - 1.0)) / sine : 1.0;
     const double value[3] = {by * turn.x, by * turn.y, by * turn.z};
     for (int k = 0; k < 3; k++) {
         perp_vec3 d = pp_vec(k == 0, k == 1, k == 2);

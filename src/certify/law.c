@@ -127,7 +127,7 @@ static perp_vec3 turn_of(const law_judge *j, int body)
     perp_vec3 x = pp_vec(-a.w * b.x + a.x * b.w - a.y * b.z + a.z * b.y,
                          -a.w * b.y + a.x * b.z + a.y * b.w - a.z * b.x,
                          -a.w * b.z - a.x * b.y + a.y * b.x + a.z * b.w);
-    double s = pp_length(x), angle = 2.0 * atan2(s, fabs(w));
+    double s = pp_length(x), angle = 2.0 * pp_atan2(s, fabs(w));
     return pp_scale((w < 0.0 ? -1.0 : 1.0) * (s > 0.0 ? angle / s : 2.0), x);
 }
 
@@ -148,9 +148,9 @@ static perp_vec3 turned_slip(const law_judge *j, const pp_contact *c)
     perp_vec3 D = pp_sub(e->kin->poses.body[b].p, e->kin->poses.body[a].p);
     perp_vec3 then = pp_sub(e->end->body[b].p, e->end->body[a].p), across = pp_cross(u, D);
     // R D - D = sin u x D + (1 - cos) u x (u x D)
-    double half = sin(0.5 * angle);
+    double half = pp_sin(0.5 * angle);
     perp_vec3 turned =
-        pp_along(pp_scale(sin(angle), across), 2.0 * half * half, pp_cross(u, across));
+        pp_along(pp_scale(pp_sin(angle), across), 2.0 * half * half, pp_cross(u, across));
     return pp_sub(pp_cross(theta, then), turned);
 }
 
@@ -181,7 +181,7 @@ static double natural_map(double p, double w, double m, double lower, double upp
 // Replaces p by the nearest point of the disc of the given radius.
 static void into_disc(double radius, double p[2])
 {
-    double size = hypot(p[0], p[1]);
+    double size = pp_hypot(p[0], p[1]);
     if (size > radius) {
         p[0] *= radius / size;
         p[1] *= radius / size;
@@ -198,13 +198,13 @@ static void into_polygon(int sides, double radius, double p[2])
     bool inside = radius > 0.0;
     for (int k = 0; k < sides; k++) {
         double a = TWO_PI * k / sides, b = TWO_PI * (k + 1) / sides;
-        double from[2] = {radius * cos(a), radius * sin(a)};
-        double side[2] = {radius * cos(b) - from[0], radius * sin(b) - from[1]};
+        double from[2] = {radius * pp_cos(a), radius * pp_sin(a)};
+        double side[2] = {radius * pp_cos(b) - from[0], radius * pp_sin(b) - from[1]};
         double x = p[0] - from[0], y = p[1] - from[1];
         double square = side[0] * side[0] + side[1] * side[1];
         double t = square > 0.0 ? (x * side[0] + y * side[1]) / square : 0.0;
         t = fmax(0.0, fmin(t, 1.0));
-        double off = hypot(x - t * side[0], y - t * side[1]);
+        double off = pp_hypot(x - t * side[0], y - t * side[1]);
         inside = inside && side[0] * y - side[1] * x >= 0.0;
         if (off < best) {
             best = off;
@@ -247,14 +247,14 @@ static void group_directions(const pp_contact *c, const pp_friction *group, perp
 static void into_ellipse(const double a[2], double p[2])
 {
     double x = p[0] / a[0], y = p[1] / a[1];
-    if (!(hypot(x, y) > 1.0)) {
+    if (!(pp_hypot(x, y) > 1.0)) {
         return;
     }
-    double low = 0.0, high = fmax(a[0], a[1]) * hypot(p[0], p[1]);
+    double low = 0.0, high = fmax(a[0], a[1]) * pp_hypot(p[0], p[1]);
     for (int k = 0; k < 200 && low < high; k++) {
         double s = 0.5 * (low + high);
         bool outside =
-            hypot(a[0] * p[0] / (a[0] * a[0] + s), a[1] * p[1] / (a[1] * a[1] + s)) > 1.0;
+            pp_hypot(a[0] * p[0] / (a[0] * a[0] + s), a[1] * p[1] / (a[1] * a[1] + s)) > 1.0;
         if (s == low || s == high) {
             break;
         }
@@ -281,7 +281,7 @@ static double anisotropic_error(const law_judge *j, const pp_contact *c, const d
     } else {
         to[0] = to[1] = 0.0;
     }
-    return m * hypot(from[0] - to[0], from[1] - to[1]);
+    return m * pp_hypot(from[0] - to[0], from[1] - to[1]);
 }
 
 // The natural map of one friction group [m/s], and the distance of its impulse from its cone [N s].
@@ -315,7 +315,7 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
         to[k] -= (pp_dot3(d[k], rate) + bias) / m;
     }
     pp_own_project(group, j->e->polygons, most, to);
-    double error = m * hypot(p[0] - to[0], p[1] - to[1]);
+    double error = m * pp_hypot(p[0] - to[0], p[1] - to[1]);
     bool round = group->kind == PP_SLIDE && group->size == 2 && !j->e->polygons;
     if (round && group->facets == 0 && pp_dot3(d[0], d[0]) > 0.0 && pp_length(d[1]) > 1.0 + 1e-9) {
         // biases along the directions, as a velocity
@@ -328,7 +328,7 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
     out->slip_opposed = fmax(out->slip_opposed, error);
     // The cone alone: the impulse itself, not the one that the slip asks for, is projected.
     pp_own_project(group, j->e->polygons, most, inside);
-    double beyond = hypot(p[0] - inside[0], p[1] - inside[1]);
+    double beyond = pp_hypot(p[0] - inside[0], p[1] - inside[1]);
     pp_certificate_record(out, j->limits, PERP_JUDGED_CONE, beyond,
                           slack / m + j->s->slack * most + PULL * j->most);
 }

@@ -205,7 +205,7 @@ static void move_frames(const row_writer *w, double s, pp_frame *moved)
     for (int i = 0; i < w->m->bodies; i++) {
         pp_frame f = w->start[i];
         const pp_frame *end = &w->e->end->body[i];
-        double spin = pp_length(f.w), c = 1.0 - cos(s * spin), sn = sin(s * spin);
+        double spin = pp_length(f.w), c = 1.0 - pp_cos(s * spin), sn = pp_sin(s * spin);
         perp_vec3 u = spin > 0.0 ? pp_scale(1.0 / spin, f.w) : pp_vec(0.0, 0.0, 0.0);
         // columns of R turned about u: e + sin u x e + (1 - cos) u x (u x e)
         for (int k = 0; k < 3; k++) {
@@ -352,7 +352,7 @@ static double control_of(const pp_step_evidence *e, int actuator)
         return c;
     }
     double s = fmax(e->whole, e->kin->h) / a->time_constant;
-    return c - (drive->filter[actuator] - c) * expm1(-s) / s;
+    return c - (drive->filter[actuator] - c) * pp_expm1(-s) / s;
 }
 
 // Actuators of a coordinate: effort gear (gain c + bias_0) - K x - C x' with x and x' of the end of the step, as a

@@ -29,8 +29,8 @@ void pp_friction_direction(const pp_friction *group, int j, double d[2])
         return;
     }
     double angle = TWO_PI * j / group->directions;
-    d[0] = cos(angle);
-    d[1] = sin(angle);
+    d[0] = pp_cos(angle);
+    d[1] = pp_sin(angle);
     for (int k = 0; k < 2; k++) {  // quarter turns exactly
         if (fabs(d[k]) < 1e-15) {
             d[k] = 0.0;
@@ -64,9 +64,10 @@ double pp_friction_support(const pp_friction *group, bool polygons, const double
 // Onto the side between vertices j and j + 1 that p lies beyond, if any does.
 static void project_polygon(int sides, double limit, double p[2])
 {
-    double step = TWO_PI / sides, inner = limit * cos(0.5 * step), half = limit * sin(0.5 * step);
-    double around = atan2(p[1], p[0]), middle = step * (floor(around / step) + 0.5);
-    double n[2] = {cos(middle), sin(middle)};
+    double step = TWO_PI / sides, inner = limit * pp_cos(0.5 * step),
+           half = limit * pp_sin(0.5 * step);
+    double around = pp_atan2(p[1], p[0]), middle = step * (floor(around / step) + 0.5);
+    double n[2] = {pp_cos(middle), pp_sin(middle)};
     double out = n[0] * p[0] + n[1] * p[1], along = -n[1] * p[0] + n[0] * p[1];
     if (out <= inner) {
         return;
@@ -104,7 +105,7 @@ double pp_friction_split(const pp_friction *group, const double *p, double *part
     double a = fabs(p[0]), b = 0.0;
     memset(part, 0, (size_t)n * sizeof *part);
     if (group->size == 2) {
-        double step = TWO_PI / n, around = atan2(p[1], p[0]), c[2], d[2];
+        double step = TWO_PI / n, around = pp_atan2(p[1], p[0]), c[2], d[2];
         around += around < 0.0 ? TWO_PI : 0.0;
         first = (int)(around / step) % n;
         second = (first + 1) % n;

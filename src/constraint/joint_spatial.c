@@ -63,7 +63,7 @@ static void across_row(const pp_row_builder *k, const pp_joint *j, const axis_tr
 static void axis_angle_row(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
-    double angle = atan2(s, c);
+    double angle = pp_atan2(s, c);
     perp_vec3 d = w->at.u;
     if (r2 > 0.0) {
         perp_vec3 side = pp_along(pp_scale(c, w->y), -s, w->x);
@@ -168,7 +168,7 @@ static int locked(const pp_row_builder *k, const pp_joint *j, const axis_triad *
     // log(R) = angle / (2 sin angle) (R - R^T)^v, where the angle is small as in any joint that holds
     perp_vec3 v = {R.m[7] - R.m[5], R.m[2] - R.m[6], R.m[3] - R.m[1]};
     double s = 0.5 * sqrt(pp_dot3(v, v)), c = 0.5 * (R.m[0] + R.m[4] + R.m[8] - 1.0);
-    double angle = atan2(s, c);
+    double angle = pp_atan2(s, c);
     perp_vec3 e = pp_scale(s > 1e-9 ? 0.5 * angle / s : 0.5, v);
     turn_row(k, j, EX, e.x, &row[0]);
     turn_row(k, j, EY, e.y, &row[1]);
@@ -265,8 +265,8 @@ static perp_vec3 bend(const perp_model *m, const pp_poses *at, double h, int bod
         third -= a2 * (1.0 / 120.0 - a2 * (1.0 / 5040.0 - a2 * (1.0 / 362880.0)));
     } else {
         double a = sqrt(a2);
-        second = (1.0 - cos(a)) / a2;
-        third = (a - sin(a)) / (a2 * a);
+        second = (1.0 - pp_cos(a)) / a2;
+        third = (a - pp_sin(a)) / (a2 * a);
     }
     perp_vec3 inward = pp_cross(w, pp_cross(w, r));
     return pp_along(pp_scale(second, inward), third, pp_cross(w, inward));

@@ -7,6 +7,7 @@
 // derivative, such as that of sqrt at 0, counts as 0 where its argument does not move: inf * 0
 // would be NaN.
 #include "expr/node.h"
+#include "math/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,12 +26,12 @@ static dual chain_rule(double value, double slope, double rate)
 // for a constant negative base.
 static dual power(dual a, dual b)
 {
-    double v = pow(a.v, b.v), d = 0.0;
+    double v = pp_pow(a.v, b.v), d = 0.0;
     if (a.d != 0.0 && b.v != 0.0) {
-        d += b.v * pow(a.v, b.v - 1.0) * a.d;
+        d += b.v * pp_pow(a.v, b.v - 1.0) * a.d;
     }
     if (b.d != 0.0 && v != 0.0) {
-        d += v * log(a.v) * b.d;
+        d += v * pp_log(a.v) * b.d;
     }
     return (dual){v, d};
 }
@@ -38,7 +39,7 @@ static dual power(dual a, dual b)
 // (x y' - y x') / r^2, divided by r twice, which does not overflow.
 static dual arc_tangent2(dual y, dual x)
 {
-    double r = hypot(x.v, y.v), v = atan2(y.v, x.v);
+    double r = pp_hypot(x.v, y.v), v = pp_atan2(y.v, x.v);
     if (y.d == 0.0 && x.d == 0.0) {
         return (dual){v, 0.0};
     }
@@ -76,30 +77,30 @@ static dual unary(pp_op op, dual a)
     case PP_OP_NEGATE:
         return (dual){-a.v, -a.d};
     case PP_OP_SIN:
-        return chain_rule(sin(a.v), cos(a.v), a.d);
+        return chain_rule(pp_sin(a.v), pp_cos(a.v), a.d);
     case PP_OP_COS:
-        return chain_rule(cos(a.v), -sin(a.v), a.d);
+        return chain_rule(pp_cos(a.v), -pp_sin(a.v), a.d);
     case PP_OP_TAN:
-        v = tan(a.v);
+        v = pp_tan(a.v);
         return chain_rule(v, 1.0 + v * v, a.d);
     case PP_OP_ASIN:
-        return chain_rule(asin(a.v), 1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
+        return chain_rule(pp_asin(a.v), 1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
     case PP_OP_ACOS:
-        return chain_rule(acos(a.v), -1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
+        return chain_rule(pp_acos(a.v), -1.0 / sqrt((1.0 - a.v) * (1.0 + a.v)), a.d);
     case PP_OP_ATAN:
-        return chain_rule(atan(a.v), 1.0 / (1.0 + a.v * a.v), a.d);
+        return chain_rule(pp_atan(a.v), 1.0 / (1.0 + a.v * a.v), a.d);
     case PP_OP_SINH:
-        return chain_rule(sinh(a.v), cosh(a.v), a.d);
+        return chain_rule(pp_sinh(a.v), pp_cosh(a.v), a.d);
     case PP_OP_COSH:
-        return chain_rule(cosh(a.v), sinh(a.v), a.d);
+        return chain_rule(pp_cosh(a.v), pp_sinh(a.v), a.d);
     case PP_OP_TANH:
-        v = tanh(a.v);
+        v = pp_tanh(a.v);
         // not 1 - v^2, which cancels where |v| is near 1
         return chain_rule(v, (1.0 - v) * (1.0 + v), a.d);
     case PP_OP_EXP:
-        return chain_rule(exp(a.v), exp(a.v), a.d);
+        return chain_rule(pp_exp(a.v), pp_exp(a.v), a.d);
     case PP_OP_LOG:
-        return chain_rule(log(a.v), 1.0 / a.v, a.d);
+        return chain_rule(pp_log(a.v), 1.0 / a.v, a.d);
     case PP_OP_SQRT:
         v = sqrt(a.v);
         return chain_rule(v, 0.5 / v, a.d);

@@ -9,6 +9,7 @@
 // Corners are treated as in eval.c. An argument that does not move has no derivatives, however
 // steep the function.
 #include "expr/node.h"
+#include "math/math.h"
 
 #include <math.h>
 
@@ -44,26 +45,26 @@ static jet divide(jet a, jet b)
 // a^b. Where the exponent moves, with g = b log a: v' = v g', v'' = v (g'^2 + g'').
 static jet power(jet a, jet b)
 {
-    double v = pow(a.v, b.v);
+    double v = pp_pow(a.v, b.v);
     if (b.d == 0.0 && b.dd == 0.0) {
         // b a^(b-1) at a = 0 is 0 for b = 0, not 0 * inf.
-        double slope = b.v == 0.0 ? 0.0 : b.v * pow(a.v, b.v - 1.0);
-        double bend = b.v == 0.0 || b.v == 1.0 ? 0.0 : b.v * (b.v - 1.0) * pow(a.v, b.v - 2.0);
+        double slope = b.v == 0.0 ? 0.0 : b.v * pp_pow(a.v, b.v - 1.0);
+        double bend = b.v == 0.0 || b.v == 1.0 ? 0.0 : b.v * (b.v - 1.0) * pp_pow(a.v, b.v - 2.0);
         return chain_rule(v, slope, bend, a);
     }
     if (v == 0.0) {
         return (jet){v, 0.0, 0.0};
     }
     double r = 1.0 / a.v;
-    jet log_a = chain_rule(log(a.v), r, -r * r, a), g = multiply(b, log_a);
+    jet log_a = chain_rule(pp_log(a.v), r, -r * r, a), g = multiply(b, log_a);
     return (jet){v, v * g.d, v * (g.d * g.d + g.dd)};
 }
 
 // phi' = (x y' - y x')/r^2,  phi'' = (x y'' - y x'')/r^2 - 2 phi' (x x' + y y')/r^2.
 static jet arc_tangent2(jet y, jet x)
 {
-    double r = hypot(x.v, y.v), cx = x.v / r, cy = y.v / r;
-    jet phi = {atan2(y.v, x.v), 0.0, 0.0};
+    double r = pp_hypot(x.v, y.v), cx = x.v / r, cy = y.v / r;
+    jet phi = {pp_atan2(y.v, x.v), 0.0, 0.0};
     if (y.d != 0.0 || x.d != 0.0) {
         phi.d = cx * (y.d / r) - cy * (x.d / r);
         phi.dd = -2.0 * phi.d * (cx * (x.d / r) + cy * (y.d / r));
@@ -113,37 +114,37 @@ static jet unary(pp_op op, jet a)
     case PP_OP_NEGATE:
         return (jet){-a.v, -a.d, -a.dd};
     case PP_OP_SIN:
-        v = sin(a.v);
-        return chain_rule(v, cos(a.v), -v, a);
+        v = pp_sin(a.v);
+        return chain_rule(v, pp_cos(a.v), -v, a);
     case PP_OP_COS:
-        v = cos(a.v);
-        return chain_rule(v, -sin(a.v), -v, a);
+        v = pp_cos(a.v);
+        return chain_rule(v, -pp_sin(a.v), -v, a);
     case PP_OP_TAN:
-        v = tan(a.v);
+        v = pp_tan(a.v);
         return chain_rule(v, 1.0 + v * v, 2.0 * v * (1.0 + v * v), a);
     case PP_OP_ASIN:
-        return arc(asin(a.v), 1.0, a);
+        return arc(pp_asin(a.v), 1.0, a);
     case PP_OP_ACOS:
-        return arc(acos(a.v), -1.0, a);
+        return arc(pp_acos(a.v), -1.0, a);
     case PP_OP_ATAN:
         r = 1.0 / (1.0 + a.v * a.v);
-        return chain_rule(atan(a.v), r, -2.0 * a.v * r * r, a);
+        return chain_rule(pp_atan(a.v), r, -2.0 * a.v * r * r, a);
     case PP_OP_SINH:
-        v = sinh(a.v);
-        return chain_rule(v, cosh(a.v), v, a);
+        v = pp_sinh(a.v);
+        return chain_rule(v, pp_cosh(a.v), v, a);
     case PP_OP_COSH:
-        v = cosh(a.v);
-        return chain_rule(v, sinh(a.v), v, a);
+        v = pp_cosh(a.v);
+        return chain_rule(v, pp_sinh(a.v), v, a);
     case PP_OP_TANH:
-        v = tanh(a.v);
+        v = pp_tanh(a.v);
         r = (1.0 - v) * (1.0 + v);
         return chain_rule(v, r, -2.0 * v * r, a);
     case PP_OP_EXP:
-        v = exp(a.v);
+        v = pp_exp(a.v);
         return chain_rule(v, v, v, a);
     case PP_OP_LOG:
         r = 1.0 / a.v;
-        return chain_rule(log(a.v), r, -r * r, a);
+        return chain_rule(pp_log(a.v), r, -r * r, a);
     case PP_OP_SQRT:
         v = sqrt(a.v);
         return chain_rule(v, 0.5 / v, -0.25 / (a.v * v), a);

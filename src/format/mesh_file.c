@@ -18,6 +18,7 @@
 // OBJ has lines "v x y z" and "f a b c ...", faces with the numbers of their vertices, and many
 // other statements, which are skipped.
 #include "format/format.h"
+#include "math/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -274,8 +275,8 @@ static void cut_shorter(mesh_reader *r)
     }
     const perp_vec3 *a = &r->vertex[t[0]], *b = &r->vertex[t[1]], *c = &r->vertex[t[2]];
     const perp_vec3 *d = &r->vertex[t[5]];
-    double ac = hypot(hypot(c->x - a->x, c->y - a->y), c->z - a->z);
-    double bd = hypot(hypot(d->x - b->x, d->y - b->y), d->z - b->z);
+    double ac = pp_hypot(pp_hypot(c->x - a->x, c->y - a->y), c->z - a->z);
+    double bd = pp_hypot(pp_hypot(d->x - b->x, d->y - b->y), d->z - b->z);
     if (bd < ac) {
         const int cut[6] = {t[0], t[1], t[5], t[1], t[2], t[5]};
         memcpy(t, cut, sizeof cut);

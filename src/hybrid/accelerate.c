@@ -21,12 +21,12 @@ static const double SLOW = 1e-7;  // [m/s] slip that the direction in which slid
 // sliding follows the slip alone. Otherwise d is the direction in which it began. Overwrites slip.
 static void smooth_direction(double slip[2], const double begun[2], double d[2])
 {
-    double speed = hypot(slip[0], slip[1]), along = slip[0] * begun[0] + slip[1] * begun[1];
+    double speed = pp_hypot(slip[0], slip[1]), along = slip[0] * begun[0] + slip[1] * begun[1];
     double weight = along > 0.0 ? SLOW / (1.0 + speed * speed / (SLOW * SLOW)) : 1.0;
     for (int k = 0; k < 2; k++) {
         slip[k] = (along > 0.0 ? slip[k] : 0.0) + weight * begun[k];
     }
-    speed = hypot(slip[0], slip[1]);
+    speed = pp_hypot(slip[0], slip[1]);
     d[0] = speed > 0.0 ? slip[0] / speed : 1.0;
     d[1] = speed > 0.0 ? slip[1] / speed : 0.0;
 }

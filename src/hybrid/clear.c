@@ -99,7 +99,7 @@ static double speed_of(const perp_model *m, const pp_frame *body, int shape, dou
 {
     const pp_shape *s = &m->shape[shape];
     // |v| + |w| arm bounds the velocity of every point within arm of the body's centre.
-    double arm = length + (m->spatial ? pp_length(s->X_BS.p) : hypot(s->p_BS.x, s->p_BS.y));
+    double arm = length + (m->spatial ? pp_length(s->X_BS.p) : pp_hypot(s->p_BS.x, s->p_BS.y));
     return pp_length(body[s->body].v) + arm * pp_length(body[s->body].w);
 }
 

@@ -43,7 +43,7 @@ double pp_law_tangential(const pp_law *law, const double *x)
     const double *part = x + pp_law_tangent(law);
     switch (pp_law_tangents(law)) {
     case 2:
-        return hypot(part[0], part[1]);
+        return pp_hypot(part[0], part[1]);
     case 1:
         return fabs(part[0]);
     default:
@@ -286,7 +286,7 @@ static double disc_gap(int size, const double *r, const double *u, double most)
     double aim[2] = {0.0, 0.0}, length = 0.0, worst = 0.0;
     for (int k = 0; k < size; k++) {
         aim[k] = r[k] - u[k];
-        length = hypot(length, aim[k]);
+        length = pp_hypot(length, aim[k]);
     }
     // Projection onto the disc: radial, unless the point is inside.
     double s = length > most ? most / length : 1.0;

@@ -100,8 +100,8 @@ static void facet(const pp_law *law, int j, double d[2])
 {
     bool line = pp_law_tangents(law) == 1;
     double angle = line ? 3.14159265358979323846 * j : 6.28318530717958647693 * j / FACETS;
-    d[0] = cos(angle);
-    d[1] = line ? 0.0 : sin(angle);
+    d[0] = pp_cos(angle);
+    d[1] = line ? 0.0 : pp_sin(angle);
 }
 
 // Friction of law i as Stewart and Trinkle pose it: amounts beta_j >= 0 in the directions d_j of a
@@ -261,7 +261,7 @@ static void contact_mode(const double *r, const double *u, double tol_u, double 
 {
     double slip = 0.0;
     for (int k = 1; k < law->size; k++) {
-        slip = hypot(slip, u[k]);
+        slip = pp_hypot(slip, u[k]);
     }
     // A load that is zero does not keep a contact from opening or sliding away.
     bool loaded = r[0] > tol_r, sliding = law->kind == PP_LAW_SLIDING;
@@ -282,7 +282,7 @@ static void contact_mode(const double *r, const double *u, double tol_u, double 
 // u: rates of its own rows.
 static void turn_mode(const pp_laws *laws, const double *u, double tol_u, pp_law *law)
 {
-    double slip = law->size == 2 ? hypot(u[0], u[1]) : fabs(u[0]);
+    double slip = law->size == 2 ? pp_hypot(u[0], u[1]) : fabs(u[0]);
     bool begins = law->kind == PP_LAW_TURN && slip > tol_u;
     law->mode = law->kind == PP_LAW_TURNING || begins ? PP_SLIDES : PP_HELD;
     if (laws->law[law->on].mode == PP_OFF) {
@@ -351,7 +351,7 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
         const pp_law *law = &laws->law[which[k]];
         const double *s = u + pp_law_tangent(law), *d = law->d;
         // The signed angle from d to s.
-        off[k] = atan2(d[0] * s[1] - d[1] * s[0], d[0] * s[0] + d[1] * s[1]);
+        off[k] = pp_atan2(d[0] * s[1] - d[1] * s[0], d[0] * s[0] + d[1] * s[1]);
     }
     return PERP_OK;
 }
@@ -359,7 +359,7 @@ static perp_status misfit(const pp_laws *laws, const int *which, int n, double *
 // Turns the direction of sliding by an angle [rad] in (t, o).
 static void turn_direction(pp_law *law, double angle)
 {
-    double c = cos(angle), s = sin(angle), x = law->d[0], y = law->d[1];
+    double c = pp_cos(angle), s = pp_sin(angle), x = law->d[0], y = law->d[1];
     law->d[0] = c * x - s * y;
     law->d[1] = s * x + c * y;
 }

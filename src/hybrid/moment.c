@@ -771,5 +771,5 @@ double pp_instant_slip(const pp_instant *instant, int hold, double slip[2])
     const double *rate = instant->rate + instant->at[hold];
     slip[0] = instant->size[hold] > 1 ? rate[1] : 0.0;
     slip[1] = instant->size[hold] > 2 ? rate[2] : 0.0;
-    return hypot(slip[0], slip[1]);
+    return pp_hypot(slip[0], slip[1]);
 }

@@ -224,7 +224,7 @@ static void describe_impact_sums(pp_flight *flight, const pp_instant *instant,
         }
         double slip = 0.0, before = instant->rate[at];
         for (int k = 1; k < instant->size[i]; k++) {
-            slip = hypot(slip, after[at + k]);
+            slip = pp_hypot(slip, after[at + k]);
         }
         // Without friction there is no sticking.
         bool rough = instant->size[i] > 1;

@@ -90,7 +90,7 @@ static bool is_on_rim(const perp_model *m, const pp_frame *body, int shape, perp
     // In the frame of the solid the axis is z.
     perp_vec3 local = pp_mul_t(&X.R, pp_sub(x, X.p));
     return is_round(m, shape) &&
-           fabs(hypot(local.x, local.y) - s->solid.radius) < 1e-9 * s->solid.radius;
+           fabs(pp_hypot(local.x, local.y) - s->solid.radius) < 1e-9 * s->solid.radius;
 }
 
 // The rim point of a pair; NULL: it has none.

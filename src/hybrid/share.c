@@ -93,7 +93,7 @@ static void add_cone(const pp_laws *laws, int i, share *s)
 // and D are zero on entry.
 static void project(const cone *c, const double own[3], double P[3], double D[3][3])
 {
-    double mu = c->mu, normal = own[0], size = hypot(own[1], own[2]);
+    double mu = c->mu, normal = own[0], size = pp_hypot(own[1], own[2]);
     double along = c->normal < 0 ? c->bound : (normal + mu * size) / (1.0 + mu * mu);
     double radius = c->normal < 0 ? c->bound : mu * along, d[3] = {0.0};
     if (c->normal >= 0 && along <= 0.0) {
@@ -138,7 +138,7 @@ static double outside_cone(cone *c, const double *x, double *beyond, double *g, 
     }
     // Components without an unknown are zero: planar friction has one tangent, sliding none.
     double most = c->normal < 0 ? c->bound : c->mu * own[0];
-    bool inside = hypot(own[1], own[2]) <= most && own[0] >= 0.0;
+    bool inside = pp_hypot(own[1], own[2]) <= most && own[0] >= 0.0;
     if (!inside) {
         project(c, own, P, D);
     }

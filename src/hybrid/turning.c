@@ -77,5 +77,5 @@ double pp_instant_spin(const pp_instant *instant, int hold, double turn[2])
     const double *rate = instant->rate + instant->at[hold];
     turn[0] = instant->size[hold] > 0 ? rate[0] : 0.0;
     turn[1] = instant->size[hold] > 1 ? rate[1] : 0.0;
-    return hypot(turn[0], turn[1]);
+    return pp_hypot(turn[0], turn[1]);
 }

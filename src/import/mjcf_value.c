@@ -277,10 +277,10 @@ perp_quat pp_mjcf_z_to(perp_vec3 direction)
 {
     perp_vec3 z = pp_unit(direction, pp_vec(0.0, 0.0, 1.0));
     perp_vec3 axis = pp_vec(-z.y, z.x, 0.0);  // z cross direction
-    double s = pp_length(axis), angle = atan2(s, z.z);
+    double s = pp_length(axis), angle = pp_atan2(s, z.z);
     axis = s < 1e-10 ? pp_vec(1.0, 0.0, 0.0) : pp_scale(1.0 / s, axis);
-    double half = sin(0.5 * angle);
-    return (perp_quat){cos(0.5 * angle), half * axis.x, half * axis.y, half * axis.z};
+    double half = pp_sin(0.5 * angle);
+    return (perp_quat){pp_cos(0.5 * angle), half * axis.x, half * axis.y, half * axis.z};
 }
 
 // Lower case: about axes that turn along; upper case: about fixed ones.
@@ -291,8 +291,9 @@ static perp_quat from_euler(const pp_mjcf *m, const double *angle)
         char c = m->eulerseq[k];
         bool fixed = c >= 'X' && c <= 'Z';
         int axis = fixed ? c - 'X' : c - 'x';
-        double half = 0.5 * pp_mjcf_angle(m, angle[k]), s = sin(half);
-        perp_quat turn = {cos(half), axis == 0 ? s : 0.0, axis == 1 ? s : 0.0, axis == 2 ? s : 0.0};
+        double half = 0.5 * pp_mjcf_angle(m, angle[k]), s = pp_sin(half);
+        perp_quat turn = {pp_cos(half), axis == 0 ? s : 0.0, axis == 1 ? s : 0.0,
+                          axis == 2 ? s : 0.0};
         q = fixed ? pp_quat_mul(turn, q) : pp_quat_mul(q, turn);
     }
     return q;
@@ -319,8 +320,8 @@ bool pp_mjcf_turn(const pp_mjcf_view *v, perp_quat *quat)
     // The other spellings take precedence over quat, as in MuJoCo.
     if (pp_mjcf_reals(v, "axisangle", 4, 4, x) > 0) {
         perp_vec3 axis = pp_unit(pp_vec(x[0], x[1], x[2]), pp_vec(0.0, 0.0, 1.0));
-        double half = 0.5 * pp_mjcf_angle(v->m, x[3]), s = sin(half);
-        *quat = (perp_quat){cos(half), s * axis.x, s * axis.y, s * axis.z};
+        double half = 0.5 * pp_mjcf_angle(v->m, x[3]), s = pp_sin(half);
+        *quat = (perp_quat){pp_cos(half), s * axis.x, s * axis.y, s * axis.z};
     } else if (pp_mjcf_reals(v, "euler", 3, 3, x) > 0) {
         *quat = from_euler(v->m, x);
     } else if (pp_mjcf_reals(v, "xyaxes", 6, 6, x) > 0) {

@@ -97,9 +97,9 @@ static pp_pose read_origin(urdf_reader *u, pp_xml *element, perp_quat *quat)
         read_numbers(u, at, "xyz", 3, p);
         read_numbers(u, at, "rpy", 3, a);
     }
-    perp_quat x = {cos(0.5 * a[0]), sin(0.5 * a[0]), 0.0, 0.0};
-    perp_quat y = {cos(0.5 * a[1]), 0.0, sin(0.5 * a[1]), 0.0};
-    perp_quat z = {cos(0.5 * a[2]), 0.0, 0.0, sin(0.5 * a[2])};
+    perp_quat x = {pp_cos(0.5 * a[0]), pp_sin(0.5 * a[0]), 0.0, 0.0};
+    perp_quat y = {pp_cos(0.5 * a[1]), 0.0, pp_sin(0.5 * a[1]), 0.0};
+    perp_quat z = {pp_cos(0.5 * a[2]), 0.0, 0.0, pp_sin(0.5 * a[2])};
     *quat = pp_quat_unit(pp_quat_mul(z, pp_quat_mul(y, x)));
     return (pp_pose){{p[0], p[1], p[2]}, pp_quat_matrix(*quat)};
 }

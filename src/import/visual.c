@@ -111,7 +111,7 @@ static double rounded(double x, double scale)
 
 static bool take_clusters(clusters *c, pp_robot_mesh *mesh, int triangles, double extent)
 {
-    double scale = pow(10.0, DIGITS - floor(log10(extent)));
+    double scale = pp_pow(10.0, DIGITS - floor(pp_log10(extent)));
     perp_vec3 *vertex = PP_ARRAY(c->arena, perp_vec3, c->clusters);
     int *corner = PP_ARRAY(c->arena, int, 3 * (size_t)triangles);
     // An odd number of negative scales turns the mesh inside out.

@@ -20,7 +20,7 @@ double pp_actuator_control(const perp_model *model, const pp_drive *drive, int a
         return plain_control(a, drive, t);
     }
     double c = plain_control(a, drive, drive->t);
-    return c + (drive->filter[actuator] - c) * exp(-(t - drive->t) / a->time_constant);
+    return c + (drive->filter[actuator] - c) * pp_exp(-(t - drive->t) / a->time_constant);
 }
 
 double pp_actuator_mean_control(const perp_model *model, const pp_drive *drive, int actuator,
@@ -33,7 +33,7 @@ double pp_actuator_mean_control(const perp_model *model, const pp_drive *drive, 
         return c;
     }
     // c_f = c + (f - c) e^(-s/T); its mean is c + (f - c) (1 - e^(-h/T)) T/h.
-    double off = drive->filter[actuator] - c, gone = -expm1(-h / T);
+    double off = drive->filter[actuator] - c, gone = -pp_expm1(-h / T);
     *end = c + off * (1.0 - gone);
     return c + off * gone * T / h;
 }

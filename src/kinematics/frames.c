@@ -9,10 +9,10 @@
 // Planar: R about z. The angle is not wrapped, so that springs and joints count full turns.
 void pp_frame_set_angle(pp_frame *f, double angle)
 {
-    double c = cos(angle), s = sin(angle);
+    double c = pp_cos(angle), s = pp_sin(angle);
     f->angle = angle;
     f->R = (pp_mat3){{c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0}};
-    f->rot = (perp_quat){cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
+    f->rot = (perp_quat){pp_cos(0.5 * angle), 0.0, 0.0, pp_sin(0.5 * angle)};
 }
 
 // R is derived from the quaternion once; all else reads R.

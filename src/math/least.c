@@ -18,7 +18,7 @@ static double reflect(int n, double *x, double *alpha)
     if (tail == 0.0) {
         return 0.0;
     }
-    double norm = hypot(head, tail);
+    double norm = pp_hypot(head, tail);
     // The sign that does not cancel.
     *alpha = head > 0.0 ? -norm : norm;
     double first = head - *alpha;

@@ -5,6 +5,8 @@
 // coordinates in A. Quaternions have unit length and the scalar first.
 #pragma once
 
+#include "math/math.h"
+
 #include <perp/types.h>
 
 #include <math.h>
@@ -66,7 +68,7 @@ static inline double pp_length2(double x, double y)
     if (square > 1e-280 && square < 1e280) {
         return sqrt(square);
     }
-    return y == 0.0 ? fabs(x) : hypot(x, y);
+    return y == 0.0 ? fabs(x) : pp_hypot(x, y);
 }
 
 // In the plane z = 0 the same as pp_length2, so that planar models get the same bits either way.
@@ -199,8 +201,8 @@ static inline perp_quat pp_quat_exp(perp_vec3 v)
             0.5 - h2 * (1.0 / 12.0 - h2 * (1.0 / 240.0 - h2 * (1.0 / 10080.0 - h2 / 725760.0)));
         return (perp_quat){c, f * v.x, f * v.y, f * v.z};
     }
-    double half = sqrt(h2), s = 0.5 * sin(half) / half;
-    return (perp_quat){cos(half), s * v.x, s * v.y, s * v.z};
+    double half = sqrt(h2), s = 0.5 * pp_sin(half) / half;
+    return (perp_quat){pp_cos(half), s * v.x, s * v.y, s * v.z};
 }
 
 // The rotation vector of a unit quaternion, at most pi long: exp(log(q)) = q or -q.
@@ -208,7 +210,7 @@ static inline perp_vec3 pp_quat_log(perp_quat q)
 {
     perp_vec3 v = q.w < 0.0 ? pp_vec(-q.x, -q.y, -q.z) : pp_vec(q.x, q.y, q.z);
     double s = sqrt(pp_dot3(v, v));
-    double angle = 2.0 * atan2(s, fabs(q.w));
+    double angle = 2.0 * pp_atan2(s, fabs(q.w));
     return s < 1e-12 ? pp_scale(2.0, v) : pp_scale(angle / s, v);
 }
 

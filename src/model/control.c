@@ -388,7 +388,8 @@ static bool mark_subtree(const perp_model *m, int joint, bool *marked)
 static pp_mat3 rotation_at_start(const perp_model *m, const pp_body *body)
 {
     double half = 0.5 * body->angle0;
-    return pp_quat_matrix(m->spatial ? body->rot0 : (perp_quat){cos(half), 0.0, 0.0, sin(half)});
+    return pp_quat_matrix(m->spatial ? body->rot0
+                                     : (perp_quat){pp_cos(half), 0.0, 0.0, pp_sin(half)});
 }
 
 // Inertia that a joint moves at t = 0 with all other joints locked [kg m^2 or kg].

@@ -208,9 +208,9 @@ static int bad_vertex(const perp_vec3 *vertex, int count)
         perp_vec3 p = vertex[k], q = vertex[(k + 1) % count], r = vertex[(k + 2) % count];
         double dx = q.x - p.x, dy = q.y - p.y, fx = r.x - q.x, fy = r.y - q.y;
         double turn = dx * fy - dy * fx;
-        around += atan2(turn, dx * fx + dy * fy);
+        around += pp_atan2(turn, dx * fx + dy * fy);
         // 7 is beyond 2 pi: a star goes round twice, with every corner convex
-        if (!(turn > 1e-14 * hypot(dx, dy) * hypot(fx, fy)) || around > 7.0) {
+        if (!(turn > 1e-14 * pp_hypot(dx, dy) * pp_hypot(fx, fy)) || around > 7.0) {
             return (k + 1) % count;
         }
     }
@@ -242,7 +242,7 @@ static bool convert_polygon(perp_builder *b, const perp_vec3 *vertices, int coun
     pp_vec2 ex = shape->axis_B, ey = {-ex.y, ex.x};
     for (int k = 0; k < count; k++) {
         perp_vec3 p = vertices[k], q = vertices[(k + 1) % count];
-        double dx = q.x - p.x, dy = q.y - p.y, length = hypot(dx, dy);
+        double dx = q.x - p.x, dy = q.y - p.y, length = pp_hypot(dx, dy);
         vertex[k].x = shape->p_BS.x + ex.x * p.x + ey.x * p.y;
         vertex[k].y = shape->p_BS.y + ex.y * p.x + ey.y * p.y;
         normal[k].x = ex.x * (dy / length) - ey.x * (dx / length);
@@ -369,7 +369,7 @@ bool pp_convert_shape(perp_builder *b, int body, const perp_shape_def *def, pp_s
     shape->body = body;
     shape->kind = shape->given = def->kind;
     shape->p_BS = (pp_vec2){def->position_B.x, def->position_B.y};
-    shape->axis_B = (pp_vec2){cos(def->angle), sin(def->angle)};
+    shape->axis_B = (pp_vec2){pp_cos(def->angle), pp_sin(def->angle)};
     shape->mu = def->mu;
     shape->restitution = def->restitution;
     shape->detect = def->detect;

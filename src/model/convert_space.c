@@ -140,7 +140,7 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
         // other kinds have no axis: equal joints have equal fingerprints
         bool axis = def->kind == PERP_JOINT_PRISMATIC || def->kind == PERP_JOINT_POINT_ON_LINE;
         double angle = axis ? def->axis_angle : 0.0;
-        joint->axis_A = (perp_vec3){cos(angle), sin(angle), 0.0};
+        joint->axis_A = (perp_vec3){pp_cos(angle), pp_sin(angle), 0.0};
         joint->r_A.z = joint->r_B.z = 0.0;
         return true;
     }

@@ -114,8 +114,8 @@ static double solid_angle(const perp_vec3 c[3], perp_vec3 x)
 {
     perp_vec3 a = pp_sub(c[0], x), b = pp_sub(c[1], x), d = pp_sub(c[2], x);
     double la = pp_length(a), lb = pp_length(b), ld = pp_length(d);
-    return 2.0 * atan2(pp_dot3(a, pp_cross(b, d)),
-                       la * lb * ld + pp_dot3(a, b) * ld + pp_dot3(b, d) * la + pp_dot3(d, a) * lb);
+    return 2.0 * pp_atan2(pp_dot3(a, pp_cross(b, d)), la * lb * ld + pp_dot3(a, b) * ld +
+                                                          pp_dot3(b, d) * la + pp_dot3(d, a) * lb);
 }
 
 // Signed distance from a mesh. The solid angles of a closed surface sum to 4 pi inside and to 0
@@ -129,7 +129,7 @@ static double from_mesh(const pp_mesh *mesh, perp_vec3 x)
         nearest = fmin(nearest, from_triangle(c, mesh->normal[t], x));
         angle += solid_angle(c, x);
     }
-    return angle > 2.0 * acos(-1.0) ? -nearest : nearest;
+    return angle > 2.0 * pp_acos(-1.0) ? -nearest : nearest;
 }
 
 // The same for planar shapes, which are half-planes, segments with a radius, or polygons.

@@ -219,8 +219,8 @@ static double shape_size(const pp_shape *shape, bool spatial)
     }
     double size = shape->radius + shape->half;
     for (int k = 0; k < shape->count; k++) {
-        size = fmax(size, hypot(shape->vertex_B[k].x - shape->vertex_B[0].x,
-                                shape->vertex_B[k].y - shape->vertex_B[0].y));
+        size = fmax(size, pp_hypot(shape->vertex_B[k].x - shape->vertex_B[0].x,
+                                   shape->vertex_B[k].y - shape->vertex_B[0].y));
     }
     return size;
 }

@@ -270,7 +270,7 @@ void pp_model_set_sensors(perp_model *m)
         double half = 0.5 * site->angle;
         if (!m->spatial) {
             site->X_BS.p.z = 0.0;
-            site->rot_BS = (perp_quat){cos(half), 0.0, 0.0, sin(half)};
+            site->rot_BS = (perp_quat){pp_cos(half), 0.0, 0.0, pp_sin(half)};
         }
         site->X_BS.R = pp_quat_matrix(site->rot_BS);
     }

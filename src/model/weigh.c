@@ -46,7 +46,7 @@ perp_status pp_mass_properties_planar(const perp_builder *b, int i, pp_body *bod
         // The planar equations of motion are about the origin of the body frame. The offset is
         // compared with the radius of gyration.
         double x = sum.x / sum.mass, y = sum.y / sum.mass;
-        if (hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
+        if (pp_hypot(x, y) > 1e-9 * sqrt(sum.moment / sum.mass)) {
             return pp_fail(error, PERP_ERR_MODEL,
                            "body '%s': the centre of mass of its shapes is at (%g, %g) in its "
                            "frame; move the shapes so that it is at the origin",

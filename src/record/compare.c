@@ -149,7 +149,7 @@ static double turn_apart(perp_quat a, perp_quat b)
     double x = a.w * b.x - a.x * b.w - a.y * b.z + a.z * b.y;
     double y = a.w * b.y + a.x * b.z - a.y * b.w - a.z * b.x;
     double z = a.w * b.z - a.x * b.y + a.y * b.x - a.z * b.w;
-    return 2.0 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
+    return 2.0 * pp_atan2(sqrt(x * x + y * y + z * z), fabs(w));
 }
 
 // Distances of positions [m] and velocities [m/s], angles between rotations [rad].

@@ -142,7 +142,8 @@ static void place_bodies(perp_recording *r, const pp_h5_table_in *in, int row)
         r->velocity[i] = (perp_vec3){v[0], v[1], 0.0};
         r->angle[i] = turns ? x[2] : 0.0;
         r->spin[i] = turns ? v[2] : 0.0;
-        r->rotation[i] = (perp_quat){cos(0.5 * r->angle[i]), 0.0, 0.0, sin(0.5 * r->angle[i])};
+        r->rotation[i] =
+            (perp_quat){pp_cos(0.5 * r->angle[i]), 0.0, 0.0, pp_sin(0.5 * r->angle[i])};
         r->omega[i] = (perp_vec3){0.0, 0.0, r->spin[i]};
     }
 }

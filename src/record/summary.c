@@ -45,7 +45,7 @@ void pp_certificate_merge(perp_certificate *into, const perp_certificate *from)
 // Logarithmic bins, each 1 % wider than the one before: memory does not grow with the run.
 void pp_summary_time(perp_record *r, double seconds)
 {
-    double bin = seconds > SHORTEST ? log(seconds / SHORTEST) / log(RATIO) : 0.0;
+    double bin = seconds > SHORTEST ? pp_log(seconds / SHORTEST) / pp_log(RATIO) : 0.0;
     r->time[bin < PP_TIME_BINS - 1 ? (int)bin : PP_TIME_BINS - 1]++;
 }
 
@@ -56,7 +56,7 @@ static double median_time(const perp_record *r)
     for (int k = 0; k < PP_TIME_BINS; k++) {
         sum += r->time[k];
         if (2 * sum >= r->sum.steps && sum > 0) {
-            return SHORTEST * pow(RATIO, k + 0.5);
+            return SHORTEST * pp_pow(RATIO, k + 0.5);
         }
     }
     return 0.0;

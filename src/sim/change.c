@@ -345,7 +345,7 @@ perp_status perp_sim_body_motion_set(perp_sim *sim, perp_body body, const perp_p
     double angle = f.angle;
     if (!m->spatial) {
         const double turn = 6.283185307179586;
-        double given = X_WB ? 2.0 * atan2(rot.z, rot.w) : angle;
+        double given = X_WB ? 2.0 * pp_atan2(rot.z, rot.w) : angle;
         angle = given + turn * round((f.angle - given) / turn);
         f.p.z = v.z = w.x = w.y = 0.0;
     }

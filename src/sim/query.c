@@ -210,7 +210,7 @@ static bool set_frame(const perp_model *m, const perp_pose *X, pp_frame *frame)
         pp_frame_set_rotation(frame, pp_quat_unit(X->rot));
     } else {
         frame->p.z = 0.0;
-        pp_frame_set_angle(frame, 2.0 * atan2(X->rot.z, X->rot.w));
+        pp_frame_set_angle(frame, 2.0 * pp_atan2(X->rot.z, X->rot.w));
     }
     return true;
 }

@@ -9,9 +9,9 @@
 // i.
 static perp_vec3 turned_disc(perp_vec3 e, double half, double radius)
 {
-    return pp_vec(half * fabs(e.x) + radius * hypot(e.y, e.z),
-                  half * fabs(e.y) + radius * hypot(e.x, e.z),
-                  half * fabs(e.z) + radius * hypot(e.x, e.y));
+    return pp_vec(half * fabs(e.x) + radius * pp_hypot(e.y, e.z),
+                  half * fabs(e.y) + radius * pp_hypot(e.x, e.z),
+                  half * fabs(e.z) + radius * pp_hypot(e.x, e.y));
 }
 
 // Half widths of a rotated box: row i of |R| times half.

@@ -97,7 +97,7 @@ static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
 // On the circle of the given radius around z at height z; its centre where d is along z.
 static perp_vec3 support_circle(double radius, perp_vec3 d, double z)
 {
-    double across = hypot(d.x, d.y), s = across > 0.0 ? radius / across : 0.0;
+    double across = pp_hypot(d.x, d.y), s = across > 0.0 ? radius / across : 0.0;
     return pp_vec(s * d.x, s * d.y, z);
 }
 
@@ -127,7 +127,7 @@ perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
     case PP_SOLID_CYLINDER:
         return support_circle(solid->radius, d, up);
     case PP_SOLID_CONE:  // apex or rim, whichever is farther along d
-        if (2.0 * half.z * d.z >= solid->radius * hypot(d.x, d.y)) {
+        if (2.0 * half.z * d.z >= solid->radius * pp_hypot(d.x, d.y)) {
             return pp_vec(0.0, 0.0, half.z);
         }
         return support_circle(solid->radius, d, -half.z);

@@ -159,9 +159,9 @@ static double sqr(double x)
 static void edge_at(const pp_mode_friction *f, const double x[2], double n[2])
 {
     double width = 6.283185307179586 / f->sides;
-    double middle = (floor(atan2(x[1], x[0]) / width) + 0.5) * width;
-    n[0] = cos(middle);
-    n[1] = sin(middle);
+    double middle = (floor(pp_atan2(x[1], x[0]) / width) + 0.5) * width;
+    n[0] = pp_cos(middle);
+    n[1] = pp_sin(middle);
 }
 
 // Whether x is outside the friction set of radius `limit`. slip: |x|^2, for discs.
@@ -172,7 +172,7 @@ static bool is_beyond(const pp_mode_friction *f, const double x[2], double limit
         return slip > sqr(limit);
     }
     edge_at(f, x, n);
-    return n[0] * x[0] + n[1] * x[1] > cos(3.141592653589793 / f->sides) * limit;
+    return n[0] * x[0] + n[1] * x[1] > pp_cos(3.141592653589793 / f->sides) * limit;
 }
 
 // Linearisation of the projection of x onto the friction set, which slips with x = p - rho u. Disc: e = x / |x|, and
@@ -188,7 +188,8 @@ static void set_slip(pp_mode_friction *f, const double x[2], double limit, doubl
         f->share = limit / length;
         return;
     }
-    double angle = 3.141592653589793 / f->sides, apothem = cos(angle), half = sin(angle), n[2];
+    double angle = 3.141592653589793 / f->sides, apothem = pp_cos(angle), half = pp_sin(angle),
+           n[2];
     edge_at(f, x, n);
     double along = n[0] * x[1] - n[1] * x[0];
     f->edge = fabs(along) < half * limit;

@@ -54,10 +54,10 @@ static bool touches(const programme *p, int i)
 static bool is_sticking(const programme *p, const pp_friction *group)
 {
     const double *pt = p->answer->pt + group->t;
-    double slip[2], size = group->size == 2 ? hypot(pt[0], pt[1]) : fabs(pt[0]);
+    double slip[2], size = group->size == 2 ? pp_hypot(pt[0], pt[1]) : fabs(pt[0]);
     pp_friction_slip(p->model, p->rows, group, p->answer->nu, slip);
     bool inside = size < (1.0 - 1e-7) * group->mu * p->answer->pn[group->n];
-    return inside || hypot(slip[0], slip[1]) <= p->tiny;
+    return inside || pp_hypot(slip[0], slip[1]) <= p->tiny;
 }
 
 // Friction that goes with the normal impulse of a sliding group, per unit of it.
@@ -65,7 +65,7 @@ static void add_sliding(const programme *p, const pp_friction *group, double *co
 {
     double slip[2];
     pp_friction_slip(p->model, p->rows, group, p->answer->nu, slip);
-    double speed = hypot(slip[0], slip[1]);
+    double speed = pp_hypot(slip[0], slip[1]);
     for (int k = 0; k < group->size; k++) {
         double share = -group->mu * slip[k] / speed;
         pp_row_add(p->model, &p->rows->t[group->t + k], share, NULL, column);

@@ -249,8 +249,8 @@ static double restore_best(pp_run *r, const double *start, pp_sweep *s, double s
 // Whether SWEEPS_MAX sweeps will not do, by the rate of linear convergence between two of them.
 static bool predict_failure(int k, double before, double moved, double look)
 {
-    double rate = log(moved / before) / (JUDGED_AT - JUDGED_FROM);
-    return k == JUDGED_AT && !(k + log(look / moved) / rate < SWEEPS_MAX && rate < 0.0);
+    double rate = pp_log(moved / before) / (JUDGED_AT - JUDGED_FROM);
+    return k == JUDGED_AT && !(k + pp_log(look / moved) / rate < SWEEPS_MAX && rate < 0.0);
 }
 
 // Sweeps until the residual is within the tolerance, or a limit is reached; *residual is that of

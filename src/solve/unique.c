@@ -319,7 +319,8 @@ static bool one_contact(const pp_reduced *p)
     double mu = p->mu[0], least = PP_INF, most = 0.0;
     double wedge = D[0] - mu * pp_length2(D[3], D[6]);  // least D_nn + mu D_nt d over all d
     for (int k = 0; k < ANGLES; k++) {
-        double angle = 2.0 * acos(-1.0) * k / ANGLES, c = cos(angle), s = sin(angle), e[3][3];
+        double angle = 2.0 * pp_acos(-1.0) * k / ANGLES, c = pp_cos(angle), s = pp_sin(angle),
+               e[3][3];
         double part[3][3] = {{1.0, mu * c, mu * s}, {0.0, s * s, -s * c}, {0.0, -s * c, c * c}};
         for (int j = 0; j < 3; j++) {  // column j of I + (D - I) P'
             for (int i = 0; i < 3; i++) {

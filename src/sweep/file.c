@@ -286,7 +286,8 @@ static void fill_grid(double *level, int64_t count, double from, double to, bool
 {
     for (int64_t k = 0; k < count; k++) {
         double s = count > 1 ? (double)k / (double)(count - 1) : 0.0;
-        level[k] = log_scale ? exp((1.0 - s) * log(from) + s * log(to)) : (1.0 - s) * from + s * to;
+        level[k] = log_scale ? pp_exp((1.0 - s) * pp_log(from) + s * pp_log(to))
+                             : (1.0 - s) * from + s * to;
     }
     level[0] = from;
     if (count > 1) {

@@ -87,12 +87,12 @@ double pp_normal_quantile(double p)
 {
     bool upper = p > 0.5;
     double q = upper ? 1.0 - p : p;
-    double t = sqrt(-2.0 * log(q));
+    double t = sqrt(-2.0 * pp_log(q));
     double x = -(t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                          (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
     for (int k = 0; k < 3; k++) {
-        double error = 0.5 * erfc(-x / sqrt(2.0)) - q;
-        double step = error * sqrt(2.0 * 3.141592653589793) * exp(0.5 * x * x);
+        double error = 0.5 * pp_erfc(-x / sqrt(2.0)) - q;
+        double step = error * sqrt(2.0 * 3.141592653589793) * pp_exp(0.5 * x * x);
         x -= step / (1.0 + 0.5 * x * step);
     }
     return upper ? -x : x;
@@ -104,7 +104,7 @@ static double quantile(const pp_factor *f, double u)
         return f->a + f->b * pp_normal_quantile(u);
     }
     if (f->kind == PP_FACTOR_LOG_UNIFORM) {
-        return exp(log(f->a) + u * (log(f->b) - log(f->a)));
+        return pp_exp(pp_log(f->a) + u * (pp_log(f->b) - pp_log(f->a)));
     }
     return f->a + u * (f->b - f->a);
 }

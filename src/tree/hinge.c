@@ -154,12 +154,12 @@ static perp_quat relative_rotation(const pp_link *link, const pp_hinge *h, const
     if (at < 0) {
         return h->K[0];
     }
-    double c = cos(0.5 * q[at]), s = sin(0.5 * q[at]);
+    double c = pp_cos(0.5 * q[at]), s = pp_sin(0.5 * q[at]);
     perp_quat first = mix(c, h->K[0], s, h->K[1]);
     if (link->kind != PP_LINK_UNIVERSAL) {
         return first;
     }
-    return mix(cos(0.5 * q[1]), first, sin(0.5 * q[1]), mix(c, h->K[2], s, h->K[3]));
+    return mix(pp_cos(0.5 * q[1]), first, pp_sin(0.5 * q[1]), mix(c, h->K[2], s, h->K[3]));
 }
 
 // Anchor of b relative to the origin of a, in a's axes.

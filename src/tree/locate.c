@@ -42,7 +42,7 @@ static double near(double angle, double was)
 // The joint's own angle, measured as constraint/ does.
 static double angle_of(const joint_view *w)
 {
-    return atan2(pp_dot3(w->y, w->zb), pp_dot3(w->x, w->zb));
+    return pp_atan2(pp_dot3(w->y, w->zb), pp_dot3(w->x, w->zb));
 }
 
 // Both angles of a universal joint. rot = c c_2 K_0 + s c_2 K_1 + c s_2 K_2 + s s_2 K_3 in an
@@ -52,12 +52,12 @@ static void universal_angles(const pp_hinge *h, const joint_view *w, perp_quat r
 {
     double e[4];
     q[0] = angle_of(w);
-    double c = cos(0.5 * q[0]), s = sin(0.5 * q[0]);
+    double c = pp_cos(0.5 * q[0]), s = pp_sin(0.5 * q[0]);
     for (int k = 0; k < 4; k++) {
         const perp_quat *K = &h->K[k];
         e[k] = rot.w * K->w + rot.x * K->x + rot.y * K->y + rot.z * K->z;
     }
-    double angle = 2.0 * atan2(c * e[2] + s * e[3], c * e[0] + s * e[1]);
+    double angle = 2.0 * pp_atan2(c * e[2] + s * e[3], c * e[0] + s * e[1]);
     q[1] = angle - TWO_PI * round(angle / TWO_PI);
 }
 

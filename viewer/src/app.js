@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The application: display settings (look), time (player), and selection.
+import { bodyReach, middle } from "./bounds.js";
 import { Dialogs } from "./dialogs.js";
+import { Exporter } from "./export.js";
 import { lower } from "./data.js";
 import { Live } from "./live.js";
 import { Overlay } from "./overlay.js";
@@ -27,12 +29,21 @@ export const TOGGLES = [
   ["grid", "Grid", "9", '<path d="M2 5.500h12M2 10.500h12M5.5 2v12M10.5 2v12"/>'],
 ];
 
+const TRAVEL = -2; // look.follow: the scene as a whole
+
+// options, for a page that embeds the viewer:
+//   live   (app, host) => what controls a simulation that runs (live.js: Live, or a class derived from it)
+//   keys   the element that listens to keys (default: the window)
+//   hash   the initial view (default: that of the address)
+//   title  false: the title of the document stays
 export class App {
-  constructor(host, run) {
+  constructor(host, run, options = {}) {
     this.run = run;
+    this.options = options;
     this.theme = new Theme();
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.dirty = true;
+    this.exporting = false; // the stage belongs to the exporter
     this.state = run.makeState();
     this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, collision: false, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
     this.player = new Player(run, () => (this.dirty = true));
@@ -40,6 +51,7 @@ export class App {
     const hooks = {
       changed: () => (this.dirty = true),
       click: (x, y) => this.click(x, y),
+      frame: (x, y) => this.click(x, y) && this.frame(),
       drags: () => !!this.live,
       dragStart: (body, at) => this.live?.dragStart(body, at) ?? false,
       dragMove: (at) => this.live?.dragMove(at),
@@ -50,23 +62,29 @@ export class App {
     this.stage.canvas.tabIndex = 0;
     this.stage.canvas.setAttribute("role", "img");
     this.stage.canvas.setAttribute("aria-label", `${run.about.name}: ${run.moving} moving bodies. Arrow keys step through time.`);
+    this.look.follow = this.stage.box.travel ? TRAVEL : -1;
+    this.reach = bodyReach(run);
     this.overlay = new Overlay(this.stageHost, run, this.theme);
     this.panel = new Panel(host.querySelector(".panel"), this);
     this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.seek(t), (sensor) => this.showSensor(sensor));
     this.dialogs = new Dialogs(host, this);
+    this.exporter = new Exporter(this);
     this.theme.onChange(() => {
       this.dirty = true;
       this.markTimeline();
     });
     this.badge();
     this.notes();
-    if (run.about.live) this.live = new Live(this, host.querySelector(".live"));
-    window.addEventListener("keydown", (e) => this.key(e));
+    const makeLive = options.live ?? ((app, at) => new Live(app, at));
+    if (run.about.live) this.live = makeLive(this, host.querySelector(".live"));
+    this.gone = new AbortController();
+    (options.keys ?? window).addEventListener("keydown", (e) => this.key(e), { signal: this.gone.signal });
     // After a click, focus returns to the stage, so that Space plays instead of pressing the button again.
     host.addEventListener("click", (e) => {
       if (e.detail > 0 && e.target.closest("button") && !e.target.closest("dialog, .panel")) this.stage.canvas.focus({ preventScroll: true });
     });
-    new ResizeObserver(() => this.resize()).observe(this.stageHost);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.stageHost);
     this.fromHash();
     this.resize();
     if (!run.about.live && !this.calm && !this.held) this.player.play(true);
@@ -75,7 +93,7 @@ export class App {
 
   // Initial state from the address: #t=1.5&body=block&forces=0&theme=dark&paused
   fromHash() {
-    const asked = new URLSearchParams(location.hash.slice(1));
+    const asked = new URLSearchParams((this.options.hash ?? location.hash).replace(/^#/, ""));
     for (const [name] of TOGGLES) if (asked.has(name)) this.look[name] = asked.get(name) !== "0";
     if (asked.has("strips")) this.setStrips(asked.get("strips") !== "0");
     this.held = asked.has("t") || asked.has("paused");
@@ -83,6 +101,10 @@ export class App {
     const body = this.run.bodies.findIndex((b) => b.name === asked.get("body"));
     if (body >= 0) this.select({ body });
     if (asked.has("follow") && body >= 0) this.look.follow = body;
+    this.fresh = this.look.follow >= 0;
+    const camera = asked.get("camera")?.split(",").map(Number);
+    if (camera && camera.length >= 2 && camera.every(Number.isFinite)) this.stage.view3(camera);
+    if (asked.get("below") === "1") this.stage.setBelow(true);
     const sensor = this.run.sensors.findIndex((s) => s.name === asked.get("sensor"));
     if (sensor >= 0) {
       this.strips.plotSensor(sensor);
@@ -99,7 +121,8 @@ export class App {
         <svg class="mark" viewBox="0 0 16 16" role="img" aria-label="perp"><rect width="16" height="16" rx="3.5" fill="currentColor"/><path d="M8 3.500v8M3.5 11.800h9" stroke="var(--card)" stroke-width="1.7" stroke-linecap="round"/></svg>
         <h1></h1><span class="method"></span><span class="space"></span>
         <button class="badge" data-badge></button>
-        <button class="icon" data-fit aria-label="Fit to view" title="Fit to view (0)">${icon('<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>')}</button>
+        <button class="icon" data-fit aria-label="Show everything" title="Home: everything (0)">${icon('<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>')}</button>
+        <button class="icon" data-export aria-label="Save a picture or film" title="Save a picture or film (E)">${icon('<path d="M8 2v8M4.5 7L8 10.500 11.5 7M2.5 13.500h11"/>')}</button>
         <button class="icon" data-strips aria-label="Strip charts" aria-pressed="true" title="Strip charts (S)">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}</button>
         <button class="icon" data-theme-button aria-label="Light or dark theme" title="Light or dark theme (D)">${icon('<circle cx="8" cy="8" r="5.5"/><path class="solid" d="M8 2.500a5.5 5.5 0 010 11z"/>')}</button>
         <button class="icon" data-help aria-label="Keyboard shortcuts and help" title="Keyboard shortcuts (?)">${icon('<path d="M5.8 6a2.3 2.3 0 114 1.500C9 8.3 8 8.5 8 9.800M8 12.600v.1"/>')}</button>
@@ -107,7 +130,6 @@ export class App {
       <main class="middle">
         <div class="stage">
           <div class="tools" role="group" aria-label="Display options"></div>
-          <div class="legend" aria-hidden="true"><span><i style="background:var(--stick)"></i>stick</span><span><i style="background:var(--slip)"></i>slip</span><span><i style="background:var(--open)"></i>open</span></div>
           <div class="note"></div><div class="toast" role="status" hidden></div>
         </div>
         <aside class="panel" aria-label="Details" hidden></aside>
@@ -131,9 +153,10 @@ export class App {
     this.stageHost = host.querySelector(".stage");
     const $ = (s) => host.querySelector(s);
     $("h1").textContent = a.name || "run";
-    document.title = `${a.name || "run"} – perp`;
+    if (this.options.title !== false) document.title = `${a.name || "run"} – perp`;
     $(".method").textContent = `${a.stepper} · ${a.form === "auto" ? "" : a.form + " · "}${a.solver || "auto"}${a.h > 0 ? ` · h = ${a.h} s` : ""}${a.remark ? " · " + a.remark : ""}`;
     $("[data-fit]").onclick = () => this.fit();
+    $("[data-export]").onclick = () => this.dialogs.save();
     $("[data-strips]").onclick = () => this.setStrips();
     $("[data-theme-button]").onclick = () => this.theme.toggle();
     $("[data-help]").onclick = () => this.dialogs.help();
@@ -165,7 +188,6 @@ export class App {
     for (const button of this.host.querySelectorAll("[data-toggle]")) {
       button.setAttribute("aria-pressed", String(!!this.look[button.dataset.toggle]));
     }
-    this.host.querySelector(".legend").hidden = !(this.look.contacts || this.look.forces) || (this.run.tracks === 0 && !this.live);
     this.dirty = true;
   }
   setStrips(on = this.host.querySelector(".strips").hidden) {
@@ -206,8 +228,9 @@ export class App {
     }
     else this.player.step(frames);
   }
+  // Everything, as at the start.
   fit() {
-    this.look.follow = -1;
+    this.look.follow = this.stage.box.travel ? TRAVEL : -1;
     this.stage.fit();
     this.dirty = true;
   }
@@ -220,6 +243,26 @@ export class App {
       const body = this.stage.pick(x, y);
       this.select(body >= 0 ? { body } : null);
     }
+    return this.selected;
+  }
+  get selected() {
+    return this.look.body >= 0 || this.look.track >= 0 || this.look.joint >= 0;
+  }
+  // Zooms to what is selected; to everything if nothing is.
+  frame() {
+    const { run, look, state, stage } = this;
+    const at = (body, r) => {
+      const p = [...state.position.subarray(3 * body, 3 * body + 3)];
+      stage.frame(p.map((v) => v - r), p.map((v) => v + r));
+    };
+    const row = look.track >= 0 ? run.rowOfTrack(state.snap, look.track) : -1;
+    if (look.body >= 0) at(look.body, this.reach[look.body] || 0.1 * stage.size);
+    else if (row >= 0) {
+      const { point } = run.contact(row);
+      stage.frame(point.map((v) => v - 0.05 * stage.size), point.map((v) => v + 0.05 * stage.size));
+    } else if (look.joint >= 0) at(run.joints[look.joint].b, this.reach[run.joints[look.joint].b] || 0.1 * stage.size);
+    else this.fit();
+    this.dirty = true;
   }
   select(what) {
     this.look.body = what?.body ?? -1;
@@ -250,8 +293,15 @@ export class App {
     const tracks = Array.from(this.run.snaps.track.data.subarray(from, to));
     if (tracks.length > 0) this.select({ track: tracks[(tracks.indexOf(this.look.track) + 1) % tracks.length] });
   }
+  // Whether the camera may go below the floor.
+  toggleBelow() {
+    if (!this.run.spatial) return;
+    this.stage.setBelow(!this.stage.below);
+    this.toast(this.stage.below ? "The camera may go below the floor." : "The camera stays above the floor.");
+  }
   toggleFollow() {
     this.look.follow = this.look.follow >= 0 ? -1 : this.look.body;
+    this.fresh = true;
     this.panel.update(this.state);
     this.dirty = true;
   }
@@ -276,6 +326,8 @@ export class App {
       "-": () => this.faster(-1),
       l: () => this.setLoop(),
       f: () => this.toggleFollow(),
+      z: () => this.frame(),
+      u: () => this.toggleBelow(),
       n: () => this.next(1),
       p: () => this.next(-1),
       c: () => this.nextContact(),
@@ -283,6 +335,7 @@ export class App {
       d: () => this.theme.toggle(),
       0: () => this.fit(),
       b: () => this.dialogs.certificate(),
+      e: () => this.dialogs.save(),
       "?": () => this.dialogs.help(),
       h: () => this.dialogs.help(),
       Escape: () => this.select(null),
@@ -393,6 +446,7 @@ export class App {
     let before = 0; // loading time does not count
     let told = 0;
     const frame = (now) => {
+      if (this.gone.signal.aborted) return;
       const dt = before > 0 ? now - before : 0;
       before = now;
       if (this.player.playing) {
@@ -401,7 +455,7 @@ export class App {
         if (document.visibilityState === "visible") this.stage.pace(dt);
       }
       this.live?.frame(now);
-      if (this.dirty) {
+      if (this.dirty && !this.exporting) {
         this.dirty = false;
         this.draw();
         // Numbers and strip charts are updated less often than the picture.
@@ -417,11 +471,23 @@ export class App {
     };
     requestAnimationFrame(frame);
   }
+  // Takes the viewer out of its host, for another one.
+  destroy() {
+    this.gone.abort();
+    this.observer.disconnect();
+    this.live?.stop?.();
+    this.panel.close();
+    this.theme.listeners.length = 0;
+    this.host.textContent = "";
+  }
   draw() {
     const { run, state, look } = this;
     run.stateAt(this.player.t, state);
     look.playing = this.player.playing;
-    if (look.follow >= 0) this.stage.follow([...state.position.subarray(3 * look.follow, 3 * look.follow + 3)]);
+    const place = (body) => [...state.position.subarray(3 * body, 3 * body + 3)];
+    if (look.follow >= 0) this.stage.follow(place(look.follow), this.fresh);
+    else if (look.follow === TRAVEL) this.stage.follow(middle(run, this.stage.box.crew, place), false);
+    this.fresh = false;
     this.stage.draw(state, look);
     this.overlay.draw(this.stage, state, look);
     this.drawn = (this.drawn ?? 0) + 1;

@@ -108,32 +108,113 @@ function spread(run, moment, row, points, all) {
   }
 }
 
-// Low and high corner. 2 % are discarded at each end, to ignore bodies that fly away.
-export function bounds(run) {
-  const far = bodyReach(run);
-  const low = [Infinity, Infinity, Infinity];
-  const high = [-Infinity, -Infinity, -Infinity];
+const SPECK = 12; // a scene that travels by so many times its size is followed
+
+// Box of each body at sampled instants: [instant][row] = {low, high}; NaN where a body is not a number.
+function samples(run) {
   const rows = run.poses.t.rows;
   const stride = Math.max(1, Math.floor((rows * Math.max(1, run.moving)) / 12000));
   const points = hulls(run);
-  const all = [0, 1, 2].map(() => ({ lows: [], highs: [] }));
+  const out = [];
   for (let k = 0; k < rows; k += stride) {
-    for (let row = 0; row < run.moving; row++) spread(run, k, row, points[run.bodyOfRow[row]], all);
+    const boxes = [];
+    for (let row = 0; row < run.moving; row++) {
+      const all = [0, 1, 2].map(() => ({ lows: [], highs: [] }));
+      spread(run, k, row, points[run.bodyOfRow[row]], all);
+      boxes.push({ low: all.map((a) => a.lows[0] ?? NaN), high: all.map((a) => a.highs[0] ?? NaN) });
+    }
+    out.push(boxes);
   }
+  return out;
+}
+
+function union(boxes, axes) {
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (const box of boxes) {
+    for (let i = 0; i < axes; i++) {
+      if (box.low[i] < low[i]) low[i] = box.low[i];
+      if (box.high[i] > high[i]) high[i] = box.high[i];
+    }
+  }
+  return { low, high };
+}
+const sizeOf = (box, axes) => Math.max(...box.high.slice(0, axes).map((h, i) => h - box.low[i]));
+
+// The rows that count. A body that leaves the others so far behind that they would be a quarter of the picture or less
+// does not; at most a third of the bodies.
+function crew(run, moments) {
+  const rows = Array.from({ length: run.moving }, (_, row) => row);
+  const path = rows.map((row) => union(moments.map((boxes) => boxes[row]), run.axes));
+  let kept = rows;
+  for (let gone = 0; run.moving <= 50 && gone < Math.floor(run.moving / 3); gone++) {
+    const whole = sizeOf(union(kept.map((row) => path[row]), run.axes), run.axes);
+    const rest = kept.map((row) => sizeOf(union(kept.filter((other) => other !== row).map((other) => path[other]), run.axes), run.axes));
+    const least = rest.indexOf(Math.min(...rest));
+    if (!(rest[least] < 0.25 * whole)) break;
+    kept = kept.filter((_, k) => k !== least);
+  }
+  return kept;
+}
+
+// Low and high corner of what to show. With many bodies 1 % are discarded at each end, to ignore those that fly away; a
+// scene that travels far is shown at its size, and followed: `anchor` is where it is at the start.
+export function bounds(run) {
+  const far = bodyReach(run);
+  const moments = samples(run);
+  const kept = crew(run, moments);
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
   for (let i = 0; i < run.axes; i++) {
-    const lows = all[i].lows.sort((a, b) => a - b);
-    const highs = all[i].highs.sort((a, b) => a - b);
+    const lows = moments.flatMap((boxes) => kept.map((row) => boxes[row].low[i])).filter(Number.isFinite).sort((a, b) => a - b);
+    const highs = moments.flatMap((boxes) => kept.map((row) => boxes[row].high[i])).filter(Number.isFinite).sort((a, b) => a - b);
     if (lows.length > 0) {
       low[i] = quantile(lows, lows.length > 200 ? 0.01 : 0);
       high[i] = quantile(highs, highs.length > 200 ? 0.99 : 1);
     }
   }
+  const travel = follows(run, moments, kept, low, high);
   const size = Math.max(...high.slice(0, run.axes).map((h, i) => h - low[i]));
   widenByFixed(run, far, low, high, Number.isFinite(size) && size > 0 ? size : Infinity);
   for (let i = 0; i < 3; i++) {
     if (!(high[i] >= low[i])) [low[i], high[i]] = i < run.axes ? [-1, 1] : [0, 0];
   }
-  return { low, high, size: Math.max(0.05, ...high.map((h, i) => h - low[i])) };
+  const bodies = kept.map((row) => run.bodyOfRow[row]);
+  const anchor = bodies.length > 0 && moments.length > 0 ? middle(run, bodies, (body) => run.position(body, 0)) : null;
+  return { low, high, size: Math.max(0.05, ...high.map((h, i) => h - low[i])), crew: bodies, travel, anchor };
+}
+
+// Whether the view has to follow; low and high then become those of the start, with room around it. Heights do not count:
+// what falls or bounces is seen better against a floor that stands still.
+function follows(run, moments, kept, low, high) {
+  const flat = run.spatial ? 2 : 1;
+  const wide = (box) => Math.max(...[0, 1].slice(0, flat).map((i) => box.high[i] - box.low[i]));
+  const sizes = moments.map((boxes) => wide(union(kept.map((row) => boxes[row]), run.axes))).filter(Number.isFinite).sort((a, b) => a - b);
+  if (sizes.length === 0 || kept.length === 0) return false;
+  const tall = high[run.axes - 1] - low[run.axes - 1];
+  const size = Math.max(quantile(sizes, 0.5), 0.5 * tall);
+  if (!(wide({ low, high }) > SPECK * size) || run.joints.some((j) => run.bodies[j.a].row < 0 || run.bodies[j.b].row < 0)) return false;
+  const start = union(kept.map((row) => moments[0][row]), run.axes);
+  for (let i = 0; i < flat; i++) {
+    low[i] = start.low[i] - size;
+    high[i] = start.high[i] + size;
+  }
+  return true;
+}
+
+// The middle of some bodies, by their places; its height is left out.
+export function middle(run, bodies, place) {
+  const low = [Infinity, Infinity, 0];
+  const high = [-Infinity, -Infinity, 0];
+  for (const body of bodies) {
+    const p = place(body);
+    for (let i = 0; i < (run.spatial ? 2 : 1); i++) {
+      low[i] = Math.min(low[i], p[i]);
+      high[i] = Math.max(high[i], p[i]);
+    }
+  }
+  if (!run.spatial) low[1] = high[1] = 0;
+  return low.map((v, i) => (v + high[i]) / 2);
 }
 
 // Fixed bodies count if they are not much larger than the moving ones.

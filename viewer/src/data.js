@@ -314,6 +314,25 @@ export class Run {
     return -1;
   }
 
+  // Contact forces on a body, summed [N], in the world, and how many there are.
+  contactSum(body, snap) {
+    const [from, to] = this.contactRange(snap);
+    const shapes = this.trackShapes.data;
+    const h = this.snaps.h.data[snap] || 1;
+    const force = [0, 0, 0];
+    let count = 0;
+    for (let row = from; row < to; row++) {
+      const track = this.snaps.track.data[row];
+      const a = this.shapes[shapes[2 * track]].body === body;
+      const b = this.shapes[shapes[2 * track + 1]].body === body;
+      if (a === b) continue;
+      const c = this.contact(row);
+      for (let i = 0; i < 3; i++) force[i] += ((b ? 1 : -1) * (c.normal[i] * c.pn + c.friction[i])) / h;
+      count++;
+    }
+    return { force, count };
+  }
+
   joint(k, frame) {
     const { joint, h } = this.poses;
     const at = frame * joint.width + k * JOINT_WIDTH;

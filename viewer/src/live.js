@@ -47,6 +47,9 @@ export class Live {
       for (const e of this.host.querySelectorAll("input, select, button")) e.disabled = true;
     };
   }
+  stop() {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send("stop");
+  }
   send(command) {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
   }
@@ -115,7 +118,7 @@ export class Live {
       on(`release-${k}`, "click", () => this.send({ input: k }));
     });
     on("save", "click", () => this.send({ save: true }));
-    on("stop", "click", () => this.socket.readyState === WebSocket.OPEN && this.socket.send("stop"));
+    on("stop", "click", () => this.stop());
   }
   // Range, default and unit are those of the scene; without a range, twice the default to either side, at least 1.
   slider(input, k) {

@@ -3,34 +3,10 @@
 //
 // The overlay: contacts, forces, cones, joints, axes, trails. Always on top and crisp, and the same in 2D and 3D: a
 // stage only has to project points to the screen.
+import { add, arrow, ContactMarks, length } from "./contacts.js";
 import { lower, rotate, toWorld } from "./data.js";
-import { drawScale, niceStep } from "./planar.js";
+import { drawScale } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
-
-const add = (a, b, f = 1) => [a[0] + f * b[0], a[1] + f * b[1], a[2] + f * b[2]];
-const length = (a) => Math.hypot(a[0], a[1], a[2]);
-
-function arrow(ctx, from, to, head) {
-  const d = Math.hypot(to[0] - from[0], to[1] - from[1]);
-  if (d < 1) return;
-  const h = Math.min(head, 0.6 * d);
-  const [ux, uy] = [(to[0] - from[0]) / d, (to[1] - from[1]) / d];
-  ctx.moveTo(from[0], from[1]);
-  ctx.lineTo(to[0] - ux * h * 0.7, to[1] - uy * h * 0.7);
-  ctx.moveTo(to[0], to[1]);
-  ctx.lineTo(to[0] - ux * h - uy * h * 0.42, to[1] - uy * h + ux * h * 0.42);
-  ctx.lineTo(to[0] - ux * h + uy * h * 0.42, to[1] - uy * h - ux * h * 0.42);
-  ctx.lineTo(to[0], to[1]);
-}
-
-// Two directions perpendicular to a unit vector.
-function tangents(n) {
-  const a = Math.abs(n[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0];
-  const t = [a[1] * n[2] - a[2] * n[1], a[2] * n[0] - a[0] * n[2], a[0] * n[1] - a[1] * n[0]];
-  const l = length(t) || 1;
-  const u = t.map((c) => c / l);
-  return [u, [n[1] * u[2] - n[2] * u[1], n[2] * u[0] - n[0] * u[2], n[0] * u[1] - n[1] * u[0]]];
-}
 
 // A zigzag between two pixels.
 function zigzag(ctx, p, q, turns, side) {
@@ -54,36 +30,19 @@ export class Overlay {
     host.append(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
     this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body));
-    this.rescale();
+    this.contacts = new ContactMarks(run, theme);
   }
   resize() {
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
     this.width = w;
     this.height = h;
-    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.ratio = this.theme.ratio(2);
     this.canvas.width = Math.round(w * this.ratio);
     this.canvas.height = Math.round(h * this.ratio);
   }
 
-  // The force drawn with an arrow of a fifth of the scene: the 95th percentile.
   rescale() {
-    const { run } = this;
-    const forces = [];
-    const rows = run.snaps.mode.rows;
-    const stride = Math.max(1, Math.floor(rows / 20000));
-    for (let snap = 0; snap < run.snaps.end.rows; snap++) {
-      const [from, to] = run.contactRange(snap);
-      const h = run.snaps.h.data[snap] || 1;
-      for (let row = from; row < to; row++) {
-        const pn = run.snaps.values.data[4 * row + 1];
-        if (row % stride === 0 && pn > 0) forces.push(pn / h);
-      }
-    }
-    forces.sort((a, b) => a - b);
-    this.force = forces.length > 0 ? forces[Math.floor(0.95 * (forces.length - 1))] : 0;
-    let weight = 0;
-    for (const body of run.bodies) weight = body.row >= 0 ? Math.max(weight, body.mass * 9.81) : weight;
-    this.force = this.force || weight || 1;
+    this.contacts.rescale();
   }
 
   draw(stage, state, look) {
@@ -93,19 +52,19 @@ export class Overlay {
     ctx.lineCap = "round";
     this.stage = stage;
     this.state = state;
-    this.spots = [];
     this.marks = [];
-    this.metresPerNewton = (0.2 * stage.size) / this.force;
+    this.contacts.measure(stage);
     if (look.trails) this.trails(look);
     this.springs();
     this.shapeless();
-    this.contacts(look);
+    this.spots = this.contacts.draw(ctx, stage, state, look);
     if (look.joints) this.joints(look);
+    if (look.forces && look.body >= 0) this.contacts.sum(look.body, state, ctx, stage);
     if (look.axes) this.axes();
     if (look.sensor >= 0) this.sensorFrame(this.run.sensors[look.sensor]);
     if (look.drag) this.drag(look.drag);
-    if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.controls.target.toArray()));
-    if (look.forces) this.forceScale();
+    if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.aim()));
+    if (this.run.tracks > 0 || this.run.about.live) this.contacts.legend(ctx, stage, look, this.width - 14);
   }
 
   // Same width and number of turns at any length.
@@ -152,178 +111,6 @@ export class Overlay {
     ctx.strokeStyle = theme.color.soft;
     ctx.lineWidth = 2;
     ctx.stroke();
-  }
-
-  forceScale() {
-    const { ctx, theme } = this;
-    const target = this.run.spatial ? this.stage.controls.target.toArray() : [0, 0, 0];
-    const px = this.metresPerNewton * this.stage.pixels(target);
-    const newtons = niceStep(70 / px);
-    const [x, y] = [18, this.height - 52];
-    ctx.strokeStyle = ctx.fillStyle = theme.color.ink;
-    ctx.lineWidth = 2;
-    ctx.beginPath();
-    arrow(ctx, [x, y], [x + newtons * px, y], 10);
-    ctx.stroke();
-    ctx.fill();
-    ctx.font = `12px ${theme.sans}`;
-    ctx.textAlign = "center";
-    const text = newtons >= 1000 ? `${newtons / 1000} kN` : newtons >= 0.01 ? `${+newtons.toPrecision(2)} N` : `${+(newtons * 1000).toPrecision(2)} mN`;
-    ctx.strokeStyle = theme.color.stage; // a halo, in case a line runs behind the text
-    ctx.lineWidth = 3;
-    ctx.strokeText(text, x + (newtons * px) / 2, y - 7);
-    ctx.fillText(text, x + (newtons * px) / 2, y - 7);
-  }
-
-  contacts(look) {
-    const { run, ctx, theme, stage } = this;
-    const [from, to] = run.contactRange(this.state.snap);
-    const h = run.snaps.h.data[this.state.snap] || 1;
-    const colors = theme.color.mode;
-    const few = to - from <= 40;
-    const list = [];
-    for (let row = from; row < to; row++) {
-      const c = run.contact(row);
-      const at = stage.project(c.point);
-      if (!at[2]) continue;
-      c.at = at;
-      list.push(c);
-      this.spots.push({ track: c.track, x: at[0], y: at[1] });
-    }
-    if (look.cones) for (const c of list) if (c.mode > 0 && c.mu > 0) this.cone(c);
-    if (look.gaps) this.gaps(list, few);
-    if (look.normals) {
-      ctx.beginPath();
-      for (const c of list) {
-        const step = 26 / stage.pixels(c.point);
-        const tip = stage.project(add(c.point, c.normal, step));
-        ctx.moveTo(c.at[0], c.at[1]);
-        ctx.lineTo(tip[0], tip[1]);
-      }
-      ctx.strokeStyle = theme.color.ink;
-      ctx.lineWidth = 1.3;
-      ctx.stroke();
-    }
-    for (let mode = 0; mode < 3; mode++) {
-      const some = list.filter((c) => c.mode === mode);
-      if (look.forces) this.forces(some, h, colors[mode]);
-      if (look.contacts) {
-        ctx.beginPath();
-        for (const c of some) {
-          const r = c.track === look.track ? 6.5 : few ? 4.2 : 2.6;
-          ctx.moveTo(c.at[0] + r, c.at[1]);
-          ctx.arc(c.at[0], c.at[1], r, 0, 2 * Math.PI);
-        }
-        ctx.fillStyle = mode === 0 ? theme.color.stage : colors[mode];
-        ctx.fill();
-        ctx.strokeStyle = mode === 0 ? colors[0] : theme.color.card;
-        ctx.lineWidth = mode === 0 ? 1.6 : 1.2;
-        ctx.stroke();
-      }
-    }
-    const chosen = list.find((c) => c.track === look.track);
-    if (chosen) {
-      ctx.beginPath();
-      ctx.arc(chosen.at[0], chosen.at[1], 10, 0, 2 * Math.PI);
-      ctx.strokeStyle = theme.color.accent;
-      ctx.lineWidth = 2.4;
-      ctx.stroke();
-    }
-  }
-
-  // The force on body b, from the contact point; beyond 2.5 times the reference it is cut and gets a second head.
-  forces(list, h, color) {
-    const { ctx, stage } = this;
-    ctx.beginPath();
-    for (const c of list) {
-      if (!(c.pn > 0)) continue;
-      const f = add([0, 0, 0], c.normal, c.pn / h);
-      const full = add(f, c.friction, 1 / h);
-      const size = length(full);
-      const most = 2.5 * this.force;
-      const shown = (this.metresPerNewton * Math.min(size, most)) / (size || 1);
-      const tip = stage.project(add(c.point, full, shown));
-      arrow(ctx, c.at, tip, 11);
-      if (size > most) {
-        const back = stage.project(add(c.point, full, 0.93 * shown));
-        arrow(ctx, c.at, back, 11);
-      }
-    }
-    ctx.strokeStyle = ctx.fillStyle = color;
-    ctx.lineWidth = 2.6;
-    ctx.lineJoin = "round";
-    ctx.stroke();
-    ctx.fill();
-  }
-
-  cone(c) {
-    const { ctx, stage, theme, run } = this;
-    const size = 46 / stage.pixels(c.point);
-    const color = theme.color.mode[c.mode];
-    ctx.fillStyle = withAlpha(color, 0.14);
-    ctx.strokeStyle = withAlpha(color, 0.8);
-    ctx.lineWidth = 1.1;
-    const [t, o] = run.spatial ? tangents(c.normal) : [[-c.normal[1], c.normal[0], 0]];
-    const top = add(c.point, c.normal, size);
-    if (!run.spatial) {
-      const p = stage.project(add(top, t, c.mu * size));
-      const q = stage.project(add(top, t, -c.mu * size));
-      ctx.beginPath();
-      ctx.moveTo(p[0], p[1]);
-      ctx.lineTo(c.at[0], c.at[1]);
-      ctx.lineTo(q[0], q[1]);
-      ctx.fill();
-      ctx.stroke();
-      return;
-    }
-    const ring = [];
-    for (let k = 0; k < 28; k++) {
-      const a = (k / 28) * 2 * Math.PI;
-      ring.push(stage.project(add(add(top, t, c.mu * size * Math.cos(a)), o, c.mu * size * Math.sin(a))));
-    }
-    const middle = stage.project(top);
-    const axis = Math.atan2(middle[1] - c.at[1], middle[0] - c.at[0]);
-    const off = (p) => {
-      const a = Math.atan2(p[1] - c.at[1], p[0] - c.at[0]) - axis;
-      return Math.atan2(Math.sin(a), Math.cos(a));
-    };
-    const left = ring.reduce((a, b) => (off(b) < off(a) ? b : a));
-    const right = ring.reduce((a, b) => (off(b) > off(a) ? b : a));
-    ctx.beginPath();
-    ring.forEach((p, k) => (k ? ctx.lineTo(p[0], p[1]) : ctx.moveTo(p[0], p[1])));
-    ctx.closePath();
-    ctx.fill();
-    ctx.stroke();
-    ctx.beginPath();
-    ctx.moveTo(left[0], left[1]);
-    ctx.lineTo(c.at[0], c.at[1]);
-    ctx.lineTo(right[0], right[1]);
-    ctx.fill();
-    ctx.stroke();
-  }
-
-  gaps(list, few) {
-    const { ctx, stage, theme } = this;
-    ctx.beginPath();
-    for (const c of list) {
-      const tip = stage.project(add(c.point, c.normal, c.gap));
-      ctx.moveTo(c.at[0], c.at[1]);
-      ctx.lineTo(tip[0], tip[1]);
-    }
-    ctx.strokeStyle = theme.color.bad;
-    ctx.lineWidth = 2;
-    ctx.stroke();
-    if (!few) return;
-    ctx.font = `11.5px ${theme.mono}`;
-    ctx.textAlign = "left";
-    for (const c of list) {
-      const text = gapText(c.gap);
-      const w = ctx.measureText(text).width;
-      ctx.fillStyle = withAlpha(theme.color.card, 0.85);
-      ctx.fillRect(c.at[0] + 9, c.at[1] + 5, w + 6, 16);
-      ctx.fillStyle = theme.color.ink;
-      ctx.fillText(text, c.at[0] + 12, c.at[1] + 17);
-    }
   }
 
   joints(look) {
@@ -378,13 +165,11 @@ export class Overlay {
     ctx.strokeStyle = theme.color.joint;
   }
   reaction(k, b, pb, color) {
-    const { run, ctx, stage, state } = this;
+    const { run, ctx, state } = this;
     const force = run.joint(k, state.frame).force;
-    const size = length(force);
-    if (!(size > 1e-9)) return;
-    const shown = (this.metresPerNewton * Math.min(size, 2.5 * this.force)) / size;
+    if (!(length(force) > 1e-9)) return;
     ctx.beginPath();
-    arrow(ctx, pb, stage.project(add(b, force, shown)), 10);
+    this.contacts.vector(b, pb, force, 10);
     ctx.strokeStyle = ctx.fillStyle = color;
     ctx.lineWidth = 2.2;
     ctx.stroke();
@@ -491,13 +276,4 @@ export class Overlay {
     if (look.joints) this.marks.forEach((m) => see(m, 11));
     return best;
   }
-}
-
-export function gapText(gap) {
-  const a = Math.abs(gap);
-  if (a === 0) return "0";
-  if (a >= 1) return `${gap.toPrecision(3)} m`;
-  if (a >= 1e-3) return `${(gap * 1e3).toPrecision(3)} mm`;
-  if (a >= 1e-6) return `${(gap * 1e6).toPrecision(3)} µm`;
-  return gap.toExponential(0) + " m";
 }

@@ -3,7 +3,7 @@
 //
 // The panel: values of the selected object, and a plot of one of them over time.
 import { Chart } from "./charts.js";
-import { MODES } from "./data.js";
+import { lower, MODES } from "./data.js";
 
 export function show(x) {
   if (!Number.isFinite(x)) return "–";
@@ -65,6 +65,7 @@ export class Panel {
           ...(spatial ? [] : [/** @type {Curve} */ (["Angle", "rad", one("angle"), (k) => [run.poses.rotation.data[k * run.poses.rotation.width + body.row]]])]),
           ["Spin", "rad/s", spatial ? AXES : one("spin"), (k) => { const { w } = run.velocity(index, k); return spatial ? (w ?? [null, null, null]) : [w[2]]; }],
           ["Kinetic energy", "J", one("energy"), (k) => [this.kinetic(index, k)]],
+          ["Contact force, sum", "N", AXES.slice(0, axes), (k) => run.contactSum(index, lower(run.snaps.t, run.poses.t.data[k])).force.slice(0, axes)],
         ],
         clock: run.poses.t,
       };
@@ -139,9 +140,11 @@ export class Panel {
         <button class="icon" data-close aria-label="Close the panel" title="Close (Esc)"><svg viewBox="0 0 16 16"><path d="M3.5 3.5l9 9M12.5 3.5l-9 9"/></svg></button></header>
       <table><tbody></tbody></table>
       ${d.curves.length ? `<div class="row"><select aria-label="Plotted quantity">${options}</select>
-        ${follow ? `<button data-follow aria-pressed="${this.app.look.follow === this.index}" title="Keep centred (F)">Follow</button>` : ""}</div>
+        ${follow ? `<button data-follow aria-pressed="${this.app.look.follow === this.index}" title="Keep centred (F)">Follow</button>` : ""}<button data-frame title="Zoom to it (Z)">Frame</button></div>
       <div class="row legend-row"></div><div class="chart"></div>` : ""}`;
     this.host.querySelector("[data-close]").onclick = () => this.app.select(null);
+    const frameButton = this.host.querySelector("[data-frame]");
+    if (frameButton) frameButton.onclick = () => this.app.frame();
     const followButton = this.host.querySelector("[data-follow]");
     if (followButton) followButton.onclick = () => this.app.toggleFollow();
     const select = this.host.querySelector("select");
@@ -197,6 +200,7 @@ export class Panel {
           ["mass", show(body.mass), "kg"],
           ["inertia", run.spatial ? body.inertia.slice(0, 3).map(show).join("  ") : show(body.inertia[0]), "kg m²"],
         ] : []),
+        ...this.contactRows(index, state),
         ["friction μ", [...new Set(run.shapes.filter((s) => s.body === index).map((s) => show(s.mu)))].join(", ") || "–", ""],
       ];
     }
@@ -230,6 +234,17 @@ export class Panel {
       ["normal rate", show(c.rate), "m/s"],
       ["point", vector(c.point, a), "m"],
       ["normal", vector(c.normal, a), ""],
+    ];
+  }
+
+  // The contact forces on a body, summed.
+  contactRows(index, state) {
+    const { run } = this;
+    const { force, count } = run.contactSum(index, state.snap);
+    if (count === 0) return [["contacts", "0", ""]];
+    return [
+      ["contacts", String(count), ""],
+      ["contact force", vector(force.map((f) => (Math.abs(f) > 1e-9 * norm(force) ? f : 0)), run.axes), "N", "contact-force"],
     ];
   }
 

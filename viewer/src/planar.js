@@ -62,6 +62,8 @@ export class PlanarStage {
     this.planes = run.drawn.filter(endless);
     this.planes.sort((a, b) => run.bodies[b.body].row - run.bodies[a.body].row);
     this.view = { x: 0, y: 0, scale: 100 };
+    this.tools = 190; // width of the display options [px]
+    this.below = false;
     this.box = bounds(run);
     this.size = this.box.size;
     this.resize();
@@ -70,7 +72,7 @@ export class PlanarStage {
   }
 
   resize() {
-    const ratio = Math.min(3, window.devicePixelRatio || 1);
+    const ratio = this.theme.ratio(3);
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
     const old = this.height ? { w: this.width, h: this.height } : null;
     this.width = Math.max(1, w);
@@ -84,13 +86,14 @@ export class PlanarStage {
   // Leaves room for the tools and the scale bar.
   fit() {
     const { low, high } = this.box;
-    const left = Math.min(190, this.width * 0.2);
+    const left = Math.min(this.tools, this.width * 0.2);
     const w = Math.max(50, this.width - left - 60);
     const h = Math.max(50, this.height - 110);
     const scale = Math.min(w / Math.max(high[0] - low[0], 1e-9), h / Math.max(high[1] - low[1], 1e-9));
     this.view.scale = Math.min(Math.max(scale, 1e-6), 1e9);
     this.view.x = (low[0] + high[0]) / 2 - (left - 30) / 2 / this.view.scale;
     this.view.y = (low[1] + high[1]) / 2 - 8 / this.view.scale;
+    this.followed = this.box.anchor;
     this.fitted = true;
   }
 
@@ -104,13 +107,42 @@ export class PlanarStage {
   pixels() {
     return this.view.scale;
   }
+  // The point looked at.
+  aim() {
+    return [this.view.x, this.view.y, 0];
+  }
+  // Of the 3D stage.
+  setBelow() {}
+  // x and y of the centre [m], zoom: of the scale at which all fits.
+  /** @param {number[]} camera */
+  view3([x, y, zoom = 1]) {
+    this.fit();
+    this.view = { x, y, scale: this.view.scale * zoom };
+    this.fitted = false;
+  }
+  // Whether bodies cover a point: never in a plane.
+  hidden() {
+    return false;
+  }
   world(x, y) {
     return [this.view.x + (x - this.width / 2) / this.view.scale, this.view.y - (y - this.height / 2) / this.view.scale, 0];
   }
-  follow(p) {
-    this.view.x = p[0];
-    this.view.y = p[1];
+  // Moves with a point, by as much as it moved since the last call; fresh: and puts it into the centre.
+  follow(p, fresh) {
+    const from = fresh ? this.aim() : (this.followed ?? p);
+    this.view.x += p[0] - from[0];
+    this.view.y += p[1] - from[1];
+    this.fitted &&= p[0] === from[0] && p[1] === from[1];
+    this.followed = [...p];
+  }
+  // Puts a box into the middle, with room around it.
+  frame(low, high) {
+    const room = 0.55;
+    this.view.scale = Math.min((room * this.width) / Math.max(high[0] - low[0], 0.01 * this.size), (room * this.height) / Math.max(high[1] - low[1], 0.01 * this.size));
+    this.view.x = (low[0] + high[0]) / 2;
+    this.view.y = (low[1] + high[1]) / 2;
     this.fitted = false;
+    this.hooks.changed();
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
@@ -141,25 +173,48 @@ export class PlanarStage {
       const [x, y] = at(e);
       this.zoom(Math.exp(-e.deltaY * 0.0015), x, y);
     }, { passive: false });
+    // One finger drags or pans, two zoom and pan, a double tap frames what is there.
+    const fingers = new Map();
+    const pinch = () => {
+      const [a, b] = [...fingers.values()];
+      return { x: (a[0] + b[0]) / 2, y: (a[1] + b[1]) / 2, d: Math.hypot(a[0] - b[0], a[1] - b[1]) };
+    };
     c.addEventListener("pointerdown", (e) => {
       const [x, y] = at(e);
       c.setPointerCapture(e.pointerId);
-      down = { x, y, moved: false, drag: this.hooks.dragStart(this.pick(x, y), this.world(x, y)) };
+      fingers.set(e.pointerId, [x, y]);
+      if (fingers.size > 1) {
+        if (down?.drag) this.hooks.dragEnd();
+        down = { x, y, moved: true, drag: false };
+      } else down = { x, y, moved: false, drag: this.hooks.dragStart(this.pick(x, y), this.world(x, y)) };
     });
     c.addEventListener("pointermove", (e) => {
       const [x, y] = at(e);
-      if (!down) return;
+      if (!down || !fingers.has(e.pointerId)) return;
+      const [px, py] = fingers.get(e.pointerId);
+      if (fingers.size === 2) {
+        const before = pinch();
+        fingers.set(e.pointerId, [x, y]);
+        const now = pinch();
+        this.pan(now.x - before.x, now.y - before.y);
+        if (before.d > 1) this.zoom(now.d / before.d, now.x, now.y);
+        return;
+      }
+      fingers.set(e.pointerId, [x, y]);
       down.moved ||= Math.hypot(x - down.x, y - down.y) > 4;
       if (down.drag) this.hooks.dragMove(this.world(x, y));
-      else if (down.moved) this.pan(e.movementX, e.movementY);
+      else if (down.moved) this.pan(x - px, y - py);
     });
     const up = (e) => {
+      fingers.delete(e.pointerId);
+      if (fingers.size > 0) return;
       if (down?.drag) this.hooks.dragEnd();
       if (down && !down.moved && e.type === "pointerup") this.hooks.click(...at(e));
       down = null;
     };
     c.addEventListener("pointerup", up);
     c.addEventListener("pointercancel", up);
+    c.addEventListener("dblclick", (e) => this.hooks.frame?.(...at(e)));
   }
 
   // Shapes that collide, or what is shown in their place.

@@ -59,7 +59,7 @@ export class SoftRenderer {
   setSize(width, height) {
     this.width = width;
     this.height = height;
-    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.ratio = this.theme.ratio(2);
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
   }
@@ -113,10 +113,22 @@ export class SoftRenderer {
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
     for (const group of stage.groups) this.solids(group, view, w, h);
+    this.map = { depth: this.depth, w, h };
     this.layerCtx.putImageData(this.image, 0, 0);
     ctx.imageSmoothingEnabled = true;
     ctx.imageSmoothingQuality = look.playing ? "low" : "high";
     ctx.drawImage(this.layer, 0, 0, this.width, this.height);
+  }
+
+  // Depths alone, at a part of the resolution.
+  depthPass(stage, scale) {
+    const { camera } = stage;
+    camera.updateMatrixWorld();
+    this.sun = stage.sun.position;
+    const [w, h] = this.buffers(scale);
+    const view = new THREE.Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
+    for (const group of stage.groups) this.solids(group, view, w, h);
+    return { depth: this.depth, w, h };
   }
 
   // ── solids ──

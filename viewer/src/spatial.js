@@ -4,8 +4,8 @@
 // The 3D stage: three.js with an orbiting camera and one light that casts shadows. One draw call per kind of solid.
 // If drawing is slow (no GPU), shadows are updated less often, then coarser, then not drawn.
 import * as THREE from "three";
-import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { bounds, endless, patchSize } from "./bounds.js";
+import { OrbitCamera } from "./camera.js";
 import { solidOf } from "./geometry.js";
 import { niceStep } from "./planar.js";
 import { SoftRenderer } from "./soft.js";
@@ -22,8 +22,6 @@ function emulated() {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-const UP = new THREE.Vector3(0, 0, 1);
-
 export class SpatialStage {
   constructor(host, run, theme, hooks) {
     this.run = run;
@@ -38,16 +36,12 @@ export class SpatialStage {
     if (emulated()) this.soft = new SoftRenderer(this.canvas, theme);
     else this.openGl();
     this.scene = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 1000);
-    this.camera.up.copy(UP);
-    this.controls = new OrbitControls(this.camera, this.canvas);
-    this.controls.enableDamping = false;
-    this.controls.addEventListener("change", () => {
-      this.hooks.changed();
-    });
-    this.controls.addEventListener("start", () => {
-      this.fitted = false;
-    });
+    this.orbit = new OrbitCamera(this.canvas, (x, y) => this.floorAt(x, y), () => this.hooks.changed());
+    this.camera = this.orbit.lens;
+    this.controls = this.orbit.controls;
+    this.margin = { x: 0.14, y: 0.12 };
+    this.tools = 190; // width of the display options [px]
+    this.depths = null;
     this.gridLine = { value: new THREE.Color() };
     this.gridFar = { value: new THREE.Color() };
     this.gridOn = { value: 1 };
@@ -236,57 +230,90 @@ export class SpatialStage {
       this.soft.setSize(this.width, this.height);
       return;
     }
-    const ratio = this.quality >= 2 ? 1 : Math.min(2, window.devicePixelRatio || 1);
+    const ratio = this.quality >= 2 ? 1 : this.theme.ratio(2);
     this.renderer.setPixelRatio(this.quality >= 4 ? 0.75 : ratio);
     this.renderer.setSize(this.width, this.height, false);
   }
 
-  // As close as the corners of the box allow, with some room for the tools.
+  // The whole scene, from the same side.
   fit() {
-    const { low, high } = this.box;
-    const center = this.center();
-    const toward = new THREE.Vector3(0.62, -1, 0.5).normalize();
-    const right = new THREE.Vector3().crossVectors(UP, toward).normalize();
-    const up = new THREE.Vector3().crossVectors(toward, right);
-    const tall = Math.tan(((this.camera.fov / 2) * Math.PI) / 180) * 0.88;
-    const wide = tall * this.camera.aspect * Math.max(0.5, 1 - 190 / this.width);
-    let distance = 0.8 * this.size;
-    for (let k = 0; k < 8; k++) {
-      const corner = new THREE.Vector3(k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]).sub(center);
-      const depth = corner.dot(toward);
-      distance = Math.max(distance, depth + Math.abs(corner.dot(right)) / wide, depth + Math.abs(corner.dot(up)) / tall);
-    }
-    this.camera.near = distance / 200;
-    this.camera.far = distance * 60;
-    this.camera.position.copy(center).addScaledVector(toward, distance);
-    this.controls.target.copy(center);
-    this.camera.updateProjectionMatrix();
-    this.controls.update();
-    this.fitted = true;
+    const wide = Math.min(0.5, this.margin.x + this.tools / this.width);
+    this.orbit.fit(this.box, this.size, { x: wide, y: this.margin.y });
+    this.followed = this.box.anchor;
+    this.aimSun(this.center());
   }
-  follow(p) {
-    const to = new THREE.Vector3(p[0], p[1], p[2]);
-    const by = to.clone().sub(this.controls.target);
-    this.controls.target.copy(to);
-    this.camera.position.add(by);
-    this.aimSun(to);
-    this.fitted = false;
+  get fitted() {
+    return this.orbit.fitted;
   }
-  zoom(factor) {
-    this.camera.position.sub(this.controls.target).divideScalar(factor).add(this.controls.target);
-    this.fitted = false;
+  set fitted(on) {
+    this.orbit.fitted = on;
+  }
+  // A box seen from where the camera is; what is followed stays followed.
+  frame(low, high) {
+    const size = Math.max(...high.map((h, i) => h - low[i]), 0.01 * this.size);
+    this.orbit.fit({ low, high }, 1.6 * size, { x: 0.3, y: 0.3 }, this.orbit.toward);
+    this.orbit.fitted = false;
     this.hooks.changed();
   }
-  pan(dx, dy) {
-    const offset = this.camera.position.clone().sub(this.controls.target);
-    const turn = new THREE.Quaternion().setFromAxisAngle(UP, -dx * 0.005);
-    offset.applyQuaternion(turn);
-    const side = new THREE.Vector3().crossVectors(offset, UP).normalize();
-    const tilted = offset.clone().applyAxisAngle(side, dy * 0.005);
-    if (Math.abs(tilted.clone().normalize().z) < 0.995) offset.copy(tilted);
-    this.camera.position.copy(this.controls.target).add(offset);
+  // Moves with a point, by as much as it moved since the last call; fresh: and puts it into the centre.
+  follow(p, fresh) {
+    const from = fresh ? this.aim() : (this.followed ?? p);
+    const by = new THREE.Vector3(p[0] - from[0], p[1] - from[1], p[2] - from[2]);
+    this.followed = [...p];
+    if (by.lengthSq() === 0) return;
+    this.orbit.move(by);
+    this.aimSun(this.controls.target);
     this.fitted = false;
-    this.controls.update();
+  }
+  // Azimuth from x towards y and elevation [deg], zoom: of the distance at which all fits.
+  /** @param {number[]} camera */
+  view3([azimuth, elevation, zoom = 1]) {
+    this.fit();
+    this.orbit.view({ azimuth, elevation, zoom });
+  }
+  zoom(factor) {
+    this.orbit.zoom(factor);
+    this.hooks.changed();
+  }
+  get below() {
+    return this.orbit.below;
+  }
+  setBelow(on) {
+    this.orbit.below = on;
+    this.orbit.keepAbove();
+    this.hooks.changed();
+  }
+  // Height of the floor: the highest fixed half-space that faces up.
+  floorAt(x, y) {
+    let height = null;
+    for (const mesh of this.grounds) {
+      const n = new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion);
+      if (n.z < 0.5) continue;
+      const p = mesh.position;
+      const z = p.z - (n.x * (x - p.x) + n.y * (y - p.y)) / n.z;
+      height = height === null ? z : Math.max(height, z);
+    }
+    return height;
+  }
+
+  // The point looked at.
+  aim() {
+    return this.controls.target.toArray();
+  }
+  // Whether bodies cover a point by more than a margin [m].
+  hidden(p, margin) {
+    const map = this.depthMap;
+    if (!map) return false;
+    const v = this.scratch.set(p[0], p[1], p[2]).project(this.camera);
+    const x = Math.floor(((v.x + 1) / 2) * map.w);
+    const y = Math.floor(((1 - v.y) / 2) * map.h);
+    if (x < 0 || y < 0 || x >= map.w || y >= map.h) return false;
+    return this.eyeDepth(v.z) - this.eyeDepth(map.depth[y * map.w + x]) > margin;
+  }
+  // The distance from the plane of the camera [m], of a depth between -1 and 1.
+  eyeDepth(z) {
+    const { near, far } = this.camera;
+    return (2 * near * far) / (far + near - z * (far - near));
   }
 
   project(p) {
@@ -364,6 +391,7 @@ export class SpatialStage {
     };
     c.addEventListener("pointerup", up);
     c.addEventListener("pointercancel", up);
+    c.addEventListener("dblclick", (e) => this.hooks.frame?.(...at(e)));
   }
 
   place(state, look) {
@@ -432,14 +460,26 @@ export class SpatialStage {
     this.highlight(look.body);
     if (this.soft) {
       this.soft.render(this, look);
+      this.depthMap = this.soft.map;
       return;
     }
+    if (look.contacts || look.forces) this.depthPass();
     this.gridOn.value = look.grid ? 1 : 0;
     if (this.plane) this.plane.visible = look.grid;
     const every = this.quality >= 1 ? 2 : 1;
     this.renderer.shadowMap.autoUpdate = false;
     this.renderer.shadowMap.needsUpdate = this.frames++ % every === 0 || !look.playing;
     this.renderer.render(this.scene, this.camera);
+  }
+
+  // With a GPU, what covers marks is found by a small picture of depths, drawn on the CPU; not for large meshes.
+  depthPass() {
+    const triangles = this.groups.reduce((n, { mesh, items }) => n + (mesh.geometry.attributes.position.count / 3) * items.length, 0);
+    this.depthMap = null;
+    if (triangles > 60000 || this.run.tracks === 0) return;
+    this.depths ??= new SoftRenderer(document.createElement("canvas"), this.theme);
+    this.depths.setSize(this.width, this.height);
+    this.depthMap = this.depths.depthPass(this, Math.min(0.5, 400 / this.width));
   }
 
   // Called with the time of each frame while playing [ms].

@@ -17,6 +17,7 @@ export class Theme {
     const asked = new URLSearchParams(location.hash.slice(1)).get("theme");
     const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
     this.listeners = [];
+    this.density = 0; // pixels of a canvas per pixel of the page; 0: those of the screen
     this.set(asked === "dark" || asked === "light" ? asked : dark ? "dark" : "light");
   }
   set(name) {
@@ -35,6 +36,9 @@ export class Theme {
     this.sans = get("sans");
     this.mono = get("mono");
     this.listeners.forEach((listen) => listen(this));
+  }
+  ratio(most) {
+    return this.density || Math.min(most, window.devicePixelRatio || 1);
   }
   toggle() {
     this.set(this.name === "dark" ? "light" : "dark");

@@ -61,7 +61,7 @@ export async function withBrowser(test) {
 
 // A page that may say nothing on the console and load nothing from anywhere.
 export async function openPage(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: options.calm === false ? "no-preference" : "reduce", colorScheme: options.scheme ?? "light" });
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, hasTouch: options.touch === true, reducedMotion: options.calm === false ? "no-preference" : "reduce", colorScheme: options.scheme ?? "light" });
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
   page.complaints = [];

@@ -38,7 +38,7 @@ static perp_vec3 turn_between(const pp_frame *start, const pp_frame *end, double
 {
     perp_vec3 turn = pp_quat_log(pp_quat_mul(end->rot, pp_quat_conjugate(start->rot)));
     perp_vec3 predicted = pp_scale(0.5 * h, pp_add(start->w, end->w));
-    double angle = pp_length(turn), full = 2.0 * acos(-1.0);
+    double angle = pp_length(turn), full = 2.0 * pp_acos(-1.0);
     // Less than a quarter turn: the shortest rotation is the right one.
     if (!(pp_length(predicted) > 0.25 * full)) {
         return turn;

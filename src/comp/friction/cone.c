@@ -292,8 +292,8 @@ static const double *polygon_vertices(pp_arena *arena, int nd)
     }
     for (int j = 0; j < nd; j++) {
         double angle = 2.0 * 3.14159265358979323846 * j / nd;
-        direction[2 * j] = cos(angle);
-        direction[2 * j + 1] = sin(angle);
+        direction[2 * j] = pp_cos(angle);
+        direction[2 * j + 1] = pp_sin(angle);
     }
     return direction;
 }
@@ -327,8 +327,8 @@ perp_status pp_cone_laws_create(const perp_fcp *fcp, pp_arena *arena, pp_cone_la
                                        .size = group[g].size,
                                        .nd = polygon ? nd : 0,
                                        .mu = group[g].mu[c],
-                                       .cosine = cos(half),
-                                       .sine = sin(half),
+                                       .cosine = pp_cos(half),
+                                       .sine = pp_sin(half),
                                        .direction = polygon ? direction : NULL};
         }
     }

@@ -173,7 +173,8 @@ static int roots_and_extrema(const double quartic[5], double *root)
 // e x (b - A e) = c0 + c1 cos + c2 sin + c3 cos 2 + c4 sin 2 of the angle measured from `origin`.
 static void angle_series(const slip *s, double origin, double c[5])
 {
-    double x = cos(origin), y = sin(origin), x2 = cos(2.0 * origin), y2 = sin(2.0 * origin);
+    double x = pp_cos(origin), y = pp_sin(origin), x2 = pp_cos(2.0 * origin),
+           y2 = pp_sin(2.0 * origin);
     double C = -0.5 * (s->A[0][1] + s->A[1][0]), D = 0.5 * (s->A[0][0] - s->A[1][1]);
     c[0] = 0.5 * (s->A[0][1] - s->A[1][0]);
     c[1] = s->b[1] * x - s->b[0] * y;
@@ -206,7 +207,7 @@ static int slip_angles(const slip *s, double *angle)
     double t[8];
     int count = roots_and_extrema(quartic, t);
     for (int k = 0; k < count; k++) {
-        angle[k] = origin + 2.0 * atan(t[k]);
+        angle[k] = origin + 2.0 * pp_atan(t[k]);
     }
     return count;
 }
@@ -236,7 +237,7 @@ static double slip_by_angles(const pp_cone_law *law, const slip *s, const double
     for (int k = 0; k < 2 * count; k++) {
         // polished angles first, then those of the quartic, in case Newton's method left the root
         double at = k < count ? polish_angle(s, angle[k]) : angle[k - count];
-        double e[2] = {cos(at), sin(at)}, x[3];
+        double e[2] = {pp_cos(at), pp_sin(at)}, x[3];
         if (!reaction_of(s, e, x)) {
             continue;
         }

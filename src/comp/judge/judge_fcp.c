@@ -63,8 +63,8 @@ static void set_polygon(judged_polygon *P, int nd)
     int wanted = nd > 0 && nd != P->nd ? nd + 1 : 0;
     for (int j = 0; j < wanted; j++) {
         double angle = 6.283185307179586 * (double)(j % nd) / (double)nd;
-        P->d[j][0] = (pp_real)cos(angle);
-        P->d[j][1] = (pp_real)sin(angle);
+        P->d[j][0] = (pp_real)pp_cos(angle);
+        P->d[j][1] = (pp_real)pp_sin(angle);
     }
     P->nd = nd;
 }

@@ -271,13 +271,13 @@ bool pp_mcp_sizes(const perp_matrix *A, const double *terms, double *scratch, do
     }
     // sizes of rows in the units found; variables get theirs by coupling, then all go back
     for (int i = 0; i < n; i++) {
-        of_w[i] = terms[i] * exp2(f.units.row[i]);
+        of_w[i] = terms[i] * pp_exp2(f.units.row[i]);
         of_z[i] = 0.0;
     }
     spread_maxima(&f, (sides){of_w, of_z});
     for (int i = 0; i < n; i++) {
-        of_z[i] *= exp2(f.units.col[i]);
-        of_w[i] *= exp2(-f.units.row[i]);
+        of_z[i] *= pp_exp2(f.units.col[i]);
+        of_w[i] *= pp_exp2(-f.units.row[i]);
     }
     return true;
 }

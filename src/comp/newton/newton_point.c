@@ -114,7 +114,7 @@ static double power_of_two(double x)
     if (!(x > 1e-150 && x < 1e150)) {
         return 1.0;
     }
-    return exp2(rint(log2(x)));
+    return pp_exp2(rint(pp_log2(x)));
 }
 
 // Scales from the values of J at the start, which are in at.x in the caller's units.

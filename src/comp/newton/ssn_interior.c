@@ -86,7 +86,7 @@ const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena)
     *fcp = *ssn->fcp;
     for (int c = 0; c < ssn->nc; c++) {
         double angle = fcp->nd[c] > 0 ? 6.283185307179586 / fcp->nd[c] : 0.0;
-        double part = angle > 0.0 ? sqrt(sin(angle) / angle) : 1.0;
+        double part = angle > 0.0 ? sqrt(pp_sin(angle) / angle) : 1.0;
         // scaled coefficients, then those in the caller's units
         mu[c] = part * ssn->group[0].mu[c];
         mu[ssn->nc + c] = part * ssn->fcp->mu[c];

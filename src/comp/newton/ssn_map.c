@@ -38,7 +38,7 @@ static nearest nearest_in_interval(double radius, double x)
 // y = radius x / |x|; dy/dx = (radius / |x|) (I - e e') with e = x / |x|, dy/dradius = e.
 static nearest nearest_in_disc(double radius, const double *x)
 {
-    double size = hypot(x[0], x[1]);
+    double size = pp_hypot(x[0], x[1]);
     if (size <= radius && radius > 0.0) {
         return (nearest){.y = {x[0], x[1]}, .G = {1.0, 0.0, 0.0, 1.0}, .inside = true};
     }
@@ -58,9 +58,10 @@ static nearest nearest_in_disc(double radius, const double *x)
 static nearest nearest_in_polygon(int nd, double radius, const double *x)
 {
     double width = 6.283185307179586477 / nd;
-    double middle = (floor(atan2(x[1], x[0]) / width) + 0.5) * width;
-    double n[2] = {cos(middle), sin(middle)};  // outward normal of the edge; its tangent: (-n1, n0)
-    double apothem = cos(0.5 * width), half = sin(0.5 * width);
+    double middle = (floor(pp_atan2(x[1], x[0]) / width) + 0.5) * width;
+    double n[2] = {pp_cos(middle),
+                   pp_sin(middle)};  // outward normal of the edge; its tangent: (-n1, n0)
+    double apothem = pp_cos(0.5 * width), half = pp_sin(0.5 * width);
     double along = n[0] * x[1] - n[1] * x[0];
     if (n[0] * x[0] + n[1] * x[1] <= apothem * radius && radius > 0.0) {
         return (nearest){.y = {x[0], x[1]}, .G = {1.0, 0.0, 0.0, 1.0}, .inside = true};
@@ -300,8 +301,8 @@ static double group_support(const law *at, const pp_group *group, const double *
         return pp_norm2(group->size, u);
     }
     double width = 6.283185307179586477 / nd;
-    double nearest_vertex = round(atan2(-u[1], -u[0]) / width) * width;
-    return -u[0] * cos(nearest_vertex) - u[1] * sin(nearest_vertex);
+    double nearest_vertex = round(pp_atan2(-u[1], -u[0]) / width) * width;
+    return -u[0] * pp_cos(nearest_vertex) - u[1] * pp_sin(nearest_vertex);
 }
 
 // |r - P_K(r - u~)|^2 of one contact, with the shift u~ = u + sum mu_g h_g(u_g) e_n.   theory (C7)

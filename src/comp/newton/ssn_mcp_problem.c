@@ -215,7 +215,7 @@ void pp_fb_velocity(const pp_fb *fb, pp_fb_prox prox, const double *z, double *w
 // generalised Jacobian that is reached along x = y > 0.
 static double fischer(double x, double y, double *dx, double *dy)
 {
-    double size = hypot(x, y);
+    double size = pp_hypot(x, y);
     if (size == 0.0) {
         *dx = *dy = 0.2928932188134524;
         return 0.0;

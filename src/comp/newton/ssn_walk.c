@@ -291,8 +291,8 @@ static bool list_vertices(pp_ssn_homotopy *s, pp_arena *arena)
         for (int j = 0; j < nd[c]; j++) {
             // the first vertex is on the axis t
             double angle = 6.283185307179586477 * j / nd[c];
-            p->d[j][0] = cos(angle);
-            p->d[j][1] = sin(angle);
+            p->d[j][0] = pp_cos(angle);
+            p->d[j][1] = pp_sin(angle);
         }
     }
     return true;

@@ -42,7 +42,7 @@ static void average(contact_units *b, bool rows)
         for (int k = first; k < last; k++) {
             int i = (A->dense ? k : A->i[k]) / b->size, at = j / b->size;
             if (x[k] != 0.0) {
-                b->sum[rows ? i : at] -= log2(fabs(x[k])) + other[rows ? at : i];
+                b->sum[rows ? i : at] -= pp_log2(fabs(x[k])) + other[rows ? at : i];
                 b->count[rows ? i : at] += 1.0;
             }
         }
@@ -159,8 +159,8 @@ static bool all_units(const contact_units *b, pp_arena *arena, pp_units *units)
         return false;
     }
     for (int i = 0; i < n; i++) {
-        units->row[i] = exp2(b->row[i / b->size]);
-        units->col[i] = exp2(b->col[i / b->size]);
+        units->row[i] = pp_exp2(b->row[i / b->size]);
+        units->col[i] = pp_exp2(b->col[i / b->size]);
     }
     return true;
 }
@@ -205,11 +205,11 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
     }
     for (int k = 0; k < nv; k++) {
         // M' = D M D with D = 2^round(-log2(M_kk) / 2)
-        units->body[k] = exp2(round(-0.5 * log2(pp_matrix_at(&fcp->M, k, k))));
+        units->body[k] = pp_exp2(round(-0.5 * pp_log2(pp_matrix_at(&fcp->M, k, k))));
         least = fmin(least, units->body[k]);
         most = fmax(most, units->body[k]);
     }
-    *helps = most / least > exp2(MATTERS);
+    *helps = most / least > pp_exp2(MATTERS);
     least = PP_INF, most = 0.0;
     for (int c = 0; c < fcp->nc; c++) {
         // after the scaling of the velocities
@@ -222,14 +222,14 @@ static bool body_units(const perp_fcp *fcp, pp_arena *arena, pp_units *units, bo
             }
         }
         // one factor for all components of a contact: the cone stays the same
-        double unit = largest > 0.0 ? exp2(round(-log2(largest))) : 1.0;
+        double unit = largest > 0.0 ? pp_exp2(round(-pp_log2(largest))) : 1.0;
         for (int j = c * fcp->dim; j < (c + 1) * fcp->dim; j++) {
             units->row[j] = unit;
         }
         least = fmin(least, unit);
         most = fmax(most, unit);
     }
-    *helps = *helps || most / least > exp2(MATTERS);
+    *helps = *helps || most / least > pp_exp2(MATTERS);
     return true;
 }
 

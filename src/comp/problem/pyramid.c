@@ -103,9 +103,9 @@ static perp_status build_basis(perp_pyramid *y)
                 if (group[g].size == 1) {
                     x[used++] = j == 0 ? 1.0 : -1.0;
                 } else {
-                    x[used++] = cos(angle);
+                    x[used++] = pp_cos(angle);
                     i[used] = c * fcp->dim + group[g].first + 1;
-                    x[used++] = sin(angle);
+                    x[used++] = pp_sin(angle);
                 }
             }
         }
@@ -459,11 +459,11 @@ static double split_group(int size, int nd, const double *r, double *part)
         return fabs(r[0]);
     }
     // r = a d_first + b d_second, by Cramer's rule; det(d_first, d_second) = sin(width)
-    double width = 6.283185307179586 / nd, angle = atan2(r[1], r[0]);
+    double width = 6.283185307179586 / nd, angle = pp_atan2(r[1], r[0]);
     int first = (int)floor(angle / width + nd) % nd, second = (first + 1) % nd;
-    double at = first * width, next = second * width, det = sin(width);
-    double a = (r[0] * sin(next) - r[1] * cos(next)) / det;
-    double b = (r[1] * cos(at) - r[0] * sin(at)) / det;
+    double at = first * width, next = second * width, det = pp_sin(width);
+    double a = (r[0] * pp_sin(next) - r[1] * pp_cos(next)) / det;
+    double b = (r[1] * pp_cos(at) - r[0] * pp_sin(at)) / det;
     part[first] = a > 1e-13 * fabs(b) ? a : 0.0;
     part[second] = b > 1e-13 * fabs(a) ? b : 0.0;
     return part[first] + part[second];
@@ -477,7 +477,7 @@ static double support_and_vertex(int size, int nd, const double *u, int *where)
         double angle = 6.283185307179586 * (double)j / (double)nd;
         double along = j == 0 ? -u[0] : u[0];
         if (size == 2) {
-            along = -u[0] * cos(angle) - u[1] * sin(angle);
+            along = -u[0] * pp_cos(angle) - u[1] * pp_sin(angle);
         }
         *where = along > most ? j : *where;
         most = fmax(most, along);

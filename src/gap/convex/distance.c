@@ -453,7 +453,7 @@ static void refine_from_axes(const polytope *p, epa_result *best, const pp_place
     const pp_solid *solid = s->solid;
     double up = 0.0, across = 1.0;
     if (solid->kind == PP_SOLID_CONE) {
-        up = solid->radius / hypot(2.0 * solid->half.z, solid->radius);
+        up = solid->radius / pp_hypot(2.0 * solid->half.z, solid->radius);
         across = sqrt(1.0 - up * up);
     }
     for (int k = 0; k < 6; k++) {

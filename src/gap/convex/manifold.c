@@ -761,18 +761,18 @@ static double outside_core(const pp_placed_solid *s, perp_vec3 point)
 {
     const pp_solid *solid = s->solid;
     perp_vec3 x = pp_mul_t(&s->R, pp_sub(point, s->p)), h = solid->half;
-    double across = hypot(x.x, x.y), r = solid->radius;
+    double across = pp_hypot(x.x, x.y), r = solid->radius;
     switch (solid->kind) {
     case PP_SOLID_SPHERE:
         return pp_length(x);
     case PP_SOLID_CAPSULE:
-        return hypot(across, fmax(0.0, fabs(x.z) - h.z));
+        return pp_hypot(across, fmax(0.0, fabs(x.z) - h.z));
     case PP_SOLID_BOX:
         return fmax(fabs(x.x) - h.x, fmax(fabs(x.y) - h.y, fabs(x.z) - h.z));
     case PP_SOLID_CYLINDER:
         return fmax(across - r, fabs(x.z) - h.z);
     case PP_SOLID_CONE:  // base at z = -h, slanted side with the normal (2 h, r) / slant in (across, z)
-        return fmax(-h.z - x.z, (2.0 * h.z * across + r * (x.z - h.z)) / hypot(2.0 * h.z, r));
+        return fmax(-h.z - x.z, (2.0 * h.z * across + r * (x.z - h.z)) / pp_hypot(2.0 * h.z, r));
     case PP_SOLID_ELLIPSOID:
         return ellipsoid_outside(x, h);
     case PP_SOLID_HULL:

@@ -176,7 +176,7 @@ static void guess_cone(guesses *g)
     const perp_vec3 none = {0.0, 0.0, 0.0}, axis = pp_mat3_column(&g->s->R, 2);
     const pp_solid *solid = g->s->solid;
     double up = pp_dot3(axis, g->out),
-           side = solid->radius / hypot(2.0 * solid->half.z, solid->radius);
+           side = solid->radius / pp_hypot(2.0 * solid->half.z, solid->radius);
     perp_vec3 apex = pp_along(g->s->p, solid->half.z, axis);
     if (up < -1.0 + g->turn * g->turn) {
         add_guess(g, 2, pp_scale(-1.0, axis), 0.0, g->s->p);
@@ -329,7 +329,7 @@ static perp_vec3 newton_sphere(const guess *a, const guess *b, perp_vec3 n, norm
         double inner = pp_dot3(G, n), ee = pp_dot3(e, He) - inner, ff = pp_dot3(f, Hf) - inner;
         double ef = pp_dot3(e, Hf), ge = pp_dot3(G, e), gf = pp_dot3(G, f);
         // low: the smaller eigenvalue of the 2 x 2 Hessian
-        double middle = 0.5 * (ee + ff), low = middle - hypot(0.5 * (ee - ff), ef);
+        double middle = 0.5 * (ee + ff), low = middle - pp_hypot(0.5 * (ee - ff), ef);
         double least = 0.05 * (fabs(middle) + fabs(inner)), shift = low < 0.0 ? least - low : 0.0;
         ee += shift;
         ff += shift;

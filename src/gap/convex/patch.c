@@ -34,7 +34,7 @@ double pp_core_size(const pp_solid *solid)
         return pp_length(solid->half);
     case PP_SOLID_CYLINDER:
     case PP_SOLID_CONE:
-        return hypot(solid->radius, solid->half.z);
+        return pp_hypot(solid->radius, solid->half.z);
     case PP_SOLID_ELLIPSOID:
         return fmax(solid->half.x, fmax(solid->half.y, solid->half.z));
     case PP_SOLID_HULL:
@@ -317,12 +317,12 @@ static bool asked_point(const pp_placed_solid *s, perp_vec3 local, double top, p
         return false;
     }
     perp_vec3 asked = pp_mul_t(&s->R, pp_sub(*s->rim, s->p));
-    double out = hypot(asked.x, asked.y);
+    double out = pp_hypot(asked.x, asked.y);
     if (fabs(out - r) > 1e-6 * r || fabs(asked.z - z) > 1e-6 * s->size) {
         return false;
     }
     double u = local.x + LEVEL_BASE * asked.x / out, v = local.y + LEVEL_BASE * asked.y / out;
-    double across = hypot(u, v);
+    double across = pp_hypot(u, v);
     *x = pp_vec(r * u / across, r * v / across, z);
     return across > 0.0;
 }
@@ -331,7 +331,7 @@ static bool asked_point(const pp_placed_solid *s, perp_vec3 local, double top, p
 static void insert_asked(pp_patch *patch, const pp_placed_solid *s, perp_vec3 x, double top)
 {
     static const double EIGHTH = 0.78539816339744831;
-    double turn = atan2(x.y, x.x) / EIGHTH;
+    double turn = pp_atan2(x.y, x.x) / EIGHTH;
     int sector = ((int)floor(turn) + RIM) % RIM, at = top > 0.0 ? sector + 1 : RIM - 1 - sector;
     for (int q = patch->count; q > at; q--) {
         patch->x[q] = patch->x[q - 1];
@@ -349,7 +349,7 @@ static void patch_base(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d, d
     static const double DIRECTION[RIM][2] = {{1.0, 0.0},  {C, C},   {0.0, 1.0},  {-C, C},
                                              {-1.0, 0.0}, {-C, -C}, {0.0, -1.0}, {C, -C}};
     perp_vec3 local = pp_mul_t(&s->R, d);
-    double r = s->solid->radius, z = top * s->solid->half.z, across = hypot(local.x, local.y);
+    double r = s->solid->radius, z = top * s->solid->half.z, across = pp_hypot(local.x, local.y);
     perp_vec3 asked;
     int nearest = 0;
     double least = -PP_INF;
@@ -409,7 +409,7 @@ static void patch_cone(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
     perp_vec3 axis = pp_mat3_column(&s->R, 2);
     double up = pp_dot3(axis, d), half = s->solid->half.z, r = s->solid->radius;
-    double across = sqrt(fmax(0.0, 1.0 - up * up)), slant = hypot(2.0 * half, r);
+    double across = sqrt(fmax(0.0, 1.0 - up * up)), slant = pp_hypot(2.0 * half, r);
     double side = (2.0 * half * across + r * up) / slant;
     if (-up >= side && -up >= STEEP) {
         patch_base(patch, s, d, -1.0);

@@ -69,9 +69,9 @@ typedef struct flat_spot {
 // How far b is to the right of the way from a to c: what a polygon loses without b.
 static double bulge(const flat_spot *a, const flat_spot *b, const flat_spot *c)
 {
-    double x = c->x - a->x, y = c->y - a->y, length = hypot(x, y);
+    double x = c->x - a->x, y = c->y - a->y, length = pp_hypot(x, y);
     double cross = (b->x - a->x) * y - (b->y - a->y) * x;
-    return length > 0.0 ? cross / length : hypot(b->x - a->x, b->y - a->y);
+    return length > 0.0 ? cross / length : pp_hypot(b->x - a->x, b->y - a->y);
 }
 
 // Points of the same normal as spot k that are not done yet, in the plane across it.
@@ -96,7 +96,7 @@ static int furthest_spot(const flat_spot *p, int count, int from)
     int best = from;
     double most = 0.0;
     for (int k = 0; k < count; k++) {
-        double d = hypot(p[k].x - p[from].x, p[k].y - p[from].y);
+        double d = pp_hypot(p[k].x - p[from].x, p[k].y - p[from].y);
         if (d > most) {
             best = k;
         }

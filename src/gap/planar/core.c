@@ -235,7 +235,7 @@ static double closest_vertices(const pp_core *a, const pp_core *b, int *at_a, in
         }
     }
     pp_vec2 d = pp_sub2(b->v[*at_b], a->v[*at_a]);
-    return hypot(d.x, d.y);
+    return pp_hypot(d.x, d.y);
 }
 
 // The far end of the stretch along which sides of a and b, which leave the closest vertices on the same
@@ -298,7 +298,7 @@ static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_
         inc = a;
     }
     pp_vec2 d = pp_sub2(ref->v[1], ref->v[0]);
-    double near = THIN * hypot(d.x, d.y);
+    double near = THIN * pp_hypot(d.x, d.y);
     reach above = side_reach(ref, inc, 0), behind = side_reach(ref, inc, 1);
     return above.s >= -near && behind.s >= -near && facing(ref, inc, ref_is_b, &above, rounding, m);
 }

@@ -3,6 +3,7 @@
 //
 // Ranges, scales, ticks and SI prefixes.
 #include "plot/draw/axis.h"
+#include "math/math.h"
 
 #include <math.h>
 
@@ -36,7 +37,7 @@ void pp_range_join(pp_range *range, const pp_range *other)
 // 1, 2 or 5 times a power of ten, at least `least`.
 static double nice_step(double least)
 {
-    double power = pow(10.0, floor(log10(least) + 1e-9));
+    double power = pp_pow(10.0, floor(pp_log10(least) + 1e-9));
     double mantissa = least / power;
     static const double nice[] = {1.0, 2.0, 5.0};
     for (size_t k = 0; k < sizeof nice / sizeof nice[0]; k++) {
@@ -89,19 +90,19 @@ pp_ruler pp_scale_log(const pp_range *range, int decades, double from, double to
     bool empty = !(range->positive <= range->high);
     double top = empty ? 1.0 : fmin(range->high, 1e300);
     double bottom = empty ? 1e-3 : fmax(range->positive, 1e-300);
-    double high = ceil(log10(top) - 1e-9), low = floor(log10(bottom) + 1e-9);
+    double high = ceil(pp_log10(top) - 1e-9), low = floor(pp_log10(bottom) + 1e-9);
     if (high - low < 2.0) {
         low = high - 2.0;
     }
     low = fmax(low, high - decades);
     return (pp_ruler){
-        .log = true, .low = pow(10.0, low), .high = pow(10.0, high), .from = from, .to = to};
+        .log = true, .low = pp_pow(10.0, low), .high = pp_pow(10.0, high), .from = from, .to = to};
 }
 
 // Positions on the page; values below a logarithmic scale are put on its lower edge.
 double pp_scale_at(const pp_ruler *s, double value)
 {
-    double part = s->log ? log10(fmax(value, s->low) / s->low) / log10(s->high / s->low)
+    double part = s->log ? pp_log10(fmax(value, s->low) / s->low) / pp_log10(s->high / s->low)
                          : (value - s->low) / (s->high - s->low);
     return s->from + fmax(0.0, fmin(part, 1.0)) * (s->to - s->from);
 }
@@ -133,7 +134,7 @@ pp_ticks pp_ticks_linear(double low, double high, int most)
         add_tick(&ticks, k == 0.0 ? 0.0 : k * step);
     }
     // As many decimals as the step needs: 0.5 has one.
-    double decimals = -floor(log10(step) + 1e-9);
+    double decimals = -floor(pp_log10(step) + 1e-9);
     ticks.decimals = decimals > 0.0 ? (int)fmin(decimals, 15.0) : 0;
     return ticks;
 }
@@ -141,7 +142,7 @@ pp_ticks pp_ticks_linear(double low, double high, int most)
 // Powers of ten are computed by pow, which may be off by a bit.
 static int exponent(double power_of_ten)
 {
-    return (int)lround(log10(power_of_ten));
+    return (int)lround(pp_log10(power_of_ten));
 }
 
 // From the top: the largest decade always has a label.
@@ -155,7 +156,7 @@ pp_ticks pp_ticks_log(double low, double high, int most)
         step++;
     }
     for (int k = last; k >= first && ticks.count < PP_TICKS_MOST; k -= step) {
-        add_tick(&ticks, pow(10.0, k));
+        add_tick(&ticks, pp_pow(10.0, k));
     }
     return ticks;
 }
@@ -169,13 +170,13 @@ pp_ticks pp_ticks_log_minor(double low, double high, const pp_ticks *major)
         bool labelled = major->count > last - first;  // every decade
         int decades = labelled ? 0 : last - first + 1;
         for (int k = 0; k < decades; k++) {
-            add_tick(&ticks, pow(10.0, first + k));
+            add_tick(&ticks, pp_pow(10.0, first + k));
         }
         return ticks;
     }
     for (int k = first; k < last; k++) {
         for (int m = 2; m <= 9; m++) {
-            add_tick(&ticks, m * pow(10.0, k));
+            add_tick(&ticks, m * pp_pow(10.0, k));
         }
     }
     return ticks;
@@ -191,11 +192,11 @@ pp_prefix pp_unit_for(double low, double high)
     if (!(most > 0.0) || (most >= 0.05 && most < 5000.0)) {
         return (pp_prefix){.factor = 1.0, .prefix = ""};
     }
-    double decades = floor(log10(most / 0.5) / 3.0);  // 0.5 to 500 on the axis
+    double decades = floor(pp_log10(most / 0.5) / 3.0);  // 0.5 to 500 on the axis
     int power = 3 * (int)fmin(fmax(decades, -110.0), 102.0);
     if (power >= -12 && power <= 9) {
         return (pp_prefix){
-            .factor = pow(10.0, power), .prefix = prefixes[power / 3 + 4], .power = power};
+            .factor = pp_pow(10.0, power), .prefix = prefixes[power / 3 + 4], .power = power};
     }
-    return (pp_prefix){.factor = pow(10.0, power), .power = power};
+    return (pp_prefix){.factor = pp_pow(10.0, power), .power = power};
 }

@@ -6,6 +6,7 @@
 // Layout goes from the inside to the outside: ranges give the scales, scales the numbers, the
 // widest number the left edge of the panels. Lengths are points on the page.
 #include "plot/draw/chart.h"
+#include "math/math.h"
 
 #include "plot/draw/script.h"
 
@@ -120,7 +121,7 @@ void pp_axis_text(char *text, size_t size, const char *label, const char *unit, 
 static void tick_text(char text[PP_NUMBER], bool log, double shown, int decimals)
 {
     if (log) {
-        int power = (int)lround(log10(shown));
+        int power = (int)lround(pp_log10(shown));
         pp_print(text, PP_NUMBER, "10^{%s%d}", power < 0 ? PP_MINUS : "",
                  power < 0 ? -power : power);
         return;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pictures for gnuplot: outlines of planar bodies at the times of the snapshots, and paths.
+#include "math/math.h"
 #include "plot/draw/script.h"
 #include "plot/figures/figures.h"
 #include "plot/figures/scene.h"
@@ -13,7 +14,7 @@ enum { ARC = 8 };  // pieces of a quarter turn
 // A point of a body in the world [m], in the plane.
 static perp_vec3 to_world(const pp_plot_snapshot *snapshot, int body, perp_vec3 v)
 {
-    double c = cos(snapshot->angle[body]), s = sin(snapshot->angle[body]);
+    double c = pp_cos(snapshot->angle[body]), s = pp_sin(snapshot->angle[body]);
     return (perp_vec3){snapshot->position[body].x + c * v.x - s * v.y,
                        snapshot->position[body].y + s * v.x + c * v.y, 0.0};
 }
@@ -39,15 +40,15 @@ static void put_corner(pp_svg *text, const pp_plot_snapshot *snapshot,
         return;
     }
     // Angles of the two normals; a disc goes all the way around.
-    double full = 2.0 * acos(-1.0);
-    double from = n > 1 ? atan2(-(v.x - u.x), v.y - u.y) : 0.0;
-    double to = n > 1 ? atan2(-(w.x - v.x), w.y - v.y) : full;
+    double full = 2.0 * pp_acos(-1.0);
+    double from = n > 1 ? pp_atan2(-(v.x - u.x), v.y - u.y) : 0.0;
+    double to = n > 1 ? pp_atan2(-(w.x - v.x), w.y - v.y) : full;
     to += to < from ? full : 0.0;
     // Short arcs have few pieces.
     int pieces = (int)ceil((to - from) / full * 4.0 * ARC) + 1;
     for (int i = 0; i <= pieces; i++) {
         double a = from + (to - from) * i / pieces;
-        perp_vec3 p = {v.x + shape->radius * cos(a), v.y + shape->radius * sin(a), 0.0};
+        perp_vec3 p = {v.x + shape->radius * pp_cos(a), v.y + shape->radius * pp_sin(a), 0.0};
         put_point(text, to_world(snapshot, shape->body.i, p));
     }
 }
@@ -76,7 +77,8 @@ static void put_line(pp_script *script, const pp_plot_snapshot *snapshot,
                      shape->outline[0].y + shape->outline[1].y, 0.0};
     perp_vec3 n = to_world(snapshot, shape->body.i, tip);
     // Longer than the diagonal, from wherever the given point is.
-    double far = hypot(view->high.x - view->low.x, view->high.y - view->low.y) + hypot(p.x, p.y);
+    double far =
+        pp_hypot(view->high.x - view->low.x, view->high.y - view->low.y) + pp_hypot(p.x, p.y);
     double tx = n.y - p.y, ty = p.x - n.x;
     pp_script_segment(script, 0, (pp_pen){.stroke = PP_INK, .width = 1.0},
                       (double[]){p.x - far * tx, p.y - far * ty},

@@ -7,6 +7,7 @@
 // bytes: they are made valid UTF-8 and valid XML 1.0. Widths of text are those of Helvetica,
 // whatever font a viewer takes.
 #include "plot/draw/svg.h"
+#include "math/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,7 +154,7 @@ void pp_svg_integer(pp_svg *svg, int64_t value)
 void pp_decimal_text(char text[PP_NUMBER], double value, int decimals, bool trim, const char *minus)
 {
     // Rounded half up, as an integer of the last decimal.
-    double scaled = isnan(value) ? 0.0 : fmin(fabs(value) * pow(10.0, decimals) + 0.5, 9.0e15);
+    double scaled = isnan(value) ? 0.0 : fmin(fabs(value) * pp_pow(10.0, decimals) + 0.5, 9.0e15);
     uint64_t whole = (uint64_t)scaled;
     // What rounds to zero has no sign.
     const char *sign = value < 0.0 && whole > 0 ? minus : "";
@@ -192,13 +193,13 @@ void pp_value_text(char text[PP_NUMBER], double value, const char *open, const c
         return;
     }
     // The power of ten after rounding to three digits.
-    int power = value == 0.0 ? 0 : (int)floor(log10(fabs(value)) + 2.2e-3);  // 0.9995 is 1.00
+    int power = value == 0.0 ? 0 : (int)floor(pp_log10(fabs(value)) + 2.2e-3);  // 0.9995 is 1.00
     if (power >= -3 && power < 5) {
         pp_decimal_text(text, value, power > 2 ? 0 : 2 - power, true, PP_MINUS);
         return;
     }
     char mantissa[PP_NUMBER];
-    pp_decimal_text(mantissa, value / pow(10.0, power), 2, true, PP_MINUS);
+    pp_decimal_text(mantissa, value / pp_pow(10.0, power), 2, true, PP_MINUS);
     pp_print(text, PP_NUMBER, "%s\xc2\xb7%d%s%s%d%s", mantissa, 10, open, power < 0 ? PP_MINUS : "",
              power < 0 ? -power : power, close);
 }

@@ -88,8 +88,8 @@ static void cell_of(const pp_factor *f, double value, double cell[2])
         above = f->level[k] > value ? fmin(above, f->level[k]) : above;
     }
     bool log_scale = f->log && value > 0.0;
-    double x = log_scale ? log(value) : value;
-    double low = log_scale ? log(below) : below, high = log_scale ? log(above) : above;
+    double x = log_scale ? pp_log(value) : value;
+    double low = log_scale ? pp_log(below) : below, high = log_scale ? pp_log(above) : above;
     bool first = !(below > -PP_INF), last = !(above < PP_INF);
     // At an end the cell is as wide as on its other side; a level alone has a width of 1.
     double left = first ? 0.5 * (high - x) : 0.5 * (x - low);
@@ -97,8 +97,8 @@ static void cell_of(const pp_factor *f, double value, double cell[2])
     if (first && last) {
         left = right = 0.5;
     }
-    cell[0] = log_scale ? exp(x - left) : x - left;
-    cell[1] = log_scale ? exp(x + right) : x + right;
+    cell[0] = log_scale ? pp_exp(x - left) : x - left;
+    cell[1] = log_scale ? pp_exp(x + right) : x + right;
 }
 
 static pp_chart_axis factor_axis(const pp_sweep_results *r, int column, const char *label, bool map)
@@ -138,7 +138,7 @@ static void draw_theory(pp_chart *chart, const pp_sweep_results *r, const pp_swe
         for (int k = 0; k <= CURVE_POINTS; k++) {
             double s = (double)k / CURVE_POINTS;
             const pp_ruler *x = &panel->sx;
-            double at = x->log ? pow(10.0, (1.0 - s) * log10(x->low) + s * log10(x->high))
+            double at = x->log ? pp_pow(10.0, (1.0 - s) * pp_log10(x->low) + s * pp_log10(x->high))
                                : (1.0 - s) * x->low + s * x->high;
             si[f->x] = pp_sweep_to_si(&r->sweep->factor[f->x].measure, at);
             double y = pp_sweep_from_si(to, pp_expr_value(f->curve[c].expr, si));

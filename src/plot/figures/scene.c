@@ -7,6 +7,7 @@
 // from one to the other. Outlines are recorded in the frame of the body, and placed by the pose of
 // the body in a snapshot.
 #include "plot/figures/scene.h"
+#include "math/math.h"
 
 #include <math.h>
 
@@ -27,7 +28,7 @@ double pp_view_y(const pp_view *view, double y)
 // A vector of the body, in world axes.
 static perp_vec3 turned(const pp_plot_snapshot *snapshot, int body, perp_vec3 v)
 {
-    double c = cos(snapshot->angle[body]), s = sin(snapshot->angle[body]);
+    double c = pp_cos(snapshot->angle[body]), s = pp_sin(snapshot->angle[body]);
     return (perp_vec3){c * v.x - s * v.y, s * v.x + c * v.y, 0.0};
 }
 
@@ -249,7 +250,7 @@ pp_view pp_view_of(const pp_run_data *data)
 // are counter-clockwise: outside is to the right.
 static perp_vec3 offset_vertex(perp_vec3 v, perp_vec3 w, perp_vec3 from, double radius)
 {
-    double x = w.x - v.x, y = w.y - v.y, length = hypot(x, y);
+    double x = w.x - v.x, y = w.y - v.y, length = pp_hypot(x, y);
     if (!(length > 0.0)) {
         return from;
     }
@@ -403,7 +404,7 @@ void pp_scene_bodies(pp_svg *svg, const pp_view *view, const pp_run_data *data, 
 // normal. At most a thousand strokes.
 static void hatch_under(pp_svg *svg, perp_vec3 a, perp_vec3 b)
 {
-    double length = hypot(b.x - a.x, b.y - a.y);
+    double length = pp_hypot(b.x - a.x, b.y - a.y);
     double ux = (b.x - a.x) / length, uy = (b.y - a.y) / length;
     pp_svg_path(svg, (pp_pen){.stroke = PP_GREY, .width = 0.5});
     // A line that leaves the page by far has strokes on its first part only.
@@ -429,7 +430,7 @@ static void draw_half_plane(pp_svg *svg, const pp_view *view, const pp_plot_snap
            my = 0.5 * (view->low.y + view->high.y) - p.y;
     // Along the line, whose direction is (n_y, -n_x).
     double along = mx * n.y - my * n.x;
-    double reach = hypot(view->high.x - view->low.x, view->high.y - view->low.y);
+    double reach = pp_hypot(view->high.x - view->low.x, view->high.y - view->low.y);
     double from = along - reach, to = along + reach;
     perp_vec3 a = {pp_view_x(view, p.x + from * n.y), pp_view_y(view, p.y - from * n.x), 0.0};
     perp_vec3 b = {pp_view_x(view, p.x + to * n.y), pp_view_y(view, p.y - to * n.x), 0.0};
@@ -526,7 +527,7 @@ static void draw_path(pp_svg *svg, const pp_view *view, const pp_run_data *data,
     for (int k = 0; k < data->path_points; k++) {
         double x = pp_view_x(view, point[k].x), y = pp_view_y(view, point[k].y);
         bool there = isfinite(x) && isfinite(y);
-        if (there && begun && hypot(x - x0, y - y0) < 0.4) {
+        if (there && begun && pp_hypot(x - x0, y - y0) < 0.4) {
             continue;
         }
         if (there && begun) {
@@ -601,7 +602,7 @@ void pp_scene_joints(pp_svg *svg, const pp_view *view, const pp_run_data *data)
 void pp_scene_coil(pp_svg *svg, perp_vec3 from, perp_vec3 to, double width)
 {
     enum { TURNS = 11 };
-    double x = to.x - from.x, y = to.y - from.y, length = hypot(x, y);
+    double x = to.x - from.x, y = to.y - from.y, length = pp_hypot(x, y);
     // Half the width of the zigzag, as a part of its length.
     double wide = length > 0.0 ? fmin(2.6, 0.2 * length) / length : 0.0;
     pp_svg_path(svg, (pp_pen){.stroke = PP_RULE, .fill = "none", .width = width});

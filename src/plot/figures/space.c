@@ -21,7 +21,7 @@ static const double TWO_PI = 6.283185307179586;
 pp_camera pp_camera_oblique(void)
 {
     double a = TWO_PI / 14.0, e = TWO_PI / 16.0;  // about 26 degrees aside, 22 above
-    double ca = cos(a), sa = sin(a), ce = cos(e), se = sin(e);
+    double ca = pp_cos(a), sa = pp_sin(a), ce = pp_cos(e), se = pp_sin(e);
     return (pp_camera){{ca, sa, 0.0}, {-se * sa, se * ca, ce}, {ce * sa, -ce * ca, se}};
 }
 
@@ -78,7 +78,7 @@ static bool is_endless(const perp_recorded_shape *shape)
 static perp_vec3 shape_support(const perp_recorded_shape *s, perp_vec3 d)
 {
     // rim: the point of a circle of radius r about z; axes of symmetry are along z.
-    double flat = hypot(d.x, d.y), r = s->radius;
+    double flat = pp_hypot(d.x, d.y), r = s->radius;
     perp_vec3 h = s->half, out = pp_unit(d, pp_vec(1.0, 0.0, 0.0));
     perp_vec3 rim = flat > 0.0 ? pp_vec(r * d.x / flat, r * d.y / flat, 0.0) : pp_vec(r, 0.0, 0.0);
     double end = d.z >= 0.0 ? h.z : -h.z;
@@ -362,8 +362,8 @@ static void put_rim(pp_svg *svg, const pp_view *view, const pp_camera *camera, c
     perp_vec3 page[AROUND];
     for (int k = 0; k < AROUND; k++) {
         double a = TWO_PI * k / AROUND;
-        page[k] =
-            on_page(view, camera, pp_pose_point(X, pp_vec(radius * cos(a), radius * sin(a), z)));
+        page[k] = on_page(view, camera,
+                          pp_pose_point(X, pp_vec(radius * pp_cos(a), radius * pp_sin(a), z)));
     }
     put_polygon(svg, AROUND, page, pen);
 }
@@ -377,7 +377,7 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
     for (int k = 0; k < AROUND; k++) {
         // Off the axes, where supports of cylinders jump.
         double a = TWO_PI * (k + 0.25) / AROUND;
-        perp_vec3 d = pp_along(pp_scale(cos(a), camera->right), sin(a), camera->up);
+        perp_vec3 d = pp_along(pp_scale(pp_cos(a), camera->right), pp_sin(a), camera->up);
         page[k] = on_page(view, camera, pp_pose_point(X, shape_support(shape, pp_mul_t(&X->R, d))));
     }
     put_face(svg, AROUND, page, colour, 0.3);
@@ -398,7 +398,7 @@ static void put_round(pp_svg *svg, const pp_view *view, const pp_camera *camera,
         pp_svg_path(svg, line);
         for (int k = 0; k <= AROUND; k++) {
             double a = TWO_PI * k / AROUND;
-            perp_vec3 r = pp_vec(h.x * cos(a), h.y * sin(a), 0.0);
+            perp_vec3 r = pp_vec(h.x * pp_cos(a), h.y * pp_sin(a), 0.0);
             ring[k % AROUND] = on_page(view, camera, pp_pose_point(X, r));
             bool front = pp_dot3(pp_mul(&X->R, r), camera->toward) >= 0.0;
             if (front && seen++ > 0) {
@@ -567,7 +567,7 @@ void pp_space_paths(pp_svg *svg, const pp_view *view, const pp_camera *camera,
             // Points nearer than the pen is wide are left out; a place that is not finite breaks
             // the line.
             bool there = isfinite(p.x) && isfinite(p.y);
-            if (there && begun && hypot(p.x - last.x, p.y - last.y) < 0.4) {
+            if (there && begun && pp_hypot(p.x - last.x, p.y - last.y) < 0.4) {
                 continue;
             }
             if (there && begun) {

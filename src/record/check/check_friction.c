@@ -58,13 +58,13 @@ static double distance_outside(const disc *d, double x, double y)
     }
     y *= d->x / d->y;
     if (d->sides == 0) {
-        return hypot(x, y) - d->x;
+        return pp_hypot(x, y) - d->x;
     }
     // Sides of the polygon are at the distance `inner` from its centre.
-    double most = -PP_INF, inner = d->x * cos(0.5 * TWO_PI / d->sides);
+    double most = -PP_INF, inner = d->x * pp_cos(0.5 * TWO_PI / d->sides);
     for (int k = 0; k < d->sides; k++) {
         double angle = TWO_PI * (k + 0.5) / d->sides;
-        most = fmax(most, cos(angle) * x + sin(angle) * y);
+        most = fmax(most, pp_cos(angle) * x + pp_sin(angle) * y);
     }
     return isnan(x) || isnan(y) ? (double)NAN : most - inner;
 }
@@ -73,12 +73,12 @@ static double distance_outside(const disc *d, double x, double y)
 static double disc_support(const disc *d, double u, double v)
 {
     if (d->sides == 0) {
-        return hypot(d->x * u, d->y * v);
+        return pp_hypot(d->x * u, d->y * v);
     }
     double most = 0.0;
     for (int k = 0; k < d->sides; k++) {
         double angle = TWO_PI * k / d->sides;
-        most = fmax(most, -(d->x * cos(angle) * u + d->y * sin(angle) * v));
+        most = fmax(most, -(d->x * pp_cos(angle) * u + d->y * pp_sin(angle) * v));
     }
     return isnan(u) || isnan(v) ? (double)NAN : most;
 }
@@ -90,7 +90,7 @@ static void judge_friction(const disc *d, const double p[2], const double motion
                            double *beyond, double *short_of)
 {
     double taken = -(p[0] * motion[0] + p[1] * motion[1]);
-    bool moves = !(hypot(motion[0], motion[1]) <= still);
+    bool moves = !(pp_hypot(motion[0], motion[1]) <= still);
     *beyond = pp_check_worse(*beyond, distance_outside(d, p[0], p[1]));
     *short_of += (moves ? disc_support(d, motion[0], motion[1]) : 0.0) - taken;
 }

@@ -40,8 +40,8 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     bool linear =
         c->info->rotation == PERP_ROTATION_LINEAR && c->info->coordinates != PERP_COORDINATES_JOINT;
-    double s = linear || angle == 0.0 ? 0.5 : sin(0.5 * angle) / angle;
-    double e0 = linear ? 1.0 : cos(0.5 * angle), e1 = s * w[0], e2 = s * w[1], e3 = s * w[2];
+    double s = linear || angle == 0.0 ? 0.5 : pp_sin(0.5 * angle) / angle;
+    double e0 = linear ? 1.0 : pp_cos(0.5 * angle), e1 = s * w[0], e2 = s * w[1], e3 = s * w[2];
     // (e0, e) times the quaternion of the start.
     to[0] = e0 * q0[0] - e1 * q0[1] - e2 * q0[2] - e3 * q0[3];
     to[1] = e0 * q0[1] + e1 * q0[0] + e2 * q0[3] - e3 * q0[2];

@@ -29,15 +29,15 @@ typedef struct wedge {
 static wedge make_wedge(double radius, double thickness, int blocks, double ring_density)
 {
     double half = PI / (2.0 * blocks), inner = radius - 0.5 * thickness, outer = inner + thickness;
-    double x0 = inner * sin(half), y0 = inner * cos(half);
-    double x1 = outer * sin(half), y1 = outer * cos(half);
+    double x0 = inner * pp_sin(half), y0 = inner * pp_cos(half);
+    double x1 = outer * pp_sin(half), y1 = outer * pp_cos(half);
     double squares = outer * outer - inner * inner, sum = outer * outer + inner * inner;
     // Centroid of a trapezium with parallel sides 2 x0 and 2 x1.
     wedge w = {.centre = y0 + (y1 - y0) * (x0 + 2.0 * x1) / (3.0 * (x0 + x1))};
     if (ring_density > 0.0) {
         double cubes = outer * outer * outer - inner * inner * inner;
         w.mass = ring_density * half * squares;
-        w.centre = 2.0 / 3.0 * cubes / squares * sin(half) / half;
+        w.centre = 2.0 / 3.0 * cubes / squares * pp_sin(half) / half;
         w.inertia = w.mass * (0.5 * sum - w.centre * w.centre);
     }
     w.inner_x = x0;
@@ -60,8 +60,8 @@ static const pp_option arch_options[] = {
 static void put_wedge(pp_scene_writer *out, int k, const wedge *w, double angle)
 {
     pp_scene_writer_put(out, "$  {\"name\": \"block @\", \"position\": [#, #], \"angle\": #,\n",
-                        pp_scene_writer_comma(k), k + 1, w->centre * cos(angle),
-                        w->centre * sin(angle), angle - 0.5 * PI);
+                        pp_scene_writer_comma(k), k + 1, w->centre * pp_cos(angle),
+                        w->centre * pp_sin(angle), angle - 0.5 * PI);
     if (w->mass > 0.0) {
         pp_scene_writer_put(out, "   \"mass\": #, \"inertia\": #,\n", w->mass, w->inertia);
     }

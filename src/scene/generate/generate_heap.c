@@ -51,15 +51,15 @@ static layer heap_layer(bool cubes, int k, double loose, int number)
 // Body i at p. sin() of its number takes the place of random numbers, which would need a state.
 static void put_heaped(pp_scene_writer *out, int i, const double p[3], const double *value)
 {
-    double size = 1.0 - value[3] * (0.5 + 0.5 * sin(12.9898 * i + 0.1)), mu = value[4];
+    double size = 1.0 - value[3] * (0.5 + 0.5 * pp_sin(12.9898 * i + 0.1)), mu = value[4];
     if (value[1] != 0.0) {
         pp_scene_writer_put(
             out,
             "$  {\"name\": \"box @\", \"kind\": \"solid\", \"position\": [#, #, #], "
             "\"rotation\": {\"axis\": [0, 0, 1], \"angle\": #},\n   \"shapes\": [{\"kind\": "
             "\"box\", \"size\": [#, #, #], \"density\": 1, \"mu\": #}]}",
-            pp_scene_writer_comma(i), i + 1, p[0], p[1], p[2], 0.5 * value[3] * sin(5.0 * i + 0.7),
-            size, size, size, mu);
+            pp_scene_writer_comma(i), i + 1, p[0], p[1], p[2],
+            0.5 * value[3] * pp_sin(5.0 * i + 0.7), size, size, size, mu);
     } else {
         pp_scene_writer_put(
             out,
@@ -154,7 +154,7 @@ static void write_ladder(pp_scene_writer *out, const double *value)
     int rungs = (int)value[0];
     // angle 0 hangs straight down. c and s: from one rung to the next.
     double width = value[1], apart = value[2], turn = (value[3] - 90.0) * PI / 180.0;
-    double c = apart * cos(turn), s = apart * sin(turn);
+    double c = apart * pp_cos(turn), s = apart * pp_sin(turn);
     pp_scene_writer_head(out, "ladder", "A rope ladder of rods and pins; every rung closes a loop.",
                          value[4], value[5]);
     pp_scene_writer_put(out, " \"bodies\": [\n");

@@ -80,8 +80,8 @@ static void write_cradle(pp_scene_writer *out, const double *value)
             out,
             "$  {\"name\": \"ball @\", \"position\": [#, #],\n   \"shapes\": [{\"kind\": "
             "\"disc\", \"radius\": #, \"density\": 1000, \"mu\": 0, \"restitution\": #}]}",
-            pp_scene_writer_comma(k), k + 1, 2.0 * radius * k - length * sin(swing),
-            -length * cos(swing), radius, value[5]);
+            pp_scene_writer_comma(k), k + 1, 2.0 * radius * k - length * pp_sin(swing),
+            -length * pp_cos(swing), radius, value[5]);
     }
     pp_scene_writer_put(out, "],\n \"joints\": [\n");
     for (int k = 0; k < balls; k++) {
@@ -114,7 +114,7 @@ typedef struct rod {
 // The body is the middle of the rod: its velocity is that of the end plus rate x half the rod.
 static void put_rod(pp_scene_writer *out, int k, rod r)
 {
-    double c = cos(r.angle), s = sin(r.angle), half = 0.5 * r.length;
+    double c = pp_cos(r.angle), s = pp_sin(r.angle), half = 0.5 * r.length;
     pp_scene_writer_put(out, "$  {\"name\": \"$ @\", \"position\": [#, #], \"angle\": #,",
                         pp_scene_writer_comma(k), r.name, r.index, r.x + half * c, r.y + half * s,
                         r.angle);
@@ -146,8 +146,8 @@ static void write_pendulum(pp_scene_writer *out, const double *value)
         put_rod(out, k,
                 (rod){.name = "rod",
                       .index = k + 1,
-                      .x = length * k * cos(angle),
-                      .y = length * k * sin(angle),
+                      .x = length * k * pp_cos(angle),
+                      .y = length * k * pp_sin(angle),
                       .angle = angle,
                       .length = length,
                       .mass = value[2]});

@@ -61,7 +61,7 @@ static void write_slide(pp_scene_writer *out, const double *value)
         "],\n \"bodies\": [\n  {\"name\": \"box\", \"kind\": \"solid\", \"position\": [0, "
         "0, 0.25], \"velocity\": [#, #, 0],\n   \"shapes\": [{\"kind\": \"box\", \"size\": "
         "[1, 1, 0.5], \"density\": 2, \"mu\": #}]}]\n}\n",
-        value[0] * cos(heading), value[0] * sin(heading), value[2]);
+        value[0] * pp_cos(heading), value[0] * pp_sin(heading), value[2]);
 }
 
 const pp_recipe pp_slide_recipe = {
@@ -84,8 +84,8 @@ static void write_incline(pp_scene_writer *out, const double *value)
     pp_scene_writer_head(out, "incline",
                          "A box at rest on a slope: gravity is tilted towards the heading.",
                          value[3], value[4]);
-    pp_scene_writer_put(out, " \"gravity\": [#, #, #],\n", G * sin(tilt) * cos(heading),
-                        G * sin(tilt) * sin(heading), -G * cos(tilt));
+    pp_scene_writer_put(out, " \"gravity\": [#, #, #],\n", G * pp_sin(tilt) * pp_cos(heading),
+                        G * pp_sin(tilt) * pp_sin(heading), -G * pp_cos(tilt));
     put_ground(out, value[2]);
     pp_scene_writer_put(
         out,
@@ -146,7 +146,7 @@ static void write_stack(pp_scene_writer *out, const double *value)
     pp_scene_writer_put(out, "],\n \"bodies\": [\n");
     // Up to a centimetre aside, so that no face is exactly over another.
     for (int i = 0; i < boxes; i++) {
-        brick b = {.p = {0.01 * sin(2.1 * i), 0.01 * cos(1.3 * i), 0.5 + i},
+        brick b = {.p = {0.01 * pp_sin(2.1 * i), 0.01 * pp_cos(1.3 * i), 0.5 + i},
                    .size = {1.0, 1.0, 1.0},
                    .mass = i == boxes - 1 ? value[1] : 1.0,
                    .mu = value[2]};
@@ -245,14 +245,14 @@ static void write_pile(pp_scene_writer *out, const double *value)
         // Places a little aside and angles come from sin() of the number, without a random
         // generator.
         int ix = i % k, iy = i / k % k, iz = i / (k * k);
-        brick b = {.p = {(ix - 0.5 * (k - 1)) * a + 0.04 * sin(12.9898 * i + 0.1),
-                         (iy - 0.5 * (k - 1)) * a + 0.04 * sin(78.233 * i + 0.2),
+        brick b = {.p = {(ix - 0.5 * (k - 1)) * a + 0.04 * pp_sin(12.9898 * i + 0.1),
+                         (iy - 0.5 * (k - 1)) * a + 0.04 * pp_sin(78.233 * i + 0.2),
                          0.5 * a + 0.1 + iz * a},
                    .size = {1.0, 1.0, 1.0},
                    .mass = 1.0,
                    .mu = mu,
-                   .axis = {sin(i + 0.3), sin(2.0 * i + 1.1), sin(3.0 * i + 2.3)},
-                   .turn = 1.5 * sin(5.0 * i + 0.7)};
+                   .axis = {pp_sin(i + 0.3), pp_sin(2.0 * i + 1.1), pp_sin(3.0 * i + 2.3)},
+                   .turn = 1.5 * pp_sin(5.0 * i + 0.7)};
         if (cubes) {
             put_brick(out, i, &b);
         } else {
@@ -323,7 +323,7 @@ static void write_heaps(pp_scene_writer *out, const double *value)
                    .mass = 1.0,
                    .mu = mu,
                    .axis = {0.0, 0.0, 1.0},
-                   .turn = 0.3 * sin(5.0 * k + 0.7)};
+                   .turn = 0.3 * pp_sin(5.0 * k + 0.7)};
         if (cubes) {
             put_brick(out, k, &b);
         } else {
@@ -437,8 +437,8 @@ static void write_arch(pp_scene_writer *out, const double *value)
     outer = outer > 1.001 * inner ? outer : 1.001 * inner;
     // Half of the angle of a wedge; half widths inside and outside; heights of both from the
     // centre.
-    double ha = 0.5 * PI / blocks, w0 = inner * sin(ha), w1 = outer * sin(ha);
-    double u0 = inner * cos(ha), height = outer * cos(ha) - u0;
+    double ha = 0.5 * PI / blocks, w0 = inner * pp_sin(ha), w1 = outer * pp_sin(ha);
+    double u0 = inner * pp_cos(ha), height = outer * pp_cos(ha) - u0;
     double center = height * (w0 + 2.0 * w1) / (3.0 * (w0 + w1));
     pp_scene_writer_head(out, "arch3", "A semicircular arch of wedges with dry joints.", value[6],
                          value[7]);
@@ -453,8 +453,8 @@ static void write_arch(pp_scene_writer *out, const double *value)
             "\"position\": [#, 0, #],\n   \"rotation\": {\"axis\": [0, 1, 0], \"angle\": "
             "#},\n   \"shapes\": [{\"kind\": \"hull\", \"density\": #, \"mu\": #, "
             "\"vertices\": [",
-            pp_scene_writer_comma(i), i + 1, r * cos(middle), r * sin(middle), 0.5 * PI - middle,
-            value[5], value[4]);
+            pp_scene_writer_comma(i), i + 1, r * pp_cos(middle), r * pp_sin(middle),
+            0.5 * PI - middle, value[5], value[4]);
         for (int k = 0; k < 8; k++) {
             // Corners 0 to 3 at -y, 4 to 7 at +y: two on the inside, then two on the outside.
             double w = k % 4 < 2 ? w0 : w1, z = (k % 4 < 2 ? 0.0 : height) - center;

@@ -399,7 +399,7 @@ static perp_status to_body(pp_reader *r, const perp_body_def *body, perp_vec3 at
         *to = pp_mul_t(&R, pp_sub(at, p));
         return PERP_OK;
     }
-    double c = cos(angle), s = sin(angle);
+    double c = pp_cos(angle), s = pp_sin(angle);
     double x = at.x - p.x, y = at.y - p.y;
     *to = (perp_vec3){c * x + s * y, c * y - s * x, 0.0};
     return PERP_OK;

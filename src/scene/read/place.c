@@ -109,7 +109,7 @@ static perp_status place_turning(pp_reader *r, perp_body_def *def)
                                   "a driven body that turns, in a file or assembly that is rotated "
                                   "about an axis other than z; rotate the body itself");
         }
-        angle = 2.0 * atan2(s->rotation.z, s->rotation.w);
+        angle = 2.0 * pp_atan2(s->rotation.z, s->rotation.w);
     }
     // A body that keeps its rotation about z starts with it; else the turn goes into the motion.
     if (r->spatial && (!turns || !is_turned(s))) {

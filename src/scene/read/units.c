@@ -92,7 +92,7 @@ static bool read_factor(const char **at, bool below, pp_measure *product, const 
                 *at += 2;
             }
             power = below ? -power : power;
-            product->factor *= pow(units[k].unit.factor, power);
+            product->factor *= pp_pow(units[k].unit.factor, power);
             for (int i = 0; i < PP_DIMENSIONS; i++) {
                 product->power[i] += power * units[k].unit.power[i];
             }

@@ -119,7 +119,7 @@ static perp_status read_axis(pp_reader *r, const pp_field *field, const json_t *
     static const pp_field plain = {.key = "axis"};  // components have no unit, the angle has
     perp_vec3 d;
     if (pp_reader_vector(r, &plain, value, 2, &d) && (d.x != 0.0 || d.y != 0.0)) {
-        *to = atan2(d.y, d.x);
+        *to = pp_atan2(d.y, d.x);
         return PERP_OK;
     }
     if (pp_reader_number(r, field, value, to)) {

@@ -25,8 +25,8 @@ static perp_status read_turn(pp_reader *r, const json_t *value, perp_quat *to)
     perp_status status = pp_reader_fields(r, &pp_rotation_object, 0, value, &turn, &seen);
     if (status == PERP_OK) {
         perp_vec3 axis = pp_unit(turn.axis, turn.axis);
-        double s = sin(0.5 * turn.angle);
-        *to = (perp_quat){cos(0.5 * turn.angle), s * axis.x, s * axis.y, s * axis.z};
+        double s = pp_sin(0.5 * turn.angle);
+        *to = (perp_quat){pp_cos(0.5 * turn.angle), s * axis.x, s * axis.y, s * axis.z};
     }
     return status;
 }

@@ -40,7 +40,7 @@ static void outer_facet_vertex(const pp_friction *group, int j, double d[2])
     pp_friction polygon = *group;
     polygon.directions = sides_of(group);
     pp_friction_direction(&polygon, j, d);
-    double radius = group->size == 1 ? 1.0 : 1.0 / cos(acos(-1.0) / SIDES);
+    double radius = group->size == 1 ? 1.0 : 1.0 / pp_cos(pp_acos(-1.0) / SIDES);
     d[0] *= radius;
     d[1] *= radius;
 }

@@ -117,7 +117,7 @@ static void nearest(const perp_sim *sim, const pp_friction *group, double m, dou
 static bool friction_edge(const perp_sim *sim, const pp_friction *group, const double to[2],
                           double edge[2])
 {
-    double size = hypot(to[0], to[1]);
+    double size = pp_hypot(to[0], to[1]);
     if (group->size == 1 || !(size > 0.0)) {
         return false;
     }
@@ -129,15 +129,15 @@ static bool friction_edge(const perp_sim *sim, const pp_friction *group, const d
     // a polygon: the side between the two directions next to `to`, unless that is one of them
     double limit = group->mu * sim->step.answer.pn[group->n], d[2][2];
     // directions are evenly spaced from the first: `turn` counts them
-    double turn = atan2(to[1], to[0]) / (2.0 * acos(-1.0)) * group->directions;
+    double turn = pp_atan2(to[1], to[0]) / (2.0 * pp_acos(-1.0)) * group->directions;
     int j = (int)floor(turn);
     for (int k = 0; k < 2; k++) {
         pp_friction_direction(group, (j + k + group->directions) % group->directions, d[k]);
-        if (hypot(to[0] - limit * d[k][0], to[1] - limit * d[k][1]) <= 1e-9 * limit) {
+        if (pp_hypot(to[0] - limit * d[k][0], to[1] - limit * d[k][1]) <= 1e-9 * limit) {
             return false;
         }
     }
-    double x = d[1][0] - d[0][0], y = d[1][1] - d[0][1], length = hypot(x, y);
+    double x = d[1][0] - d[0][0], y = d[1][1] - d[0][1], length = pp_hypot(x, y);
     edge[0] = x / length;
     edge[1] = y / length;
     return true;

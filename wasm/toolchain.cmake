@@ -1,0 +1,17 @@
+# clang and wasi-libc as Debian packages them.
+set(CMAKE_SYSTEM_NAME WASI)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+set(CMAKE_C_COMPILER clang)
+set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
+# A root with nothing in it but wasi-libc: headers of this machine must not be found.
+set(CMAKE_SYSROOT ${CMAKE_BINARY_DIR}/sysroot)
+foreach(kind include lib)
+  file(MAKE_DIRECTORY ${CMAKE_SYSROOT}/${kind})
+  file(CREATE_LINK /usr/${kind}/wasm32-wasi ${CMAKE_SYSROOT}/${kind}/wasm32-wasi SYMBOLIC)
+endforeach()
+set(CMAKE_AR llvm-ar CACHE FILEPATH "" FORCE)
+set(CMAKE_RANLIB llvm-ranlib CACHE FILEPATH "" FORCE)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
