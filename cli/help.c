@@ -62,7 +62,7 @@ static const char run[] =
     "  --until T           end time [s]; the last step is shortened to end at T\n"
     "  --step H            step size [s]\n"
     "  --stepper NAME      stewart-trinkle, anitescu-potra, moreau-jean, quasistatic,\n"
-    "                      event\n"
+    "                      event, implicit\n"
     "  --form NAME         problem posed in each step: auto, mcp, lcp, cone\n"
     "  --solver NAME       auto, or a solver listed by 'perp info'\n"
     "  --friction NAME     coulomb, none, pyramid; in 3D, coulomb is the exact cone\n"

@@ -24,6 +24,7 @@ typedef enum perp_stepper {
     PERP_STEPPER_MOREAU_JEAN,      // theta method, Newton impacts
     PERP_STEPPER_QUASISTATIC,  // no inertia: forces balance, motion is imposed by kinematic bodies
     PERP_STEPPER_EVENT,        // smooth motion in joint coordinates between located events
+    PERP_STEPPER_IMPLICIT,     // gaps, joints, normals and lever arms where the step ends
 } perp_stepper;
 
 // The stages of a step. Time is attributed to the stage that does the work, even if another stage requests it.
@@ -272,6 +273,7 @@ typedef struct perp_step_info {
     double seconds[PERP_STAGE_COUNT];  // wall time, including failed attempts
     perp_effort effort;
     int parts;         // steps of the scheme it was divided into at impacts; 1: not divided
+    int rounds;        // PERP_STEPPER_IMPLICIT: linear problems after the first, of the last part
     bool tempered;     // restitution was reduced, because all of it would create energy
     char remark[200];  // a jam, a fallback, an exceeded limit
 } perp_step_info;

@@ -12,6 +12,13 @@
 
 #include <stdatomic.h>
 
+// A round of the implicit step: its contacts and rows, and the answer to them.
+typedef struct pp_round {
+    pp_gaps gap;
+    pp_rows row;
+    pp_answer answer;
+} pp_round;
+
 // What a step leaves behind, readable until the next one, also after a failure.
 typedef struct pp_step {
     pp_kinematics kin;
@@ -32,7 +39,16 @@ typedef struct pp_step {
     pp_poses end;        // where the step ends
     pp_frame *end_body;  // the frames of end, which are found again while positions are
     double h;            // length of the step, once its end is known [s]
-    bool unfit;          // the end still has of what a start as given was off by
+    // Implicit step: contacts of the start while `gap` has those of the end; the round before, whose impulses a solve
+    // starts from (NULL: those of the last step do); share of the restitution that acts
+    pp_gaps gap_l;
+    const pp_round *first, *last;
+    double restitution_share;
+    double reach;    // how far contacts of the start were looked for [m]
+    bool bounces;    // an impact is among the rows
+    bool at_end;     // rows were taken where the step ends,
+    bool unsettled;  // and do not hold there
+    bool unfit;      // the end still has of what a start as given was off by
     bool solved;
 } pp_step;
 

@@ -17,6 +17,7 @@ perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h);
 // Where the step has to be divided, seen before and after it is solved, and at its end; h: nowhere.
 double pp_sim_divide_before(perp_sim *sim, double h);
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved);
+double pp_sim_divide_unsettled(perp_sim *sim, double h);
 double pp_sim_divide_end(perp_sim *sim, double h);
 double pp_sim_divide_judged(perp_sim *sim, double h);  // by its certificate
 perp_status pp_sim_step_without_restitution(

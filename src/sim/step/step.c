@@ -127,7 +127,7 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     // The arena is reset at the start and not at the end: rows, contacts and the problem of the
     // last step stay readable until the next one, also after a failure.
     pp_arena_reset(sim->arena);
-    *s = (pp_step){0};
+    *s = (pp_step){.restitution_share = 1.0};
     sim->info = (perp_step_info){.parts = 1};
     if (sim->def.stepper == PERP_STEPPER_EVENT) {
         sim->info.status = status = pp_sim_event_step(sim, h);
