@@ -369,7 +369,8 @@ double pp_modes_evaluate(pp_modes *s)
         for (int k = 0; k < c->size; k++) {
             c->u[k + 1] = pp_modes_rate(s, c, k + 1) + c->t[k].bias;
         }
-        double error = c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, pp_modes_friction_impulses(s, c));
+        double error =
+            c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, pp_modes_friction_impulses(s, c));
         worst = error > worst || isnan(error) ? error : worst;
         double speed = fmax(fabs(pn) * c->mobility, fabs(c->n->bias));
         s->scale = fmax(s->scale, c->weight * speed);

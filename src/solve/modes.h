@@ -150,4 +150,5 @@ perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);
 bool pp_modes_factor(pp_modes *s);  // false: singular
 void pp_modes_push(pp_modes *s);    // step = sum J' c of all contacts
 bool pp_modes_solve(pp_modes *s);   // step = (M + sum J' K J)^-1 step
-bool pp_modes_solve_step(pp_modes *s);  // the same, factored where it has to be; false: singular, or no budget
+bool pp_modes_solve_step(
+    pp_modes *s);  // the same, factored where it has to be; false: singular, or no budget

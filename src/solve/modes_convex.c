@@ -31,32 +31,32 @@ enum {
     TRIALS_MOST = 30   // of a line search
 };
 
-static const double ALPHA_FIRST = 0.03;   // in units of the mobility
+static const double ALPHA_FIRST = 0.03;  // in units of the mobility
 static const double ALPHA_LEAST = 1e-6;
 static const double ALPHA_DOWN = 0.1;     // factor where the proximal term is the larger error
 static const double HAND_OVER = 0.1;      // fall of the error after which Newton's method is tried
 static const double STEP_ENOUGH = 0.1;    // of the error: Newton's step of a problem that is solved
 static const double SLOPE_ENOUGH = 1e-2;  // of the slope at the start of a line search
 static const double GROWTH = 2.0;         // of the change of s that an extrapolation may cause
-static const double WORSE = 10.0;         // growth of the error: the problem was too stiff to be solved
+static const double WORSE = 10.0;  // growth of the error: the problem was too stiff to be solved
 
 // One convex problem after the other.
 typedef struct convex {
     pp_modes *s;
-    int n;              // velocities of the system
-    double alpha;       // in units of the mobility
-    double alpha_least; // below which a problem was not solved
-    double *w, *dw;     // n: velocities, and Newton's step of them
-    double *missing;    // n: momentum that w lacks
-    double *inert;      // n: M dw
-    double *u, *du;     // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
-    double *p, *centre; // the same: impulses, and p^
-    double *best;       // the same: impulses of least error so far,
-    double *best_w;     // n: and velocities
+    int n;                // velocities of the system
+    double alpha;         // in units of the mobility
+    double alpha_least;   // below which a problem was not solved
+    double *w, *dw;       // n: velocities, and Newton's step of them
+    double *missing;      // n: momentum that w lacks
+    double *inert;        // n: M dw
+    double *u, *du;       // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
+    double *p, *centre;   // the same: impulses, and p^
+    double *best;         // the same: impulses of least error so far,
+    double *best_w;       // n: and velocities
     double error, least;  // of p, of best [m/s]
-    double *shift;      // contacts: s [m/s]
-    double *image;      // mu |u_t| [m/s]
-    double *weight;     // 1
+    double *shift;        // contacts: s [m/s]
+    double *image;        // mu |u_t| [m/s]
+    double *weight;       // 1
     pp_anderson *extrapolation;
 } convex;
 
@@ -92,11 +92,13 @@ static perp_status allocate(convex *x, pp_modes *s)
     pp_arena *arena = s->run->arena;
     size_t n = (size_t)(s->tree ? s->n : s->run->model->nv);
     size_t count = (size_t)s->count, rows = PP_MODE_ROWS * count;
+    // one block, divided below; bilateral rows have no law and are not among the contacts
     double *reals = PP_ZEROS(arena, double, 5 * n + 5 * rows + 3 * count);
     if (!reals) {
         return PERP_ERR_MEMORY;
     }
-    *x = (convex){.s = s, .n = (int)n, .alpha = ALPHA_FIRST, .alpha_least = ALPHA_LEAST, .w = reals};
+    *x =
+        (convex){.s = s, .n = (int)n, .alpha = ALPHA_FIRST, .alpha_least = ALPHA_LEAST, .w = reals};
     x->dw = x->w + n;
     x->missing = x->dw + n;
     x->inert = x->missing + n;
@@ -141,6 +143,7 @@ static void apply_law(const convex *x, int i, double t, double *p)
     const pp_mode_contact *c = &x->s->contact[i];
     const double *u = rows_of(x->u, i), *du = rows_of(x->du, i), *centre = rows_of(x->centre, i);
     double soft = x->alpha * c->mobility;
+    // soft (p - p^) + gamma p + u = 0 between the bounds
     if (c->boxed) {
         double y = (soft * centre[0] - u[0] - t * du[0]) / (soft + c->n->gamma);
         p[0] = pp_clamp(y, c->n->lower, c->n->upper);
@@ -207,6 +210,7 @@ static void set_slopes(const convex *x, int i)
             y[k] = centre[k] - u[k] / (x->alpha * f->mobility);
         }
     }
+    // K of a closed contact: 1 / (alpha m) inside the cone, its part along (1, mu e) on the boundary
     c->stiffness = 1.0 / soft;
     c->mode = p[0] > 0.0 ? PP_MODE_STICK : PP_MODE_OPEN;
     for (int g = 0; g < c->sets; g++) {
@@ -419,7 +423,8 @@ static void move_on(convex *x, bool first)
 // the best, with a larger alpha.
 static void watch_error(convex *x)
 {
-    size_t rows = PP_MODE_ROWS * (size_t)x->s->count * sizeof *x->p, n = (size_t)x->n * sizeof *x->w;
+    size_t rows = PP_MODE_ROWS * (size_t)x->s->count * sizeof *x->p,
+           n = (size_t)x->n * sizeof *x->w;
     if (x->error < x->least) {
         x->least = x->error;
         memcpy(x->best, x->p, rows);

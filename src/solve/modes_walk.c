@@ -50,8 +50,9 @@ typedef struct prox_schedule {
     int gs_steps;         // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40, 0};  // few contacts
-static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40, 24};              // many contacts
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40,
+                                               0};                         // few contacts
+static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40, 24};  // many contacts
 
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
