@@ -172,7 +172,8 @@ static bool share_inputs(const perp_sim *sim, perp_sim *shadow)
 {
     const perp_model *m = sim->model;
     memcpy(shadow->applied, sim->applied, (size_t)m->bodies * sizeof *sim->applied);
-    for (int i = 0; sim->controls.any && i < m->inputs; i++) {
+    int inputs = sim->controls.any ? m->inputs : 0;
+    for (int i = 0; i < inputs; i++) {
         shadow->controls.taken[i] = sim->controls.taken[i];
         if (sim->controls.taken[i] != 0.0) {
             shadow->controls.input[i] = sim->controls.input[i];
@@ -203,7 +204,10 @@ perp_status pp_sim_shadow_begin(perp_sim *sim)
 perp_status pp_sim_shadow_follow(perp_sim *sim, double length)
 {
     pp_accuracy *a = &sim->accurate;
-    for (int k = 0; k < 2 && !a->unknown; k++) {
+    for (int k = 0; k < 2; k++) {
+        if (a->unknown) {
+            return PERP_OK;
+        }
         if (!share_inputs(sim, a->shadow)) {
             return PERP_ERR_MEMORY;
         }
