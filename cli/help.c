@@ -63,6 +63,8 @@ static const char run[] =
     "  --step H            step size [s]\n"
     "  --stepper NAME      stewart-trinkle, anitescu-potra, moreau-jean, quasistatic,\n"
     "                      event, implicit\n"
+    "  --accuracy E        largest estimated error of the motion per second [m/s]: steps\n"
+    "                      are divided, and the error is estimated; default 0: neither\n"
     "  --form NAME         problem posed in each step: auto, mcp, lcp, cone\n"
     "  --solver NAME       auto, or a solver listed by 'perp info'\n"
     "  --friction NAME     coulomb, none, pyramid; in 3D, coulomb is the exact cone\n"

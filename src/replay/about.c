@@ -4,6 +4,8 @@
 // What the page holds, as JSON.
 #include "replay/data.h"
 
+#include <math.h>
+
 // A member of an object that has others before it.
 static void put_key(pp_bytes *out, const char *name)
 {
@@ -311,6 +313,8 @@ static void put_method(const pp_replay_data *data, pp_bytes *out)
     put_flag(out, "complete", info->complete);
     put_numbers(out, "limits", data->limit, PP_CERTIFICATE_WIDTH);
     put_numbers(out, "shares", data->relative, PP_CERTIFICATE_WIDTH);
+    // estimated error of the motion [m]; -1: unknown, 0: not estimated
+    put_number(out, "motion_error", isfinite(data->motion_error) ? data->motion_error : -1.0);
 }
 
 // format: to be raised when the viewer can no longer read older pages.

@@ -79,6 +79,7 @@ static void merge_worst(pp_replay_data *data, merged *m, const perp_snapshot *fr
             data->limit[i] = value[i] / c->relative[i];
         }
     }
+    data->motion_error = fmax(data->motion_error, frame->motion_error);
     m->passed = m->passed && c->passed;
     m->unique = m->unique && frame->unique;
     m->work += frame->energy.work;

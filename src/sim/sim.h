@@ -161,6 +161,18 @@ typedef struct pp_host {
     atomic_int stopped;  // pp_stop_reason; stays until the step ends
 } pp_host;
 
+// Estimated errors of the motion (accurate.c).                                          theory (I8)
+typedef struct pp_accuracy {
+    perp_sim *twin;    // takes trial steps; NULL: no errors are estimated
+    perp_sim *shadow;  // goes along with half the steps
+    bool begins;       // the shadow is to start from the sim
+    bool unknown;      // the shadow could not follow
+    double sum;        // errors of the parts of the step [m]
+    double whole;  // of twin and shadow: length of the step that theirs are parts of [s]; else 0
+    void *start;   // of the shadow, saved where the step began
+    size_t size;
+} pp_accuracy;
+
 // A sim owns all its memory. `memory` holds what lives as long as the sim, `arena` what a step makes, `contact_cache` the
 // contacts of two ends of steps; lists that grow are on the heap.
 struct perp_sim {
@@ -210,6 +222,7 @@ struct perp_sim {
     bool
         unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are worked off
     perp_error error;
+    pp_accuracy accurate;
     pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_STEPPER_EVENT: the last step
 };
@@ -226,6 +239,11 @@ perp_status pp_sim_stopped(perp_sim *sim);
 bool pp_sim_controls_create(perp_sim *sim);
 perp_status pp_sim_controls_begin(perp_sim *sim, double h);
 void pp_sim_controls_end(perp_sim *sim, bool done);
+
+// Estimated errors (accurate.c): the twin, where the sim has an accuracy; no error so far.
+perp_status pp_sim_twin_create(perp_sim *sim, perp_error *error);
+void pp_sim_twin_destroy(perp_sim *sim);
+void pp_sim_forget_error(perp_sim *sim);
 
 // Changes of the model by this sim (change.c): what a step that fails takes back; a list from a saved state, which is
 // copied, false: no memory and nothing changed; and the memory.

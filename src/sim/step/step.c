@@ -166,6 +166,10 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 static perp_status step_with_inputs(perp_sim *sim, double h)
 {
     double part = h;
+    if (sim->accurate.twin) {
+        sim->info = (perp_step_info){0};
+        return pp_sim_step_in_parts(sim, h, h);
+    }
     perp_status status = pp_sim_attempt(sim, h, &part);
     if (status >= 0 && part < h) {
         return pp_sim_step_in_parts(sim, h, part);
@@ -207,7 +211,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     pp_sim_clear_parts(sim);
     sim->parts.count = 0;
     sim->parts.judged_h = 0.0;
-    sim->whole = h;
+    sim->whole = fmax(h, sim->accurate.whole);
     sim->worked = 0.0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
