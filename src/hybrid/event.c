@@ -408,8 +408,10 @@ static perp_status fly(pp_flight *flight)
         if (flight->machine->tree->nv > 0) {
             status = pp_flight_integrate_smooth(flight);
         } else {
-            // All is welded: there is nothing to integrate, but joints carry their loads.
-            status = pp_flight_sum(flight, flight->t, flight->end);
+            // All is welded: there is nothing to integrate, but joints carry their loads. Nothing
+            // that cannot move has contacts to lose.
+            bool stray = false;
+            status = pp_flight_sum(flight, flight->t, flight->end, &stray);
             flight->t = flight->end;
         }
         if (may_capture(flight, status)) {

@@ -50,6 +50,7 @@ typedef struct pp_flight {
     int exchange;             // of rim points at this instant, so far
     double burst;             // [s] since when events follow each other closely
     int burst_count;          // how many of them
+    int bursts;               // how often in a row they did not end
     pp_impact_history impact_history[PP_IMPACT_HISTORIES];
     int impact_histories;
 
@@ -84,6 +85,8 @@ perp_status pp_flight_clear_time(pp_flight *flight, double t, const double *y, d
 // Integrates up to the next event, which is resolved, or to the end of the step.
 enum { PP_MOST_STEPS = 200000 };  // of the integrator in one step of the user
 perp_status pp_flight_integrate_smooth(pp_flight *flight);
+// Whether the motion has lost a closed contact in space at an instant.
+bool pp_flight_strays(const pp_flight *flight, const pp_instant *instant);
 // Locates the first violated condition between t0 and t1 in the last internal step.
 // found: there is one, at *when.
 perp_status pp_flight_locate(pp_flight *flight, double t0, double t1, double *when, bool *found);
@@ -160,8 +163,9 @@ bool pp_flight_zeno(pp_flight *flight, int body_a, int body_b, double speed, dou
 
 // ── Sums of impulses and energies ────────────────────────────────────────────────────────────────
 
-// Adds the impulses of the smooth motion between t0 and t1.                            theory (H15)
-perp_status pp_flight_sum(pp_flight *flight, double t0, double t1);
+// Adds the impulses of the smooth motion between t0 and t1, in the last internal step. stray: the
+// motion loses a contact between them, and nothing was added.                         theory (H15)
+perp_status pp_flight_sum(pp_flight *flight, double t0, double t1, bool *stray);
 // Adds the impulses of a jump of the velocities at an instant; leaves its
 // work in the scratch arena.
 perp_status pp_flight_sum_impact(pp_flight *flight, const pp_instant *instant,
@@ -195,6 +199,17 @@ typedef struct pp_bounce {
 } pp_bounce;
 perp_status pp_flight_jump(pp_flight *flight, const pp_instant *instant, const pp_holds *holds,
                            const double *impulse, const double *qd, pp_bounce bounce);
+// The sums of the passage under way as they are, in the scratch arena; and as they were, after
+// impulses were added that do not belong to the motion.
+typedef struct pp_sums_kept {
+    pp_passage now;
+    pp_contact_sum *contact;  // from flight->first on
+    perp_wrench *held;
+    int contacts, redundant;
+    bool empty;
+} pp_sums_kept;
+perp_status pp_flight_keep_sums(const pp_flight *flight, pp_sums_kept *out);
+void pp_flight_restore_sums(pp_flight *flight, const pp_sums_kept *kept);
 // Begins the next passage; ends the one under way at the present state, and begins the next.
 perp_status pp_flight_open(pp_flight *flight);
 perp_status pp_flight_close(pp_flight *flight, pp_jump jump);

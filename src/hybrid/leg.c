@@ -73,8 +73,29 @@ static bool has_contacts(const pp_flight *flight)
 
 static const double STRAY = 5e-9;  // [m/s] normal rate of a closed contact that the motion has lost
 
-// Whether the motion has lost a closed contact in space at a time in the last step: its normal rate
-// exceeds what stabilisation of its gap and the rate it had before explain. In the scratch arena.
+// The normal rate of a lost contact exceeds what stabilisation of its gap and the rate it had before
+// explain.
+bool pp_flight_strays(const pp_flight *flight, const pp_instant *instant)
+{
+    const pp_machine *machine = flight->machine;
+    if (!machine->model->spatial) {
+        return false;
+    }
+    for (int i = 0; i < flight->holds.count; i++) {
+        if (flight->holds.hold[i].kind == PP_HOLD_CONTACT && instant->size[i] > 0) {
+            // Stabilisation moves a gap at about gap/eps; the rate at the last recorded state
+            // is an error made before.
+            double back = 2.0 / machine->options.eps * fabs(instant->contact[i].gap) +
+                          fabs(flight->holds.hold[i].rate);
+            if (fabs(instant->rate[instant->at[i]]) > STRAY + back) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Whether the motion has lost a closed contact at a time in the last step. In the scratch arena.
 static perp_status find_stray(pp_flight *flight, double when, bool *stray)
 {
     const pp_machine *machine = flight->machine;
@@ -93,15 +114,7 @@ static perp_status find_stray(pp_flight *flight, double when, bool *stray)
     if (status < 0) {
         return status;
     }
-    for (int i = 0; i < flight->holds.count; i++) {
-        if (flight->holds.hold[i].kind == PP_HOLD_CONTACT && instant.size[i] > 0) {
-            // Stabilisation moves a gap at about gap/eps; the rate at the last recorded state
-            // is an error made before.
-            double back = 2.0 / machine->options.eps * fabs(instant.contact[i].gap) +
-                          fabs(flight->holds.hold[i].rate);
-            *stray = *stray || fabs(instant.rate[instant.at[i]]) > STRAY + back;
-        }
-    }
+    *stray = pp_flight_strays(flight, &instant);
     return PERP_OK;
 }
 
@@ -144,7 +157,9 @@ static perp_status track_turns_and_contacts(pp_flight *flight)
     return status;
 }
 
-enum { AT_ONCE = 60, BURST = 100 };  // events at one instant, and within CLOSE: more do not end
+// Events at one instant, and within CLOSE: more do not end. Where short steps were just taken for that
+// reason, half as many show it again, down to BURST_LEAST.
+enum { AT_ONCE = 60, BURST = 100, BURST_LEAST = 10 };
 
 static const double CLOSE = 2e-3;  // [s]
 
@@ -159,9 +174,14 @@ static bool is_burst(pp_flight *flight)
     bool goes_on = flight->t - flight->burst < CLOSE;
     flight->burst = goes_on ? flight->burst : flight->t;
     flight->burst_count = goes_on ? flight->burst_count + 1 : 0;
-    if (flight->at_once <= AT_ONCE && flight->burst_count <= BURST) {
+    bool soon = flight->captures > 0 && flight->t - flight->capture_end < CLOSE;
+    int most = soon ? BURST >> flight->bursts : BURST;
+    most = most > BURST_LEAST ? most : BURST_LEAST;
+    if (flight->at_once <= AT_ONCE && flight->burst_count <= most) {
         return false;
     }
+    flight->bursts = soon ? flight->bursts + 1 : 1;
+    flight->bursts = flight->bursts < 8 ? flight->bursts : 8;
     flight->at_once = flight->burst_count = 0;
     return true;
 }
@@ -251,6 +271,13 @@ static perp_status restart_integrator(pp_flight *flight, double longest)
     return pp_ode_limit(flight->ode, longest);
 }
 
+// Rejects the last step: the flight has not moved yet, and a restart from it takes shorter ones.
+static perp_status reject_step(pp_flight *flight, double length, double *longest)
+{
+    *longest = 0.25 * length;
+    return *longest < SHORT_STEP ? PERP_ERR_LIMIT : restart_integrator(flight, *longest);
+}
+
 // One internal step. found: it ended at an event; stray: it was rejected, and the next ones are
 // shorter. longest [s]: the bound on the steps that follow.
 static perp_status advance_integrator(pp_flight *flight, double *longest, bool *found, bool *stray)
@@ -277,24 +304,18 @@ static perp_status advance_integrator(pp_flight *flight, double *longest, bool *
         status = find_stray(flight, when, stray);
         pp_arena_release(flight->scratch, mark);
     }
+    if (status >= 0 && !*stray) {
+        // Books the impulses on the dense output, unless the motion strays within the step.
+        status = pp_flight_sum(flight, t0, when, stray);
+    }
     if (status < 0 || *stray) {
-        // The flight itself has not moved yet: a restart from it rejects the step.
-        *longest = 0.25 * (when - t0);
         *found = false;
         flight->why = "a contact point moves faster than its surfaces";
-        if (status < 0) {
-            return status;
-        }
-        return *longest < SHORT_STEP ? PERP_ERR_LIMIT : restart_integrator(flight, *longest);
+        return status < 0 ? status : reject_step(flight, when - t0, longest);
     }
-    // Accepted: book its impulses on the dense output before the state moves on.
     flight->now.error += pp_ode_error(flight->ode, flight->machine->tree->nq, flight->weight);
     *longest *= 2.0;
     status = pp_ode_limit(flight->ode, *longest);
-    if (status < 0) {
-        return status;
-    }
-    status = pp_flight_sum(flight, t0, when);
     if (status < 0) {
         return status;
     }

@@ -205,6 +205,63 @@ perp_status pp_flight_close(pp_flight *flight, pp_jump jump)
     return pp_flight_open(flight);
 }
 
+// ── Sums kept and taken back ─────────────────────────────────────────────────────────────────────
+
+// Copies `count` items of a given size. False: there is no room for them.
+static bool copy_items(void *to, const void *from, size_t count, size_t size)
+{
+    if (to && from && count > 0) {
+        memcpy(to, from, count * size);
+    }
+    return to != NULL;
+}
+
+perp_status pp_flight_keep_sums(const pp_flight *flight, pp_sums_kept *out)
+{
+    const perp_model *m = flight->machine->model;
+    const pp_hybrid_result *result = flight->result;
+    size_t joints = (size_t)m->joints, actuators = (size_t)m->actuators, bodies = (size_t)m->bodies;
+    size_t contacts = (size_t)(result->contacts - flight->first);
+    *out = (pp_sums_kept){.now = flight->now,
+                          .contacts = result->contacts,
+                          .redundant = result->redundant,
+                          .empty = flight->empty,
+                          .contact = PP_ARRAY(flight->scratch, pp_contact_sum, contacts),
+                          .held = PP_ARRAY(flight->scratch, perp_wrench, bodies)};
+    // The arrays of the passage are copied: those of the flight go on growing.
+    out->now.joint = PP_ARRAY(flight->scratch, pp_joint_sum, joints);
+    out->now.actuator = PP_ARRAY(flight->scratch, double, actuators);
+    out->now.element = PP_ARRAY(flight->scratch, perp_wrench, bodies);
+    bool done = copy_items(out->contact, result->contact ? result->contact + flight->first : NULL,
+                           contacts, sizeof *out->contact) &&
+                copy_items(out->held, result->held, bodies, sizeof *out->held) &&
+                copy_items(out->now.joint, flight->now.joint, joints, sizeof *out->now.joint) &&
+                copy_items(out->now.actuator, flight->now.actuator, actuators, sizeof(double)) &&
+                copy_items(out->now.element, flight->now.element, bodies, sizeof(perp_wrench));
+    return done ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+void pp_flight_restore_sums(pp_flight *flight, const pp_sums_kept *kept)
+{
+    const perp_model *m = flight->machine->model;
+    pp_hybrid_result *result = flight->result;
+    pp_passage now = kept->now;
+    // The arrays stay where they are; only their numbers go back.
+    now.joint = flight->now.joint;
+    now.actuator = flight->now.actuator;
+    now.element = flight->now.element;
+    flight->now = now;
+    flight->empty = kept->empty;
+    result->contacts = kept->contacts;
+    result->redundant = kept->redundant;
+    copy_items(now.joint, kept->now.joint, (size_t)m->joints, sizeof *now.joint);
+    copy_items(now.actuator, kept->now.actuator, (size_t)m->actuators, sizeof *now.actuator);
+    copy_items(now.element, kept->now.element, (size_t)m->bodies, sizeof *now.element);
+    copy_items(result->held, kept->held, (size_t)m->bodies, sizeof *result->held);
+    copy_items(result->contact ? result->contact + flight->first : NULL, kept->contact,
+               (size_t)(kept->contacts - flight->first), sizeof *result->contact);
+}
+
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
 // Adds to the sums of an impact the restitution that acted (none where bodies met slowly, or a Zeno

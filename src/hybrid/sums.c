@@ -426,23 +426,30 @@ static bool is_steady(const node *at)
 // Allowed error of a change of rates, relative to the fastest rate and to the change that the free
 // accelerations alone would cause. At rest forces cancel these, and the rates are rounding.
 static const double EXACT = 2e-12;
+// The same of a change that no impulse causes. It is 1e-13 and less where the motion keeps its contacts.
+static const double UNCAUSED = 1e-11;
 
-// out (nv): the change of the rates over [t0, t1], which the integrator knows, less the integral of
-// the accelerations by the rule. exact: it is rounding.
+// What a rule missed of the change of the rates over its interval.
+typedef struct lapse {
+    double *
+        rate;  // nv: the change, which the integrator knows, less the integral of the accelerations
+    double fast;  // the scale of rates: the fastest, or the change by free accelerations
+    bool exact;   // it is rounding
+} lapse;
+
 static perp_status missed(pp_flight *flight, double t0, double t1, const node *at,
-                          const double *weight, double **out, bool *exact)
+                          const double *weight, lapse *out)
 {
     const pp_tree *tree = flight->machine->tree;
-    *out = NULL;
-    *exact = true;
+    *out = (lapse){.exact = true};
     if (!flight->ode) {
         return PERP_OK;
     }
     // Without an integrator nothing moves, and nothing is missed.
     size_t n = (size_t)tree->nq + (size_t)tree->nv;
     double *y0 = PP_ARRAY(flight->scratch, double, 2 * n), *y1 = y0 + n, fast = 0.0;
-    *out = PP_ZEROS(flight->scratch, double, tree->nv);
-    if (!y0 || !*out) {
+    out->rate = PP_ZEROS(flight->scratch, double, tree->nv);
+    if (!y0 || !out->rate) {
         return PERP_ERR_MEMORY;
     }
     perp_status status = pp_ode_at(flight->ode, t0, y0);
@@ -457,28 +464,44 @@ static perp_status missed(pp_flight *flight, double t0, double t1, const node *a
         double before = y0[tree->nq + i], after = y1[tree->nq + i];
         fast = fmax(fast, fmax(fabs(before), fabs(after)));
         // qd(t1) - qd(t0) - (t1 - t0) sum w_k qdd_k
-        (*out)[i] = after - before;
+        out->rate[i] = after - before;
         for (int k = 0; k < 3; k++) {
-            (*out)[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
+            out->rate[i] -= weight[k] * (t1 - t0) * at[k].qdd[i];
             fast = fmax(fast, (t1 - t0) * fabs(at[k].moment.free[i]));
         }
     }
-    *exact = pp_norm_inf(tree->nv, *out) <= EXACT * fast;
+    out->fast = fast;
+    out->exact = pp_norm_inf(tree->nv, out->rate) <= EXACT * fast;
     return PERP_OK;
+}
+
+// Whether contacts in space alone act. Rows of loops may be next to dependent, and what impulses of
+// least norm leave of a change is then their rounding.
+static bool only_contacts(const pp_flight *flight)
+{
+    for (int i = 0; i < flight->holds.count; i++) {
+        if (!pp_hold_touches(&flight->holds.hold[i])) {
+            return false;
+        }
+    }
+    return flight->machine->model->spatial;
 }
 
 // Adds the impulses of least norm that make up for what a rule missed where directions of friction
 // turn faster than any rule follows: J H^-1 J^T r = J miss. A change that no impulse of the holds
-// causes is an error of the motion, and stays.
+// causes is an error of the motion. stray: it is larger than the integrator's, so that forces in
+// between were not those of the motion.
 static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant,
-                                    const double *miss)
+                                    const lapse *missed, bool *stray)
 {
+    const double *miss = missed->rate;
     int n = instant->rows, nv = instant->nv;
     if (n == 0) {
         return PERP_OK;
     }
     double *A = PP_ARRAY(flight->scratch, double, (size_t)n *(size_t)n + 3 * (size_t)n);
-    if (!A) {
+    double *left = PP_ARRAY(flight->scratch, double, nv);
+    if (!A || !left) {
         return PERP_ERR_MEMORY;
     }
     double *b = A + n * n, *r = b + n, *scale = r + n;
@@ -493,63 +516,82 @@ static perp_status correct_impulses(pp_flight *flight, const pp_instant *instant
         return PERP_ERR_MEMORY;
     }
     book_rows(flight, instant, &flight->holds, r, 1.0, instant->rate);
+    memcpy(left, miss, (size_t)nv * sizeof *left);
+    pp_gemv(nv, n, -1.0, instant->G, nv, r, left);
+    *stray = only_contacts(flight) && pp_norm_inf(nv, left) > UNCAUSED * missed->fast;
     return PERP_OK;
 }
 
 enum { HALVINGS = 3 };  // down to eighths of an internal step
 
-// The three-point Gauss rule over [from, from + h]. fails: the rule is too coarse and added
-// nothing; last: it is taken nevertheless. In the scratch arena.
-static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool last, bool *fails)
+// What became of a rule.
+typedef enum rule_end {
+    RULE_TAKEN,   // its impulses were added
+    RULE_COARSE,  // nothing was added: its halves are to be taken
+    RULE_STRAYS,  // the motion has lost a contact: what was added is to be taken back
+} rule_end;
+
+// The three-point Gauss rule over [from, from + h]; last: it is taken however coarse it is. In the
+// scratch arena.
+static perp_status sum_by_rule(pp_flight *flight, double from, double h, bool last, rule_end *out)
 {
     static const double place[3] = {-0.7745966692414834, 0.0, 0.7745966692414834},
                         weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
     // Gauss-Legendre nodes on [-1, 1] and weights for an interval of length 1: exact for
     // polynomials of degree 5.
-    double *miss = NULL;
+    lapse miss;
     node at[3];
-    bool exact = true;
     for (int k = 0; k < 3; k++) {
         perp_status status = load_node(flight, from + 0.5 * h * (1.0 + place[k]), &at[k]);
         if (status < 0) {
             return status;
         }
+        if (pp_flight_strays(flight, &at[k].moment)) {
+            *out = RULE_STRAYS;
+            return PERP_OK;
+        }
     }
-    perp_status status = missed(flight, from, from + h, at, weight, &miss, &exact);
+    perp_status status = missed(flight, from, from + h, at, weight, &miss);
     if (status < 0) {
         return status;
     }
     // Nothing has been added so far: the caller may repeat the interval in halves.
-    *fails = !last && !(exact && is_steady(at));
-    if (*fails) {
+    *out = RULE_COARSE;
+    if (!last && !(miss.exact && is_steady(at))) {
         return PERP_OK;
     }
+    *out = RULE_TAKEN;
     for (int k = 0; k < 3; k++) {
         status = add_node(flight, &at[k], weight[k] * h);
         if (status < 0) {
             return status;
         }
     }
-    return exact ? PERP_OK : correct_impulses(flight, &at[1].moment, miss);
+    bool stray = false;
+    status = miss.exact ? PERP_OK : correct_impulses(flight, &at[1].moment, &miss, &stray);
+    *out = stray ? RULE_STRAYS : RULE_TAKEN;
+    return status;
 }
 
 // Part `part` of `parts` of [t0, t1]; where forces change much the rule is applied to its halves.
-static perp_status sum_part(pp_flight *flight, double t0, double t1, int part, int parts)
+static perp_status sum_part(pp_flight *flight, double t0, double t1, int part, int parts,
+                            bool *stray)
 {
     double h = (t1 - t0) / parts;
-    bool fails = false;
+    rule_end end = RULE_TAKEN;
     // Nodes of a rule that was too coarse are dropped before its halves are evaluated.
     pp_mark mark = pp_arena_mark(flight->scratch);
-    perp_status status = sum_by_rule(flight, t0 + h * part, h, parts >= (1 << HALVINGS), &fails);
+    perp_status status = sum_by_rule(flight, t0 + h * part, h, parts >= (1 << HALVINGS), &end);
     pp_arena_release(flight->scratch, mark);
-    if (status < 0 || !fails) {
+    *stray = end == RULE_STRAYS;
+    if (status < 0 || end != RULE_COARSE) {
         return status;
     }
-    status = sum_part(flight, t0, t1, 2 * part, 2 * parts);
-    if (status < 0) {
+    status = sum_part(flight, t0, t1, 2 * part, 2 * parts, stray);
+    if (status < 0 || *stray) {
         return status;
     }
-    return sum_part(flight, t0, t1, 2 * part + 1, 2 * parts);
+    return sum_part(flight, t0, t1, 2 * part + 1, 2 * parts, stray);
 }
 
 // Whether force elements or wrenches from the caller act.
@@ -570,11 +612,24 @@ static bool is_pushed(const pp_machine *machine)
     return false;
 }
 
-perp_status pp_flight_sum(pp_flight *flight, double t0, double t1)
+perp_status pp_flight_sum(pp_flight *flight, double t0, double t1, bool *stray)
 {
     const pp_machine *machine = flight->machine;
-    bool any = flight->holds.count > 0 || machine->model->joints > 0 || is_pushed(machine);
-    return any ? sum_part(flight, t0, t1, 0, 1) : PERP_OK;
+    *stray = false;
+    if (flight->holds.count == 0 && machine->model->joints == 0 && !is_pushed(machine)) {
+        return PERP_OK;
+    }
+    pp_mark mark = pp_arena_mark(flight->scratch);
+    pp_sums_kept kept;
+    perp_status status = pp_flight_keep_sums(flight, &kept);
+    if (status >= 0) {
+        status = sum_part(flight, t0, t1, 0, 1, stray);
+    }
+    if (status >= 0 && *stray) {
+        pp_flight_restore_sums(flight, &kept);
+    }
+    pp_arena_release(flight->scratch, mark);
+    return status;
 }
 
 // Mean inertial forces of all bodies in a short step: m (dv/dt - g) and I dw/dt + w x I w, with w

@@ -70,6 +70,8 @@ void pp_write_actuators(pp_robot_writer *w);
 // Before the sites are written: some sensors bring sites of their own.
 void pp_write_prepare_sensors(pp_robot_writer *w);
 void pp_write_sites(pp_robot_writer *w);
+// The name of a site in the scene.
+const char *pp_write_site_name(pp_robot_writer *w, int k);
 void pp_write_sensors(pp_robot_writer *w);
 void pp_write_excludes(pp_robot_writer *w);
 void pp_write_pair(pp_robot_writer *w, const pp_robot_pair *pair);

@@ -44,6 +44,29 @@ static double driven_inertia(const pp_robot_writer *w, const pp_robot_actuator *
     return sum;
 }
 
+// Whether an actuator at a site pushes a body that moves.
+static bool site_actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuator)
+{
+    const double *g = actuator->gear;
+    bool pushes = false;
+    for (int k = 0; k < 6; k++) {
+        pushes = pushes || g[k] != 0.0;
+    }
+    // A body that is part of the world has it as its carrier.
+    int root = w->robot->body[w->robot->site[actuator->target].body].carrier;
+    if (!pushes || root == 0) {
+        pp_write_unused(w, actuator->at, "actuators on sites that push nothing",
+                        "their gear is 0, or the site is fixed to the world");
+        return false;
+    }
+    if (actuator->damping_ratio > 0.0) {
+        pp_write_unused(w, actuator->at, "actuators with dampratio on sites",
+                        "the inertia that they move is computed for joints; give kv");
+        return false;
+    }
+    return true;
+}
+
 // Whether the scene has this actuator; what it does not have is reported.
 static bool actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuator)
 {
@@ -55,14 +78,9 @@ static bool actuator_exists(pp_robot_writer *w, const pp_robot_actuator *actuato
                         "scenes have linear ones");
         return false;
     }
-    // written as a force that depends on the input
+    // A site has six gears, anything else one.
     if (actuator->drive == PP_ROBOT_ON_SITE) {
-        bool plain = actuator->bias[0] == 0.0 && actuator->time_constant == 0.0;
-        if (!plain) {
-            pp_write_unused(w, actuator->at, "actuators on sites with a bias or a filter",
-                            "scenes have motors there");
-        }
-        return plain;
+        return site_actuator_exists(w, actuator);
     }
     bool tendon = actuator->drive == PP_ROBOT_ON_TENDON && actuator->target >= 0;
     const pp_robot_tendon *path = tendon ? &w->robot->tendon[actuator->target] : NULL;
@@ -159,31 +177,46 @@ static void note_shared_limits(pp_robot_writer *w)
     }
 }
 
+// What it acts on: a joint, or a site with the force and torque of a unit effort in its axes.
+static void put_target(pp_robot_writer *w, const pp_robot_actuator *actuator)
+{
+    const double *g = actuator->gear;
+    if (actuator->drive != PP_ROBOT_ON_SITE) {
+        pp_text_named(&w->t, "joint", driven_name(w, actuator));
+        if (g[0] != 1.0) {
+            pp_text_key_short(&w->t, "gear", g[0]);
+        }
+        return;
+    }
+    pp_text_named(&w->t, "site", pp_write_site_name(w, actuator->target));
+    pp_text_key_vec3(&w->t, "force", pp_vec(g[0], g[1], g[2]));
+    pp_text_key_vec3(&w->t, "torque", pp_vec(g[3], g[4], g[5]));
+}
+
 static void put_actuator(pp_robot_writer *w, const pp_robot_actuator *actuator,
                          const pp_pose *reference)
 {
-    const char *target = actuator->name ? driven_name(w, actuator) : NULL;
-    double gear = actuator->gear[0], bias[3];
-    if (!target || actuator->drive == PP_ROBOT_ON_SITE) {
+    bool site = actuator->drive == PP_ROBOT_ON_SITE;
+    double bias[3];
+    if (!actuator->name) {
         return;
     }
     memcpy(bias, actuator->bias, sizeof bias);
-    if (actuator->damping_ratio > 0.0) {
+    if (site) {
+        bias[1] = 0.0;  // without a reference site its length is 0
+    } else if (actuator->damping_ratio > 0.0) {
         // Of the inertia at qpos = ref.
         double inertia = driven_inertia(w, actuator, reference);
         bias[2] = -2.0 * actuator->damping_ratio * sqrt(actuator->gain * inertia);
     }
     pp_write_next(w, actuator->name);
     pp_text_named(&w->t, "kind", "general");
-    pp_text_named(&w->t, "joint", target);
-    if (gear != 1.0) {
-        pp_text_key_short(&w->t, "gear", gear);
-    }
+    put_target(w, actuator);
     pp_text_key_short(&w->t, "gain", actuator->gain);
     pp_text_key_vec3(&w->t, "bias", pp_vec(bias[0], bias[1], bias[2]));
     pp_robot_range effort = actuator->force;
     if (actuator->drive == PP_ROBOT_ON_JOINT) {
-        effort = effort_of(actuator, &w->robot->joint[actuator->target], gear);
+        effort = effort_of(actuator, &w->robot->joint[actuator->target], actuator->gear[0]);
     }
     if (effort.set) {
         pp_text_key(&w->t, "effort");
@@ -199,28 +232,6 @@ static void put_actuator(pp_robot_writer *w, const pp_robot_actuator *actuator,
                       "filtered actuators start at their control", "");
     }
     pp_text_add(&w->t, "}");
-}
-
-// "c*f", where f is the clamped force of the actuator.
-static void put_thrust(pp_robot_writer *w, const pp_robot_actuator *actuator, const char *key,
-                       double c)
-{
-    char number[40], text[400];
-    if (c == 0.0) {
-        return;
-    }
-    pp_number_print_short(number, sizeof number, c * (actuator->force.set ? 1.0 : actuator->gain));
-    if (!actuator->force.set) {
-        pp_print(text, sizeof text, "%s*u[%s]", number, actuator->name);
-    } else {
-        char gain[40], low[40], high[40];
-        pp_number_print_short(gain, sizeof gain, actuator->gain);
-        pp_number_print_short(low, sizeof low, actuator->force.low);
-        pp_number_print_short(high, sizeof high, actuator->force.high);
-        pp_print(text, sizeof text, "%s*clamp(%s*u[%s], %s, %s)", number, gain, actuator->name, low,
-                 high);
-    }
-    pp_text_named(&w->t, key, text);
 }
 
 // Damping of ball joints: torque -d (w_b - w_a) between the two bodies.
@@ -247,42 +258,6 @@ static void put_ball_dampers(pp_robot_writer *w)
     }
 }
 
-// Forces: damping of ball joints; and motors on sites, forces and torques in the axes of the body.
-static void put_forces(pp_robot_writer *w)
-{
-    pp_write_open(w, "forces");
-    put_ball_dampers(w);
-    for (int k = 0; k < w->robot->actuators; k++) {
-        const pp_robot_actuator *actuator = &w->robot->actuator[k];
-        if (!actuator->name || actuator->drive != PP_ROBOT_ON_SITE) {
-            continue;
-        }
-        const pp_robot_site *site = &w->robot->site[actuator->target];
-        int root = w->robot->body[site->body].carrier;
-        if (root == 0) {
-            continue;
-        }
-        // The gear is in the axes of the site; f and m are in those of the body.
-        const pp_pose *F = &w->frame[root], *X = &w->pose[site->body];
-        const double *g = actuator->gear;
-        pp_mat3 S = pp_quat_matrix(site->quat), R = pp_mat_mul(&X->R, &S);
-        perp_vec3 f = pp_mul_t(&F->R, pp_mul(&R, pp_vec(g[0], g[1], g[2])));
-        perp_vec3 m = pp_mul_t(&F->R, pp_mul(&R, pp_vec(g[3], g[4], g[5])));
-        pp_write_next(w, actuator->name);
-        pp_text_named(&w->t, "kind", "force");
-        pp_text_named(&w->t, "body", w->body_name[root]);
-        pp_text_key_vec3(&w->t, "anchor", pp_pose_local(F, pp_pose_point(X, site->pos)));
-        const double c[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
-        static const char *const keys[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-        for (int e = 0; e < 6; e++) {
-            put_thrust(w, actuator, keys[e], c[e]);
-        }
-        pp_text_key(&w->t, "body_axes");
-        pp_text_add(&w->t, "true}");
-    }
-    pp_write_close(w);
-}
-
 void pp_write_actuators(pp_robot_writer *w)
 {
     const pp_robot *robot = w->robot;
@@ -293,5 +268,7 @@ void pp_write_actuators(pp_robot_writer *w)
         put_actuator(w, &robot->actuator[k], w->pose0);
     }
     pp_write_close(w);
-    put_forces(w);
+    pp_write_open(w, "forces");
+    put_ball_dampers(w);
+    pp_write_close(w);
 }

@@ -26,6 +26,16 @@ static int frame_site(pp_robot_writer *w, int body)
     return w->robot->sites - 1;
 }
 
+const char *pp_write_site_name(pp_robot_writer *w, int k)
+{
+    pp_robot_site *site = &w->robot->site[k];
+    if (!site->named) {
+        site->name = pp_write_name(w, PP_ROBOT_LIST_site, site->name);
+        site->named = true;
+    }
+    return site->name;
+}
+
 // Sites keep their places in the list of the robot; names become those of the scene.
 void pp_write_sites(pp_robot_writer *w)
 {
@@ -38,8 +48,7 @@ void pp_write_sites(pp_robot_writer *w)
         pp_mat3 S = pp_quat_matrix(site->quat), R = pp_mat_mul(&X->R, &S);
         pp_mat3 Ft = pp_transpose3(&F->R);
         R = pp_mat_mul(&Ft, &R);
-        site->name = site->named ? site->name : pp_write_name(w, PP_ROBOT_LIST_site, site->name);
-        pp_write_next(w, site->name);
+        pp_write_next(w, pp_write_site_name(w, k));
         pp_text_named(&w->t, "body", w->body_name[root]);
         pp_text_key_vec3(&w->t, "position", pp_pose_local(F, pp_pose_point(X, site->pos)));
         pp_text_key(&w->t, "rotation");

@@ -299,6 +299,44 @@ static void rounded_loops(void **state)
     perp_scene_destroy(scene);
 }
 
+// An actuator at a site is one of the scene: its gear is in the axes of the site, its bias sees the velocity there, and
+// forcerange limits its effort.
+static void thruster(void **state)
+{
+    (void)state;
+    static const char model[] =
+        "<mujoco><option gravity='0 0 0' timestep='0.01'/><worldbody><body name='b'><freejoint/>"
+        "<geom size='0.1' mass='2'/><site name='s' axisangle='0 1 0 90'/></body></worldbody>"
+        "<actuator><general name='jet' site='s' gear='0 0 2 0 0 0' gainprm='1' biastype='affine' "
+        "biasprm='0.5 7 -0.25' forcerange='-10 %d'/></actuator><keyframe><key "
+        "ctrl='3'/></keyframe></mujoco>";
+    for (int limit = 2; limit <= 10; limit += 8) {
+        char text[600];
+        (void)snprintf(text, sizeof text, model, limit);
+        perp_scene *scene = scene_of(text);
+        perp_sim *sim = NULL;
+        perp_error error = {0};
+        perp_sim_def def = perp_scene_sim_def(scene);
+        assert_int_equal(perp_model_actuators(perp_scene_model(scene)), 1);
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                         PERP_OK);
+        for (int k = 0; k < 100; k++) {
+            assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
+        }
+        // 2 v' = 2 f with f = 3.5 - 0.25 (2 v), at the end of each step: v+ = (v + 3.5 h) / (1 + 0.5 h).
+        double v = 0.0;
+        for (int k = 0; k < 100; k++) {
+            double next = (v + 0.035) / 1.005;
+            v = fmin(next, v + 0.01 * limit);
+        }
+        perp_vec3 fast = perp_sim_body_twist(sim, body_named(perp_scene_model(scene), "b")).v_W;
+        assert_near(fast.x, v, 1e-9);
+        assert_near(fast.z, 0.0, 1e-12);
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+    }
+}
+
 // Copies of copies: refused before they fill the memory.
 static void many_copies(void **state)
 {
@@ -337,6 +375,7 @@ int main(void)
         cmocka_unit_test(everything),    cmocka_unit_test(unknown_is_reported),
         cmocka_unit_test(broken),        cmocka_unit_test(many_copies),
         cmocka_unit_test(include_cycle), cmocka_unit_test(rounded_loops),
+        cmocka_unit_test(thruster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

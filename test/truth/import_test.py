@@ -357,8 +357,6 @@ def unlike(case):
             return 'springs and dampers of tendons that wrap'
     if None in case.actuators():
         return 'some actuators'
-    if any(a['transmission'] == 'site' for a in case.robot['actuators']):
-        return 'motors on sites, which are forces'
     if any(a['dynamics'] != 'none' for a in case.robot['actuators']):
         return 'filters of actuators'
     count = {}

@@ -165,7 +165,8 @@ double pp_epa(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, 
 double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool overlap, double most,
                       double turn, perp_vec3 *n);
 // The same of solids that all but touch, from a normal that is all but right: nothing far from it is looked at.
-double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
+double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, double turn,
+                           perp_vec3 *n);
 // The true normal of cores that GJK has found apart by v.
 double pp_curved_separation(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 v,
                             perp_vec3 *n);

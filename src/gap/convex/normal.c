@@ -581,11 +581,12 @@ double pp_refine_axis(const pp_placed_solid *a, const pp_placed_solid *b, bool o
     return refine_repeatedly(&w, turn, n);
 }
 
-double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
+double pp_refine_axis_near(const pp_placed_solid *a, const pp_placed_solid *b, double turn,
+                           perp_vec3 *n)
 {
     best_normal w = {
         .a = a, .b = b, .most = PP_INF, .cosine = 1.0 - 1e-3, .rounds = 12, .smooth = true};
-    return refine_repeatedly(&w, 1e-3, n);
+    return refine_repeatedly(&w, turn, n);
 }
 
 // ── A normal whose witness points are beside their solids ────────────────────────────────────────

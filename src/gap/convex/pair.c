@@ -259,12 +259,12 @@ static void touch_hulls(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
 
 static const double SHALLOW = 1e-4;  // of the smaller one: overlap that has one normal only
 
-// From the normal of a moment ago. Apart, a normal that is certified is the only one; overlapping by so little, no
-// other one parts them by much less.
-static bool touch_as_before(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
-                            double margin, perp_vec3 n)
+// From the normal of a moment ago and the features within a turn of it. Apart, a normal that is certified is the only
+// one; overlapping by so little, no other one parts them by much less.
+static bool touch_within(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                         double margin, double turn, perp_vec3 n)
 {
-    double s = pp_refine_axis_near(a, b, &n);
+    double s = pp_refine_axis_near(a, b, turn, &n);
     m->count = 0;
     if (!(s > -SHALLOW * fmin(a->size, b->size)) || s > margin + a->radius + b->radius) {
         return false;
@@ -274,6 +274,22 @@ static bool touch_as_before(pp_manifold3 *m, const pp_placed_solid *a, const pp_
     pp_manifold3_add_closest(m, a, b, NULL);
     return pp_manifold3_is_certified(m) &&
            pp_manifold3_stray(m, a, b) <= pp_manifold3_stray_tolerance(m);
+}
+
+// A moment later the features are mostly the same, and few are that close: searches among all within the wide turn
+// took half the time of a run.
+static bool touch_as_before(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                            double margin, perp_vec3 n)
+{
+    return touch_within(m, a, b, margin, 1e-5, n) || touch_within(m, a, b, margin, 1e-3, n);
+}
+
+// Whether an axis whose points certify it is the normal of a moment ago, in an overlap that has one normal only. It is
+// then not sought again: a rim on a face is as common as it is dear to search.
+static bool is_as_before(const pp_placed_solid *a, const pp_placed_solid *b, double s, perp_vec3 n,
+                         const perp_vec3 *near)
+{
+    return near && s > -SHALLOW * fmin(a->size, b->size) && pp_length(pp_sub(n, *near)) < 1e-5;
 }
 
 // At least one is a cylinder, a cone or an ellipsoid. From the cheap to the dear: each way ends the search only
@@ -295,7 +311,7 @@ static void touch_curved(pp_manifold3 *m, const pp_placed_solid *a, const pp_pla
         pp_manifold3_build(m, a, b, n, s, margin);
         if (pp_manifold3_is_certified(m) &&
             pp_manifold3_stray(m, a, b) <= pp_manifold3_stray_tolerance(m) &&
-            (s > 0.0 || pp_quick_deepest(m, a, b))) {
+            (s > 0.0 || pp_quick_deepest(m, a, b) || is_as_before(a, b, s, n, near))) {
             return;
         }
         m->count = 0;
