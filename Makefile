@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs python install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs pictures python install clean asan coverage check-install fuzz truth \
         deps-docs deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, the viewer by tsc, layers, budgets, symbols, headers, names, words, equations'
 	@echo 'make docs      the documentation as static HTML in build/docs, links checked'
+	@echo 'make pictures  pictures and films of README.md and docs/, from runs'
 	@echo 'make format    rewrite the sources with clang-format'
 	@echo 'make python    build the Python package as a wheel in build/python, for pip install --no-index'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured; PYTHON=yes: also the Python package)'
@@ -154,6 +155,11 @@ format: deps-lint
 
 docs: deps-docs
 	@tools/make_docs build/docs
+
+# Pictures and films of README.md and docs/, from runs (NAMES="arch-falls heap": only these).
+pictures: deps-browser
+	@$(MAKE) --no-print-directory build-release
+	@tools/pictures build/release docs/img $(NAMES)
 
 asan: deps-test
 	@$(MAKE) --no-print-directory build-asan

@@ -22,7 +22,8 @@ typedef enum cli_exit {
 
 // A verb gets the words that follow it on the command line.
 typedef cli_exit cli_verb(int count, char **words);
-cli_verb cli_sweep, cli_view, cli_render, cli_run, cli_explain, cli_check, cli_plot, cli_compare, cli_scene;
+cli_verb cli_sweep, cli_view, cli_render, cli_run, cli_explain, cli_check, cli_plot, cli_compare,
+    cli_scene;
 cli_verb cli_solve, cli_info, cli_info_scene, cli_help, cli_complete, cli_doctor, cli_import;
 const char *cli_verb_name(int k);  // NULL past the last
 cli_exit cli_verb_run(const char *name, int count, char **words);
@@ -115,6 +116,10 @@ cli_exit cli_no_page(const char *verb);
 // Writes DIR/replay.html.
 cli_exit cli_replay_write(const char *verb, perp_recording *recording, const char *dir,
                           double megabytes, bool quiet);
+// Writes a page that plays recordings given by their names: the first, with up to REPLAY_RUNS - 1 others to compare with.
+enum { REPLAY_RUNS = 8 };
+cli_exit cli_replay_write_of(const char *verb, const char *const *file, int count, const char *path,
+                             double megabytes, bool quiet);
 // The directory of a recording given by its directory or by the path of its run.h5.
 void cli_recording_dir(const char *path, char *dir, size_t size);
 

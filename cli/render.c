@@ -14,7 +14,9 @@
 enum { SIDE_LEAST = 16, SIDE_MOST = 4096, PATH_ROOM = 4096 };
 
 typedef struct render_options {
-    const char *file, *output, *size, *camera, *view;
+    const char *word[REPLAY_RUNS];  // recordings
+    int words;
+    const char *output, *size, *camera, *view;
     double fps, speed, at, from, to, hold, megabytes;  // negative: not given
     bool quiet;
     int width, height;
@@ -266,23 +268,17 @@ static cli_exit film(const render_options *o, const char *folder)
 // The page goes to a folder of its own: the run's may be read-only, and its replay thinned.
 static cli_exit render(const render_options *o)
 {
-    char folder[PATH_ROOM];
-    perp_recording *recording = NULL;
-    cli_exit code = cli_recording_open(o->file, &recording);
-    if (code != CLI_FINE) {
-        return code;
-    }
+    char folder[PATH_ROOM], page[PATH_ROOM + 32];
     const char *base = getenv("TMPDIR");
     int used =
         snprintf(folder, sizeof folder, "%s/perp-render-XXXXXX", base && base[0] ? base : "/tmp");
     if (used < 0 || (size_t)used >= sizeof folder || !mkdtemp(folder)) {
         cli_complain("render: cannot make a folder for the browser: %s", strerror(errno));
-        perp_recording_close(recording);
         return CLI_OUTPUT;
     }
     cli_catch(interrupt);
-    code = cli_replay_write("render", recording, folder, o->megabytes, true);
-    perp_recording_close(recording);
+    snprintf(page, sizeof page, "%s/replay.html", folder);
+    cli_exit code = cli_replay_write_of("render", o->word, o->words, page, o->megabytes, true);
     if (code == CLI_FINE) {
         code = film(o, folder);
     }
@@ -319,8 +315,12 @@ cli_exit cli_render(int count, char **words)
     if (cli_wants_help("render", count, words)) {
         return CLI_FINE;
     }
-    cli_exit code = cli_options_parse("render", count, words, options,
-                                      sizeof options / sizeof options[0], &o.file, 1);
+    const cli_words room = {o.word, REPLAY_RUNS, &o.words, NULL};
+    cli_exit code = cli_options_parse_words("render", count, words, options,
+                                            sizeof options / sizeof options[0], &room);
+    if (code == CLI_FINE && o.words == 0) {
+        code = cli_complain("render: missing file name: see 'perp help render'");
+    }
     if (code == CLI_FINE) {
         code = check_options(&o);
     }

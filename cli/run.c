@@ -12,8 +12,8 @@
 
 typedef struct run_options {
     const char *file, *dir, *solver, *keyframe;
-    double until, step, tolerance, max_seconds, max_work;  // negative: from the scene
-    int stepper, form, every, max_iterations;              // negative or 0: from the scene
+    double until, step, tolerance, max_seconds, max_work, accuracy;  // negative: from the scene
+    int stepper, form, every, max_iterations;  // negative or 0: from the scene
     int threads, friction, facets, rotation, gyroscopic, positions, coordinates, start;
     double replay_mb;
     bool json, quiet, no_figures, no_replay, no_recording, profile;
@@ -67,6 +67,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
                        .tolerance = -1.0,
                        .max_seconds = -1.0,
                        .max_work = -1.0,
+                       .accuracy = -1.0,
                        .replay_mb = perp_replay_default().megabytes,
                        .stepper = -1,
                        .form = -1,
@@ -96,6 +97,7 @@ static cli_exit read_options(int count, char **words, run_options *o)
         {"--threads", CLI_COUNT, &o->threads, NULL},
         {"--max-seconds", CLI_REAL, &o->max_seconds, NULL},
         {"--max-work", CLI_REAL, &o->max_work, NULL},
+        {"--accuracy", CLI_REAL, &o->accuracy, NULL},
         {"--max-iterations", CLI_COUNT, &o->max_iterations, NULL},
         {"--every", CLI_COUNT, &o->every, NULL},
         {"--profile", CLI_FLAG, &o->profile, NULL},
@@ -129,6 +131,9 @@ static perp_sim_def sim_def(const run *r)
     }
     if (o->max_work >= 0.0) {
         def.max_work = o->max_work;
+    }
+    if (o->accuracy >= 0.0) {
+        def.accuracy = o->accuracy;
     }
     def.max_iterations = o->max_iterations > 0 ? o->max_iterations : def.max_iterations;
     if (o->friction >= 0) {
@@ -409,6 +414,21 @@ static void print_certificate(const perp_summary *sum)
     }
 }
 
+// What the numbers above mean, and what they do not.
+static void print_accuracy(const perp_summary *sum, double accuracy)
+{
+    if (!(accuracy > 0.0)) {
+        return;
+    }
+    printf("accuracy    equations solved to %.1e m/s, estimated error of the motion ",
+           sum->worst.residual);
+    if (isfinite(sum->motion_error)) {
+        printf("%.1e m, of a step %.1e m\n", sum->motion_error, sum->step_error);
+    } else {
+        printf("unknown: parts of steps could not be compared\n");
+    }
+}
+
 static void print_uniqueness(const char *name, const int64_t count[3], double apart,
                              const char *unit)
 {
@@ -462,6 +482,7 @@ static void print_summary(const run *r, const perp_summary *sum)
            sum->seconds_certify, sum->seconds_record);
     print_answers(sum);
     print_certificate(sum);
+    print_accuracy(sum, sim_def(r).accuracy);
     printf("recording   %s\n", r->options.no_recording ? "none" : cli_plain(r->dir));
 }
 

@@ -12,6 +12,8 @@
 
 typedef struct view_options {
     const char *file, *base;
+    const char *word[REPLAY_RUNS];  // file is the first
+    int words;
     double megabytes;
     int port;
     bool run, open, quiet;
@@ -35,18 +37,22 @@ static bool is_recording(const char *path)
            (length >= 3 && strcmp(path + length - 3, ".h5") == 0);
 }
 
+// Several runs are compared in a page of their own.
 static cli_exit view_recording(const view_options *o)
 {
     char dir[4096], path[4200];
-    perp_recording *recording = NULL;
-    cli_exit code = cli_recording_open(o->file, &recording);
-    if (code != CLI_FINE) {
-        return code;
+    bool several = o->words > 1;
+    if (o->base && !several) {
+        return cli_complain("view: -o names the page of several recordings, or the recordings of a "
+                            "live scene");
     }
     cli_recording_dir(o->file, dir, sizeof dir);
-    code = cli_replay_write("view", recording, dir, o->megabytes, o->quiet);
-    perp_recording_close(recording);
-    snprintf(path, sizeof path, "%s/replay.html", dir);
+    if (o->base) {
+        snprintf(path, sizeof path, "%s", o->base);
+    } else {
+        snprintf(path, sizeof path, "%s/%s", dir, several ? "compare.html" : "replay.html");
+    }
+    cli_exit code = cli_replay_write_of("view", o->word, o->words, path, o->megabytes, o->quiet);
     if (code == CLI_FINE && o->open) {
         open_browser(path);
     }
@@ -132,16 +138,24 @@ cli_exit cli_view(int count, char **words)
     if (cli_wants_help("view", count, words)) {
         return CLI_FINE;
     }
-    cli_exit code = cli_options_parse("view", count, words, options,
-                                      sizeof options / sizeof options[0], &o.file, 1);
+    const cli_words room = {o.word, REPLAY_RUNS, &o.words, NULL};
+    cli_exit code = cli_options_parse_words("view", count, words, options,
+                                            sizeof options / sizeof options[0], &room);
+    if (code == CLI_FINE && o.words == 0) {
+        code = cli_complain("view: missing file name: see 'perp help view'");
+    }
     if (code != CLI_FINE) {
         return code;
     }
+    o.file = o.word[0];
     if (!cli_page(&size)) {
         return cli_no_page("view");
     }
     if (is_recording(o.file)) {
         return view_recording(&o);
+    }
+    if (o.words > 1) {
+        return cli_complain("view: '%s' is not a recording: one scene at a time", o.file);
     }
 #if defined(PERP_WITH_LIVE)
     return view_scene(&o);

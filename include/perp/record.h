@@ -72,12 +72,14 @@ typedef struct perp_summary {
     int64_t motion[3], impulses[3];       // steps by perp_uniqueness
     double motion_apart, impulses_apart;  // largest difference of two solutions [m/s, N s]
     perp_certificate worst;               // worst value of each item over all steps
-    double seconds;                       // wall time since perp_record_create
-    double step_seconds;                  // median wall time of a step, to 1 %
-    double seconds_steps;                 // part of seconds: steps without their certificates,
-    double seconds_certify;               // certificates,
-    double seconds_record;                // and the functions of perp_record
-    perp_status status;                   // of the last step
+    double step_error,
+        motion_error;        // estimated, of a step and of the motion, the largest so far [m]
+    double seconds;          // wall time since perp_record_create
+    double step_seconds;     // median wall time of a step, to 1 %
+    double seconds_steps;    // part of seconds: steps without their certificates,
+    double seconds_certify;  // certificates,
+    double seconds_record;   // and the functions of perp_record
+    perp_status status;      // of the last step
 } perp_summary;
 
 PERP_API perp_summary perp_record_summary(const perp_record *record);
@@ -211,6 +213,8 @@ typedef struct perp_snapshot {
     perp_status status;            // of the last step
     int iterations, problem_size, redundant_rows;
     int parts;            // parts of the last step; 1: not divided
+    double error;         // estimated error of the last step [m]; 0: the run has no accuracy
+    double motion_error;  // estimated error of the motion so far [m]; INFINITY: unknown
     int kept;             // parts that perp_recording_read_part can read
     perp_part_kind part;  // for a part: its kind,
     double h;             // and duration [s]; 0 for frames

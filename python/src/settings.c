@@ -32,6 +32,7 @@ static const setting table[] = {
     {"tolerance", VALUE_REAL, AT(tolerance), NULL},
     {"max_seconds", VALUE_REAL, AT(max_seconds), NULL},
     {"max_work", VALUE_REAL, AT(max_work), NULL},
+    {"accuracy", VALUE_REAL, AT(accuracy), NULL},
     {"margin", VALUE_REAL, AT(margin), NULL},
     {"theta", VALUE_REAL, AT(theta), NULL},
     {"max_iterations", VALUE_COUNT, AT(max_iterations), NULL},

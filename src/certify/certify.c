@@ -71,15 +71,18 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
 // Gaps and paths of all pairs that may collide, found by the geometry of certify/. The normals of
 // contacts are offered as candidates for separating axes, and each is checked. start: NULL where
 // the motion in the step is not a single straight path, and the path is not judged.
-perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
-                            const pp_poses *end, double h, const pp_gaps *gaps,
+perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_places *of,
                             const perp_limits *limits, pp_arena *arena)
 {
     pp_geometry found;
-    pp_geometry_task task = {
-        .model = m, .start = start, .end = end->body, .h = h, .allowed = pp_scale_overlap};
-    task.axis = pp_geometry_axes(gaps, arena, &task.axes);
-    if (!task.axis && gaps->count > 0) {
+    pp_geometry_task task = {.model = m,
+                             .start = of->start,
+                             .end = of->end->body,
+                             .h = of->h,
+                             .allowed = pp_scale_overlap,
+                             .end_share = of->share};
+    task.axis = pp_geometry_axes(of->gaps, arena, &task.axes);
+    if (!task.axis && of->gaps->count > 0) {
         return PERP_ERR_MEMORY;
     }
     perp_status status = pp_judge_geometry(&found, &task, arena);
@@ -153,14 +156,18 @@ double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double
     return worst;
 }
 
-void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at, double share,
                      const perp_limits *limits)
 {
     for (int i = 0; i < m->joints; i++) {
         double limit, off = pp_judge_joint(m, at, i, &limit);
-        pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off, limit);
+        pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off, share * limit);
     }
 }
+
+// The implicit step closes gaps and joints where it ends: of what turning within a step may leave elsewhere, this share is
+// allowed, 1e-8 of the thinner shape and of a joint's arm.                               theory (K14)
+static const double CLOSED = 1e-6;
 
 // Judges all values, with the rows and forces that certify/ computed in place of those of the
 // problem.
@@ -180,12 +187,16 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
-    status = pp_judge_places(out, e->model, e->kin->poses.body, e->end, e->kin->h, e->gaps_end,
-                             limits, arena);
+    const pp_places places = {.start = e->kin->poses.body,
+                              .end = e->end,
+                              .h = e->kin->h,
+                              .gaps = e->gaps_end,
+                              .share = pp_own_at_end(e) ? CLOSED : 0.0};
+    status = pp_judge_places(out, e->model, &places, limits, arena);
     if (status < 0) {
         return status;
     }
-    pp_judge_joints(out, e->model, e->end, limits);
+    pp_judge_joints(out, e->model, e->end, pp_own_at_end(e) ? CLOSED : 1.0, limits);
     // velocities of couplings that the rows, by which laws were judged, have as tangents
     status = pp_judge_linearised(out, e, &s, limits, arena);
     if (status < 0) {

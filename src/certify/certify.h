@@ -50,6 +50,10 @@ bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, 
 // the shape is a mesh or a half-space.
 bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_vec3 origin,
                      perp_vec3 d, double reach[2]);
+// How far a point is from the surface of a shape whose outward normal there is `out`, by the distance of the point moved
+// along it; not for meshes [m].
+double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point,
+                              perp_vec3 out);
 // Distance of a point from a shape, negative inside; not for meshes [m].
 double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point);
 
@@ -69,6 +73,8 @@ perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, 
 // in a step instead of following tangents [m; over the arm of a joint: rad], and the energy that a
 // spring may gain [J].                                                                 theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
+double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp_frame *end,
+                            double h, int a, int b, double speed);  // of rows of the end
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);

@@ -487,6 +487,46 @@ static void allow_forces(book *b)
     }
 }
 
+// What the normal of the end may have of second order: the bodies turn, and a point that slides over a round surface with
+// the speed v leaves its tangent by (h v)^2 over twice the radius.                      theory (K5), (I7)
+double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp_frame *end,
+                            double h, int a, int b, double speed)
+{
+    double drift = fmax(pp_drift_contact(m, start, h, a, b), pp_drift_contact(m, end, h, a, b));
+    double thin = fmin(m->shape[a].thickness > 0.0 ? m->shape[a].thickness : HUGE_VAL,
+                       m->shape[b].thickness > 0.0 ? m->shape[b].thickness : HUGE_VAL);
+    double slide = isfinite(thin) ? h * speed * h * speed / (0.5 * thin) : 0.0;
+    return fmin(drift + slide, pp_scale_overlap(m, a, b));
+}
+
+// Speed of b relative to a at the point of a contact where the step ends [m/s].
+static double speed_at(const pp_step_evidence *e, const pp_contact *c)
+{
+    const pp_frame *a = &e->end->body[e->model->shape[c->a].body];
+    const pp_frame *b = &e->end->body[e->model->shape[c->b].body];
+    return pp_length(pp_sub(pp_own_velocity(b, c->point), pp_own_velocity(a, c->point)));
+}
+
+// The implicit step has impulses along normals and arms of its end, while gaps and joints hold at both ends: what a contact's
+// rate and slip there have of second order is no motion of the gap, and works.        theory (K5), (I7)
+static double turned_work(const book *b, int i)
+{
+    const pp_step_evidence *e = b->e;
+    const pp_rows *rows = e->rows;
+    const pp_contact *c = &e->gaps->contact[rows->contact[i]];
+    double h = e->kin->h, drift = pp_drift_contact_end(e->model, e->kin->poses.body, e->end->body,
+                                                       h, c->a, c->b, speed_at(e, c));
+    double work = e->pn[i] * fmin(fmax(h * rate_after(e, &rows->n[i]), 0.0), drift) / h;
+    for (int g = 0; g < rows->grouped[i]; g++) {
+        const pp_friction *group = &rows->group[rows->friction[i] + g];
+        for (int k = 0; k < group->size && group->kind == PP_SLIDE; k++) {
+            double moved = fmin(h * fabs(rows->t[group->t + k].bias), drift);
+            work += fabs(e->pt[group->t + k]) * moved / h;
+        }
+    }
+    return work;
+}
+
 // An impulse works along the error of position that it closes in the step. Where the order of the
 // scheme explains that error, this energy is no violation.
 static void allow_drift(book *b)
@@ -497,6 +537,12 @@ static void allow_drift(book *b)
     for (int i = 0; i < rows->nc; i++) {
         const pp_contact *c = &e->gaps->contact[rows->contact[i]];
         int at = pp_scale_island(b->s, &rows->n[i]);
+        // rows of the end, and overlaps that other schemes close
+        if (at >= 0 && rows->n[i].middle && pp_own_at_end(e) && e->pn[i] > 0.0 &&
+            !rows->n[i].bounces) {
+            b->allowed[at] += turned_work(b, i);
+            continue;
+        }
         if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
             b->allowed[at] +=
                 e->pn[i] *
@@ -509,6 +555,9 @@ static void allow_drift(book *b)
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
             double drift = pp_drift_joint(e->model, e->kin->poses.body, h, joint);
+            if (pp_own_at_end(e)) {
+                drift = fmax(drift, pp_drift_joint(e->model, e->end->body, h, joint));
+            }
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;

@@ -235,7 +235,8 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
     }
     pp_scales_finish(&s, &kin, e->end->body, e->slack);
     if (e->gaps) {
-        status = pp_judge_places(out, m, NULL, e->end, e->h, e->gaps, limits, arena);
+        const pp_places places = {.end = e->end, .h = e->h, .gaps = e->gaps};
+        status = pp_judge_places(out, m, &places, limits, arena);
         if (status < 0) {
             return status;
         }
@@ -245,7 +246,7 @@ perp_status pp_certify_passage(perp_certificate *out, const pp_event_passage *e,
         return status;
     }
     judge_passage_contacts(out, e, &s, limits);
-    pp_judge_joints(out, m, e->end, limits);
+    pp_judge_joints(out, m, e->end, 1.0, limits);
     // Energy, residual and error of the integrator are those of the whole scene, so that the scales
     // of all islands are combined.
     double rate = 0.0, energy = 0.0, rounding = 0.0, place = m->length_scale;

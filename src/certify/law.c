@@ -87,6 +87,7 @@ static pp_contact where_it_holds(const law_judge *j, const pp_contact *c, bool m
     if (best) {
         out.point = best->point;
         out.n = best->n;
+        out.gap = best->gap;
         // The first tangent is carried over: its part in the new tangent plane, or itself if
         // nothing is left.
         perp_vec3 flat = pp_along(c->t, -pp_dot3(c->t, out.n), out.n);
@@ -111,6 +112,62 @@ static perp_vec3 relative_spin(const law_judge *j, const pp_contact *c)
 {
     const perp_model *m = j->e->model;
     return pp_sub(j->at->body[m->shape[c->b].body].w_W, j->at->body[m->shape[c->a].body].w_W);
+}
+
+// Rotation of a body in the step as a vector in world axes [rad], from its two quaternions.
+static perp_vec3 turn_of(const law_judge *j, int body)
+{
+    const pp_frame *from = &j->e->kin->poses.body[body], *to = &j->e->end->body[body];
+    if (!j->e->model->spatial) {
+        return pp_vec(0.0, 0.0, to->angle - from->angle);
+    }
+    perp_quat a = to->rot, b = from->rot;
+    // a b*, scalar first
+    double w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z;
+    perp_vec3 x = pp_vec(-a.w * b.x + a.x * b.w - a.y * b.z + a.z * b.y,
+                         -a.w * b.y + a.x * b.z + a.y * b.w - a.z * b.x,
+                         -a.w * b.z - a.x * b.y + a.y * b.x + a.z * b.w);
+    double s = pp_length(x), angle = 2.0 * pp_atan2(s, fabs(w));
+    return pp_scale((w < 0.0 ? -1.0 : 1.0) * (s > 0.0 ? angle / s : 2.0), x);
+}
+
+// Slip of the implicit step is what moved: for two bodies that turn together by theta, their centres have D and D' between
+// them, D' - R D, of which the velocities at the end show D' - D - theta x D'. The rest [m].   theory (I4)
+static perp_vec3 turned_slip(const law_judge *j, const pp_contact *c)
+{
+    const pp_step_evidence *e = j->e;
+    int a = e->model->shape[c->a].body, b = e->model->shape[c->b].body;
+    perp_vec3 ta = turn_of(j, a), tb = turn_of(j, b), none = {0.0, 0.0, 0.0};
+    double both = pp_dot3(ta, tb);
+    if (!pp_own_at_end(e) || !(both > 0.0)) {
+        return none;
+    }
+    perp_vec3 theta = pp_scale(both / (pp_dot3(ta, ta) + pp_dot3(tb, tb)), pp_add(ta, tb));
+    double angle = pp_length(theta);
+    perp_vec3 u = pp_scale(1.0 / angle, theta);
+    perp_vec3 D = pp_sub(e->kin->poses.body[b].p, e->kin->poses.body[a].p);
+    perp_vec3 then = pp_sub(e->end->body[b].p, e->end->body[a].p), across = pp_cross(u, D);
+    // R D - D = sin u x D + (1 - cos) u x (u x D)
+    double half = pp_sin(0.5 * angle);
+    perp_vec3 turned =
+        pp_along(pp_scale(pp_sin(angle), across), 2.0 * half * half, pp_cross(u, across));
+    return pp_sub(pp_cross(theta, then), turned);
+}
+
+// Distance of a contact point from the farther of its two shapes where the step ends [m]; 0 for meshes.
+static double distance_at_end(const law_judge *j, const pp_contact *c)
+{
+    const perp_model *m = j->e->model;
+    const int shape[2] = {c->a, c->b};
+    double most = 0.0;
+    for (int k = 0; k < 2; k++) {
+        if (!m->shape[shape[k]].mesh) {
+            perp_vec3 out = pp_scale(k == 0 ? 1.0 : -1.0, c->n);
+            double off = pp_shape_surface_error(m, j->e->end->body, shape[k], c->point, out);
+            most = fmax(most, fabs(off));
+        }
+    }
+    return most;
 }
 
 // Natural map |p - clamp(p - w/m, lower, upper)| m [m/s]: 0 exactly where p and w are
@@ -185,6 +242,48 @@ static void group_directions(const pp_contact *c, const pp_friction *group, perp
     }
 }
 
+// Replaces p by the nearest point of an ellipse with positive semi-axes: x_i = a_i^2 p_i / (a_i^2 + s), with the s >= 0 for
+// which x is on it, by bisection.
+static void into_ellipse(const double a[2], double p[2])
+{
+    double x = p[0] / a[0], y = p[1] / a[1];
+    if (!(pp_hypot(x, y) > 1.0)) {
+        return;
+    }
+    double low = 0.0, high = fmax(a[0], a[1]) * pp_hypot(p[0], p[1]);
+    for (int k = 0; k < 200 && low < high; k++) {
+        double s = 0.5 * (low + high);
+        bool outside =
+            pp_hypot(a[0] * p[0] / (a[0] * a[0] + s), a[1] * p[1] / (a[1] * a[1] + s)) > 1.0;
+        if (s == low || s == high) {
+            break;
+        }
+        low = outside ? s : low;
+        high = outside ? high : s;
+    }
+    for (int k = 0; k < 2; k++) {
+        p[k] *= a[k] * a[k] / (a[k] * a[k] + high);
+    }
+}
+
+// The natural map of sliding friction with two coefficients [m/s], in world units: of the rows, which are scaled such that
+// one disc holds for both, the small limit along t would bound any error along o.
+static double anisotropic_error(const law_judge *j, const pp_contact *c, const double p[2],
+                                const perp_vec3 d[2], perp_vec3 rate, double limit)
+{
+    double stretch = pp_length(d[1]);
+    perp_vec3 o = pp_scale(1.0 / stretch, d[1]);
+    double m = fmax(pp_own_mobility(j->e, c, d[0], false), pp_own_mobility(j->e, c, o, false));
+    const double axes[2] = {limit, stretch * limit}, from[2] = {p[0], stretch * p[1]};
+    double to[2] = {from[0] - pp_dot3(d[0], rate) / m, from[1] - pp_dot3(o, rate) / m};
+    if (limit > 0.0) {
+        into_ellipse(axes, to);
+    } else {
+        to[0] = to[1] = 0.0;
+    }
+    return m * pp_hypot(from[0] - to[0], from[1] - to[1]);
+}
+
 // The natural map of one friction group [m/s], and the distance of its impulse from its cone [N s].
 //                                                                                      theory (K2)
 static void judge_friction(const law_judge *j, perp_certificate *out, const pp_contact *c,
@@ -206,11 +305,25 @@ static void judge_friction(const law_judge *j, perp_certificate *out, const pp_c
     double m = pp_own_mobility(j->e, c, d[0], group->kind != PP_SLIDE), to[2] = {p[0], p[1]},
            inside[2] = {p[0], p[1]};
     m = pp_dot3(d[0], d[0]) > 0.0 ? m : pp_own_mobility(j->e, c, d[1], group->kind != PP_SLIDE);
+    bool at_end = middle && pp_own_at_end(j->e);
+    perp_vec3 moved = {0.0, 0.0, 0.0};
+    if (at_end && group->kind == PP_SLIDE) {
+        moved = pp_scale(1.0 / j->e->kin->h, turned_slip(j, c));
+    }
     for (int k = 0; k < group->size; k++) {
-        to[k] -= (pp_dot3(d[k], rate) + row[k].bias) / m;
+        double bias = at_end ? pp_dot3(d[k], moved) : row[k].bias;
+        to[k] -= (pp_dot3(d[k], rate) + bias) / m;
     }
     pp_own_project(group, j->e->polygons, most, to);
     double error = m * pp_hypot(p[0] - to[0], p[1] - to[1]);
+    bool round = group->kind == PP_SLIDE && group->size == 2 && !j->e->polygons;
+    if (round && group->facets == 0 && pp_dot3(d[0], d[0]) > 0.0 && pp_length(d[1]) > 1.0 + 1e-9) {
+        // biases along the directions, as a velocity
+        double across = (at_end ? pp_dot3(d[1], moved) : row[1].bias) / pp_dot3(d[1], d[1]);
+        perp_vec3 hold = pp_scale(at_end ? pp_dot3(d[0], moved) : row[0].bias, d[0]);
+        perp_vec3 slip = pp_add(rate, pp_along(hold, across, d[1]));
+        error = anisotropic_error(j, c, p, d, slip, most);
+    }
     pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error, slack);
     out->slip_opposed = fmax(out->slip_opposed, error);
     // The cone alone: the impulse itself, not the one that the slip asks for, is projected.
@@ -233,6 +346,11 @@ static void judge_normal(const law_judge *j, perp_certificate *out, int i)
     if (i < rows->nc) {
         held = where_it_holds(j, &j->e->gaps->contact[rows->contact[i]], row->middle);
         rho = pp_dot3(held.n, relative_velocity(j, &held, row->middle)) + row->bias;
+        if (row->middle && pp_own_at_end(j->e) && !row->bounces) {
+            // complementary to the gap where the step ends, which the point shows if it pushes
+            double off = p > 0.0 ? distance_at_end(j, &held) : 0.0;
+            rho = (off > fabs(held.gap) ? off : held.gap) / j->e->kin->h;
+        }
         m = p == 0.0 && rho >= 0.0 ? 1.0 : pp_own_mobility(j->e, &held, held.n, false);
     } else {
         rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
@@ -293,16 +411,18 @@ static void judge_contacts(const law_judge *j, perp_certificate *out)
     }
 }
 
-// Velocities of all bodies in world axes. Bodies that are not free keep those given at the start.
+// Velocities of all bodies in world axes. Bodies that are not free keep those given at the start; the implicit step has
+// those of its end.
 static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist *out)
 {
+    const pp_frame *given = pp_own_at_end(e) ? e->end->body : e->kin->poses.body;
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
         double all[PP_BODY_NV] = {0.0};
         for (int k = 0; k < body->nv; k++) {
             all[body->axis[k]] = nu[body->at + k];
         }
-        out[i] = body->nv == 0 ? (perp_twist){e->kin->poses.body[i].v, e->kin->poses.body[i].w}
+        out[i] = body->nv == 0 ? (perp_twist){given[i].v, given[i].w}
                                : (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
     }
 }

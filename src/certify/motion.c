@@ -93,8 +93,8 @@ static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp
                       int i)
 {
     const pp_body *body = &e->model->body[i];
-    bool first =
-        e->stepper == PERP_STEPPER_STEWART_TRINKLE || e->stepper == PERP_STEPPER_ANITESCU_POTRA;
+    bool first = e->stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                 e->stepper == PERP_STEPPER_ANITESCU_POTRA || e->stepper == PERP_STEPPER_IMPLICIT;
     if (first && !e->along_joints) {
         double lost =
             pp_angular_momentum_lost(body, &e->kin->poses.body[i], &e->end->body[i], e->kin->h);

@@ -26,6 +26,13 @@ static inline perp_vec3 pp_own_velocity(const pp_frame *f, perp_vec3 at)
     return pp_add(f->v, pp_cross(f->w, pp_sub(at, f->p)));
 }
 
+// Whether the rows of the step are those of its end: the implicit step, but for starts that are kept as given.
+//                                                                                      theory (I1)
+static inline bool pp_own_at_end(const pp_step_evidence *e)
+{
+    return e->stepper == PERP_STEPPER_IMPLICIT && e->middle != NULL;
+}
+
 // The nearest friction impulse within a limit: of one row, of the disc, or of the polygon of the
 // group's directions (law.c).
 void pp_own_project(const pp_friction *group, bool polygons, double limit, double p[2]);

@@ -109,6 +109,12 @@ static double equation_bias(const row_writer *w, const pp_row *row, const row_in
         return middle_bias(w, row, at, after, way);
     case PERP_STEPPER_ANITESCU_POTRA:
         return 0.0;
+    case PERP_STEPPER_IMPLICIT:
+        // the equation holds where the step ends: J nu + rate + bias = phi / h with phi there
+        if (pp_own_at_end(e)) {
+            return row->value / e->kin->h - row_rate(w, row, after);
+        }
+        return e->rates ? 0.0 : at->value / whole;
     default:
         // Where joints are closed exactly at the end, the bias is whatever that takes; positions
         // show whether it did. Otherwise errors of position are taken back within the whole step.
@@ -129,9 +135,9 @@ typedef struct velocities {
 static void put_equation(row_writer *w, const velocities *v, pp_row *row, const row_instant *at)
 {
     double given = w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
-    row->value = at->value;
     row->middle = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
     row->bias = equation_bias(w, row, at, v->after, v->way, given);
+    row->value = at->value;
     next_equation(w, row);
 }
 
@@ -167,6 +173,9 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
         pp_row last;
         pp_own_coordinate(w->m, &w->end_at, joint, &last);
         when.end = row_rate(w, &last, v->after) - expression_slope(target, kin->poses.t + kin->h);
+    }
+    if (pp_own_at_end(w->e)) {
+        row->value -= expression_value(target, w->t);
     }
     bool stabilised = w->m->joint[joint].epsilon > 0.0;
     double rate = expression_slope(target, stabilised ? kin->poses.t + kin->h : w->t);
@@ -347,8 +356,9 @@ static double control_of(const pp_step_evidence *e, int actuator)
 }
 
 // Actuators of a coordinate: effort gear (gain c + bias_0) - K x - C x' with x and x' of the end of the step, as a
-// compliant row; limited effort bounds its impulse.                                    theory (A1)
-static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+// compliant row; limited effort bounds its impulse. seen: the coordinate such that x = seen + h x' there.  theory (A1)
+static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_row *seen,
+                          const pp_row *first)
 {
     const pp_step_evidence *e = w->e;
     int head = w->m->joint[joint].first_actuator - 1;
@@ -358,7 +368,7 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
         double effort = g * (a->gain * control_of(e, i) + a->bias[0]);
         double end[2] = {h * g * a->lower, h * g * a->upper};  // a negative gear exchanges them
         pp_row row = *at;
-        row.value = first->value;
+        row.value = seen->value;
         row.v_pre = first->v_pre;
         row.drives = true;
         row.actuator = i;
@@ -368,7 +378,7 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
         if (K >= 0.0 && C >= 0.0 && soften(e, K, C, &row)) {
             row.bias -= row.gamma * h * effort;
         } else {
-            double p = h * (effort - K * row.value - C * row.v_pre);
+            double p = h * (effort - K * first->value - C * first->v_pre);
             row.lower = row.upper = fmin(fmax(p, row.lower), row.upper);
         }
         if (isfinite(row.lower)) {
@@ -412,7 +422,7 @@ static double rate_change(const row_writer *w, const pp_joint *j)
 // A rotor along the coordinate: its momentum I x' changes by -p, x' being that of the end of the step; nothing has
 // momentum without inertia. In joint coordinates w is that of the rates where the step starts, or where the one before
 // did: the change may differ by h w^3 s.                                                theory (A3)
-static void put_armature(row_writer *w, int joint, pp_row row)
+static void put_armature(row_writer *w, int joint, pp_row row, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
@@ -428,6 +438,9 @@ static void put_armature(row_writer *w, int joint, pp_row row)
     double posed = w->b < given->nb ? given->b[w->b].bias : row.bias;
     if (w->m->spatial && fabs(posed - row.bias) <= h * h * spin * spin * spin * apart) {
         row.bias = posed;
+    }
+    if (pp_own_at_end(w->e)) {  // the rates of both ends are compared as they are
+        row.bias = -first->v_pre;
     }
     next_equation(w, &row);
 }
@@ -464,8 +477,10 @@ static void put_limit(row_writer *w, int joint, const pp_row *at, const pp_row *
     row.rebound = given->rebound;
     if (row.bounces) {
         row.bias = given->bias;  // of the law of impact
+    } else if (pp_own_at_end(e)) {
+        row.bias = row.value / e->kin->h;
     } else if (e->stepper == PERP_STEPPER_STEWART_TRINKLE ||
-               e->stepper == PERP_STEPPER_QUASISTATIC) {
+               e->stepper == PERP_STEPPER_QUASISTATIC || e->stepper == PERP_STEPPER_IMPLICIT) {
         // An open gap may be closed within h; an overlap is worked off within the whole step.
         double value = e->rates ? fmax(row.value, 0.0) : row.value;
         row.bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
@@ -521,27 +536,38 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
     if (j->friction > 0.0) {
         put_friction(w, joint, row);
     }
-    put_actuators(w, joint, &row, &first);
-    put_armature(w, joint, row);
-    put_spring(w, joint, row, &first);
-    put_limits(w, joint, &row, &first);
+    // What follows uses the coordinate at the end as value + h x': for rows of the end, the tangent there taken back.
+    pp_row seen = first;
+    if (pp_own_at_end(w->e)) {
+        seen.value = row.value - w->e->kin->h * row_rate(w, &row, v->after);
+    }
+    put_actuators(w, joint, &row, &seen, &first);
+    put_armature(w, joint, row, &first);
+    put_spring(w, joint, row, &seen);
+    put_limits(w, joint, &row, &seen);
 }
 
 // ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
 
-// An implicit spring of the scene. Its direction and length are those at the start of the step.
-static void put_force(row_writer *w, int index)
+// Frames that implicit springs and drag are written with: those of the start, or of the end of the implicit step.
+static const pp_frame *spring_frames(const row_writer *w)
+{
+    return pp_own_at_end(w->e) ? w->acting : w->start;
+}
+
+// An implicit spring of the scene.
+static void put_force(row_writer *w, const velocities *v, int index)
 {
     const pp_force *f = &w->m->force[index];
-    const pp_frame *a = &w->start[f->a], *b = &w->start[f->b];
+    const pp_frame *at = spring_frames(w), *a = &at[f->a], *b = &at[f->b];
     const perp_vec3 none = {0.0, 0.0, 0.0}, ez = {0.0, 0.0, 1.0};
     pp_row row;
     pp_own_start(&row);
     row.force = index;
     if (f->kind == PERP_FORCE_TORSION_SPRING) {
         row.value = b->angle - a->angle - f->rest;
-        pp_own_add(w->m, w->start, f->b, none, ez, &row);
-        pp_own_add(w->m, w->start, f->a, none, pp_scale(-1.0, ez), &row);
+        pp_own_add(w->m, spring_frames(w), f->b, none, ez, &row);
+        pp_own_add(w->m, spring_frames(w), f->a, none, pp_scale(-1.0, ez), &row);
     } else {
         perp_vec3 ra = pp_mul(&a->R, f->r_A), rb = pp_mul(&b->R, f->r_B);
         perp_vec3 d = pp_sub(pp_add(b->p, rb), pp_add(a->p, ra));
@@ -551,8 +577,11 @@ static void put_force(row_writer *w, int index)
         }
         perp_vec3 u = pp_scale(1.0 / length, d), back = pp_scale(-1.0, u);
         row.value = length - f->rest;
-        pp_own_add(w->m, w->start, f->b, u, pp_cross(rb, u), &row);
-        pp_own_add(w->m, w->start, f->a, back, pp_cross(ra, back), &row);
+        pp_own_add(w->m, spring_frames(w), f->b, u, pp_cross(rb, u), &row);
+        pp_own_add(w->m, spring_frames(w), f->a, back, pp_cross(ra, back), &row);
+    }
+    if (pp_own_at_end(w->e)) {
+        row.value -= w->e->kin->h * row_rate(w, &row, v->after);
     }
     if (soften(w->e, f->stiffness, f->damping, &row)) {
         next_equation(w, &row);
@@ -570,8 +599,8 @@ static void put_spin_drag(row_writer *w, int index)
         pp_row row;
         pp_own_start(&row);
         row.force = index;
-        pp_own_add(w->m, w->start, f->b, none, d, &row);
-        pp_own_add(w->m, w->start, f->a, none, pp_scale(-1.0, d), &row);
+        pp_own_add(w->m, spring_frames(w), f->b, none, d, &row);
+        pp_own_add(w->m, spring_frames(w), f->a, none, pp_scale(-1.0, d), &row);
         if (soften(w->e, 0.0, f->damping_w, &row)) {
             next_equation(w, &row);
         }
@@ -588,7 +617,7 @@ static void put_drag(row_writer *w, int index)
         pp_row row;
         pp_own_start(&row);
         row.force = index;
-        pp_own_add(w->m, w->start, f->b, axis < 3 ? d : none, axis < 3 ? none : d, &row);
+        pp_own_add(w->m, spring_frames(w), f->b, axis < 3 ? d : none, axis < 3 ? none : d, &row);
         if (soften(w->e, 0.0, axis < 3 ? f->damping : f->damping_w, &row)) {
             next_equation(w, &row);
         }
@@ -627,7 +656,7 @@ static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *aren
     return *to != NULL;
 }
 
-// The theta method has rows of joints in the middle of its step, all others at its start.
+// The theta method has rows of joints in the middle of its step, the implicit step at its end, all others at its start.
 static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
 {
     row_writer w = {.e = e,
@@ -639,6 +668,10 @@ static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
     w.acting = middle ? e->middle : e->kin->poses.body;
     w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
+    if (pp_own_at_end(e)) {
+        w.acting = e->end->body;
+        w.t = e->kin->poses.t + e->kin->h;
+    }
     w.start_at = w.acting_at = w.end_at = e->kin->poses;
     w.acting_at.t = w.t;
     w.acting_at.body = w.acting;
@@ -678,7 +711,7 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
         } else if (f->implicit && f->kind == PERP_FORCE_DRAG) {
             put_drag(&w, i);
         } else if (f->implicit && f->kind != PERP_FORCE_WRENCH) {
-            put_force(&w, i);
+            put_force(&w, &v, i);
         }
     }
     *same = w.same && w.b == given->nb && w.boxed == given->nm && w.n == given->nn;
@@ -750,7 +783,7 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
         double left = fabs(row_rate(w, row, v->after) + bias);
         least = isnan(left) ? HUGE_VAL : fmin(least, left);
     }
-    bool closes = e.stepper == PERP_STEPPER_STEWART_TRINKLE;
+    bool closes = e.stepper == PERP_STEPPER_STEWART_TRINKLE || e.stepper == PERP_STEPPER_IMPLICIT;
     return closes ? fmin(least, fabs(end) / e.kin->h) : least;
 }
 

@@ -28,15 +28,21 @@ perp_status pp_judge_law(perp_certificate *out, const pp_step_evidence *e, const
 // Balance of momentum, body by body.                                                   theory (K6)
 perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                               const perp_limits *limits, pp_arena *arena);
-// Overlaps at the end of the step, and paths between its ends; start NULL: the end alone.
-perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_frame *start,
-                            const pp_poses *end, double h, const pp_gaps *gaps,
+// Overlaps at the end of the step, and paths between its ends.
+typedef struct pp_places {
+    const pp_frame *start;  // NULL: the end alone is judged
+    const pp_poses *end;
+    double h;             // [s]
+    const pp_gaps *gaps;  // found at the end
+    double share;         // of the overlap that is allowed at the end; 0: all of it
+} pp_places;
+perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_places *of,
                             const perp_limits *limits, pp_arena *arena);
 // What linearised velocities of couplings leave (rows.c).
 perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                                 const perp_limits *limits, pp_arena *arena);
-// Errors of position of all joints.
-void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at,
+// Errors of position of all joints. share: of the error that is allowed.
+void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at, double share,
                      const perp_limits *limits);
 // Energy created by the step, island by island, and the ledger. Without inertia
 // (PERP_STEPPER_QUASISTATIC) there is no balance to hold.                              theory (K4)

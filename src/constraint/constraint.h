@@ -83,6 +83,10 @@ typedef struct pp_scheme {
     // joints: x'' of stabilised coordinates where the step starts, while bodies keep their velocities [m/s^2, rad/s^2];
     // NULL: there are none
     const double *drift;
+    // PERP_STEPPER_IMPLICIT: rows are taken at an iterate of the end of the step, which kin has with the velocities that
+    // lead there. start: where the step starts; carried: the iterate with the velocities of the start. NULL: rows of the
+    // start, with which the iteration begins                                            theory (I2)
+    const pp_poses *start, *carried;
 } pp_scheme;
 
 // Whether velocities nu carry a coordinate past a limit that is not in the problem.    theory (P19)
@@ -136,6 +140,8 @@ void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_fri
                       const double *nu, double slip[2]);
 // The nearest impulse within the limit: of one row, of the disc, or of a polygon in its place.
 void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2]);
+// The nearest point of an ellipse with the given semi-axes.
+void pp_friction_project_ellipse(const double axes[2], double p[2]);
 // sup -d . slip over the unit disc or polygon: what a sliding contact dissipates per unit of limit.
 double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2]);
 // Direction j of a group in the plane of its rows: (1, 0), (-1, 0) for one row.

@@ -148,7 +148,7 @@ int pp_contact_rows_at(const perp_model *model, const pp_poses *at, const pp_con
 // Rows of all contacts, several at a time: normal rows first, each in the place of its contact; then those
 // that are in the problem are counted, and friction is filled in.
 typedef struct row_job {
-    pp_row_builder start;  // where the step starts
+    pp_row_builder start;  // where the step starts, or its end for rows of the implicit step
     const pp_kinematics *kin;
     const pp_gaps *gaps;
     pp_scheme scheme;
@@ -163,6 +163,13 @@ static void some_normals(void *arg, int from, int to)
     for (int i = from; i < to; i++) {
         pp_row *row = &s->out->n[i];
         normal_row(&s->start, &s->gaps->contact[i], row);
+        row->value = pp_row_tangent_value(row, s->kin->h, s->scheme);
+        if (s->scheme.carried) {  // the approach is that of the start
+            const pp_row_builder before = {.model = s->start.model, .poses = s->scheme.carried};
+            pp_row old;
+            relative_point(&before, &s->gaps->contact[i], s->gaps->contact[i].n, &old);
+            row->v_pre = old.v_pre;
+        }
         row->bounce_threshold = rest;
         double push = row->restitution > 0.0 ? pp_row_force_rate(s->start.model, s->kin, row) : 0.0;
         s->kept[i] = pp_row_unilateral(row, s->kin->h, push, s->scheme);
@@ -254,7 +261,7 @@ perp_status pp_rows_run(pp_rows *out, const perp_model *model, const pp_kinemati
     }
     pp_row_lists of = {{out->b, 0}, {out->m, 0}, {out->n, out->nn}, {out->far, 0}};
     pp_joint_rows(model, kin, joints, scheme, &of);
-    pp_spring_rows(model, kin, pp_scheme_theta(scheme), &of.b);
+    pp_spring_rows(model, kin, scheme, &of.b);
     // Normal rows are those of the contacts, then those of joint limits, which have no friction.
     for (int i = out->nn; i < of.n.count; i++) {
         out->friction[i] = -1;

@@ -121,3 +121,25 @@ double pp_friction_split(const pp_friction *group, const double *p, double *part
     part[second] = group->size == 2 || b > 0.0 ? b : part[second];
     return a + b;
 }
+
+// p_i a_i^2 / (a_i^2 + s) with the s >= 0 for which it is on the ellipse: Newton's method on its equation, which is convex
+// and falls, from s = 0 where it starts too large.
+void pp_friction_project_ellipse(const double axes[2], double p[2])
+{
+    double s = 0.0, a = axes[0] * axes[0], b = axes[1] * axes[1];
+    if (!(a > 0.0) || !(b > 0.0)) {
+        p[0] = p[1] = 0.0;
+        return;
+    }
+    for (int k = 0; k < 100; k++) {
+        double x = axes[0] * p[0] / (a + s), y = axes[1] * p[1] / (b + s);
+        double value = x * x + y * y - 1.0, slope = x * x / (a + s) + y * y / (b + s);
+        double step = slope > 0.0 ? 0.5 * value / slope : 0.0;
+        if (!(step > 1e-15 * (s + fmin(a, b)))) {
+            break;
+        }
+        s += step;
+    }
+    p[0] *= a / (a + s);
+    p[1] *= b / (b + s);
+}

@@ -219,9 +219,12 @@ static void set_equation(double h, double phi, double before, pp_scheme scheme, 
 {
     row->middle = scheme.stepper == PERP_STEPPER_MOREAU_JEAN;
     bool on_positions = row->middle || scheme.stepper == PERP_STEPPER_STEWART_TRINKLE ||
-                        scheme.stepper == PERP_STEPPER_QUASISTATIC;
+                        scheme.stepper == PERP_STEPPER_QUASISTATIC ||
+                        scheme.stepper == PERP_STEPPER_IMPLICIT;
     bool takes_back = on_positions && !scheme.rates;
-    row->bias = takes_back ? phi / pp_scheme_whole(scheme, h) : 0.0;
+    double within =
+        scheme.start ? h : pp_scheme_whole(scheme, h);  // rows of the end close phi there
+    row->bias = takes_back ? phi / within : 0.0;
     row->bias += row->middle ? 0.5 * before : 0.0;
 }
 
@@ -241,7 +244,8 @@ static void set_stabilised(double h, double eps, bool position, double before, d
 // What the rate of a stabilised coordinate gains from the row to the end of the step.
 static double gained_rate(const pp_kinematics *kin, double t, pp_scheme scheme, int joint)
 {
-    return scheme.drift ? (kin->poses.t + kin->h - t) * scheme.drift[joint] : 0.0;
+    double start = pp_scheme_start(scheme, kin)->t;
+    return scheme.drift ? (start + kin->h - t) * scheme.drift[joint] : 0.0;
 }
 
 // coordinate = target(t), as an equation. The motor does what it must: its impulse is not bounded. t: of the row; start:
@@ -250,14 +254,19 @@ static void target_row(double t, const pp_kinematics *kin, const pp_joint *j, co
                        pp_scheme scheme, pp_row row, pp_row_list *b)
 {
     bool stabilised = j->epsilon > 0.0;
-    const double variables[1] = {stabilised ? kin->poses.t + kin->h : t};
-    const double first[1] = {kin->poses.t}, one[1] = {1.0};
+    const double first[1] = {pp_scheme_start(scheme, kin)->t}, one[1] = {1.0};
+    const double variables[1] = {stabilised ? first[0] + kin->h : t};
     double rate, before;
-    pp_expr_rate(j->target, variables, one, &rate);
+    double there = pp_expr_rate(j->target, variables, one, &rate);
     double value = pp_expr_rate(j->target, first, one, &before);
-    row.value = start->value - value;
     row.rate -= rate;
     row.v_pre -= rate;
+    if (scheme.start && !stabilised) {
+        row.value -= there;
+        row.value = pp_row_tangent_value(&row, kin->h, scheme);
+    } else {
+        row.value = start->value - value;
+    }
     if (stabilised) {
         set_stabilised(kin->h, j->epsilon, true, start->v_pre - before,
                        gained_rate(kin, t, scheme, row.joint), &row);
@@ -273,10 +282,11 @@ static void rate_row(const pp_poses *at, const pp_kinematics *kin, const pp_join
                      const pp_row *start, pp_scheme scheme, pp_row row, pp_row_lists *out)
 {
     bool limited = j->rate_effort < PP_INF, stabilised = !limited && j->epsilon > 0.0;
-    double rate = pp_signal_value(j->rate, at), before = pp_signal_value(j->rate, &kin->poses);
+    const pp_poses *from = pp_scheme_start(scheme, kin);
+    double rate = pp_signal_value(j->rate, at), before = pp_signal_value(j->rate, from);
     if (stabilised) {
         pp_poses end = *at;
-        end.t = kin->poses.t + kin->h;
+        end.t = from->t + kin->h;
         rate = pp_signal_value(j->rate, &end);
     }
     row.value = 0.0;
@@ -345,16 +355,19 @@ static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_jo
 }
 
 // Actuators of the coordinate: equations without limits of effort, boxed rows with them. row: J where joints are taken,
-// value and rate of the start.
+// value and rate of the start; start: the coordinate there, for efforts that do not follow the motion of the step.
 static void actuator_rows(const perp_model *m, const pp_kinematics *kin, pp_scheme scheme,
-                          const pp_joint *j, const pp_row *row, pp_row_list *b, pp_row_list *boxed)
+                          const pp_joint *j, const pp_row *row, double start, pp_row_lists *out)
 {
     for (int i = j->first_actuator - 1; i >= 0; i = m->actuator[i].next - 1) {
         const pp_actuator *a = &m->actuator[i];
         pp_row own = *row;
+        if (!pp_actuator_gives_way(a)) {
+            own.value = start;
+        }
         pp_row_actuate(&own, a, kin->poses.drive->control[i], kin->h, pp_scheme_theta(scheme));
         own.actuator = i;
-        append_row(own.lower > -PP_INF ? boxed : b, &own);
+        append_row(own.lower > -PP_INF ? &out->boxed : &out->b, &own);
     }
 }
 
@@ -390,12 +403,18 @@ static double coordinate_drift(const perp_model *m, const pp_kinematics *kin, co
 }
 
 // A rotor of inertia I geared to the coordinate: p = -I (x' - x'_l), with x' where the step ends, a row that gives way by
-// 1/I. Without inertia there is no rotor either. row: where joints are taken, v_pre with the old velocities there.
+// 1/I. Without inertia there is no rotor either. row: where joints are taken, v_pre with the old velocities there; before:
+// the rate of the coordinate where the step starts.
 //                                                                                       theory (A3)
 static void armature_row(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                         const pp_joint *j, pp_row row, pp_row_list *b)
+                         pp_scheme scheme, double before, pp_row row, pp_row_list *b)
 {
-    row.bias = kin->h * coordinate_drift(m, kin, joints, j) - row.v_pre;
+    const pp_joint *j = &m->joint[row.joint];
+    if (scheme.start) {
+        row.bias = -before;  // both rates are those of their ends: there is no drift between them
+    } else {
+        row.bias = kin->h * coordinate_drift(m, kin, joints, j) - row.v_pre;
+    }
     row.gamma = 1.0 / j->armature;
     row.spring = true;
     row.value = 0.0;
@@ -411,8 +430,9 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
     pp_row row, first;
     pp_joint_coordinate(m, joints, index, &row);
     first = row;
-    if (joints != &kin->poses) {  // values, and what decides whether a limit acts, are of the start
-        pp_joint_coordinate(m, &kin->poses, index, &first);
+    const pp_poses *from = pp_scheme_start(scheme, kin);
+    if (joints != from) {  // values, and what decides whether a limit acts, are of the start
+        pp_joint_coordinate(m, from, index, &first);
     }
     if (j->target) {
         target_row(joints->t, kin, j, &first, scheme, row, &out->b);
@@ -429,11 +449,11 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         append_row(&out->boxed, &dry);
     }
     pp_row rotor = row;
-    row.value = first.value;
+    row.value = scheme.start ? pp_row_tangent_value(&row, kin->h, scheme) : first.value;
     row.v_pre = first.v_pre;
-    actuator_rows(m, kin, scheme, j, &row, &out->b, &out->boxed);
+    actuator_rows(m, kin, scheme, j, &row, first.value, out);
     if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
-        armature_row(m, kin, joints, j, rotor, &out->b);
+        armature_row(m, kin, joints, scheme, first.v_pre, rotor, &out->b);
     }
     pp_row soft = row;
     soft.value -= j->rest;
@@ -465,8 +485,8 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
         for (int c = 0; c < count; c++) {
             own[c].joint = i;
             const pp_row *at = elsewhere ? &first[c] : &own[c];
-            own[c].value = at->value;
-            set_equation(kin->h, at->value, at->v_pre, scheme, &own[c]);
+            own[c].value = pp_row_tangent_value(at, kin->h, scheme);
+            set_equation(kin->h, own[c].value, at->v_pre, scheme, &own[c]);
         }
         out->b.count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {

@@ -105,6 +105,12 @@ bool pp_row_soften(pp_row *row, double K, double C, double h, double theta)
     return true;
 }
 
+bool pp_actuator_gives_way(const pp_actuator *a)
+{
+    double gear = a->gear, K = -gear * gear * a->bias[1], C = -gear * gear * a->bias[2];
+    return K >= 0.0 && C >= 0.0 && K + C > 0.0;
+}
+
 // As a spring about its rest, of which the effort e_0 is part of the bias:              theory (A1)
 //
 //   p = h (e_0 - K (x + theta h u) - C u),   u = (1 - theta) x'_l + theta x'
@@ -289,6 +295,7 @@ bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
     case PERP_STEPPER_STEWART_TRINKLE:
     case PERP_STEPPER_QUASISTATIC:
     case PERP_STEPPER_EVENT:
+    case PERP_STEPPER_IMPLICIT:
         break;
     }
     // An impact happens at once, whatever gap is left: what bounces has lost its speed first.
@@ -296,7 +303,8 @@ bool pp_row_unilateral(pp_row *row, double h, double push, pp_scheme scheme)
     row->rebound = row->bounces ? rebound_rate(row, h, push) : 0.0;
     if (!row->bounces) {
         double value = scheme.rates ? fmax(row->value, 0.0) : row->value;
-        row->bias = value / (value < 0.0 ? whole : h);
+        // where the step ends, an overlap is closed by its end
+        row->bias = value / (value < 0.0 && !scheme.start ? whole : h);
     } else {
         row->bias = newton ? -row->rebound : 0.0;
     }

@@ -24,6 +24,8 @@ bool pp_row_soften(pp_row *row, double K, double C, double h, double theta);
 // Effort e_0 - K x - C x' of an actuator along the row of its coordinate, at the end of the step; p is limited to
 // [lower, upper] unless the row has no slope, when p is what the effort gives.          theory (A1)
 void pp_row_actuate(pp_row *row, const pp_actuator *a, double control, double h, double theta);
+// Whether its effort is taken where the step ends.
+bool pp_actuator_gives_way(const pp_actuator *a);
 // How the places of a step follow from its velocities: 1 but for PERP_STEPPER_MOREAU_JEAN.
 double pp_scheme_theta(pp_scheme scheme);
 
@@ -49,8 +51,23 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
 enum { PP_JOINT_ROWS_B = 10, PP_JOINT_ROWS_M = 2, PP_JOINT_ROWS_N = 2 };
 
 // Implicit springs and drag as compliant bilateral rows, at most PP_FORCE_ROWS each.
-void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, double theta, pp_row_list *b);
+void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, pp_scheme scheme,
+                    pp_row_list *b);
 enum { PP_FORCE_ROWS = 6 };
+
+// The value of a row as its formulas need it. Rows of the implicit step, taken where it ends, have the tangent followed
+// back over the step, phi - h (J nu + rate): with it w = J nu' + rate + value/h is phi + h J (nu' - nu), the linearised
+// value at the end, divided by h.                                                        theory (I2)
+static inline double pp_row_tangent_value(const pp_row *row, double h, pp_scheme scheme)
+{
+    return scheme.start ? row->value - h * row->v_pre : row->value;
+}
+
+// Where the step starts.
+static inline const pp_poses *pp_scheme_start(pp_scheme scheme, const pp_kinematics *kin)
+{
+    return scheme.start ? scheme.start : &kin->poses;
+}
 
 // The length of the whole step of which h is a part: what rests, and what overlaps or open joints are worked
 // off in, must not change when a step is divided.                                       theory (P16)

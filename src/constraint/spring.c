@@ -76,8 +76,9 @@ static void drag_rows(const pp_row_builder *k, double h, double theta, int index
 
 // Implicit springs and drag as soft rows: their force is taken at the end of the step (theta = 1) or its middle, so that
 // stiff ones are stable.
-void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, double theta, pp_row_list *b)
+void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, pp_scheme scheme, pp_row_list *b)
 {
+    double theta = pp_scheme_theta(scheme);
     const pp_row_builder k = {.model = m, .poses = &kin->poses};
     for (int i = 0; i < m->forces; i++) {
         const pp_force *f = &m->force[i];
@@ -90,6 +91,7 @@ void pp_spring_rows(const perp_model *m, const pp_kinematics *kin, double theta,
         } else if (f->kind == PERP_FORCE_DRAG) {
             drag_rows(&k, kin->h, theta, i, b);
         } else if (stretch_row(&k, f, &row)) {
+            row.value = pp_row_tangent_value(&row, kin->h, scheme);
             append_spring_row(b, &row, f->stiffness, f->damping, kin->h, theta, i);
         }
     }

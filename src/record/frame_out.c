@@ -339,7 +339,9 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
     } else {
         good = good && put_applied(r, at) && put_changes(r, changes) && put_controls(r, at) &&
                put_sensors(r) && put_count(store, PP_COL_PART_END, r->part_rows) &&
-               put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1);
+               put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1) &&
+               put_real(store, PP_COL_STEP_ERROR, at->info.error) &&
+               put_real(store, PP_COL_MOTION_ERROR, at->info.motion_error);
     }
     // Events are added between frames.
     store->table = PP_FRAMES;

@@ -238,7 +238,8 @@ perp_status pp_load_number(perp_recording *r, const char *object, const char *na
 // Columns that recordings of earlier releases do not have: they are read as zeros.
 static bool is_optional(pp_h5_column column)
 {
-    return column == PP_COL_HOLD || column == PP_COL_STEP_PARTS || column == PP_COL_PART_END ||
+    return column == PP_COL_STEP_ERROR || column == PP_COL_MOTION_ERROR || column == PP_COL_HOLD ||
+           column == PP_COL_STEP_PARTS || column == PP_COL_PART_END ||
            column == PP_COL_MOTION_UNIQUE || column == PP_COL_IMPULSES_UNIQUE ||
            column == PP_COL_APPLIED_END || column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED;
 }

@@ -332,6 +332,8 @@ static void count_step(perp_record *r, const perp_sim *sim)
     r->sum.steps++;
     r->sum.contacts_max =
         info->contacts > r->sum.contacts_max ? info->contacts : r->sum.contacts_max;
+    r->sum.step_error = fmax(r->sum.step_error, info->error);
+    r->sum.motion_error = fmax(r->sum.motion_error, info->motion_error);
     r->sum.violations += !info->certificate.passed;
     r->sum.unique += info->unique;
     // Of the motion, or of impulses for the same motion.

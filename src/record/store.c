@@ -129,9 +129,22 @@ static hid_t create_progress(hid_t file)
 perp_status pp_store_begin(pp_store *store, perp_error *error)
 {
     static const char *const groups[] = {
-        "applied",      "contacts",     "joints",         "certificate",  "energy",
-        "solver",       "parts",        "parts/contacts", "parts/joints", "parts/certificate",
-        "parts/energy", "parts/solver", "inputs",         "actuators",    "changes",
+        "applied",
+        "contacts",
+        "joints",
+        "certificate",
+        "energy",
+        "solver",
+        "accuracy",
+        "parts",
+        "parts/contacts",
+        "parts/joints",
+        "parts/certificate",
+        "parts/energy",
+        "parts/solver",
+        "inputs",
+        "actuators",
+        "changes",
         "sensors",
     };
     errno = 0;

@@ -165,6 +165,21 @@ static void put_certificate(pp_text *text, const perp_summary *sum)
     pp_text_add(text, "}");
 }
 
+// What equations are solved to, and what the motion is estimated to be off by; JSON has no infinity, null: unknown.
+static void put_accuracy(pp_text *text, const perp_sim *sim, const perp_summary *sum)
+{
+    pp_text_add(text, ",\n \"accuracy\": {\"asked_m_s\": ");
+    pp_text_number(text, sim->def.accuracy);
+    pp_text_member(text, "equations_m_s", sum->worst.residual);
+    if (isfinite(sum->motion_error)) {
+        pp_text_member(text, "motion_m", sum->motion_error);
+        pp_text_member(text, "step_m", sum->step_error);
+    } else {
+        pp_text_add(text, ", \"motion_m\": null, \"step_m\": null");
+    }
+    pp_text_add(text, "}");
+}
+
 // Counts of steps: unique, not unique, unknown; `apart` is the largest distance of a second answer.
 static void put_uniqueness(pp_text *text, const char *head, const int64_t count[3], double apart)
 {
@@ -240,6 +255,9 @@ const char *perp_record_summary_text(perp_record *record, const perp_sim *sim)
     pp_text_member(text, "recording", sum.seconds_record);
     pp_text_add(text, "}");
     put_certificate(text, &sum);
+    if (sim->def.accuracy > 0.0) {
+        put_accuracy(text, sim, &sum);
+    }
     put_answers(text, &sum);
     put_final(text, sim);
     pp_print(hash, sizeof hash, "%016llx", (unsigned long long)perp_sim_state_hash(sim));

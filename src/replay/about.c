@@ -4,6 +4,8 @@
 // What the page holds, as JSON.
 #include "replay/data.h"
 
+#include <math.h>
+
 // A member of an object that has others before it.
 static void put_key(pp_bytes *out, const char *name)
 {
@@ -263,6 +265,17 @@ static void put_sensors(const pp_replay_data *data, pp_bytes *out)
     pp_bytes_text(out, "]");
 }
 
+// In the order of the column of inputs.
+static void put_inputs(const pp_replay_data *data, pp_bytes *out)
+{
+    begin_list(out, "inputs");
+    for (int k = 0; k < data->info->inputs; k++) {
+        put_item(out, k, perp_recording_input_name(data->recording, (perp_input){k}));
+        pp_bytes_text(out, "}");
+    }
+    pp_bytes_text(out, "]");
+}
+
 // at: the first byte of the column, among those of all columns.
 static void put_columns(const pp_replay_data *data, pp_bytes *out)
 {
@@ -300,6 +313,8 @@ static void put_method(const pp_replay_data *data, pp_bytes *out)
     put_flag(out, "complete", info->complete);
     put_numbers(out, "limits", data->limit, PP_CERTIFICATE_WIDTH);
     put_numbers(out, "shares", data->relative, PP_CERTIFICATE_WIDTH);
+    // estimated error of the motion [m]; -1: unknown, 0: not estimated
+    put_number(out, "motion_error", isfinite(data->motion_error) ? data->motion_error : -1.0);
 }
 
 // format: to be raised when the viewer can no longer read older pages.
@@ -326,6 +341,7 @@ void pp_about_write(const pp_replay_data *data, const perp_replay_def *def, pp_b
     put_springs(data, out);
     put_sites(data, out);
     put_sensors(data, out);
+    put_inputs(data, out);
     put_columns(data, out);
     pp_bytes_text(out, "}");
 }

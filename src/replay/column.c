@@ -14,12 +14,12 @@
 // Words of the page's format, in the order of pp_page_column_name: the viewer looks columns up by
 // them.
 const char *const pp_page_column_word[PP_PAGE_COLUMNS] = {
-    "start",          "outline",         "corner",     "corner_end", "s.t",        "s.step",
-    "s.energy",       "s.certificate",   "s.flags",    "s.solver",   "p.t",        "p.h",
-    "p.position.low", "p.position.step", "p.position", "p.rotation", "p.velocity", "p.omega",
-    "p.joint",        "p.sensor",        "c.t",        "c.h",        "c.end",      "c.track",
-    "c.point.low",    "c.point.step",    "c.point",    "c.normal",   "c.values",   "c.friction",
-    "c.mode",         "t.shapes",        "t.feature",  "t.mu",       "events",
+    "start",          "outline",         "corner",       "corner_end", "s.t",        "s.step",
+    "s.energy",       "s.certificate",   "s.flags",      "s.solver",   "p.t",        "p.h",
+    "p.position.low", "p.position.step", "p.position",   "p.rotation", "p.velocity", "p.omega",
+    "p.joint",        "p.sensor",        "p.input",      "c.t",        "c.h",        "c.end",
+    "c.track",        "c.point.low",     "c.point.step", "c.point",    "c.normal",   "c.values",
+    "c.friction",     "c.mode",          "t.shapes",     "t.feature",  "t.mu",       "events",
 };
 
 // In the order of pp_cell_type.

@@ -42,6 +42,7 @@ typedef enum pp_page_column_name {
     PP_P_OMEGA,
     PP_P_JOINT,   // coordinate, rate, error, force and torque impulse on b, drive, limit
     PP_P_SENSOR,  // values of all sensors
+    PP_P_INPUT,   // values of all inputs, held over the step that led here
     PP_K_T,
     PP_K_H,
     PP_K_END,  // contacts of frame k: rows end[k-1] .. end[k]

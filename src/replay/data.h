@@ -53,6 +53,8 @@ typedef struct pp_replay_data {
     double point_low[3], point_high[3];
     double
         relative[PP_CERTIFICATE_WIDTH];  // of the certificate: nearest to the limit, of all frames
+    double
+        motion_error;  // estimated, the largest of all frames [m]; 0: not estimated, infinite: unknown
     double limit[PP_CERTIFICATE_WIDTH];  // and the limit there
     int *contacts_of;                    // of each frame
     int64_t outline, corners, faces;

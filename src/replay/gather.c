@@ -79,6 +79,7 @@ static void merge_worst(pp_replay_data *data, merged *m, const perp_snapshot *fr
             data->limit[i] = value[i] / c->relative[i];
         }
     }
+    data->motion_error = fmax(data->motion_error, frame->motion_error);
     m->passed = m->passed && c->passed;
     m->unique = m->unique && frame->unique;
     m->work += frame->energy.work;
@@ -200,7 +201,8 @@ static bool make_pose_columns(pp_replay_data *data)
            pp_replay_data_column(data, PP_P_OMEGA, real, n * data->spins, speeds) &&
            pp_replay_data_column(data, PP_P_JOINT, real, data->info->joints * PP_JOINT_WIDTH,
                                  rows) &&
-           pp_replay_data_column(data, PP_P_SENSOR, real, data->info->sensor_values, rows);
+           pp_replay_data_column(data, PP_P_SENSOR, real, data->info->sensor_values, rows) &&
+           pp_replay_data_column(data, PP_P_INPUT, real, data->info->inputs, rows);
 }
 
 // Rows of contacts are known from the first reading.
@@ -290,6 +292,7 @@ static void put_poses(pp_replay_data *data, const perp_snapshot *frame, double h
     }
     joint->count++;
     append_row(&data->column[PP_P_SENSOR], frame->sensor, data->info->sensor_values);
+    append_row(&data->column[PP_P_INPUT], frame->input, data->info->inputs);
     data->column[PP_P_POSITION].count++;
     data->column[PP_P_ROTATION].count++;
     data->column[PP_P_VELOCITY].count += data->plan.speeds;

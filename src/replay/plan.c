@@ -20,7 +20,7 @@ pp_decimation pp_decimation_make(int stride, int frames)
     return (pp_decimation){stride, last / stride + 1 + (last % stride != 0)};
 }
 
-// Of one frame: time and step, position, rotation, velocities of the moving bodies, joints, sensors.
+// Of one frame: time and step, position, rotation, velocities of the moving bodies, joints, sensors, inputs.
 size_t pp_pose_bytes(const pp_replay_data *data, bool coarse, bool speeds)
 {
     size_t axes = (size_t)data->axes, spins = (size_t)data->spins, moving = (size_t)data->moving;
@@ -28,7 +28,9 @@ size_t pp_pose_bytes(const pp_replay_data *data, bool coarse, bool speeds)
     // Angles in the plane may be any number of turns, and stay 32 bits.
     size_t turn = data->turns == 1 ? 4 : 4 * cell;
     return 12 + moving * (axes * cell + turn + (speeds ? (axes + spins) * cell : 0)) +
-           ((size_t)data->info->joints * PP_JOINT_WIDTH + (size_t)data->info->sensor_values) * cell;
+           ((size_t)data->info->joints * PP_JOINT_WIDTH + (size_t)data->info->sensor_values +
+            (size_t)data->info->inputs) *
+               cell;
 }
 
 // Of one contact: id, point, normal, four values, friction, mode.

@@ -101,6 +101,14 @@ static perp_status check_def(const perp_sim_def *def, perp_error *error)
         return pp_fail(error, PERP_ERR_ARGUMENT,
                        "sim: moreau-jean does not support joint coordinates; use stewart-trinkle");
     }
+    if (!(def->accuracy >= 0.0) || !isfinite(def->accuracy)) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "sim: accuracy must not be negative (0: none)");
+    }
+    if (def->accuracy > 0.0 && def->stepper == PERP_STEPPER_EVENT) {
+        return pp_fail(error, PERP_ERR_ARGUMENT,
+                       "sim: accuracy is for time steps; event has relative_tolerance and "
+                       "absolute_tolerance");
+    }
     if (def->threads < 0 || def->threads > PP_THREADS_MOST) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "sim: threads must be between 0 and %d, got %d",
                        PP_THREADS_MOST, def->threads);
@@ -251,6 +259,9 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     if (status >= 0 && def->stepper == PERP_STEPPER_EVENT) {
         status = pp_sim_event_create(s, error);
     }
+    if (status >= 0) {
+        status = pp_sim_twin_create(s, error);
+    }
     if (status < 0) {
         perp_sim_destroy(s);
         return status;
@@ -265,6 +276,7 @@ void perp_sim_destroy(perp_sim *sim)
 {
     if (sim) {
         perp_env env = sim->host.env;  // which outlives the sim
+        pp_sim_twin_destroy(sim);
         pp_sim_changes_free(sim);
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);

@@ -12,6 +12,13 @@
 
 #include <stdatomic.h>
 
+// A round of the implicit step: its contacts and rows, and the answer to them.
+typedef struct pp_round {
+    pp_gaps gap;
+    pp_rows row;
+    pp_answer answer;
+} pp_round;
+
 // What a step leaves behind, readable until the next one, also after a failure.
 typedef struct pp_step {
     pp_kinematics kin;
@@ -32,7 +39,16 @@ typedef struct pp_step {
     pp_poses end;        // where the step ends
     pp_frame *end_body;  // the frames of end, which are found again while positions are
     double h;            // length of the step, once its end is known [s]
-    bool unfit;          // the end still has of what a start as given was off by
+    // Implicit step: contacts of the start while `gap` has those of the end; the round before, whose impulses a solve
+    // starts from (NULL: those of the last step do); share of the restitution that acts
+    pp_gaps gap_l;
+    const pp_round *first, *last;
+    double restitution_share;
+    double reach;    // how far contacts of the start were looked for [m]
+    bool bounces;    // an impact is among the rows
+    bool at_end;     // rows were taken where the step ends,
+    bool unsettled;  // and do not hold there
+    bool unfit;      // the end still has of what a start as given was off by
     bool solved;
 } pp_step;
 
@@ -145,6 +161,18 @@ typedef struct pp_host {
     atomic_int stopped;  // pp_stop_reason; stays until the step ends
 } pp_host;
 
+// Estimated errors of the motion (accurate.c).                                          theory (I8)
+typedef struct pp_accuracy {
+    perp_sim *twin;    // takes trial steps; NULL: no errors are estimated
+    perp_sim *shadow;  // goes along with half the steps
+    bool begins;       // the shadow is to start from the sim
+    bool unknown;      // the shadow could not follow
+    double sum;        // errors of the parts of the step [m]
+    double whole;  // of twin and shadow: length of the step that theirs are parts of [s]; else 0
+    void *start;   // of the shadow, saved where the step began
+    size_t size;
+} pp_accuracy;
+
 // A sim owns all its memory. `memory` holds what lives as long as the sim, `arena` what a step makes, `contact_cache` the
 // contacts of two ends of steps; lists that grow are on the heap.
 struct perp_sim {
@@ -194,6 +222,7 @@ struct perp_sim {
     bool
         unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are worked off
     perp_error error;
+    pp_accuracy accurate;
     pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_STEPPER_EVENT: the last step
 };
@@ -210,6 +239,11 @@ perp_status pp_sim_stopped(perp_sim *sim);
 bool pp_sim_controls_create(perp_sim *sim);
 perp_status pp_sim_controls_begin(perp_sim *sim, double h);
 void pp_sim_controls_end(perp_sim *sim, bool done);
+
+// Estimated errors (accurate.c): the twin, where the sim has an accuracy; no error so far.
+perp_status pp_sim_twin_create(perp_sim *sim, perp_error *error);
+void pp_sim_twin_destroy(perp_sim *sim);
+void pp_sim_forget_error(perp_sim *sim);
 
 // Changes of the model by this sim (change.c): what a step that fails takes back; a list from a saved state, which is
 // copied, false: no memory and nothing changed; and the memory.

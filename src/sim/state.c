@@ -141,6 +141,7 @@ perp_status pp_sim_accept_state(perp_sim *sim)
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
     sim->projected = false;
+    pp_sim_forget_error(sim);
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     perp_status status = sim->tree ? pp_sim_project(sim) : PERP_OK;
     bool kept = status >= 0 && sim->def.start == PERP_START_AS_GIVEN;
@@ -343,6 +344,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;
     sim->refused.i = -1;
+    pp_sim_forget_error(sim);
     if (head.warm > 0) {
         memcpy(sim->warm, next, (size_t)head.warm * sizeof *sim->warm);
     }

@@ -15,7 +15,8 @@ const char *perp_stepper_word(int stepper)
                                         [PERP_STEPPER_ANITESCU_POTRA] = "anitescu-potra",
                                         [PERP_STEPPER_MOREAU_JEAN] = "moreau-jean",
                                         [PERP_STEPPER_QUASISTATIC] = "quasistatic",
-                                        [PERP_STEPPER_EVENT] = "event"};
+                                        [PERP_STEPPER_EVENT] = "event",
+                                        [PERP_STEPPER_IMPLICIT] = "implicit"};
     return PICK(words, stepper);
 }
 

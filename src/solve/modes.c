@@ -119,14 +119,14 @@ static bool set_touches(pp_modes *s)
 
 // Friction impulses of a contact within the answer; for a contact without friction nothing of it is
 // read.
-static double *impulses_t(const pp_modes *s, const pp_mode_contact *c)
+double *pp_modes_friction_impulses(const pp_modes *s, const pp_mode_contact *c)
 {
     return s->run->out->pt + (c->size > 0 ? c->t - s->run->rows->t : 0);
 }
 
 // nu = M^-1 (M nu_l + p_ext + W p), joints closed, from scratch: updating nu by dnu instead would keep the
 // rounding of every step, and the residual could not come to 1e-15 of the speeds.
-static void set_velocities(pp_modes *s)
+void pp_modes_velocities(pp_modes *s)
 {
     const pp_run *r = s->run;
     if (s->tree) {
@@ -136,7 +136,7 @@ static void set_velocities(pp_modes *s)
     memcpy(s->nu, s->start, (size_t)r->model->nv * sizeof *s->nu);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const double *pt = impulses_t(s, c);
+        const double *pt = pp_modes_friction_impulses(s, c);
         pp_row_add(r->model, c->n, *c->p, NULL, s->nu);
         for (int k = 0; k < c->size; k++) {
             pp_row_add(r->model, &c->t[k], pt[k], NULL, s->nu);
@@ -326,7 +326,7 @@ static void linearise(pp_modes *s)
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         double pn = *c->p;
-        const double *pt = impulses_t(s, c);
+        const double *pt = pp_modes_friction_impulses(s, c);
         c->stiffness = 1.0 / (s->proximal * c->mobility + c->n->gamma);
         if (c->mode == PP_MODE_LOWER || c->mode == PP_MODE_UPPER) {
             c->c[0] = (c->mode == PP_MODE_LOWER ? c->n->lower : c->n->upper) - pn;
@@ -347,8 +347,7 @@ static void linearise(pp_modes *s)
     }
 }
 
-// J nu + rate of row k of a contact: 0 its normal, then friction.
-static double rate_of(const pp_modes *s, const pp_mode_contact *c, int k)
+double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 {
     if (s->tree) {
         return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->qd) + c->still[k];
@@ -362,15 +361,16 @@ static double rate_of(const pp_modes *s, const pp_mode_contact *c, int k)
 double pp_modes_evaluate(pp_modes *s)
 {
     double worst = 0.0;
-    set_velocities(s);
+    pp_modes_velocities(s);
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         double pn = *c->p;
-        c->u[0] = rate_of(s, c, 0) + c->n->bias + c->n->gamma * pn;
+        c->u[0] = pp_modes_rate(s, c, 0) + c->n->bias + c->n->gamma * pn;
         for (int k = 0; k < c->size; k++) {
-            c->u[k + 1] = rate_of(s, c, k + 1) + c->t[k].bias;
+            c->u[k + 1] = pp_modes_rate(s, c, k + 1) + c->t[k].bias;
         }
-        double error = c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, impulses_t(s, c));
+        double error =
+            c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, pp_modes_friction_impulses(s, c));
         worst = error > worst || isnan(error) ? error : worst;
         double speed = fmax(fabs(pn) * c->mobility, fabs(c->n->bias));
         s->scale = fmax(s->scale, c->weight * speed);
@@ -378,8 +378,8 @@ double pp_modes_evaluate(pp_modes *s)
     return sqrt(worst);
 }
 
-// J dnu of row k of a contact: 0 its normal, then friction. The rows' given part (row->rate) does not change in a step.
-static double step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
+// The rows' given part (row->rate) does not change in a step.
+double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 {
     if (s->tree) {
         return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->step);
@@ -393,11 +393,11 @@ static void move_impulses(pp_modes *s)
 {
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double *pt = impulses_t(s, c), u[PP_MODE_ROWS] = {0.0};
+        double *pt = pp_modes_friction_impulses(s, c), u[PP_MODE_ROWS] = {0.0};
         bool closed = c->mode == PP_MODE_STICK || c->mode == PP_MODE_SLIP;
         int rows = closed ? c->size + 1 : 0;
         for (int k = 0; k < rows; k++) {
-            u[k] = step_rate(s, c, k);
+            u[k] = pp_modes_step_rate(s, c, k);
         }
         *c->p += c->c[0] - c->stiffness * u[0];
         for (int g = 0; g < c->sets; g++) {
@@ -454,16 +454,12 @@ static perp_status allocate_modes(pp_modes *s)
     return pp_modes_prepare(s, r->arena);
 }
 
-// One Newton step at fixed modes. A step may use half of a limit on iterations: the rest is for the
-// sweeps that follow where modes fail. With unchanged modes the factors of the last step serve:
-// then it is a refinement, and costs a solve.
-bool pp_modes_step(pp_modes *s)
+// With the factors of the last step while they serve: nothing has changed in the matrix.
+bool pp_modes_solve_step(pp_modes *s)
 {
-    int most = s->run->options->max_iterations;
-    if ((most > 0 && 2 * s->steps >= most) || pp_run_solver_budget_spent(s->run)) {
+    if (pp_run_solver_budget_spent(s->run)) {
         return false;
     }
-    linearise(s);
     bool factors = !s->factored;
     if ((factors && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
         return false;
@@ -473,6 +469,23 @@ bool pp_modes_step(pp_modes *s)
         pp_meter_factor(&s->run->meter, s->dense ? n * n * n : pp_ldl_flops(s->ldl));
     }
     s->steps++;
+    return true;
+}
+
+// One Newton step at fixed modes. A step may use half of a limit on iterations: the rest is for the
+// sweeps that follow where modes fail. With unchanged modes the factors of the last step serve:
+// then it is a refinement, and costs a solve.
+bool pp_modes_step(pp_modes *s)
+{
+    int most = s->run->options->max_iterations;
+    if (most > 0 && 2 * s->steps >= most) {
+        return false;
+    }
+    linearise(s);
+    pp_modes_push(s);
+    if (!pp_modes_solve_step(s)) {
+        return false;
+    }
     move_impulses(s);
     return true;
 }
@@ -500,10 +513,34 @@ static bool obeys_laws(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         *c->p = c->boxed ? fmin(fmax(*c->p, c->n->lower), c->n->upper) : fmax(*c->p, 0.0);
     }
-    bool rings = s->stalled && !pp_modes_are_many(s);
-    double most = (rings ? PP_MODES_STALLED : 1.0) * r->options->tolerance;
+    bool stalled = s->stalled && !r->finish_polygons;
+    double most = (stalled ? PP_ACCEPTED : 1.0) * r->options->tolerance;
     r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * most;
     return r->nu_current;
+}
+
+// Few contacts that stall: solvers that follow may come to rounding, so that sticking contacts do not jitter. Feet of a machine
+// in space are rings of sticking contacts, at which those climb in vain.
+static bool is_worth_more(const pp_modes *s)
+{
+    bool feet = s->tree && s->run->model->spatial;
+    return s->stalled && !feet && !pp_modes_are_many(s);
+}
+
+// False: out of memory.
+static bool store_candidate(pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    int nn = rows->nn, nt = rows->nt, nm = rows->nm;
+    r->candidate = PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt + (size_t)nm);
+    if (!r->candidate) {
+        return false;
+    }
+    pp_copy_numbers(r->candidate, r->out->pn, nn);
+    pp_copy_numbers(r->candidate + nn, r->out->pt, nt);
+    pp_copy_numbers(r->candidate + nn + nt, r->out->pm, nm);
+    r->candidate_slack = r->slack;
+    return true;
 }
 
 // Where it fails the impulses are zero again, and for many contacts the state is kept in r->modes
@@ -530,6 +567,12 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     add_mode_effort(s);
     *solved = *solved && obeys_laws(s);
+    if (*solved && is_worth_more(s)) {
+        *solved = r->nu_current = false;
+        if (!store_candidate(r)) {
+            return PERP_ERR_MEMORY;
+        }
+    }
     // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
         r->out->form = PERP_FORM_CONE;

@@ -106,6 +106,7 @@ typedef struct pp_modes {
     int values;
     int *pivot;  // dense
     bool dense, symmetric, factored;
+    bool associated;  // slip by (1, mu e) (1, mu e)', which is symmetric: modes_convex.c
     pp_ldl *ldl;
     int steps;        // factorisations, or refinements
     pp_sweep *sweep;  // NULL until sweeps are needed
@@ -117,9 +118,6 @@ typedef struct pp_modes {
 // term are anyway. Their error is one of the step, not of the answer.
 #define PP_MODES_STIFF 1e-7
 
-// Slack of few contacts that is accepted where it no longer falls, in units of the tolerance.
-#define PP_MODES_STALLED 10.0
-
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
 double pp_modes_evaluate(pp_modes *s);
 // Newton's step of the impulses in these modes, with s->proximal; false: singular, or the budget is spent.
@@ -128,14 +126,29 @@ bool pp_modes_step(pp_modes *s);
 perp_status pp_modes_newton(pp_modes *s, bool *solved);
 // From the impulses in run->out.
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved);
+// The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c).
+perp_status pp_modes_convex(pp_modes *s, bool *solved);
+perp_status pp_modes_sweep(pp_modes *s, int count);  // Gauss-Seidel from the impulses in run->out
+double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
 bool pp_modes_are_many(const pp_modes *s);
+
+// Friction impulses of a contact within the answer; of a contact without friction nothing is read.
+double *pp_modes_friction_impulses(const pp_modes *s, const pp_mode_contact *c);
+void pp_modes_velocities(pp_modes *s);  // s->nu or s->qd at the impulses in run->out, joints closed
+// J nu + rate of row k of a contact at these, 0 its normal, then friction; and J dnu at s->step.
+double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k);
+double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k);
 
 // The system in joint coordinates (modes_tree.c); s->tree is set.
 perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena);
 void pp_modes_tree_rates(pp_modes *s);  // s->qd at the impulses in run->out
 bool pp_modes_tree_factor(pp_modes *s);
-bool pp_modes_tree_solve(pp_modes *s);
+void pp_modes_tree_push(pp_modes *s);
+void pp_modes_tree_solve(pp_modes *s);
 
 perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena);
 bool pp_modes_factor(pp_modes *s);  // false: singular
-bool pp_modes_solve(pp_modes *s);   // step from the c of all contacts
+void pp_modes_push(pp_modes *s);    // step = sum J' c of all contacts
+bool pp_modes_solve(pp_modes *s);   // step = (M + sum J' K J)^-1 step
+bool pp_modes_solve_step(
+    pp_modes *s);  // the same, factored where it has to be; false: singular, or no budget

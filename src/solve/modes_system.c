@@ -250,7 +250,8 @@ static void add_closed(pp_modes *s, const pp_mode_contact *c)
             }
         }
     }
-    add_outer_product(s, c, c->stiffness, l[0], c->n->J[0], c->mode == PP_MODE_STICK);
+    bool symmetric = s->associated || c->mode == PP_MODE_STICK;
+    add_outer_product(s, c, c->stiffness, l[0], s->associated ? l[0] : c->n->J[0], symmetric);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
         const pp_row *t = &c->t[f->first - 1];
@@ -301,7 +302,7 @@ bool pp_modes_factor(pp_modes *s)
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
     s->symmetric = true;
     for (int i = 0; i < s->count; i++) {
-        if (s->contact[i].mode == PP_MODE_SLIP) {
+        if (s->contact[i].mode == PP_MODE_SLIP && !s->associated) {
             s->symmetric = false;
             break;
         }
@@ -326,15 +327,13 @@ bool pp_modes_factor(pp_modes *s)
     return s->factored;
 }
 
-// dnu from (M + sum J' K J) dnu = sum J' c. Bodies without contacts are not in the system: their
-// part of s->step stays 0.
-bool pp_modes_solve(pp_modes *s)
+void pp_modes_push(pp_modes *s)
 {
     const perp_model *m = s->run->model;
     if (s->tree) {
-        return pp_modes_tree_solve(s);
+        pp_modes_tree_push(s);
+        return;
     }
-    double *b = s->nu;  // found again before it is read
     memset(s->step, 0, (size_t)m->nv * sizeof *s->step);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
@@ -343,6 +342,17 @@ bool pp_modes_solve(pp_modes *s)
             pp_row_add(m, &c->t[k], c->c[k + 1], NULL, s->step);
         }
     }
+}
+
+// Bodies without contacts are not in the system: nothing pushes them, and their part of s->step is 0.
+bool pp_modes_solve(pp_modes *s)
+{
+    const perp_model *m = s->run->model;
+    if (s->tree) {
+        pp_modes_tree_solve(s);
+        return true;
+    }
+    double *b = s->nu;  // found again before it is read
     for (int j = 0; j < s->nodes; j++) {
         const pp_body *body = &m->body[s->body[j]];
         memcpy(b + s->at[j], s->step + body->at, (size_t)body->nv * sizeof *b);

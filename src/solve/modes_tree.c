@@ -151,7 +151,7 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
             pp_axpy(n, f->grip * f->e[k], c->J + (size_t)(f->first + k) * (size_t)n, l);
         }
     }
-    add_outer_product(s, c->stiffness, l, c->J);
+    add_outer_product(s, c->stiffness, l, s->associated ? l : c->J);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
         const double *t = c->J + (size_t)f->first * (size_t)n;
@@ -176,7 +176,7 @@ bool pp_modes_tree_factor(pp_modes *s)
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
         if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {
-            s->symmetric = s->symmetric && c->mode == PP_MODE_STICK;
+            s->symmetric = s->symmetric && (s->associated || c->mode == PP_MODE_STICK);
             add_closed(s, c);
         }
     }
@@ -185,8 +185,7 @@ bool pp_modes_tree_factor(pp_modes *s)
     return s->factored;
 }
 
-// Rates of the tree, dqd, from (H + sum J' K J) dqd = sum J' c.
-bool pp_modes_tree_solve(pp_modes *s)
+void pp_modes_tree_push(pp_modes *s)
 {
     memset(s->step, 0, (size_t)s->n * sizeof *s->step);
     for (int i = 0; i < s->count; i++) {
@@ -195,10 +194,13 @@ bool pp_modes_tree_solve(pp_modes *s)
             pp_axpy(s->n, c->c[k], c->J + (size_t)k * (size_t)s->n, s->step);
         }
     }
+}
+
+void pp_modes_tree_solve(pp_modes *s)
+{
     if (s->symmetric) {
         pp_chol_solve(s->n, s->x, s->n, s->step);
     } else {
         pp_lu_solve(s->n, s->x, s->n, s->pivot, s->step);
     }
-    return true;
 }

@@ -10,8 +10,9 @@
 //
 // Few contacts then start again with an alpha that falls from 0.1 to 1e-7. Many start again with an alpha that stays
 // above 1e-4 and grows after a step that did not help, so that impulses stay near those of the step before. The error
-// falls to the size of b in a few steps, and is accepted below the tolerance where it no longer falls: sticking
-// contacts that form rings do not have an answer to rounding.
+// falls to the size of b in a few steps, and is accepted where it no longer falls (PP_ACCEPTED): sticking contacts
+// that form rings do not have an answer to rounding. Where neither helps, convex problems lead to a better start
+// (modes_convex.c).
 #include "solve/modes.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ enum {
     UNDAMPED_EARLY = 4,   // of them, after which the error must be a tenth of the first
     POLISH_MAX = 3,       // such steps from an accepted answer
     STUCK_MOST = 4,       // steps in a row that do not change the error
+    PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
     HALVINGS_MOST = 1,    // of a step that raises the error
@@ -44,31 +46,20 @@ typedef struct prox_schedule {
     double alpha_min;
     double shrink_below;  // alpha falls after a step that leaves less than this part of the error,
     double grow_by;       // and grows by this factor after one that doubles it
-    double
-        accept_tol;  // of the tolerance: an error below this is accepted where it no longer falls
-    int max_steps;   // steps
-    int gs_steps;    // steps that sweeps may follow, counted from the first
+    int max_steps;        // steps
+    int gs_steps;         // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-// Few contacts that form rings do not come to the tolerance: where they stall, ten times of it is accepted, a tenth of
-// what the certificate allows.
-static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, PP_MODES_STALLED, 40,
-                                               0};                              // few contacts
-static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 0.5, 24, 24};  // many contacts
-
-static void copy_numbers(double *to, const double *from, int count)
-{
-    if (count > 0) {
-        memcpy(to, from, (size_t)count * sizeof *to);
-    }
-}
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40,
+                                               0};                         // few contacts
+static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40, 24};  // many contacts
 
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
 {
     const pp_run *r = s->run;
-    copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
-    copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
+    pp_copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
+    pp_copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
     // bounds may have changed with the length of the step, or with an effort
     const double *boxed = r->inputs->warm + r->rows->nn + r->rows->nt;
     for (int i = 0; i < r->rows->nm; i++) {
@@ -81,18 +72,18 @@ static void save_impulses(const pp_modes *s, double *kept)
 {
     const pp_answer *out = s->run->out;
     const pp_rows *rows = s->run->rows;
-    copy_numbers(kept, out->pn, rows->nn);
-    copy_numbers(kept + rows->nn, out->pt, rows->nt);
-    copy_numbers(kept + rows->nn + rows->nt, out->pm, rows->nm);
+    pp_copy_numbers(kept, out->pn, rows->nn);
+    pp_copy_numbers(kept + rows->nn, out->pt, rows->nt);
+    pp_copy_numbers(kept + rows->nn + rows->nt, out->pm, rows->nm);
 }
 
 static void restore_impulses(const pp_modes *s, const double *kept)
 {
     pp_answer *out = s->run->out;
     const pp_rows *rows = s->run->rows;
-    copy_numbers(out->pn, kept, rows->nn);
-    copy_numbers(out->pt, kept + rows->nn, rows->nt);
-    copy_numbers(out->pm, kept + rows->nn + rows->nt, rows->nm);
+    pp_copy_numbers(out->pn, kept, rows->nn);
+    pp_copy_numbers(out->pt, kept + rows->nn, rows->nt);
+    pp_copy_numbers(out->pm, kept + rows->nn + rows->nt, rows->nm);
 }
 
 // Room for p_n, p_t and p_m before the last step; NULL: out of memory.
@@ -102,19 +93,11 @@ static double *new_impulses(const pp_modes *s)
     return PP_ARRAY(s->run->arena, double, (size_t)rows->nn + (size_t)rows->nt + (size_t)rows->nm);
 }
 
-// Few contacts must come to rounding where the solvers that follow get there cheaply: by pivoting in the plane, with few
-// unknowns in the coordinates of bodies. A robot's feet in space are rings of sticking contacts, which those climb at for
-// thousands of factorisations.
-static bool accepts_tolerance(const pp_modes *s)
+// Half of what is accepted, which is judged by projections in place of modes (obeys_laws in modes.c). Polygons have to be
+// finished at a basic solution, for which no error is enough.
+double pp_modes_goal(const pp_modes *s)
 {
-    bool feet = s->tree && s->run->model->spatial;
-    return !s->run->finish_polygons && (feet || pp_modes_are_many(s));
-}
-
-// The error that is accepted where it no longer falls [m/s].
-static double accepted_error(const pp_modes *s, const prox_schedule *how)
-{
-    double enough = accepts_tolerance(s) ? how->accept_tol : 0.0;
+    double enough = s->run->finish_polygons ? 0.0 : 0.5 * PP_ACCEPTED;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     return fmax(enough, ACCEPT * s->scale);
 }
@@ -150,7 +133,7 @@ static bool newton_undamped(pp_modes *s)
         // Steps that change nothing: what is left is the inconsistency of a few rows. The impulses of many contacts
         // would be left where it has moved them.
         s->stalled = k > 0 && !pp_modes_are_many(s) && fabs(error - last) <= STUCK * last &&
-                     error <= accepted_error(s, &DECREASING_ALPHA);
+                     error <= pp_modes_goal(s);
         if (s->stalled) {
             return true;
         }
@@ -232,6 +215,19 @@ static perp_status sweep_contacts(pp_modes *s)
     return PERP_OK;
 }
 
+perp_status pp_modes_sweep(pp_modes *s, int count)
+{
+    perp_status status = PERP_OK;
+    s->no_sweeps = s->no_sweeps || !s->run->model->spatial;
+    for (int k = 0; k < count; k += GS_SWEEPS) {
+        if (status < 0 || s->no_sweeps) {
+            break;
+        }
+        status = sweep_contacts(s);
+    }
+    return status;
+}
+
 // ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
 
 // p becomes the mean of what it was before the step and what it is.
@@ -271,12 +267,15 @@ static void polish_to_roundoff(pp_modes *s, double error, double *kept)
 static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double *kept,
                                    bool *solved)
 {
-    double error = pp_modes_evaluate(s), last = PP_INF, goal = accepted_error(s, how);
+    double error = pp_modes_evaluate(s), last = PP_INF, least = PP_INF, goal = pp_modes_goal(s);
     s->proximal = how->alpha_first > 0.0 ? how->alpha_first : first_alpha(s, error);
-    int stuck = 0;
+    int stuck = 0, waited = 0;
     *solved = s->stalled = false;
     for (int k = 0; k < how->max_steps; k++) {
-        if (stuck == STUCK_MOST) {
+        bool halved = error < 0.5 * least;
+        waited = halved ? 0 : waited + 1;
+        least = halved ? error : least;
+        if (stuck == STUCK_MOST || waited > PATIENCE) {
             break;
         }
         if (has_converged(s, goal, error, last, kept)) {
@@ -322,10 +321,9 @@ bool pp_modes_are_many(const pp_modes *s)
     return s->run->rows->nn > (s->run->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
 }
 
-// From the warm start. Many contacts none of which was there before are left to the central path
-// (C37), which loads all contacts that can share a load, so that later steps are short. Newton's
-// method would stop at the first impulses that solve the problem, some of them nil, and rounding
-// would open and close those contacts in later steps.
+// Many contacts none of which was there before are left to convex problems, whose proximal term about p = 0 loads all
+// contacts that can share a load, so that later steps are short. Newton's method would stop at the first impulses that
+// solve the problem, some of them nil, and rounding would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
     bool many = pp_modes_are_many(s);
@@ -334,15 +332,25 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
     if (!kept) {
         return PERP_ERR_MEMORY;
     }
-    if (many && s->run->inputs->fresh) {
-        return PERP_OK;
+    if (!many || !s->run->inputs->fresh) {
+        if (newton_undamped(s)) {
+            *solved = true;
+            return PERP_OK;
+        }
+        start_at_guess(s);
+        perp_status status =
+            newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
+        if (status < 0 || *solved) {
+            return status;
+        }
     }
-    if (newton_undamped(s)) {
-        *solved = true;
+    // With a limit on iterations the rest is for sweeps, which have an answer after each of them; polygons are finished at
+    // a basic solution by the cone form.
+    if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
     }
     start_at_guess(s);
-    return newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
+    return pp_modes_convex(s, solved);
 }
 
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved)

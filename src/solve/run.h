@@ -8,6 +8,9 @@
 #include "comp/sweeping/sweep.h"
 #include "solve/solve.h"
 
+// Slack that is accepted where it no longer falls, in units of the tolerance: half of what the certificate allows.
+#define PP_ACCEPTED 50.0
+
 typedef struct pp_run {
     const perp_model *model;
     const pp_kinematics *kin;
@@ -27,6 +30,8 @@ typedef struct pp_run {
     double slack;            // residual (P12) of the answer that was last examined [m/s]
     bool nu_current;         // out->nu is consistent with the impulses
     struct pp_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
+    double *candidate;       // pn, pt, pm that are accepted unless better ones cost little; or NULL
+    double candidate_slack;  // of them [m/s]
     bool budget_low;         // the rest of the budget is for sweeps
     pp_meter meter;          // of modes, sweeps and joints
     double work;             // of solvers, in factorisations
@@ -34,6 +39,13 @@ typedef struct pp_run {
     bool budget_spent;       // the budget ended before a solver did
     bool finish_polygons;    // polygons: a basic solution is wanted, so that ssn has to finish it
 } pp_run;
+
+static inline void pp_copy_numbers(double *to, const double *from, int count)
+{
+    for (int i = 0; i < count; i++) {
+        to[i] = from[i];
+    }
+}
 
 // An answer of zeros. PERP_ERR_MEMORY or PERP_OK.
 perp_status pp_answer_create(pp_answer *out, const perp_model *model, const pp_rows *rows,

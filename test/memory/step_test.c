@@ -111,6 +111,22 @@ static void use_quasistatic(perp_sim_def *def)
     def->stepper = PERP_STEPPER_QUASISTATIC;
 }
 
+static void use_implicit(perp_sim_def *def)
+{
+    def->stepper = PERP_STEPPER_IMPLICIT;
+}
+
+static void use_implicit_joint(perp_sim_def *def)
+{
+    def->stepper = PERP_STEPPER_IMPLICIT;
+    def->coordinates = PERP_COORDINATES_JOINT;
+}
+
+static void use_accuracy(perp_sim_def *def)
+{
+    def->accuracy = 0.1;
+}
+
 static void every_stepper(void **state)
 {
     (void)state;
@@ -119,6 +135,9 @@ static void every_stepper(void **state)
                NAMES("andrews-squeezer", "berard-4.6", "box-tips", "heavy-top", "lagrange-top",
                      "spring-damper", "tedrake-skate"));
     walk_family("bounce", "height", "0.5", use_moreau_jean, 3);
+    walk_files(use_implicit, 3, NAMES("berard-4.6", "leg-lands", "bouncing-ball"));
+    walk_files(use_accuracy, 2, NAMES("berard-4.4"));
+    walk_files(use_implicit_joint, 3, NAMES("four-bar", "leg-lands"));
     walk_files(use_quasistatic, 3, NAMES("pusher", "trinkle-pusher"));
 }
 

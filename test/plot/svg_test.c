@@ -63,7 +63,7 @@ static void long_names_are_cut(void **state)
     assert_non_null(strstr(svg.text, "\xe2\x80\xa6"));
     assert_null(strstr(svg.text, "place"));
     assert_true(pp_text_width("short", 7.0) < pp_text_width("a longer name", 7.0));
-    assert_true(fabs(pp_text_width("Hello", 10.0) - 22.78) < 1e-9);  // 722 556 222 222 556
+    assert_true(fabs(pp_text_width("Hello", 10.0) - 25.35) < 1e-9);  // 752 615 278 278 612
     pp_svg_free(&svg);
 }
 

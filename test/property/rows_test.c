@@ -11,15 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-static const pp_scheme SCHEME = {PERP_STEPPER_STEWART_TRINKLE,
-                                 PERP_FRICTION_COULOMB,
-                                 PERP_IMPACT_NEWTON,
-                                 8,
-                                 0.5,
-                                 0.0,
-                                 false,
-                                 false,
-                                 NULL};
+static const pp_scheme SCHEME = {.stepper = PERP_STEPPER_STEWART_TRINKLE,
+                                 .friction = PERP_FRICTION_COULOMB,
+                                 .impact = PERP_IMPACT_NEWTON,
+                                 .facets = 8,
+                                 .theta = 0.5};
 
 // What differs between the plane and space.
 typedef struct world {

@@ -106,8 +106,9 @@ static void honest_runs_pass(void **state)
 static void other_steppers_pass(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
-    for (int k = 0; k < 2; k++) {
+    static const perp_stepper steppers[] = {PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
+    for (int k = 0; k < 3; k++) {
         record_scene("scenes/berard-4.6.json", place.path, steppers[k], 150, 1);
         assert_true(judge(place.path, PERP_CHECK_GAP).check.passed);
     }

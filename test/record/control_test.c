@@ -58,8 +58,9 @@ static const char robot[] =
 enum { STEPS = 45, ROW = 12 };
 
 static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA,
-                                        PERP_STEPPER_MOREAU_JEAN, PERP_STEPPER_EVENT};
-enum { STEPPERS = 4, JOINT = 4 };  // JOINT: the first of them in joint coordinates
+                                        PERP_STEPPER_MOREAU_JEAN, PERP_STEPPER_EVENT,
+                                        PERP_STEPPER_IMPLICIT};
+enum { STEPPERS = 5, JOINT = 5 };  // JOINT: the first of them in joint coordinates
 
 static void record_robot(int k)
 {

@@ -102,10 +102,11 @@ static void every_part_is_there(void **state)
 {
     (void)state;
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
-                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
     const char *const texts[] = {planar, spatial};
-    for (int k = 0; k < 6; k++) {
-        int divided = record(texts[k / 3], steppers[k % 3], 40), parts = 0;
+    for (int k = 0; k < 8; k++) {
+        int divided = record(texts[k / 4], steppers[k % 4], 40), parts = 0;
         if (divided < 3) {
             fail_msg("run %d: %d steps were divided", k, divided);
         }
@@ -123,10 +124,11 @@ static void parts_are_judged(void **state)
 {
     (void)state;
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
-                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
     const char *const texts[] = {planar, spatial};
-    for (int k = 0; k < 6; k++) {
-        record(texts[k / 3], steppers[k % 3], 40);
+    for (int k = 0; k < 8; k++) {
+        record(texts[k / 4], steppers[k % 4], 40);
         perp_check check = judge();
         for (int i = 0; i < PERP_CHECK_COUNT; i++) {
             if (!(check.item[i].over <= 1.0)) {

@@ -200,9 +200,9 @@ static void changed_numbers_are_seen(void **state)
     (void)state;
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
                                             PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
-                                            PERP_STEPPER_EVENT};
+                                            PERP_STEPPER_EVENT, PERP_STEPPER_IMPLICIT};
     static double kept[STEPS + 1][MOST];
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         const char *word = perp_stepper_word((int)steppers[k]);
         int count = record_as("fuzz/corpus/scene/sensors.json", steppers[k], kept);
         perp_check check = recorded_check(place.path);

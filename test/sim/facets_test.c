@@ -85,8 +85,8 @@ static void forms_are_one_problem(void **state)
             check_printed(&p[0], PERP_FORM_LCP, seed);
             check_printed(&p[1], PERP_FORM_MCP, seed);
             CHECK(apart(&p[0], &p[1]) < 1e-9, seed);
-            // The cone form is solved to its tolerance; later steps begin elsewhere.
-            CHECK(step > 0 || apart(&p[0], &p[2]) < 1e-6, seed);
+            // In the plane the cone form is the same problem, of which a wall that bounces has several answers.
+            check_printed(&p[2], PERP_FORM_LCP, seed);
         }
         for (int k = 0; k < 3; k++) {
             plane_close(&p[k]);

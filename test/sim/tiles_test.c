@@ -86,9 +86,10 @@ static perp_vec3 end_of(const ride *r, bool tiles)
 static void compare(ride r)
 {
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
-                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
     static const double motion[][3] = {{2.0, 0.0, 0.004}, {0.3, 3.2, 0.0013}, {0.0, 3.5, 0.01}};
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < 4; s++) {
         for (int k = 0; k < 3; k++) {
             r.stepper = steppers[s];
             r.speed = motion[k][0];
@@ -177,10 +178,11 @@ static void points_stay_on_their_side(void **state)
 {
     (void)state;
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
-                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
     static const double throw[][2] = {{0.3, -1.0}, {0.3, -20.0}, {-0.3, 3.0}, {-0.3, 30.0}};
-    for (int k = 0; k < 3 * 4 * 2; k++) {
-        double y = throw [k / 6][0], v = throw [k / 6][1], e = k % 2 ? 0.5 : 0.0;
+    for (int k = 0; k < 4 * 4 * 2; k++) {
+        double y = throw [k / 8][0], v = throw [k / 8][1], e = k % 2 ? 0.5 : 0.0;
         char text[1024];
         snprintf(
             text, sizeof text,
@@ -197,7 +199,7 @@ static void points_stay_on_their_side(void **state)
             fail_msg("%s", error.text);
         }
         perp_sim_def def = perp_scene_sim_def(scene);
-        def.stepper = steppers[k / 2 % 3];
+        def.stepper = steppers[k / 2 % 4];
         assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
         for (int i = 0; i < 125; i++) {
             assert_true(perp_sim_step(sim, 0.004) >= 0);

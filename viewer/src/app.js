@@ -5,11 +5,12 @@
 import { bodyReach, middle } from "./bounds.js";
 import { Dialogs } from "./dialogs.js";
 import { Exporter } from "./export.js";
+import { Ghosts } from "./ghosts.js";
 import { lower } from "./data.js";
 import { Live } from "./live.js";
 import { Overlay } from "./overlay.js";
 import { Panel } from "./panel.js";
-import { PlanarStage } from "./planar.js";
+import { lengthText, PlanarStage } from "./planar.js";
 import { Player, SPEEDS } from "./player.js";
 import { SpatialStage } from "./spatial.js";
 import { Strips } from "./strips.js";
@@ -26,12 +27,16 @@ export const TOGGLES = [
   ["gaps", "Gaps", "7", '<path d="M2 4h12M2 12h12M8 5.800v4.400M6.7 7L8 5.7 9.3 7M6.7 9L8 10.3 9.3 9"/>'],
   ["trails", "Trails", "8", '<path d="M1.5 12c3 0 3-7 6-7s2 5 4.5 5"/><circle cx="13" cy="10" r="1.5"/>'],
   ["collision", "Collision shapes", "v", '<path d="M8 1.500l5.500 3v7L8 14.500l-5.500-3v-7z" stroke-dasharray="2 1.500"/>'],
+  ["labels", "Names", "t", '<path d="M3 4.500v-1.500h10v1.500M8 3v10M6 13h4"/>'],
+  ["measure", "Measure", "m", '<path d="M2 10.500L10.500 2l3.500 3.500L5.500 14zM5 7.500l1.500 1.500M7.500 5l1.500 1.500"/>'],
+  ["others", "Other runs", "g", '<rect x="2" y="5" width="7" height="7"/><path d="M6 5V2.500h7.500V10H9" stroke-dasharray="2 1.500"/>'],
   ["grid", "Grid", "9", '<path d="M2 5.500h12M2 10.500h12M5.5 2v12M10.5 2v12"/>'],
 ];
 
 const TRAVEL = -2; // look.follow: the scene as a whole
 
 // options, for a page that embeds the viewer:
+//   others runs to compare with, drawn as outlines
 //   live   (app, host) => what controls a simulation that runs (live.js: Live, or a class derived from it)
 //   keys   the element that listens to keys (default: the window)
 //   hash   the initial view (default: that of the address)
@@ -45,7 +50,7 @@ export class App {
     this.dirty = true;
     this.exporting = false; // the stage belongs to the exporter
     this.state = run.makeState();
-    this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, collision: false, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
+    this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, collision: false, labels: false, measure: false, others: true, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
     this.player = new Player(run, () => (this.dirty = true));
     this.layout(host);
     const hooks = {
@@ -66,7 +71,8 @@ export class App {
     this.reach = bodyReach(run);
     this.overlay = new Overlay(this.stageHost, run, this.theme);
     this.panel = new Panel(host.querySelector(".panel"), this);
-    this.strips = new Strips(host.querySelector(".strips"), run, this.theme, (t) => this.seek(t), (sensor) => this.showSensor(sensor));
+    if (options.others?.length > 0) this.ghosts = this.overlay.ghosts = new Ghosts(run, options.others, this.theme, this.stage.size);
+    this.strips = new Strips(host.querySelector(".strips"), run, this.theme, { seek: (t) => this.seek(t), choose: (sensor) => this.showSensor(sensor), ghosts: this.ghosts });
     this.dialogs = new Dialogs(host, this);
     this.exporter = new Exporter(this);
     this.theme.onChange(() => {
@@ -95,7 +101,9 @@ export class App {
   fromHash() {
     const asked = new URLSearchParams((this.options.hash ?? location.hash).replace(/^#/, ""));
     for (const [name] of TOGGLES) if (asked.has(name)) this.look[name] = asked.get(name) !== "0";
-    if (asked.has("strips")) this.setStrips(asked.get("strips") !== "0");
+    const strips = asked.get("strips");
+    if (strips) this.setStrips(strips !== "0");
+    if (strips && strips !== "0" && strips !== "1") this.strips.show(strips.split(","));
     this.held = asked.has("t") || asked.has("paused");
     if (asked.has("t")) this.player.seek(+asked.get("t"));
     const body = this.run.bodies.findIndex((b) => b.name === asked.get("body"));
@@ -122,6 +130,7 @@ export class App {
         <h1></h1><span class="method"></span><span class="space"></span>
         <button class="badge" data-badge></button>
         <button class="icon" data-fit aria-label="Show everything" title="Home: everything (0)">${icon('<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>')}</button>
+        <button class="icon" data-list aria-label="Joints and inputs" title="Joints and inputs (J)">${icon('<circle cx="4" cy="4" r="1.7"/><circle cx="12" cy="8" r="1.7"/><circle cx="4" cy="12" r="1.7"/><path d="M5.700 4.800l4.600 2.400M10.300 8.800l-4.600 2.400"/>')}</button>
         <button class="icon" data-export aria-label="Save a picture or film" title="Save a picture or film (E)">${icon('<path d="M8 2v8M4.5 7L8 10.500 11.5 7M2.5 13.500h11"/>')}</button>
         <button class="icon" data-strips aria-label="Strip charts" aria-pressed="true" title="Strip charts (S)">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}</button>
         <button class="icon" data-theme-button aria-label="Light or dark theme" title="Light or dark theme (D)">${icon('<circle cx="8" cy="8" r="5.5"/><path class="solid" d="M8 2.500a5.5 5.5 0 010 11z"/>')}</button>
@@ -156,6 +165,8 @@ export class App {
     if (this.options.title !== false) document.title = `${a.name || "run"} – perp`;
     $(".method").textContent = `${a.stepper} · ${a.form === "auto" ? "" : a.form + " · "}${a.solver || "auto"}${a.h > 0 ? ` · h = ${a.h} s` : ""}${a.remark ? " · " + a.remark : ""}`;
     $("[data-fit]").onclick = () => this.fit();
+    $("[data-list]").onclick = () => this.panel.openList();
+    $("[data-list]").hidden = this.run.joints.length + this.run.inputs.length === 0;
     $("[data-export]").onclick = () => this.dialogs.save();
     $("[data-strips]").onclick = () => this.setStrips();
     $("[data-theme-button]").onclick = () => this.theme.toggle();
@@ -173,7 +184,7 @@ export class App {
       const f = this.slider.value / 10000;
       this.player.seek(this.run.t0 + f * (this.run.t1 - this.run.t0));
     };
-    $(".tools").innerHTML = TOGGLES.filter(([name]) => (name !== "joints" || this.run.joints.length > 0) && (name !== "collision" || this.run.drawn.length !== this.run.shapes.length || this.run.visuals.length > 0))
+    $(".tools").innerHTML = TOGGLES.filter(([name]) => (name !== "joints" || this.run.joints.length > 0) && (name !== "others" || this.options.others?.length > 0) && (name !== "collision" || this.run.drawn.length !== this.run.shapes.length || this.run.visuals.length > 0))
       .map(([name, label, key, path]) => `<button data-toggle="${name}" title="${label} (${key})"><svg class="dot" viewBox="0 0 16 16" aria-hidden="true">${path}</svg><span>${label}</span></button>`)
       .join("");
     for (const button of host.querySelectorAll("[data-toggle]")) button.onclick = () => this.toggle(button.dataset.toggle);
@@ -182,6 +193,10 @@ export class App {
   // ── display options ──
   toggle(name) {
     this.look[name] = !this.look[name];
+    if (name === "measure") {
+      this.overlay.measure.clear();
+      if (this.look.measure) this.toast("Click two points for a distance, three for an angle.");
+    }
     this.toggles();
   }
   toggles() {
@@ -237,6 +252,10 @@ export class App {
 
   // ── selection ──
   click(x, y) {
+    if (this.look.measure) {
+      this.measureAt(x, y);
+      return false;
+    }
     const spot = this.overlay.pick(x, y, this.look);
     if (spot) this.select(spot.track !== undefined ? { track: spot.track } : { joint: spot.joint });
     else {
@@ -244,6 +263,12 @@ export class App {
       this.select(body >= 0 ? { body } : null);
     }
     return this.selected;
+  }
+  // A point of a measurement: on a body, or on the floor.
+  measureAt(x, y) {
+    const hit = this.stage.surface(x, y);
+    if (hit) this.overlay.measure.put(hit.body, hit.point, this.state);
+    this.dirty = true;
   }
   get selected() {
     return this.look.body >= 0 || this.look.track >= 0 || this.look.joint >= 0;
@@ -336,6 +361,8 @@ export class App {
       0: () => this.fit(),
       b: () => this.dialogs.certificate(),
       e: () => this.dialogs.save(),
+      j: () => this.panel.openList(),
+      o: () => this.ghosts && Number.isFinite(this.ghosts.onset) && this.seek(this.ghosts.onset),
       "?": () => this.dialogs.help(),
       h: () => this.dialogs.help(),
       Escape: () => this.select(null),
@@ -373,8 +400,11 @@ export class App {
     const badge = this.host.querySelector("[data-badge]");
     const residual = worst[6] > 0 ? worst[6].toExponential(1) : "0";
     const none = this.run.series.t.rows < 2;
+    // Where an accuracy was asked for: equations that are solved are not yet a motion that is right.
+    const off = this.run.about.motion_error || 0;
+    const motion = off === 0 ? "" : `, estimated error of the motion ${off < 0 ? "unknown" : off.toExponential(1) + " m"}`;
     badge.className = "badge " + (none ? "none" : passedAt.length ? "bad" : "good");
-    badge.textContent = none ? "no steps yet" : passedAt.length ? `✗ violated in ${passedAt.length} frame${passedAt.length > 1 ? "s" : ""} · residual ${residual} m/s` : `✓ certified · residual ${residual} m/s`;
+    badge.textContent = none ? "no steps yet" : passedAt.length ? `✗ violated in ${passedAt.length} frame${passedAt.length > 1 ? "s" : ""} · residual ${residual} m/s${motion}` : off === 0 ? `✓ certified · residual ${residual} m/s` : `✓ equations solved to ${residual} m/s${motion}`;
     badge.title = "Certificate: independent checks of every step (B)";
     this.violations = passedAt;
     this.markTimeline();
@@ -387,7 +417,13 @@ export class App {
     if (a.snaps < a.poses) parts.push(`contacts at ${a.snaps.toLocaleString("en")} of them`);
     if (a.coarse) parts.push("16 bits per number");
     if (this.stage.remark) parts.push(this.stage.remark);
+    if (this.ghosts) parts.push(this.differs());
     this.host.querySelector(".note").textContent = parts.join(" · ");
+  }
+  differs() {
+    const { onset, tolerance } = this.ghosts;
+    const apart = lengthText(tolerance);
+    return Number.isFinite(onset) ? `runs differ by more than ${apart} from ${+onset.toPrecision(4)} s (O)` : `runs differ by less than ${apart}`;
   }
   toast(text) {
     const toast = this.host.querySelector(".toast");
@@ -422,6 +458,17 @@ export class App {
       seen.add(at);
       ctx.fillRect(at, h / 2 + 6, 1, 5);
     }
+    // The onset of difference: where another run leaves this one.
+    this.ghosts?.list.forEach(({ onset }, k) => {
+      if (onset === null) return;
+      const at = x(onset);
+      ctx.fillStyle = this.ghosts.color(k);
+      ctx.beginPath();
+      ctx.moveTo(at, h / 2 - 2);
+      ctx.lineTo(at - 5, 1);
+      ctx.lineTo(at + 5, 1);
+      ctx.fill();
+    });
     ctx.fillStyle = c.bad;
     seen.clear();
     for (const t of this.violations ?? []) {
@@ -438,7 +485,9 @@ export class App {
     this.overlay.resize();
     this.strips.resize();
     this.panel.chart?.resize();
-    this.host.querySelector(".tools").classList.toggle("small", this.stageHost.clientWidth < 620 || this.stageHost.clientHeight < 330);
+    const tools = this.host.querySelector(".tools");
+    // Icons alone where names would cover the stage; the scale bar below stays visible.
+    tools.classList.toggle("small", this.stageHost.clientWidth < 620 || this.stageHost.clientHeight < 32 * tools.children.length + 90);
     this.markTimeline();
     this.dirty = true;
   }

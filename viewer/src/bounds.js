@@ -52,26 +52,26 @@ export function bodyReach(run) {
   return out;
 }
 
-// Points with radii, in the body frame, whose hull contains the shapes of the body: [x, y, z, r].
+// Points with radii, in the body frame, whose hull contains a shape: [x, y, z, r].
+export function hullOf(run, shape) {
+  if (shape.vertices > 64) return [[0, 0, 0, reach(run, shape)]];
+  if (shape.vertices > 0) {
+    return Array.from({ length: shape.vertices }, (_, v) => [...run.outline.subarray(3 * (shape.vertex + v), 3 * (shape.vertex + v) + 3), shape.radius]);
+  }
+  const e = extent(shape);
+  const [x, y, z, ...q] = shape.pose;
+  if (shape.kind === "sphere" || shape.kind === "point") return [[x, y, z, e[0]]];
+  return Array.from({ length: 8 }, (_, k) => {
+    const c = rotate(q, 0, [k & 1 ? e[0] : -e[0], k & 2 ? e[1] : -e[1], k & 4 ? e[2] : -e[2]]);
+    return [x + c[0], y + c[1], z + c[2], 0];
+  });
+}
+
+// Those of each body, with its centre and the ends of its joints and springs.
 function hulls(run) {
   const out = run.bodies.map(() => [[0, 0, 0, 0]]);
   for (const shape of run.drawn) {
-    if (endless(shape) || run.bodies[shape.body].row < 0) continue;
-    const points = out[shape.body];
-    if (shape.vertices > 64) points.push([0, 0, 0, reach(run, shape)]);
-    else if (shape.vertices > 0) {
-      for (let k = shape.vertex; k < shape.vertex + shape.vertices; k++) points.push([...run.outline.subarray(3 * k, 3 * k + 3), shape.radius]);
-    } else {
-      const e = extent(shape);
-      const [x, y, z, ...q] = shape.pose;
-      if (shape.kind === "sphere" || shape.kind === "point") points.push([x, y, z, e[0]]);
-      else {
-        for (let k = 0; k < 8; k++) {
-          const c = rotate(q, 0, [k & 1 ? e[0] : -e[0], k & 2 ? e[1] : -e[1], k & 4 ? e[2] : -e[2]]);
-          points.push([x + c[0], y + c[1], z + c[2], 0]);
-        }
-      }
-    }
+    if (!endless(shape) && run.bodies[shape.body].row >= 0) out[shape.body].push(...hullOf(run, shape));
   }
   for (const link of [...run.joints, ...run.springs]) {
     out[link.a].push([...link.anchor_a, 0]);
@@ -242,6 +242,26 @@ function widenByFixed(run, far, low, high, size) {
       }
     }
   });
+}
+
+// Convex hull of points in 2D, counter-clockwise (Andrew's monotone chain).
+export function outline(points) {
+  points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const out = [];
+  const add = (p, least) => {
+    while (out.length > least) {
+      const a = out[out.length - 2];
+      const b = out[out.length - 1];
+      if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
+      out.pop();
+    }
+    out.push(p);
+  };
+  for (let k = 0; k < points.length; k++) add(points[k], 1);
+  const half = out.length;
+  for (let k = points.length - 2; k >= 0; k--) add(points[k], half);
+  out.pop();
+  return out;
 }
 
 // Size at which an unbounded side (half-plane, half-space) of a moving body is drawn.

@@ -56,9 +56,10 @@ export class Chart {
     this.series = series;
     this.options = options;
     this.now = 0;
+    this.gone = false;
     this.data = [[], ...series.map(() => [])];
     this.make();
-    theme.onChange(() => this.host.isConnected && this.make());
+    theme.onChange(() => !this.gone && this.host.isConnected && this.make());
   }
   colorOf(s) {
     return typeof s.color === "function" ? s.color(this.theme.color) : s.color;
@@ -160,6 +161,7 @@ export class Chart {
     if (w > 0) this.plot.setSize({ width: w, height: this.options.height });
   }
   destroy() {
+    this.gone = true;
     this.plot.destroy();
   }
 }

@@ -80,15 +80,17 @@ export class ContactMarks {
 
   // Sizes in pixels for this view: `spacing` is that of the contacts if they fill the scene evenly.
   measure(stage) {
-    const root = Math.sqrt(this.crowd);
-    const spacing = (stage.size * stage.pixels(stage.aim())) / root;
+    // The two longest sides of the scene: contacts of a tall stack are closer than those of a heap of its size.
+    const sides = stage.box.high.map((h, i) => Math.max(0, h - stage.box.low[i])).sort((a, b) => b - a);
+    const apart = Math.sqrt((sides[0] * Math.max(sides[1], 0.1 * sides[0])) / this.crowd) || stage.size;
+    const spacing = apart * stage.pixels(stage.aim());
     this.stage = stage;
     this.spacing = spacing;
     this.radius = clamp(0.13 * spacing, 2, 4.2);
     this.line = clamp(0.08 * spacing, 1.5, 2.6);
     this.head = clamp(0.36 * spacing, 6.5, 11);
     this.faded = this.crowd <= SOLO ? 0.55 : Math.min(0.3, (0.3 * FEW) / this.crowd);
-    this.metresPerNewton = (stage.size * Math.min(REFERENCE, 2.4 / root)) / this.force;
+    this.metresPerNewton = Math.min(REFERENCE * stage.size, 2.4 * apart) / this.force;
   }
 
   // The contacts of this instant that are on the screen. weight: opacity of their marks.

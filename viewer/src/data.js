@@ -88,6 +88,7 @@ export class Run {
     this.springs = about.springs;
     this.sites = about.sites ?? [];
     this.sensors = about.sensors ?? [];
+    this.inputs = about.inputs ?? [];
     this.moving = about.bodies.filter((b) => b.row >= 0).length;
     this.bodyOfRow = [];
     about.bodies.forEach((b, k) => {
@@ -104,6 +105,7 @@ export class Run {
     const raw = (name) => decode(bytes, column[name]);
     const table = (name) => {
       const c = column[name];
+      if (!c) return new Table(0); // a page of an older perp
       const range =
         c.type === "q16" ? { low: raw(name + ".low"), step: raw(name + ".step") } : undefined;
       const data = decode(bytes, c, range);
@@ -118,7 +120,7 @@ export class Run {
       this.series[name] = table("s." + name);
     }
     this.poses = {};
-    for (const name of ["t", "h", "position", "rotation", "velocity", "omega", "joint", "sensor"]) {
+    for (const name of ["t", "h", "position", "rotation", "velocity", "omega", "joint", "sensor", "input"]) {
       this.poses[name] = table("p." + name);
     }
     this.snaps = {};
@@ -348,6 +350,16 @@ export class Run {
       drive: force(9),
       limit: force(10),
     };
+  }
+
+  // What its coordinate is measured in.
+  jointUnit(k) {
+    return /prismatic|distance|line|cylindrical/.test(this.joints[k].kind) ? "m" : "rad";
+  }
+  // The value of an input over the step before a frame.
+  input(k, frame) {
+    const { input } = this.poses;
+    return input.width > k ? input.data[frame * input.width + k] : NaN;
   }
 
   // The values of a sensor; none at the start if they are means over a step.

@@ -95,8 +95,7 @@ export class Live {
       <button name="save" title="Save the recording since the last change or reset">Save recording</button>
       <button name="stop" title="Stop the simulation and its server">Stop</button>
       <span class="state"></span>
-      <div class="inputs">${s.inputs.map((input, k) => this.slider(input, k)).join("")}</div>
-      <output class="joints" aria-label="Joint coordinates"></output>`;
+      <div class="inputs">${s.inputs.map((input, k) => this.slider(input, k)).join("")}</div>`;
     const on = (name, event, act) => {
       this.host.querySelector(`[name=${name}]`)["on" + event] = (e) => act(e.target.value);
     };
@@ -129,19 +128,6 @@ export class Live {
     const unit = input.unit ? ` ${escape(input.unit)}` : "";
     const about = `default ${input.default}${unit}, range ${input.lower ?? "−∞"} to ${input.upper ?? "∞"}${unit}`;
     return `<label title="${about}">${name} <input type="range" name="input-${k}" min="${low}" max="${high}" step="${(high - low) / 200 || "any"}" value="${input.value}" aria-label="${name}"><input type="number" name="input-number-${k}" min="${input.lower ?? ""}" max="${input.upper ?? ""}" step="any" value="${input.value}" aria-label="Value of ${name}">${unit}</label><button name="release-${k}" title="Follow the scene again: ${about}">↺</button>`;
-  }
-  // Coordinates of the first joints, as in the last frame.
-  jointText() {
-    const { joints, poses } = this.run;
-    const { data, rows, width } = poses.joint;
-    const still = ["weld", "spherical", "gear"];
-    const text = [];
-    for (let k = 0; k < joints.length && text.length < 12 && rows > 0; k++) {
-      if (still.includes(joints[k].kind)) continue;
-      const metres = ["prismatic", "distance", "point-on-line", "cylindrical"].includes(joints[k].kind);
-      text.push(`${joints[k].name} ${data[(rows - 1) * width + k * JOINT_WIDTH].toFixed(4)} ${metres ? "m" : "rad"}`);
-    }
-    return text.join(" · ");
   }
   toggleRun() {
     this.following = true;
@@ -232,6 +218,7 @@ export class Live {
     at += joints * JOINT_WIDTH;
     poses.sensor.push(f, at);
     at += poses.sensor.width;
+    poses.input.push(this.state?.inputs.map((input) => input.value) ?? []);
     for (let k = 0; k < contacts; k++, at += 9 + 3 * a) {
       const mu = f[at + 4];
       const track = run.track(u[at], u[at + 1], u[at + 2], mu);
@@ -286,7 +273,6 @@ export class Live {
     app.toggles();
     const state = this.host.querySelector(".state");
     if (state) {
-      this.host.querySelector(".joints").textContent = this.jointText();
       const from = this.state?.recorded_from ?? 0;
       state.innerHTML = `${this.running ? `<b>${this.rate.toFixed(2)}×</b> real time` : "<b>paused</b>"} · ${this.state?.recording ? `recorded from ${+from.toFixed(3)} s` : "not recorded"}`;
     }

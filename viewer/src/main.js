@@ -8,16 +8,20 @@ import { App } from "./app.js";
 import { Run } from "./data.js";
 
 function boot() {
-  const about = document.getElementById("perp-about");
-  const data = document.getElementById("perp-data");
+  // One pair of blocks for each run; the first is the run that is shown, the others are compared with it.
+  const abouts = [...document.querySelectorAll("script#perp-about")];
+  const datas = [...document.querySelectorAll("script#perp-data")];
   const host = document.getElementById("app");
-  if (!about || !data) {
+  if (abouts.length === 0 || abouts.length !== datas.length) {
     host.textContent = "This viewer contains no run. Create a replay with 'perp run' or 'perp view DIR'.";
     return;
   }
-  const run = new Run(JSON.parse(about.textContent), data.textContent);
-  data.textContent = "";
-  window.perp = new App(host, run);
+  const [run, ...others] = abouts.map((about, k) => {
+    const made = new Run(JSON.parse(about.textContent), datas[k].textContent);
+    datas[k].textContent = "";
+    return made;
+  });
+  window.perp = new App(host, run, { others });
 }
 
 boot();

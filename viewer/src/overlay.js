@@ -3,8 +3,10 @@
 //
 // The overlay: contacts, forces, cones, joints, axes, trails. Always on top and crisp, and the same in 2D and 3D: a
 // stage only has to project points to the screen.
+import { endless, outline } from "./bounds.js";
 import { add, arrow, ContactMarks, length } from "./contacts.js";
 import { lower, rotate, toWorld } from "./data.js";
+import { Measure } from "./measure.js";
 import { drawScale } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
 
@@ -20,6 +22,11 @@ function zigzag(ctx, p, q, turns, side) {
   ctx.lineTo(q[0], q[1]);
 }
 
+// The place of a point that collides, in the frame of its body.
+function tipOf(run, shape) {
+  return shape.vertices > 0 ? [...run.outline.subarray(3 * shape.vertex, 3 * shape.vertex + 3)] : shape.pose.slice(0, 3);
+}
+
 export class Overlay {
   constructor(host, run, theme) {
     this.run = run;
@@ -29,8 +36,13 @@ export class Overlay {
     this.canvas.setAttribute("aria-hidden", "true");
     host.append(this.canvas);
     this.ctx = this.canvas.getContext("2d", CPU);
-    this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body));
+    const solid = (s) => !endless(s) && (s.kind !== "point" || s.radius > 0);
+    this.bare = run.bodyOfRow.filter((body) => !run.solids.some((s) => s.body === body && solid(s)));
+    // Points of such bodies, in their frames: a rod may be given by the points at its ends.
+    this.tips = new Map(this.bare.map((body) => [body, run.solids.filter((s) => s.body === body && !endless(s)).map((s) => tipOf(run, s))]));
     this.contacts = new ContactMarks(run, theme);
+    this.measure = new Measure(theme);
+    this.ghosts = null; // other runs
   }
   resize() {
     const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
@@ -63,8 +75,12 @@ export class Overlay {
     if (look.axes) this.axes();
     if (look.sensor >= 0) this.sensorFrame(this.run.sensors[look.sensor]);
     if (look.drag) this.drag(look.drag);
+    if (this.ghosts && look.others) this.ghosts.draw(ctx, stage, state);
+    if (look.labels) this.labels(look);
+    if (look.measure) this.measure.draw(ctx, stage, state);
     if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.aim()));
     if (this.run.tracks > 0 || this.run.about.live) this.contacts.legend(ctx, stage, look, this.width - 14);
+    if (this.ghosts && look.others) this.ghosts.legend(ctx, this.run.about.remark || this.run.about.name, this.width - 10, 44);
   }
 
   // Same width and number of turns at any length.
@@ -90,7 +106,7 @@ export class Overlay {
     ctx.stroke();
   }
 
-  // Bodies without shapes: a ring at the centre of mass, and lines to their joints.
+  // Bodies without shapes, or with points only: a ring at the centre of mass, and lines to joints and points.
   shapeless() {
     const { run, ctx, stage, theme, state } = this;
     if (this.bare.length === 0) return;
@@ -101,6 +117,16 @@ export class Overlay {
         for (const [b, anchor] of [[joint.a, joint.anchor_a], [joint.b, joint.anchor_b]]) {
           if (b !== body) continue;
           const q = stage.project(toWorld(state, body, anchor));
+          ctx.moveTo(p[0], p[1]);
+          ctx.lineTo(q[0], q[1]);
+        }
+      }
+      const tips = this.tips.get(body).map((tip) => stage.project(toWorld(state, body, tip)));
+      if (tips.length > 2) {
+        outline(tips.map((q) => [q[0], q[1]])).forEach((q, k) => (k ? ctx.lineTo(q[0], q[1]) : ctx.moveTo(q[0], q[1])));
+        ctx.closePath();
+      } else {
+        for (const q of tips) {
           ctx.moveTo(p[0], p[1]);
           ctx.lineTo(q[0], q[1]);
         }
@@ -198,6 +224,28 @@ export class Overlay {
     ctx.font = `11px ${theme.sans}`;
     ctx.textAlign = "left";
     ctx.fillText(sensor.name, from[0] + 6, from[1] + 14);
+  }
+
+  // Names of bodies at their centres. Where names would overlap, the later one is left out, so that each can be read.
+  labels(look) {
+    const { run, ctx, stage, theme, state } = this;
+    ctx.font = `600 12px ${theme.sans}`;
+    ctx.textAlign = "center";
+    ctx.lineJoin = "round";
+    const taken = [];
+    const order = look.body >= 0 ? [look.body, ...run.bodyOfRow] : run.bodyOfRow;
+    for (const body of order) {
+      const [x, y, front] = stage.project([...state.position.subarray(3 * body, 3 * body + 3)]);
+      const { name } = run.bodies[body];
+      const half = ctx.measureText(name).width / 2 + 3;
+      if (!front || taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y) < 15)) continue;
+      taken.push({ x, y, half });
+      ctx.strokeStyle = withAlpha(theme.color.card, 0.85);
+      ctx.lineWidth = 3.5;
+      ctx.strokeText(name, x, y + 4);
+      ctx.fillStyle = body === look.body ? theme.color.accent : theme.color.ink;
+      ctx.fillText(name, x, y + 4);
+    }
   }
 
   axes() {

@@ -11,6 +11,12 @@ export function show(x) {
   if (a !== 0 && (a >= 1e6 || a < 1e-4)) return x.toExponential(3);
   return x.toFixed(a >= 1000 ? 2 : a >= 10 ? 4 : 5);
 }
+// Four digits, for tables with many columns.
+function short(x) {
+  if (!Number.isFinite(x)) return "–";
+  if (x !== 0 && Math.abs(x) < 1e-3) return x.toExponential(1);
+  return String(+x.toPrecision(4));
+}
 const vector = (v, axes) => v.slice(0, axes).map(show).join("  ");
 const norm = (v) => Math.hypot(...v);
 
@@ -18,6 +24,7 @@ export function escape(text) {
   return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 }
 
+const CLOSE = '<button class="icon" data-close aria-label="Close the panel" title="Close (Esc)"><svg viewBox="0 0 16 16"><path d="M3.5 3.5l9 9M12.5 3.5l-9 9"/></svg></button>';
 const AXES = [
   { label: "x", color: (c) => c.axis[0] },
   { label: "y", color: (c) => c.axis[1] },
@@ -40,6 +47,45 @@ export class Panel {
     this.index = index;
     this.choice = 0;
     this.build();
+  }
+  // All joints and inputs; a click on a joint shows it alone.
+  openList() {
+    if (this.kind === "list" || this.run.joints.length + this.run.inputs.length === 0) {
+      this.app.select(null);
+      return;
+    }
+    this.app.select(null);
+    this.kind = "list";
+    this.host.hidden = false;
+    this.host.innerHTML = `
+      <header><h2>Joints and inputs<span class="kind">at the time of the slider</span></h2>${CLOSE}</header>
+      <table class="list"><thead><tr><th>joint</th><th>coordinate</th><th>rate [1/s]</th><th>drive</th></tr></thead><tbody></tbody></table>
+      <table class="list inputs"><thead><tr><th>input</th><th>value</th></tr></thead><tbody></tbody></table>`;
+    this.host.querySelector("[data-close]").addEventListener("click", () => this.app.select(null));
+    const [joints, inputs] = this.host.querySelectorAll("table");
+    joints.hidden = this.run.joints.length === 0;
+    inputs.hidden = this.run.inputs.length === 0;
+    const row = (table, name, cells, act) => {
+      const tr = table.querySelector("tbody").insertRow();
+      tr.insertCell().textContent = name;
+      for (let k = 0; k < cells; k++) tr.insertCell().className = "num";
+      if (act) tr.addEventListener("click", act);
+    };
+    this.run.joints.forEach((joint, k) => row(joints, joint.name, 3, () => this.app.select({ joint: k })));
+    this.run.inputs.forEach((input) => row(inputs, input.name, 1));
+    this.update(this.app.state);
+  }
+  updateList(state) {
+    const [joints, inputs] = this.host.querySelectorAll("table");
+    [...joints.tBodies[0].rows].forEach((tr, k) => {
+      const j = this.run.joint(k, state.frame);
+      const unit = this.run.jointUnit(k);
+      const still = /weld|spherical|gear|coupling/.test(this.run.joints[k].kind);
+      tr.cells[1].textContent = still ? "–" : `${short(j.coordinate)} ${unit}`;
+      tr.cells[2].textContent = still ? "–" : short(j.rate);
+      tr.cells[3].textContent = `${short(j.drive)} ${unit === "m" ? "N" : "N\u202fm"}`;
+    });
+    [...inputs.tBodies[0].rows].forEach((tr, k) => (tr.cells[1].textContent = show(this.run.input(k, state.frame))));
   }
   close() {
     this.kind = null;
@@ -137,7 +183,7 @@ export class Panel {
     const follow = this.kind === "body" && this.run.bodies[this.index].row >= 0;
     this.host.innerHTML = `
       <header><h2>${escape(d.title)}<span class="kind">${escape(d.what)}</span></h2>
-        <button class="icon" data-close aria-label="Close the panel" title="Close (Esc)"><svg viewBox="0 0 16 16"><path d="M3.5 3.5l9 9M12.5 3.5l-9 9"/></svg></button></header>
+        ${CLOSE}</header>
       <table><tbody></tbody></table>
       ${d.curves.length ? `<div class="row"><select aria-label="Plotted quantity">${options}</select>
         ${follow ? `<button data-follow aria-pressed="${this.app.look.follow === this.index}" title="Keep centred (F)">Follow</button>` : ""}<button data-frame title="Zoom to it (Z)">Frame</button></div>
@@ -250,6 +296,10 @@ export class Panel {
 
   update(state) {
     if (!this.kind) return;
+    if (this.kind === "list") {
+      this.updateList(state);
+      return;
+    }
     const body = this.host.querySelector("tbody");
     body.innerHTML = this.rows(state)
       .map(([name, value, unit, id]) => `<tr><th scope="row">${name}</th><td class="num"${id ? ` data-id="${id}"` : ""}>${value}${unit ? `<small>${unit}</small>` : ""}</td></tr>`)

@@ -240,6 +240,11 @@ export class PlanarStage {
     return -1;
   }
 
+  // What a pixel shows: a body, or -1, and the point.
+  surface(x, y) {
+    return { body: this.pick(x, y), point: this.world(x, y) };
+  }
+
   draw(state, look) {
     this.state = state;
     this.choose(look.collision);

@@ -5,44 +5,55 @@
 // Per-vertex lighting; shadows are outlines on the ground. While playing the resolution may be reduced; at rest the
 // picture is supersampled.
 import * as THREE from "three";
+import { outline } from "./bounds.js";
 import { niceStep } from "./planar.js";
 import { CPU, withAlpha } from "./theme.js";
 
 const LEVELS = 128; // brightness levels, from none to TOP
 const TOP = 1.3;
 
-// Convex hull of points in 2D, counter-clockwise (Andrew's monotone chain).
-function outline(points) {
-  points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  const out = [];
-  const add = (p, least) => {
-    while (out.length > least) {
-      const a = out[out.length - 2];
-      const b = out[out.length - 1];
-      if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
-      out.pop();
+// Vectors that occur, each once, and for each entry of the array the number of its vector.
+function unique(array) {
+  const seen = new Map();
+  const values = [];
+  const index = new Uint32Array(array.length / 3);
+  for (let k = 0; k < array.length; k += 3) {
+    const key = `${array[k].toFixed(5)},${array[k + 1].toFixed(5)},${array[k + 2].toFixed(5)}`;
+    let at = seen.get(key);
+    if (at === undefined) {
+      at = values.length / 3;
+      seen.set(key, at);
+      values.push(array[k], array[k + 1], array[k + 2]);
     }
-    out.push(p);
-  };
-  for (let k = 0; k < points.length; k++) add(points[k], 1);
-  const half = out.length;
-  for (let k = points.length - 2; k >= 0; k--) add(points[k], half);
-  out.pop();
-  return out;
+    index[k / 3] = at;
+  }
+  return { values: Float32Array.from(values), index };
 }
 
-// A geometry prepared for rasterization: positions, normals, dark triangles, and a few points that represent its
-// outline.
+// A geometry prepared for rasterization: points and normals, each once (a cube has 8 and 6, not 36), triangles by their
+// numbers, dark triangles, and a few points that represent its outline.
 function prepare(geometry, instances) {
-  const p = geometry.attributes.position.array;
-  const n = geometry.attributes.normal.array;
-  const c = geometry.attributes.color.array;
-  const seen = new Map();
-  for (let k = 0; k < p.length; k += 3) seen.set(`${p[k].toFixed(5)},${p[k + 1].toFixed(5)},${p[k + 2].toFixed(5)}`, [p[k], p[k + 1], p[k + 2]]);
-  let corners = [...seen.values()];
+  const points = unique(geometry.attributes.position.array);
+  const normals = unique(geometry.attributes.normal.array);
+  const colours = geometry.attributes.color.array;
+  const count = points.index.length / 3;
+  const n = points.values.length / 3;
+  let corners = Array.from({ length: n }, (_, k) => [...points.values.subarray(3 * k, 3 * k + 3)]);
   const most = instances > 100 ? 30 : 400;
   if (corners.length > most) corners = corners.filter((_, k) => k % Math.ceil(corners.length / most) === 0);
-  return { p, n, dark: (t) => c[9 * t] < 0.9, corners, screen: new Float32Array((p.length / 3) * 4), count: p.length / 9 };
+  return {
+    points: points.values,
+    normals: normals.values,
+    point: points.index,
+    normal: normals.index,
+    dark: Uint8Array.from({ length: count }, (_, t) => (colours[9 * t] < 0.9 ? 1 : 0)),
+    corners,
+    count,
+    x: new Float32Array(n),
+    y: new Float32Array(n),
+    z: new Float32Array(n),
+    light: new Float32Array(normals.values.length / 3),
+  };
 }
 
 export class SoftRenderer {
@@ -52,6 +63,10 @@ export class SoftRenderer {
     this.theme = theme;
     this.layer = document.createElement("canvas");
     this.layerCtx = this.layer.getContext("2d", CPU);
+    this.back = document.createElement("canvas"); // the ground, which changes with the camera only
+    this.backCtx = this.back.getContext("2d", CPU);
+    this.backKey = "";
+    this.inked = null; // the part of the picture with bodies: [x0, y0, x1, y1]
     this.scale = 1; // resolution while playing
     this.palettes = new Map();
     this.prepared = new Map();
@@ -64,6 +79,7 @@ export class SoftRenderer {
     this.canvas.height = Math.round(height * this.ratio);
   }
 
+  // Only what was drawn on is cleared.
   buffers(scale) {
     const w = Math.max(1, Math.round(this.width * scale));
     const h = Math.max(1, Math.round(this.height * scale));
@@ -72,10 +88,18 @@ export class SoftRenderer {
       this.layer.height = h;
       this.image = this.layerCtx.createImageData(w, h);
       this.pixels = new Uint32Array(this.image.data.buffer);
-      this.depth = new Float32Array(w * h);
+      this.depth = new Float32Array(w * h).fill(1);
+      this.inked = null;
     }
-    this.pixels.fill(0);
-    this.depth.fill(1);
+    this.wiped = this.inked;
+    if (this.wiped) {
+      const [x0, y0, x1, y1] = this.wiped;
+      for (let at = y0 * w; at < y1 * w; at += w) {
+        this.pixels.fill(0, at + x0, at + x1);
+        this.depth.fill(1, at + x0, at + x1);
+      }
+    }
+    this.inked = null;
     return [w, h];
   }
 
@@ -102,22 +126,29 @@ export class SoftRenderer {
     camera.updateMatrixWorld();
     const view = new THREE.Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
     this.sun = stage.sun.position.clone().sub(stage.sun.target.position).normalize();
+    const floor = this.ground(stage, look, view);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.drawImage(this.back, 0, 0);
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    ctx.fillStyle = this.theme.color.stage;
-    ctx.fillRect(0, 0, this.width, this.height);
-    // Walls first, then the floor with its grid and shadows.
-    const height = (mesh) => new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion).z;
-    const grounds = [...stage.grounds].sort((a, b) => height(a) - height(b));
-    grounds.forEach((mesh, k) => this.ground(stage, mesh, look, view, k === grounds.length - 1));
-    if (stage.plane && look.grid) this.ground(stage, stage.plane, look, view, false);
+    if (floor) this.shadows(stage, floor.position, floor.normal, view);
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
     for (const group of stage.groups) this.solids(group, view, w, h);
     this.map = { depth: this.depth, w, h };
-    this.layerCtx.putImageData(this.image, 0, 0);
+    this.copy(w, h, look);
+  }
+  // What has changed, from the buffer to the canvas.
+  copy(w, h, look) {
+    const { ctx, wiped, inked } = this;
+    for (const part of [wiped, inked]) {
+      if (part) this.layerCtx.putImageData(this.image, 0, 0, part[0], part[1], part[2] - part[0], part[3] - part[1]);
+    }
+    if (!inked) return;
     ctx.imageSmoothingEnabled = true;
     ctx.imageSmoothingQuality = look.playing ? "low" : "high";
-    ctx.drawImage(this.layer, 0, 0, this.width, this.height);
+    const [x, y, wide, tall] = [inked[0], inked[1], inked[2] - inked[0], inked[3] - inked[1]];
+    const [fx, fy] = [this.width / w, this.height / h];
+    ctx.drawImage(this.layer, x, y, wide, tall, x * fx, y * fy, wide * fx, tall * fy);
   }
 
   // Depths alone, at a part of the resolution.
@@ -144,61 +175,82 @@ export class SoftRenderer {
       m.fromArray(mesh.instanceMatrix.array, 16 * k);
       all.multiplyMatrices(view, m);
       turn.getNormalMatrix(m);
-      if (this.project(g, all.elements, turn.elements, w, h)) this.fill(g, this.palette(base[k]), w, h);
+      if (this.project(g, all.elements, w, h)) {
+        this.shine(g, turn.elements);
+        this.fill(g, this.palette(base[k]), w, h);
+      }
     }
   }
 
-  // x, y, depth and brightness of every vertex; false: entirely off screen.
-  project(g, e, r, w, h) {
-    const { p, n, screen } = g;
-    const { x: sx, y: sy, z: sz } = this.sun;
-    let seen = false;
-    for (let k = 0, s = 0; k < p.length; k += 3, s += 4) {
-      const x = p[k];
-      const y = p[k + 1];
-      const z = p[k + 2];
+  // Place on the screen and depth of every point; false: entirely off screen.
+  project(g, e, w, h) {
+    const { points, x: sx, y: sy, z: sz } = g;
+    let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let k = 0, p = 0; k < sx.length; k++, p += 3) {
+      const x = points[p];
+      const y = points[p + 1];
+      const z = points[p + 2];
       const c = e[3] * x + e[7] * y + e[11] * z + e[15];
       if (c <= 1e-6) {
-        screen[s + 2] = 2; // behind the camera: its triangles are skipped
+        sz[k] = 2; // behind the camera: its triangles are skipped
         continue;
       }
       const X = ((e[0] * x + e[4] * y + e[8] * z + e[12]) / c + 1) * 0.5 * w;
       const Y = (1 - (e[1] * x + e[5] * y + e[9] * z + e[13]) / c) * 0.5 * h;
-      screen[s] = X;
-      screen[s + 1] = Y;
-      screen[s + 2] = (e[2] * x + e[6] * y + e[10] * z + e[14]) / c;
-      seen ||= X > -w && X < 2 * w && Y > -h && Y < 2 * h;
-      let nx = r[0] * n[k] + r[3] * n[k + 1] + r[6] * n[k + 2];
-      let ny = r[1] * n[k] + r[4] * n[k + 1] + r[7] * n[k + 2];
-      let nz = r[2] * n[k] + r[5] * n[k + 1] + r[8] * n[k + 2];
-      const l = 1 / (Math.sqrt(nx * nx + ny * ny + nz * nz) || 1);
-      nx *= l;
-      ny *= l;
-      nz *= l;
-      const sun = nx * sx + ny * sy + nz * sz;
-      screen[s + 3] = (0.62 + 0.12 * nz + (sun > 0 ? 0.44 * sun : 0)) * (LEVELS / TOP);
+      sx[k] = X;
+      sy[k] = Y;
+      sz[k] = (e[2] * x + e[6] * y + e[10] * z + e[14]) / c;
+      if (X < x0) x0 = X;
+      if (X > x1) x1 = X;
+      if (Y < y0) y0 = Y;
+      if (Y > y1) y1 = Y;
     }
-    return seen;
+    if (!(x1 > 0 && y1 > 0 && x0 < w && y0 < h)) return false;
+    const box = [Math.max(0, Math.floor(x0)), Math.max(0, Math.floor(y0)), Math.min(w, Math.ceil(x1) + 1), Math.min(h, Math.ceil(y1) + 1)];
+    const all = this.inked;
+    this.inked = all ? [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])] : box;
+    return true;
+  }
+  // Brightness of every normal.
+  shine(g, r) {
+    const { normals: n, light } = g;
+    const { x: sx, y: sy, z: sz } = this.sun;
+    for (let k = 0, p = 0; k < light.length; k++, p += 3) {
+      const nx = r[0] * n[p] + r[3] * n[p + 1] + r[6] * n[p + 2];
+      const ny = r[1] * n[p] + r[4] * n[p + 1] + r[7] * n[p + 2];
+      const nz = r[2] * n[p] + r[5] * n[p + 1] + r[8] * n[p + 2];
+      const l = 1 / (Math.sqrt(nx * nx + ny * ny + nz * nz) || 1);
+      const sun = (nx * sx + ny * sy + nz * sz) * l;
+      light[k] = (0.62 + 0.12 * nz * l + (sun > 0 ? 0.44 * sun : 0)) * (LEVELS / TOP);
+    }
   }
 
   fill(g, palette, w, h) {
-    const { screen } = g;
-    for (let t = 0, s = 0; t < g.count; t++, s += 12) {
-      if (screen[s + 2] > 1 || screen[s + 6] > 1 || screen[s + 10] > 1) continue;
-      const area = (screen[s + 4] - screen[s]) * (screen[s + 9] - screen[s + 1]) - (screen[s + 8] - screen[s]) * (screen[s + 5] - screen[s + 1]);
-      if (area < -1e-6) this.triangle(screen, s, area, palette, g.dark(t) ? LEVELS : 0, w, h);
+    const { point, x, y, z } = g;
+    for (let t = 0, s = 0; t < g.count; t++, s += 3) {
+      const a = point[s];
+      const b = point[s + 1];
+      const c = point[s + 2];
+      const area = (x[b] - x[a]) * (y[c] - y[a]) - (x[c] - x[a]) * (y[b] - y[a]);
+      if (area < -1e-6 && z[a] <= 1 && z[b] <= 1 && z[c] <= 1) this.triangle(g, s, area, palette, w, h);
     }
   }
 
   // Fills scan lines between the edges; depth and brightness are linear on the screen.
-  triangle(v, s, area, palette, shift, w, h) {
+  triangle(g, s, area, palette, w, h) {
     const { pixels, depth } = this;
-    const ax = v[s], ay = v[s + 1], bx = v[s + 4], by = v[s + 5], cx = v[s + 8], cy = v[s + 9];
-    const az = v[s + 2], al = v[s + 3];
-    const zx = ((v[s + 6] - az) * (cy - ay) - (v[s + 10] - az) * (by - ay)) / area;
-    const zy = ((v[s + 10] - az) * (bx - ax) - (v[s + 6] - az) * (cx - ax)) / area;
-    const lx = ((v[s + 7] - al) * (cy - ay) - (v[s + 11] - al) * (by - ay)) / area;
-    const ly = ((v[s + 11] - al) * (bx - ax) - (v[s + 7] - al) * (cx - ax)) / area;
+    const { point, normal, light } = g;
+    const a = point[s], b = point[s + 1], c = point[s + 2];
+    const ax = g.x[a], ay = g.y[a], bx = g.x[b], by = g.y[b], cx = g.x[c], cy = g.y[c];
+    const az = g.z[a], bz = g.z[b], cz = g.z[c];
+    const al = light[normal[s]], bl = light[normal[s + 1]], cl = light[normal[s + 2]];
+    const shift = g.dark[s / 3] ? LEVELS : 0;
+    const zx = ((bz - az) * (cy - ay) - (cz - az) * (by - ay)) / area;
+    const zy = ((cz - az) * (bx - ax) - (bz - az) * (cx - ax)) / area;
+    const flat = al === bl && al === cl;
+    const lx = flat ? 0 : ((bl - al) * (cy - ay) - (cl - al) * (by - ay)) / area;
+    const ly = flat ? 0 : ((cl - al) * (bx - ax) - (bl - al) * (cx - ax)) / area;
+    const even = palette[shift + (al < 0 ? 0 : al >= LEVELS ? LEVELS - 1 : al | 0)]; // of a flat triangle
     const top = Math.max(0, Math.ceil(Math.min(ay, by, cy) - 0.5));
     const end = Math.min(h - 1, Math.ceil(Math.max(ay, by, cy) - 0.5) - 1);
     for (let y = top; y <= end; y++) {
@@ -223,6 +275,15 @@ export class SoftRenderer {
       const first = Math.max(0, Math.ceil(from - 0.5));
       const last = Math.min(w - 1, Math.ceil(to - 0.5) - 1);
       let z = az + (first + 0.5 - ax) * zx + (f - ay) * zy;
+      if (flat) {
+        for (let at = y * w + first, stop = y * w + last; at <= stop; at++, z += zx) {
+          if (z < depth[at]) {
+            depth[at] = z;
+            pixels[at] = even;
+          }
+        }
+        continue;
+      }
       let l = al + (first + 0.5 - ax) * lx + (f - ay) * ly;
       for (let at = y * w + first, stop = y * w + last; at <= stop; at++, z += zx, l += lx) {
         if (z < depth[at]) {
@@ -235,9 +296,30 @@ export class SoftRenderer {
 
   // ── the ground ──
 
-  // A half-space facing the camera: a tint that fades out, a grid, and shadows.
-  ground(stage, mesh, look, view, first) {
-    const { ctx } = this;
+  // Background, walls, then the floor with its grid; drawn again if the camera, the ground or the theme has changed.
+  // Returns the floor that shadows fall on.
+  ground(stage, look, view) {
+    const height = (mesh) => new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.quaternion).z;
+    const grounds = [...stage.grounds].sort((a, b) => height(a) - height(b));
+    const places = grounds.map((mesh) => [...mesh.position.toArray(), ...mesh.quaternion.toArray()]);
+    const key = [this.width, this.height, this.ratio, this.theme.name, look.grid, ...view.elements, ...places.flat()].join();
+    if (key !== this.backKey) {
+      this.backKey = key;
+      this.back.width = this.canvas.width;
+      this.back.height = this.canvas.height;
+      this.backCtx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+      this.backCtx.fillStyle = this.theme.color.stage;
+      this.backCtx.fillRect(0, 0, this.width, this.height);
+      for (const mesh of grounds) this.side(stage, mesh, look);
+      if (stage.plane && look.grid) this.side(stage, stage.plane, look);
+    }
+    const floor = grounds[grounds.length - 1];
+    if (!floor) return null;
+    const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(floor.quaternion);
+    return normal.dot(stage.camera.position.clone().sub(floor.position)) > 0 ? { position: floor.position, normal } : null;
+  }
+  // A half-space facing the camera: a tint that fades out, and a grid.
+  side(stage, mesh, look) {
     const size = stage.size;
     const own = mesh !== stage.plane;
     const turn = own ? mesh.quaternion : new THREE.Quaternion();
@@ -252,12 +334,10 @@ export class SoftRenderer {
     if (own) this.tint(at, far);
     // Walls overlap on the screen, so their grids are not drawn.
     if (look.grid && normal.z > 0.5) this.grid(at, far, niceStep(size / 8));
-    if (first) this.shadows(stage, mesh.position, normal, view);
-    ctx.globalAlpha = 1;
   }
   // Rings from far to near, each adding some of the ground colour.
   tint(at, far) {
-    const { ctx, theme } = this;
+    const { backCtx: ctx, theme } = this;
     ctx.fillStyle = withAlpha(theme.name === "dark" ? "#2c3139" : "#e9e5da", 0.2);
     for (let ring = 0; ring < 8; ring++) {
       const r = far * (1 - 0.085 * ring);
@@ -275,7 +355,7 @@ export class SoftRenderer {
     }
   }
   grid(at, far, step) {
-    const { ctx, theme } = this;
+    const { backCtx: ctx, theme } = this;
     const color = theme.name === "dark" ? "#5c6371" : "#aaa493";
     const buckets = [0.12, 0.24, 0.38, 0.55].map((alpha) => ({ alpha, path: new Path2D() }));
     const n = Math.floor(far / step);

@@ -348,6 +348,16 @@ export class SpatialStage {
     }
     return best;
   }
+  // What a pixel shows: a body, or the floor (-1), and the point; null: nothing.
+  surface(x, y) {
+    const hit = this.pickHit(x, y);
+    if (hit) return { body: hit.body, point: hit.point.toArray() };
+    for (const mesh of this.grounds) {
+      const [floor] = this.ray(x, y).intersectObject(mesh);
+      if (floor) return { body: -1, point: floor.point.toArray() };
+    }
+    return null;
+  }
   pick(x, y) {
     return this.pickHit(x, y)?.body ?? -1;
   }

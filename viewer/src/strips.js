@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strip charts below the stage with a common time axis: energies, residual, contact modes, and a sensor if there are
-// any.
+// Strip charts below the stage with a common time axis. The list in the heading of each chooses what it shows: energies,
+// residual, contact modes, distance to other runs, a sensor, an input, a joint, the speed of a body.
 import { Chart } from "./charts.js";
-import { lower } from "./data.js";
-import { escape } from "./panel.js";
-import { CPU, withAlpha } from "./theme.js";
+import { Lanes } from "./lanes.js";
 
 const ENERGY = [
   { label: "kinetic", color: (c) => c.accent },
@@ -17,236 +15,188 @@ const ENERGY = [
 ];
 // Components of a sensor with so many values.
 const COMPONENTS = { 1: ["value"], 2: ["x", "y"], 3: ["x", "y", "z"], 4: ["w", "x", "y", "z"] };
-const ROWS = 8; // contacts with a lane each; with more, the share of each mode is shown
+const COLOR = { w: (c) => c.ink, x: (c) => c.axis[0], y: (c) => c.axis[1], z: (c) => c.axis[2], value: (c) => c.accent };
+const SPEEDS = 200; // bodies whose speed is offered
+const HEIGHT = 104;
+
+/** @typedef {{id: string, name: string, group: string, unit?: string, series?: any[], log?: boolean, limit?: number,
+ *   sensor?: number, least?: () => number, data?: () => [number[], (number | null)[][]]}} Kind */
 
 export class Strips {
-  constructor(host, run, theme, seek, choose) {
+  constructor(host, run, theme, options) {
     this.run = run;
     this.theme = theme;
-    this.seek = seek;
     this.host = host;
-    const strip = (title) => {
-      const box = document.createElement("section");
-      box.className = "strip";
-      box.innerHTML = `<h3>${title} <span></span></h3><div class="plot"></div>`;
-      host.append(box);
-      return box;
-    };
-    this.energyBox = strip("Energy");
-    this.residualBox = strip("Residual");
-    this.modesBox = strip("Contact modes");
-    this.energy = new Chart(this.energyBox.querySelector(".plot"), theme, ENERGY, { height: 104, seek });
-    this.residual = new Chart(this.residualBox.querySelector(".plot"), theme, [{ label: "residual", color: (c) => c.accent }], {
-      height: 104,
-      log: true,
-      limit: run.about.limits[6],
-      seek,
-    });
-    this.lanes = document.createElement("canvas");
-    this.lanes.className = "lanes";
-    this.lanes.setAttribute("role", "img");
-    this.head = document.createElement("div");
-    this.head.className = "playhead";
-    this.modesBox.querySelector(".plot").append(this.lanes, this.head);
-    if (run.sensors.length > 0) this.addSensors(strip("Sensor"), choose);
-    const go = (e) => {
-      const box = this.lanes.getBoundingClientRect();
-      seek(this.timeAt(e.clientX - box.left));
-    };
-    this.lanes.addEventListener("pointerdown", (e) => {
-      this.lanes.setPointerCapture(e.pointerId);
-      go(e);
-    });
-    this.lanes.addEventListener("pointermove", (e) => e.buttons & 1 && go(e));
-    theme.onChange(() => this.heads());
-    this.heads();
-    this.refresh();
+    this.seek = options.seek;
+    this.choose = options.choose; // (sensor, or -1)
+    this.ghosts = options.ghosts;
+    this.kinds = this.allKinds();
+    this.slots = [];
+    this.ruler = null;
+    const first = ["energy", "residual", "modes"];
+    if (this.ghosts) first.push("distance");
+    else if (run.sensors.length > 0) first.push("sensor:0");
+    this.show(first);
+    theme.onChange(() => this.slots.forEach((slot) => this.legend(slot)));
   }
 
-  // A list of all sensors in the heading. Choosing one also marks its place on the stage.
-  addSensors(box, choose) {
-    this.sensorBox = box;
-    this.host.classList.add("four");
-    this.sensorList = document.createElement("select");
-    this.sensorList.setAttribute("aria-label", "Plotted sensor");
-    for (const s of this.run.sensors) this.sensorList.add(new Option(s.name));
-    box.querySelector("h3").firstChild.replaceWith(this.sensorList);
-    this.sensorList.onchange = () => {
-      this.plotSensor(this.sensorList.selectedIndex);
-      choose(this.sensorList.selectedIndex);
-    };
-  }
-  plotSensor(k) {
-    const { run, theme } = this;
-    const { size, unit } = run.sensors[k];
-    const color = { w: (c) => c.ink, x: (c) => c.axis[0], y: (c) => c.axis[1], z: (c) => c.axis[2], value: (c) => c.accent };
-    const series = COMPONENTS[size].map((label) => ({ label, color: color[label] }));
-    const plot = this.sensorBox.querySelector(".plot");
-    this.sensorList.selectedIndex = k;
-    this.sensor?.destroy();
-    plot.textContent = "";
-    this.sensor = new Chart(plot, theme, series, { height: 104, seek: this.seek });
-    this.setSensor();
-    const line = (s) => (size > 1 ? `<i style="border-color:${s.color(theme.color)}"></i>${s.label}` : "");
-    this.sensorBox.querySelector("span").innerHTML = `[${escape(unit)}] ` + series.map(line).join(" ");
-  }
-
-  setSensor() {
+  // ── what can be shown ──
+  /** @returns {Kind[]} */
+  allKinds() {
     const { run } = this;
-    const k = this.sensorList.selectedIndex;
-    const n = run.poses.t.rows;
-    const values = Array.from({ length: n }, (_, frame) => run.sensor(k, frame));
-    const columns = Array.from({ length: run.sensors[k].size }, (_, i) => values.map((v) => v[i]));
-    this.sensor.set(Array.from(run.poses.t.data.subarray(0, n)), columns, run.t0, run.t1);
+    const one = (label) => [{ label, color: (c) => c.accent }];
+    /** @type {Kind[]} */
+    const out = [
+      { id: "energy", name: "Energy", group: "Run", unit: "J", series: ENERGY, data: () => this.energies(), least: () => this.leastEnergy() },
+      { id: "residual", name: "Residual", group: "Run", unit: "m/s", series: one("worst per frame"), log: true, limit: run.about.limits[6], data: () => this.residuals() },
+      { id: "modes", name: "Contact modes", group: "Run" },
+    ];
+    if (this.ghosts) out.push({ id: "distance", name: "Distance to other runs", group: "Run", unit: "m", log: true, limit: this.ghosts.tolerance,
+      series: this.ghosts.list.map((_, k) => ({ label: this.ghosts.label(k), color: () => this.ghosts.color(k) })), data: () => this.distances() });
+    run.sensors.forEach((s, k) => out.push({ id: `sensor:${k}`, name: s.name, group: "Sensors", unit: s.unit, sensor: k,
+      series: COMPONENTS[s.size].map((label) => ({ label, color: COLOR[label] })), data: () => this.byFrame(s.size, (frame) => run.sensor(k, frame)) }));
+    run.inputs.forEach((input, k) => out.push({ id: `input:${k}`, name: input.name, group: "Inputs", unit: "", series: one("value"), data: () => this.byFrame(1, (frame) => [run.input(k, frame)]) }));
+    run.joints.forEach((joint, k) => {
+      const unit = run.jointUnit(k);
+      out.push({ id: `joint:${k}`, name: joint.name, group: "Joint coordinates", unit, series: one("coordinate"), data: () => this.byFrame(1, (frame) => [run.joint(k, frame).coordinate]) });
+    });
+    run.joints.forEach((joint, k) => out.push({ id: `reaction:${k}`, name: joint.name, group: "Joint reactions", unit: "N", series: one("force"), data: () => this.byFrame(1, (frame) => [Math.hypot(...run.joint(k, frame).force)]) }));
+    run.bodyOfRow.slice(0, SPEEDS).forEach((body) => out.push({ id: `speed:${body}`, name: run.bodies[body].name, group: "Speeds", unit: "m/s", series: one("speed"),
+      data: () => this.byFrame(1, (frame) => [Math.hypot(...run.velocity(body, frame).v)]) }));
+    return out;
+  }
+  // By its id, or by its name: "sensor:height".
+  find(id) {
+    const [kind, ...rest] = id.split(":");
+    const name = rest.join(":");
+    return this.kinds.find((k) => k.id === id) ?? this.kinds.find((k) => k.name === name && k.id.startsWith(`${kind}:`));
   }
 
-  heads() {
-    const line = (color, text) => `<i style="border-color:${color}"></i>${text}`;
-    const c = this.theme.color;
-    this.energyBox.querySelector("span").innerHTML = "[J] " + ENERGY.map((s) => line(s.color(c), s.label)).join(" ");
-    this.residualBox.querySelector("span").innerHTML = "[m/s] worst per frame " + line(c.bad, "limit");
-    this.modesBox.querySelector("span").innerHTML = ["open", "stick", "slip"].map((m) => line(c[m], m)).join(" ");
-    if (this.sensorBox) this.plotSensor(this.sensorList.selectedIndex);
-    this.painted = false;
+  byFrame(size, values) {
+    const { t } = this.run.poses;
+    const rows = Array.from({ length: t.rows }, (_, frame) => values(frame));
+    return /** @type {[number[], (number | null)[][]]} */ ([Array.from(t.data.subarray(0, t.rows)), Array.from({ length: size }, (_, i) => rows.map((v) => (Number.isFinite(v[i]) ? v[i] : null)))]);
   }
-
-  // Called initially, and when the data changes (live).
-  refresh() {
-    const { run } = this;
-    const s = run.series;
+  energies() {
+    const s = this.run.series;
     const n = s.t.rows;
-    const ts = Array.from(s.t.data.subarray(0, n));
     const e = s.energy.data;
     // In the live view, energies before the first step of a sim are unknown.
     let first = 0;
     while (first < n - 1 && Number.isNaN(e[4 * first + 1])) first++;
     const start = e[4 * first + 1] ?? 0;
     const pick = (f) => Array.from({ length: n }, (_, k) => (Number.isNaN(e[4 * k]) ? null : f(4 * k)));
-    // Rounding errors of a run at rest are not plotted.
-    this.energy.options.least = 1e-10 * e.subarray(0, 4 * n).reduce((most, v) => Math.max(most, Math.abs(v) || 0), 0);
-    this.energy.set(
-      ts,
-      [pick((k) => e[k]), pick((k) => e[k + 1] - start), pick((k) => e[k + 2]), pick((k) => e[k + 3]), pick((k) => e[k] + e[k + 1] - start)],
-      run.t0,
-      run.t1,
-    );
+    return /** @type {[number[], (number | null)[][]]} */ ([Array.from(s.t.data.subarray(0, n)),
+      [pick((k) => e[k]), pick((k) => e[k + 1] - start), pick((k) => e[k + 2]), pick((k) => e[k + 3]), pick((k) => e[k] + e[k + 1] - start)]]);
+  }
+  // Rounding errors of a run at rest are not plotted.
+  leastEnergy() {
+    const { energy, t } = this.run.series;
+    return 1e-10 * energy.data.subarray(0, 4 * t.rows).reduce((most, v) => Math.max(most, Math.abs(v) || 0), 0);
+  }
+  residuals() {
+    const s = this.run.series;
+    const n = s.t.rows;
     const floor = 1e-17;
-    if (this.sensor) this.setSensor();
-    this.residual.set(ts, [Array.from({ length: n }, (_, k) => (k === 0 && n > 1 ? null : Math.max(floor, s.certificate.data[7 * k + 6])))], run.t0, run.t1);
-    this.painted = false;
+    const values = Array.from({ length: n }, (_, k) => (k === 0 && n > 1 ? null : Math.max(floor, s.certificate.data[7 * k + 6])));
+    return /** @type {[number[], (number | null)[][]]} */ ([Array.from(s.t.data.subarray(0, n)), [values]]);
+  }
+  // Each run ends at its own time; before the onset a distance may be 0, which has no logarithm.
+  distances() {
+    const { list } = this.ghosts;
+    const longest = list.reduce((a, b) => (b.ts.length > a.ts.length ? b : a));
+    return /** @type {[number[], (number | null)[][]]} */ ([longest.ts, list.map(({ distances }) => longest.ts.map((_, k) => (k < distances.length ? Math.max(1e-12, distances[k]) : null)))]);
   }
 
-  box() {
-    return { left: this.wide ? 8 : Math.min(190, this.lanes.clientWidth * 0.4), right: 8, top: 6, bottom: 20 };
-  }
-  timeAt(x) {
-    const b = this.box();
-    const f = (x - b.left) / Math.max(1, this.lanes.clientWidth - b.left - b.right);
-    return this.run.t0 + Math.min(1, Math.max(0, f)) * (this.run.t1 - this.run.t0);
-  }
-
-  // The lanes, drawn once per size and theme.
-  paint() {
-    const { run, theme } = this;
-    const w = this.lanes.clientWidth;
-    const h = this.lanes.clientHeight;
-    const ratio = window.devicePixelRatio || 1;
-    this.lanes.width = Math.round(w * ratio);
-    this.lanes.height = Math.round(h * ratio);
-    this.wide = run.tracks > ROWS;
-    const ctx = this.lanes.getContext("2d", CPU);
-    ctx.scale(ratio, ratio);
-    const b = this.box();
-    const span = Math.max(1, w - b.left - b.right);
-    const cells = Math.max(1, Math.floor(span));
-    if (this.wide) this.shares(ctx, b, cells, h);
-    else this.rows(ctx, b, cells, h);
-    ctx.fillStyle = theme.color.soft;
-    ctx.font = `11px ${theme.sans}`;
-    ctx.textAlign = "left";
-    ctx.fillText(`${+run.t0.toPrecision(4)} s`, b.left, h - 5);
-    ctx.textAlign = "right";
-    ctx.fillText(`${+run.t1.toPrecision(4)} s`, w - b.right, h - 5);
-    if (run.tracks === 0) {
-      ctx.textAlign = "center";
-      ctx.fillText("no contacts in this run", w / 2, h / 2);
+  // ── the strips ──
+  show(ids) {
+    for (const slot of this.slots) slot.view.destroy();
+    this.slots = [];
+    this.host.textContent = "";
+    for (const id of ids.slice(0, 6)) {
+      const kind = this.find(id);
+      if (kind) this.add(kind);
     }
-    this.painted = true;
-    this.lanes.setAttribute("aria-label", `modes of ${run.tracks} contact points over time`);
+    this.host.style.setProperty("--strips", String(Math.max(1, this.slots.length)));
   }
-  snapOf(cell, cells) {
-    const t = this.run.t0 + ((cell + 0.5) / cells) * (this.run.t1 - this.run.t0);
-    return lower(this.run.snaps.t, t);
-  }
-  rows(ctx, b, cells, h) {
-    const { run, theme } = this;
-    const n = Math.max(1, run.tracks);
-    const pitch = Math.min(20, (h - b.top - b.bottom) / n);
-    ctx.font = `11px ${theme.sans}`;
-    ctx.textBaseline = "middle";
-    for (let track = 0; track < run.tracks; track++) {
-      const y = b.top + track * pitch;
-      ctx.fillStyle = theme.color.soft;
-      ctx.textAlign = "right";
-      let name = run.trackName(track);
-      while (name.length > 4 && ctx.measureText(name).width > b.left - 12) name = "…" + name.slice(2);
-      ctx.fillText(name, b.left - 8, y + pitch / 2);
-      ctx.fillStyle = withAlpha(theme.color.line, 0.4);
-      ctx.fillRect(b.left, y + pitch * 0.2, cells, Math.max(1, pitch * 0.6));
-      for (let cell = 0; cell < cells; cell++) {
-        const row = run.rowOfTrack(this.snapOf(cell, cells), track);
-        if (row < 0) continue;
-        ctx.fillStyle = theme.color.mode[run.snaps.mode.data[row]];
-        ctx.fillRect(b.left + cell, y + pitch * 0.2, 1.5, Math.max(1, pitch * 0.6));
+  add(kind) {
+    const box = document.createElement("section");
+    box.className = "strip";
+    box.innerHTML = `<h3><select aria-label="Plotted quantity"></select><span></span></h3><div class="plot"></div>`;
+    this.host.append(box);
+    const slot = { box, list: box.querySelector("select"), plot: /** @type {HTMLElement} */ (box.querySelector(".plot")), kind, view: null };
+    const groups = new Map();
+    for (const k of this.kinds) {
+      if (!groups.has(k.group)) {
+        const group = document.createElement("optgroup");
+        group.label = k.group;
+        groups.set(k.group, group);
+        slot.list.append(group);
       }
+      groups.get(k.group).append(new Option(k.name, k.id));
     }
-    ctx.textBaseline = "alphabetic";
+    slot.list.onchange = () => {
+      this.fill(slot, this.find(slot.list.value));
+      if (slot.kind.sensor !== undefined) this.choose(slot.kind.sensor);
+    };
+    this.slots.push(slot);
+    this.fill(slot, kind);
   }
-  shares(ctx, b, cells, h) {
-    const { run, theme } = this;
-    const counts = [];
-    let most = 1;
-    for (let cell = 0; cell < cells; cell++) {
-      const [from, to] = run.contactRange(this.snapOf(cell, cells));
-      const n = [0, 0, 0];
-      for (let row = from; row < to; row++) n[run.snaps.mode.data[row]]++;
-      counts.push(n);
-      most = Math.max(most, to - from);
+  fill(slot, kind) {
+    slot.view?.destroy();
+    slot.plot.textContent = "";
+    slot.kind = kind;
+    slot.list.value = kind.id;
+    slot.list.style.width = `${this.wide(kind.name)}px`; // not that of the longest name
+    if (kind.id === "modes") slot.view = new Lanes(slot.plot, this.run, this.theme, this.seek);
+    else slot.view = new Chart(slot.plot, this.theme, kind.series, { height: HEIGHT, log: kind.log, limit: kind.limit, seek: this.seek });
+    this.legend(slot);
+    this.load(slot);
+  }
+  wide(text) {
+    this.ruler ??= document.createElement("canvas").getContext("2d");
+    this.ruler.font = `600 12px ${this.theme.sans}`;
+    return Math.min(190, Math.ceil(this.ruler.measureText(text).width) + 22);
+  }
+  load({ kind, view }) {
+    if (!kind.data) {
+      view.refresh();
+      return;
     }
-    const tall = h - b.top - b.bottom;
-    counts.forEach((n, cell) => {
-      let y = h - b.bottom;
-      for (const mode of [1, 2, 0]) {
-        const part = (n[mode] / most) * tall;
-        ctx.fillStyle = theme.color.mode[mode];
-        ctx.fillRect(b.left + cell, y - part, 1.5, part);
-        y -= part;
-      }
-    });
-    const text = `${most} contacts`;
-    ctx.font = `11px ${theme.sans}`;
-    ctx.textAlign = "left";
-    ctx.fillStyle = withAlpha(theme.color.card, 0.85);
-    ctx.fillRect(b.left, b.top, ctx.measureText(text).width + 8, 14);
-    ctx.fillStyle = theme.color.ink;
-    ctx.fillText(text, b.left + 4, b.top + 11);
+    if (kind.least) view.options.least = kind.least();
+    const [ts, columns] = kind.data();
+    view.set(ts, columns, this.run.t0, this.run.t1);
+  }
+  // Units and colours; names are those of the scene, and so texts.
+  legend({ box, kind }) {
+    const c = this.theme.color;
+    const span = box.querySelector("span");
+    span.textContent = kind.unit ? `[${kind.unit}] ` : "";
+    const item = (color, text) => {
+      const entry = document.createElement("em");
+      const line = document.createElement("i");
+      line.style.borderColor = color;
+      entry.append(line, text);
+      span.append(entry);
+    };
+    if (kind.id === "modes") for (const mode of ["open", "stick", "slip"]) item(c[mode], mode);
+    else if (kind.series[0].label !== "value") for (const s of kind.series) item(s.color(c), s.label);
+    if (kind.limit > 0) item(c.bad, kind.id === "residual" ? "limit" : "tolerance");
   }
 
+  // Called when the data changes (live).
+  refresh() {
+    for (const slot of this.slots) this.load(slot);
+  }
+  // Shows a sensor in the last strip.
+  plotSensor(k) {
+    const slot = this.slots.find(({ kind }) => kind.sensor !== undefined) ?? this.slots[this.slots.length - 1];
+    if (slot) this.fill(slot, this.find(`sensor:${k}`));
+  }
   at(t) {
-    if (this.host.hidden) return;
-    this.energy.at(t);
-    this.residual.at(t);
-    this.sensor?.at(t);
-    if (!this.painted) this.paint();
-    const b = this.box();
-    const f = (t - this.run.t0) / (this.run.t1 - this.run.t0 || 1);
-    const x = b.left + f * (this.lanes.clientWidth - b.left - b.right);
-    this.head.style.transform = `translateX(${Math.round(2 * x) / 2}px)`;
+    if (!this.host.hidden) for (const { view } of this.slots) view.at(t);
   }
   resize() {
-    this.energy.resize();
-    this.residual.resize();
-    this.sensor?.resize();
-    this.painted = false;
+    for (const { view } of this.slots) view.resize();
   }
 }

@@ -33,6 +33,7 @@ export class Theme {
     this.color.joint = name === "dark" ? "#d7a6ff" : "#7b3fa8";
     this.color.mode = [this.color.open, this.color.stick, this.color.slip];
     this.color.axis = name === "dark" ? ["#ff7b72", "#56d364", "#79b8ff"] : ["#c0392b", "#1e8449", "#2155c4"];
+    this.color.ghost = name === "dark" ? ["#ff7eb6", "#c792ff", "#4dd0e1", "#ffd166"] : ["#c2185b", "#6a35b1", "#00778a", "#8a6100"];
     this.sans = get("sans");
     this.mono = get("mono");
     this.listeners.forEach((listen) => listen(this));

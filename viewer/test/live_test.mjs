@@ -278,7 +278,8 @@ async function inputs(browser, folder) {
       const { data, rows, width } = window.perp.run.poses.joint;
       return Math.abs(data[(rows - 1) * width + 1] - 0.5) < 0.01;
     });
-    await page.waitForFunction(() => /^axle \d+\.\d{4} rad$/.test(document.querySelector(".live .joints").textContent));
+    await page.keyboard.press("j");
+    await page.waitForFunction(() => /^axle\s*\d+\.\d+ rad/.test(document.querySelector(".panel .list tbody tr").textContent));
     await set(page, "input-number-0", "99");
     await page.waitForFunction(() => window.perp.live.state.inputs[0].value === 3);
     // a change of the method keeps what was set, a reset does not

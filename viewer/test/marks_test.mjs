@@ -158,6 +158,32 @@ async function travel(browser, folder) {
   await page.context().close();
 }
 
+// A ladder given by the points at its ends is drawn; so is a box given by its corners.
+async function points(browser, folder) {
+  for (const name of ["ladder-stands", "pusher"]) {
+    const dir = path.join(folder, name);
+    perp("run", `scenes/${name}.json`, "--until", "0.05", "-o", dir, "-q", "--no-figures");
+    const page = await openPage(browser, url(dir, "t=0&contacts=0&forces=0&joints=0"));
+    const ink = await page.evaluate(() => {
+      const { overlay } = window.perp;
+      const { width, height } = overlay.canvas;
+      const count = () => {
+        window.perp.draw();
+        return overlay.ctx.getImageData(0, 0, width, height).data.reduce((n, v) => n + (v !== 0 ? 1 : 0), 0);
+      };
+      const all = count();
+      const { bare } = overlay;
+      overlay.bare = [];
+      const without = count();
+      overlay.bare = bare;
+      return { all, without };
+    });
+    check(ink.all > ink.without + 500, `${name} is drawn: ${JSON.stringify(ink)}`);
+    silent(page);
+    await page.context().close();
+  }
+}
+
 // Two fingers zoom, in a plane and in space.
 async function fingers(browser, folder) {
   for (const name of ["rolls", "robot"]) {
@@ -185,4 +211,5 @@ await withBrowser(async (browser, folder) => {
   await floor(browser, folder);
   await travel(browser, folder);
   await fingers(browser, folder);
+  await points(browser, folder);
 });

@@ -257,15 +257,15 @@ async function sensors(browser, folder) {
   perp("run", "scenes/sensor-arm.json", "-o", dir, "-q", "--no-figures");
   const page = await openPage(browser, url(dir, "t=0.5"));
   const plain = await inked(page);
-  const names = await page.locator(".strip select option").allInnerTexts();
+  const names = await page.locator(".strip:last-child optgroup[label=Sensors] option").allInnerTexts();
   check(names.length === 10 && names[3] === "wrist force", `all sensors are listed: ${names}`);
-  await page.locator(".strip select").selectOption("wrist force");
+  await page.locator(".strip:last-child select").selectOption("sensor:3");
   await settled(page);
   check((await inked(page)) !== plain, "the frame of the sensor is drawn");
-  check(/\[N\]/.test(await page.locator(".strip:last-child h3").innerText()), "the unit is shown");
+  check(/\[N\]/.test(await page.locator(".strip:last-child h3 span").innerText()), "the unit is shown");
   await page.screenshot({ path: path.join(shots, "sensors.png") });
   const rows = csv(path.join(dir, "sensors.csv"));
-  const shown = await page.evaluate(() => [...window.perp.strips.sensor.data].map((c) => c.length));
+  const shown = await page.evaluate(() => [...window.perp.strips.slots[3].view.data].map((c) => c.length));
   check(shown.length === 4, "time and three components are plotted");
   for (const k of [1, 333, rows.length - 1]) {
     const got = await page.evaluate((frame) => window.perp.run.sensor(3, frame), k);

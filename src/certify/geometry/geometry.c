@@ -286,6 +286,11 @@ static double allowed_of(const pp_geometry_task *t, const shape_pair *d)
     return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
 }
 
+static double allowed_at_end(const pp_geometry_task *t, const shape_pair *d)
+{
+    return (t->end_share > 0.0 ? t->end_share : 1.0) * allowed_of(t, d);
+}
+
 // The best separation at the end, as far as it matters: offered axes first, the search only if all
 // of them fail. The axis is kept as a hint for the path.
 static double separate(const geometry_judge *j, shape_pair *d)
@@ -306,7 +311,7 @@ static double separate(const geometry_judge *j, shape_pair *d)
             *axis = n;
         }
     }
-    double allowed = allowed_of(t, d);
+    double allowed = allowed_at_end(t, d);
     if (best >= -allowed) {
         return best;
     }
@@ -332,7 +337,7 @@ static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
         return;
     }
     *depth = fmax(*depth, -s);
-    double allowed = allowed_of(j->task, d);
+    double allowed = allowed_at_end(j->task, d);
     if (-s * out->gap_allowed > out->gap * allowed || (out->gap_a < 0 && s < 0.0)) {
         out->gap = -s;
         out->gap_allowed = allowed;
@@ -347,7 +352,10 @@ static void judge_path(geometry_judge *j, shape_pair *d, double depth)
 {
     pp_geometry *out = j->out;
     pp_swept_path sweep;
-    d->pair.depth = fmax(depth, allowed_of(j->task, d));
+    // Two sheets have no depth to be allowed a part of: where gaps are closed, they may not pass each other at all.
+    bool sheets = pp_convex_width(d->pair.a) == 0.0 && pp_convex_width(d->pair.b) == 0.0;
+    double allowed = sheets ? allowed_at_end(j->task, d) : allowed_of(j->task, d);
+    d->pair.depth = fmax(depth, allowed);
     if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
         pp_swept_run(&d->pair, &sweep);
     }

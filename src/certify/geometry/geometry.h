@@ -28,6 +28,7 @@ typedef struct pp_geometry_task {
     double depth;  // overlap that is no violation [m]; on the path: see allowance in sweep.c
     // the same for a pair of shapes; NULL: depth
     double (*allowed)(const perp_model *model, int shape_a, int shape_b);
+    double end_share;  // of what is allowed that is allowed at the end; 0: all of it
 } pp_geometry_task;
 
 typedef enum pp_path_state {

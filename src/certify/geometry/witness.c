@@ -48,6 +48,25 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
     return pp_axis_search(&a, &b, HUGE_VAL, &n);
 }
 
+double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point,
+                              perp_vec3 out)
+{
+    const pp_shape *of = &m->shape[shape];
+    const pp_frame *f = &body[of->body];
+    pp_convex convex, spot = {.kind = PP_CONVEX_POINTS, .planar = !m->spatial, .count = 1};
+    pp_pose here = {.R = pp_identity3()};
+    spot.X_B = here;
+    pp_convex_shape(&convex, m, of);
+    // well outside the shape the distance takes one search, which starts from its axis
+    double lift = 1e-3 * (convex.size > 0.0 ? convex.size : m->length_scale);
+    pp_pose X = {pp_sub(f->p, pp_along(point, lift, out)), f->R};
+    pp_placed_convex a = pp_convex_place(&convex, &X), b = pp_convex_place(&spot, &here);
+    perp_vec3 n = out;
+    double distance = pp_forced_axis(&a, &b, &n) ? pp_separation(&a, &b, n)
+                                                 : pp_axis_search(&a, &b, HUGE_VAL, &n);
+    return distance - lift;
+}
+
 // Contacts listed in the scene are left out: they are not sorted by shapes, as the search of an
 // axis needs.
 pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count)

@@ -10,7 +10,7 @@
 // |f| is more than `growth` times the last accepted one is rejected. The iteration then goes on
 // from the last image without acceleration for 2, 4, 8 … PAUSE_MAX steps, so that it is never much
 // slower than the plain map. Cost: DEPTH + 1 dot products and DEPTH axpys a step.
-#include "comp/sweeping/first.h"
+#include "comp/sweeping/sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 // shift); with friction nothing is proved. Cost: two products with W and two projections an
 // iteration; no solves, and no order among the contacts.
 #include "comp/sweeping/first.h"
+#include "comp/sweeping/sweep.h"
 
 #include <math.h>
 #include <string.h>

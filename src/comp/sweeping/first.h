@@ -147,17 +147,7 @@ perp_status pp_contact_blocks_fill(pp_contact_blocks *blocks, const perp_matrix 
 perp_status pp_contact_blocks_velocities(pp_contact_blocks *blocks);
 perp_status pp_contact_blocks_scale(pp_contact_blocks *blocks);
 
-// ── Acceleration and bookkeeping (anderson.c, watch.c) ───────────────────────────────────────────
-
-// Anderson acceleration of a fixed-point map on `size` numbers, theory (C31). The norm of a step is
-// that of its first n numbers, each times its weight.
-typedef struct pp_anderson pp_anderson;
-// Points whose step is more than `growth` times the last one's are rejected. NULL: no memory.
-pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
-                                pp_arena *arena);
-void pp_anderson_reset(pp_anderson *a);  // where the map has changed
-// g is the image of z; z becomes the next point.
-void pp_anderson_next(pp_anderson *a, const double *g, double *z);
+// ── Bookkeeping (watch.c) ───────────────────────────────────────────
 
 // The iterate of least residual, and when to stop.
 typedef struct pp_best_iterate {

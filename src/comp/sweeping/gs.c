@@ -14,6 +14,7 @@
 // for small friction on regular W. The iterate of least residual is returned. Cost: the entries of
 // W, or of H twice, a sweep; linear convergence.
 #include "comp/sweeping/first.h"
+#include "comp/sweeping/sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -21,6 +21,8 @@ static const char style[] =
     "2rem}\n"
     "figure{margin:0;border-top:1px solid #ddd;padding-top:.9rem}\n"
     "figure.wide{grid-column:1/-1}\n"
+    // On a phone a wide figure keeps a size that can be read, and scrolls.
+    "@media(max-width:760px){figure.wide div{overflow-x:auto}figure.wide img{min-width:760px}}\n"
     "img{width:100%;height:auto;display:block}\n"
     "figcaption{font-size:.87rem;color:#333;margin-top:.5rem}\n"
     "figcaption b{font-weight:600}\n"
@@ -97,11 +99,11 @@ static void put_facts(const pp_run_data *data, pp_svg *html)
 // The image and the title of its caption, which stays open.
 static void put_picture(pp_svg *html, const char *name, const char *title, bool wide)
 {
-    pp_svg_put(html, wide ? "<figure class=\"wide\"><img src=\"" : "<figure><img src=\"");
+    pp_svg_put(html, wide ? "<figure class=\"wide\"><div><img src=\"" : "<figure><div><img src=\"");
     pp_svg_put(html, name);
     pp_svg_put(html, ".svg\" alt=\"");
     pp_svg_put(html, title);
-    pp_svg_put(html, "\">\n<figcaption><b>");
+    pp_svg_put(html, "\"></div>\n<figcaption><b>");
     pp_svg_put(html, title);
     pp_svg_put(html, ".</b> ");
 }

@@ -147,9 +147,9 @@ void pp_script_box(pp_script *script, int panel, const char *colour, const doubl
 
 // ── Text of the script ───────────────────────────────────────────────────────────────────────────
 
-// A name between single quotes, where gnuplot takes letters as they are: a quote is doubled, and so
-// is a percent sign where the text is a format. Unprintable characters are dropped, and
-// long names are cut.
+// A name between single quotes, where gnuplot takes letters as they are. A quote becomes a curved one: gnuplot 5.4 does
+// not understand a doubled one at the beginning. A percent sign is doubled where the text is a format. Unprintable
+// characters are dropped, and long names are cut.
 static void put_name(pp_svg *gp, const char *name, bool format)
 {
     enum { LETTERS = 36 };
@@ -158,15 +158,16 @@ static void put_name(pp_svg *gp, const char *name, bool format)
     for (const char *c = name; *c; c++) {
         // One or two of them are written.
         char one[3] = {*c, *c, '\0'};
-        // Doubling is how gnuplot escapes both.
-        bool twice = *c == '\'' || (*c == '%' && format);
+        bool twice = *c == '%' && format;
         // Letters of UTF-8 are counted, not bytes.
         letters += ((unsigned char)*c & 0xc0) != 0x80;  // the first byte of a letter
         if (letters > LETTERS) {
             pp_svg_put(gp, "\xe2\x80\xa6");
             break;
         }
-        if ((unsigned char)*c >= 0x20 && *c != 0x7f) {
+        if (*c == '\'') {
+            pp_svg_put(gp, "\xe2\x80\x99");
+        } else if ((unsigned char)*c >= 0x20 && *c != 0x7f) {
             pp_svg_put(gp, one + !twice);
         }
     }

@@ -4,8 +4,8 @@
 // SVG, HTML and other text in memory.
 //
 // Numbers are written by hand, since printf follows the locale. Names from scenes may hold any
-// bytes: they are made valid UTF-8 and valid XML 1.0. Widths of text are those of Helvetica,
-// whatever font a viewer takes.
+// bytes: they are made valid UTF-8 and valid XML 1.0. Widths of text are those of the widest font
+// that a viewer is likely to take.
 #include "plot/draw/svg.h"
 #include "math/math.h"
 
@@ -518,25 +518,26 @@ void pp_svg_label(pp_svg *svg, double x, double y, pp_anchor anchor, double size
     pp_svg_put(svg, "</text>\n");
 }
 
-// Helvetica's advance widths of ' ' to '~' in 1/1000 em, from Adobe's font metrics.
+// Advance widths of ' ' to '~' in 1/1000 em: of Helvetica (Adobe's font metrics) or of DejaVu Sans, whichever is wider.
+// A viewer takes one of them, or a font between them, so what is laid out with these widths does not collide.
 static const short advances[95] = {
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
-    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
-    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
-    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
-    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 556, 1015, 684, 686, 722, 770, 667,
+    611, 778, 752, 295, 500, 667, 557, 863, 748, 787, 667, 787, 722, 667,  611, 732, 684, 989, 685,
+    667, 685, 390, 337, 390, 838, 556, 500, 613, 635, 550, 635, 615, 352,  635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592,  525, 636, 337, 636, 838};
 
-// Letters outside ASCII count as 0.584 em, East Asian ones as a whole one.
+// Letters outside ASCII count as 0.7 em, East Asian ones as a whole one.
 double pp_text_width(const char *text, double size)
 {
     double width = 0.0;
     for (const char *c = text; *c; c++) {
         unsigned char byte = (unsigned char)*c;
         if (byte >= ' ' && byte <= '~') {
-            // ASCII by the table of Helvetica.
+            // ASCII by the table.
             width += advances[byte - ' '];
         } else if ((byte & 0xc0U) != 0x80) {  // the first byte of something else
-            width += byte >= 0xe3 ? 1000.0 : 584.0;
+            width += byte >= 0xe3 ? 1000.0 : 700.0;
         }
     }
     return width * size / 1000.0;

@@ -195,12 +195,16 @@ static void halve_turn(const double *from, const double *to, double *half)
     }
 }
 
-// Frames where joints act, c->acting: the start of the step, or its middle with the theta method.
+// Frames where joints act, c->acting: the start of the step, its middle with the theta method, its end with the implicit one.
 //                                                                                       theory (S9)
 static bool place_joints(pp_recheck *c, const pp_state *start)
 {
     const perp_model *m = c->model;
     c->acting = c->before;
+    if (pp_check_at_end(c)) {
+        c->acting = c->after;
+        return true;
+    }
     if (c->info->stepper != PERP_STEPPER_MOREAU_JEAN || (m->joints == 0 && !m->spatial)) {
         return true;
     }
@@ -210,6 +214,7 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     if (!middle.q || !middle.nu || !c->acting) {
         return false;
     }
+    // half of the way, and half of the turn of each body
     middle.t = start->t + 0.5 * c->h;
     memcpy(middle.nu, start->nu, (size_t)m->nv * sizeof *middle.nu);
     for (int i = 0; i < m->nq; i++) {
@@ -233,6 +238,19 @@ static perp_status find_coming(pp_recheck *c)
     c->coming = c->before;
     for (int i = 0; i < c->now->contacts; i++) {
         bounces = bounces || c->now->contact[i].restitution != 0.0;
+    }
+    if (bounces && pp_check_at_end(c)) {  // where the step ends, with the velocities of its start
+        pp_frame *carried = PP_ARRAY(c->arena, pp_frame, c->model->bodies);
+        if (!carried) {
+            return PERP_ERR_MEMORY;
+        }
+        for (int i = 0; i < c->model->bodies; i++) {
+            carried[i] = c->after[i];
+            carried[i].v = c->before[i].v;
+            carried[i].w = c->before[i].w;
+        }
+        c->coming = carried;
+        return PERP_OK;
     }
     if (!bounces || c->info->coordinates != PERP_COORDINATES_JOINT ||
         c->info->stepper == PERP_STEPPER_EVENT) {
@@ -296,6 +314,8 @@ static perp_status prepare_step(pp_recheck *c)
     state =
         (pp_state){.t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
     pp_frames(c->model, &state, c->before);
+    c->found = pp_check_at_end(c) ? c->after : c->before;
+    c->found_t = pp_check_at_end(c) ? c->now->t : c->t0;
     state.turn = (double *)(uintptr_t)c->turn0;
     state.drive = &c->drive;
     bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;

@@ -37,13 +37,17 @@ typedef struct pp_recheck {
     const double *nu;            // velocities after the step
     pp_frame *before, *after;    // bodies at both times
     const pp_frame *coming;      // before, with the velocities that bodies come to contacts with
-    pp_frame *acting;            // where the joints act: before, or the middle of the theta method
-    pp_kinematics kin;           // of the step
-    const double *start;         // velocities it starts from: nu0, or none when quasistatic
-    perp_wrench *impulse;        // bodies: of contacts and joints together, about their origins
-    double *spring;              // joints: impulse of the spring and the rotor on their coordinate
-    double *actuated;            // joints: impulse of their actuators, as the laws of these have it
-    double *missed;              // joints: by how much that may be off
+    pp_frame *
+        acting;  // where the joints act: before, the middle of the theta method, the end of the implicit step
+    const pp_frame *
+        found;  // where contacts, drives and surfaces are taken: before, or the end of the implicit step
+    double found_t;        // when [s]
+    pp_kinematics kin;     // of the step
+    const double *start;   // velocities it starts from: nu0, or none when quasistatic
+    perp_wrench *impulse;  // bodies: of contacts and joints together, about their origins
+    double *spring;        // joints: impulse of the spring and the rotor on their coordinate
+    double *actuated;      // joints: impulse of their actuators, as the laws of these have it
+    double *missed;        // joints: by how much that may be off
     double *input, *filter, *control;  // of the step: inputs, actuators
     pp_drive drive;                    // the same
     double *load;                      // bodies: sum of the sizes of impulses on them [N s]
@@ -79,7 +83,13 @@ static inline perp_twist pp_check_twist(const pp_body *body, const double *nu)
     return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-// The recording has every step: c->before is where the recorded contacts were found.
+// Contacts, joints and their directions are those where the step ends.                  theory (I1)
+static inline bool pp_check_at_end(const pp_recheck *c)
+{
+    return c->info->stepper == PERP_STEPPER_IMPLICIT;
+}
+
+// The recording has every step: c->found is where the recorded contacts were found.
 static inline bool pp_check_each_step(const pp_recheck *c)
 {
     return c->model && c->info->every == 1;
@@ -87,7 +97,7 @@ static inline bool pp_check_each_step(const pp_recheck *c)
 
 // Belts and driven bodies move what they touch: their speeds are scales.
 void pp_check_add_surface(pp_recheck *c, const perp_contact *contact);
-// Bodies where a recorded contact acts: before, or the middle of the theta method where it is found
+// Bodies where a recorded contact acts: as it was found, or the middle of the theta method where it is found
 // there.
 const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact);
 

@@ -20,15 +20,17 @@ perp_status pp_check_places(pp_recheck *c)
     if (status < 0) {
         return status;
     }
+    // of what a step may leave, the implicit one has a millionth: theory (K14)
+    double share = pp_check_at_end(c) ? 1e-6 : 1.0;
     for (int i = 0; i < gaps.count; i++) {
         const pp_contact *contact = &gaps.contact[i];
         pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
-                              pp_scale_overlap(m, contact->a, contact->b),
+                              share * pp_scale_overlap(m, contact->a, contact->b),
                               m->shape[contact->a].name, m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
         double limit, error = pp_judge_joint(m, &now, i, &limit);
-        pp_check_record_worst(c, PERP_CHECK_JOINT, error, limit, m->joint[i].name, "");
+        pp_check_record_worst(c, PERP_CHECK_JOINT, error, share * limit, m->joint[i].name, "");
     }
     return PERP_OK;
 }
@@ -53,8 +55,11 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
     // These schemes complement the gap at the end, gap/h + rate; the others the rate alone.
     //                                                                                   theory (P6)
     bool by_place = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
-                    c->info->stepper == PERP_STEPPER_QUASISTATIC;
+                    c->info->stepper == PERP_STEPPER_QUASISTATIC || pp_check_at_end(c);
     double h = c->last;
+    if (pp_check_at_end(c)) {  // the value is that of the end; its tangent taken back over the step
+        value -= h * rate;
+    }
     // A NaN counts as bouncing, and makes the result NaN.
     bool bounces = restitution != 0.0 && !(before >= -rest);
     // Whether the step would close the gap without an impact.
@@ -65,7 +70,7 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
         return c->info->impact == PERP_IMPACT_NEWTON ? rate - back : (double)NAN;
     }
     // An overlap is worked off over the whole step, of which this may be a part.         theory (P16)
-    double within = value < 0.0 && c->whole > h ? c->whole : h;
+    double within = value < 0.0 && c->whole > h && !pp_check_at_end(c) ? c->whole : h;
     return rate + (by_place ? value / within : 0.0);
 }
 
@@ -96,7 +101,7 @@ static double normal_push(const pp_recheck *c, const perp_contact *contact)
         double dv[PP_BODY_NV];
         pp_body_solve(body, &c->kin.mass[i], c->kin.loads.p_ext + body->at, dv);
         perp_twist change = pp_check_twist(body, dv);
-        perp_vec3 arm = pp_sub(contact->point_W, c->before[i].p);
+        perp_vec3 arm = pp_sub(contact->point_W, c->found[i].p);
         perp_vec3 at_point = pp_add(change.v_W, pp_cross(change.w_W, arm));
         push += (k == 0 ? -1.0 : 1.0) * pp_dot3(contact->normal_W, at_point);
     }

@@ -100,8 +100,8 @@ static void add_coordinate(const pp_recheck *c, int index, double scale, unit *u
 static void add_coupling(const pp_recheck *c, const pp_joint *joint, unit *u)
 {
     enum { MOST = 1 + 2 * PP_COUPLING_TERMS };
-    double x[MOST] = {c->t0}, along[MOST] = {0.0}, slope;
-    pp_poses at = {.t = c->t0, .body = c->acting, .turn = c->turn0};
+    double x[MOST] = {c->found_t}, along[MOST] = {0.0}, slope;
+    pp_poses at = {.t = c->found_t, .body = c->acting, .turn = c->turn0};
     const pp_expr *function = joint->velocity ? joint->velocity : joint->function;
     int first = joint->velocity ? 1 + joint->terms : 1;
     if (joint->site > 0) {
@@ -212,6 +212,14 @@ static double gear_impulse(const pp_recheck *c, int index, unit *u)
     return square > 0.0 ? dot(on_b, &state->impulse_b) / square : 0.0;
 }
 
+// What the turning of bodies may leave of a joint; for directions of the end, by the turns at either end.
+static double drift_of(const pp_recheck *c, const pp_joint *joint)
+{
+    double drift = pp_drift_joint(c->model, c->before, c->h, joint);
+    return pp_check_at_end(c) ? fmax(drift, pp_drift_joint(c->model, c->after, c->h, joint))
+                              : drift;
+}
+
 // Adds the wrenches on up to four bodies; returns the energy that closing an error of the gear may
 // give [J].
 static double add_gear(pp_recheck *c, int index)
@@ -225,11 +233,12 @@ static double add_gear(pp_recheck *c, int index)
         w->tau_W = pp_along(w->tau_W, p, u.on[k].tau_W);
     }
     pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    double drift = pp_drift_joint(c->model, c->before, c->h, gear);
+    double drift = drift_of(c, gear);
     // A coordinate that turns is an angle: drift over the arm.
     bool turns = pp_length(side(&u, gear->b)->f_W) == 0.0;
     drift /= turns ? pp_scale_arm(c->model, gear) : 1.0;
-    return fabs(p) * fmin(pp_joint_error(c->model, &before, index), drift) / c->h;
+    double open = pp_check_at_end(c) ? drift : pp_joint_error(c->model, &before, index);
+    return fabs(p) * fmin(open, drift) / c->h;
 }
 
 // The component of the recorded wrench along the coordinate; NaN where the joint's own equations also
@@ -276,7 +285,7 @@ static double within(const pp_recheck *c, int index, double *sign)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
-    pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    pp_poses at = {.t = c->found_t, .body = c->found, .turn = c->turn0};
     pp_row row;
     pp_joint_coordinate(c->model, &at, index, &row);
     double above = row.value - joint->lower, below = joint->upper - row.value;
@@ -317,8 +326,8 @@ double pp_check_add_joint(pp_recheck *c, int index)
     c->load[joint->b] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
     pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    double open = pp_joint_error(c->model, &before, index);
-    double drift = pp_drift_joint(c->model, c->before, c->h, joint);
+    double drift = drift_of(c, joint);
+    double open = pp_check_at_end(c) ? drift : pp_joint_error(c->model, &before, index);
     double turn = drift / pp_scale_arm(c->model, joint);
     return (vector_length(w->f_W) * fmin(open, drift) + vector_length(couple) * fmin(open, turn)) /
            c->h;
@@ -374,8 +383,8 @@ static void judge_drive(pp_recheck *c, int index)
 // Rate of a coupling's coordinate while its joints stand still, where the step starts.
 static double own_rate(const pp_recheck *c, const pp_joint *joint)
 {
-    double x[1 + PP_COUPLING_TERMS] = {c->t0}, along[1 + PP_COUPLING_TERMS] = {1.0}, rate;
-    pp_poses at = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    double x[1 + PP_COUPLING_TERMS] = {c->found_t}, along[1 + PP_COUPLING_TERMS] = {1.0}, rate;
+    pp_poses at = {.t = c->found_t, .body = c->found, .turn = c->turn0};
     if (!joint->function) {
         return 0.0;
     }

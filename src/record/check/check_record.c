@@ -47,7 +47,7 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
     pp_contact point[PP_POINTS_MAX];
     bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN && c->model->spatial;
     if (!theta || !pp_check_each_step(c) || contact->restitution != 0.0) {
-        return c->before;
+        return c->found;
     }
     // Which points a pair has depends on how far the step looked: margins are tried from small to
     // any.
@@ -63,7 +63,7 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
             }
         }
     }
-    return c->before;
+    return c->found;
 }
 
 // Friction lies in the plane of the scene; in space the tangent t is a unit vector across n.
@@ -77,7 +77,7 @@ static double frame_error(const pp_recheck *c, const perp_contact *recorded,
     double error = pp_check_worse(fabs(pp_dot3(t, n)), fabs(pp_dot3(t, t) - 1.0));
     // Where a rule gives the direction, it is the one nearest to that.
     int owner = c->model->shape[law->turned ? law->b : law->a].body;
-    perp_vec3 given = pp_rotate(&c->before[owner], law->tangent_A);
+    perp_vec3 given = pp_rotate(&c->found[owner], law->tangent_A);
     perp_vec3 flat = pp_along(given, -pp_dot3(given, n), n);
     bool known = pp_dot3(flat, flat) > 1e-6 * pp_dot3(given, given);
     return known ? pp_check_worse(error, apart3(t, pp_unit(flat, t))) : error;
@@ -102,8 +102,8 @@ static double error_within(const pp_recheck *c, const perp_contact *recorded, bo
 {
     pp_contact point[PP_POINTS_MAX];
     double least = PP_INF;
-    int count = pp_gap_pair(c->model, c->before, recorded->a.i, recorded->b.i, margin, point);
-    bool found = pp_check_acting(c, recorded) == c->before;  // else the point is known by now
+    int count = pp_gap_pair(c->model, c->found, recorded->a.i, recorded->b.i, margin, point);
+    bool found = pp_check_acting(c, recorded) == c->found;  // else the point is known by now
     for (int k = 0; k < count; k++) {
         double error = found ? place_error(recorded, &point[k])
                              : relative_difference(recorded->gap, point[k].gap);
@@ -136,12 +136,12 @@ static double point_error(const pp_recheck *c, const perp_contact *recorded)
     const perp_model *m = c->model;
     pp_contact point[PP_POINTS_MAX];
     perp_vec3 n = recorded->normal_W, x = recorded->point_W;
-    int count = pp_gap_pair(m, c->before, recorded->a.i, recorded->b.i, HUGE_VAL, point);
+    int count = pp_gap_pair(m, c->found, recorded->a.i, recorded->b.i, HUGE_VAL, point);
     perp_vec3 on_a = pp_along(x, -0.5 * recorded->gap, n),
               on_b = pp_along(x, 0.5 * recorded->gap, n);
     double size = fmax(1.0, pp_length(x));
-    double least = fabs(pp_shape_distance(m, c->before, recorded->a.i, on_a)) / size;
-    least = fmin(least, fabs(pp_shape_distance(m, c->before, recorded->b.i, on_b)) / size);
+    double least = fabs(pp_shape_distance(m, c->found, recorded->a.i, on_a)) / size;
+    least = fmin(least, fabs(pp_shape_distance(m, c->found, recorded->b.i, on_b)) / size);
     for (int k = 0; k < count; k++) {
         least = fmin(least, apart3(x, point[k].point));
     }
@@ -156,8 +156,8 @@ static double axis_error(const pp_recheck *c, const perp_contact *recorded)
     const perp_model *m = c->model;
     perp_vec3 n = recorded->normal_W, x = recorded->point_W;
     double half = 0.5 * recorded->gap, a[2], b[2], size = fmax(1.0, pp_length(x));
-    if (!pp_shape_extent(m, c->before, recorded->a.i, x, n, a) ||
-        !pp_shape_extent(m, c->before, recorded->b.i, x, n, b)) {
+    if (!pp_shape_extent(m, c->found, recorded->a.i, x, n, a) ||
+        !pp_shape_extent(m, c->found, recorded->b.i, x, n, b)) {
         return PP_INF;
     }
     // a[1] and b[0]: the farthest extent of a and the nearest of b along n, relative to x.
@@ -198,7 +198,7 @@ static double coefficient_error(const perp_contact *recorded, const pp_pair_rule
 static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, double *size)
 {
     perp_twist v = pp_check_velocity(c, body);
-    perp_vec3 arm = pp_sub(at, c->before[body].p);
+    perp_vec3 arm = pp_sub(at, c->found[body].p);
     *size += pp_length(v.v_W) + pp_length(v.w_W) * pp_length(arm);
     return pp_add(v.v_W, pp_cross(v.w_W, arm));
 }
@@ -259,7 +259,7 @@ static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
 static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
-    if (pp_check_acting(c, recorded) != c->before) {
+    if (pp_check_acting(c, recorded) != c->found) {
         return rates_at_end(c, recorded);
     }
     // t = (n_y, -n_x) in the plane.                                                     theory (P6)

@@ -104,13 +104,19 @@ static double motion_error(const pp_recheck *c, int b)
     return worst;
 }
 
+// In joint coordinates bodies move along arcs; velocities of the implicit step are those of the straight ways.
+static bool moves_along_joints(const pp_recheck *c)
+{
+    return c->info->coordinates == PERP_COORDINATES_JOINT && !pp_check_at_end(c);
+}
+
 // The schemes of first order turn bodies with one velocity a step, at the cost of angular momentum
 // where the moments of inertia differ: by a tenth at most.                             theory (K11)
 static void judge_spin(pp_recheck *c, int b)
 {
     bool first = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
-                 c->info->stepper == PERP_STEPPER_ANITESCU_POTRA;
-    if (c->model && first && c->info->coordinates != PERP_COORDINATES_JOINT) {
+                 c->info->stepper == PERP_STEPPER_ANITESCU_POTRA || pp_check_at_end(c);
+    if (c->model && first && !moves_along_joints(c)) {
         double lost =
             pp_angular_momentum_lost(&c->model->body[b], &c->before[b], &c->after[b], c->h);
         double arm = arm_of(c, b);
@@ -124,7 +130,7 @@ static void judge_spin(pp_recheck *c, int b)
 perp_status pp_check_motion(pp_recheck *c)
 {
     int bodies = c->info->bodies;
-    bool arcs = c->info->coordinates == PERP_COORDINATES_JOINT;
+    bool arcs = moves_along_joints(c);
     if (arcs && !c->model) {
         return PERP_OK;
     }
@@ -170,11 +176,11 @@ double pp_check_power(const perp_wrench *w, const perp_twist *v)
     return pp_dot3(w->f_W, v->v_W) + pp_dot3(w->tau_W, v->w_W);
 }
 
-// A driven body has the velocity it is given at the start of the step.
+// A driven body has the velocity it is given at the start of the step, or where the implicit step ends.
 perp_twist pp_check_velocity(const pp_recheck *c, int body)
 {
     const pp_body *of = &c->model->body[body];
-    const pp_frame *f = &c->before[body];
+    const pp_frame *f = &c->found[body];
     return of->nv == 0 ? (perp_twist){f->v, f->w} : pp_check_twist(of, c->nu + of->at);
 }
 
@@ -188,14 +194,14 @@ static double value_at(const pp_expr *expr, double t)
 static perp_vec3 surface_of(const pp_recheck *c, int index, perp_vec3 point, perp_vec3 along)
 {
     const pp_shape *s = &c->model->shape[index];
-    const pp_frame *f = &c->before[s->body];
+    const pp_frame *f = &c->found[s->body];
     if (!c->model->spatial) {
-        return pp_scale(value_at(s->surface_speed, c->t0), along);
+        return pp_scale(value_at(s->surface_speed, c->found_t), along);
     }
-    perp_vec3 v = {value_at(s->surface[0], c->t0), value_at(s->surface[1], c->t0),
-                   value_at(s->surface[2], c->t0)};
+    perp_vec3 v = {value_at(s->surface[0], c->found_t), value_at(s->surface[1], c->found_t),
+                   value_at(s->surface[2], c->found_t)};
     perp_vec3 arm = pp_mul_t(&s->X_BS.R, pp_sub(pp_mul_t(&f->R, pp_sub(point, f->p)), s->X_BS.p));
-    double spin = value_at(s->surface[3], c->t0);
+    double spin = value_at(s->surface[3], c->found_t);
     v = pp_add(v, pp_vec(-spin * arm.y, spin * arm.x, 0.0));
     return pp_rotate(f, pp_mul(&s->X_BS.R, v));
 }
@@ -244,6 +250,15 @@ static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
     // What pushing an overlap apart may give: p_n times the overlap over h, as far as the overlap
     // is a drift of the scheme.                                                  theory (K5), (P13)
     double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
+    if (pp_check_at_end(
+            c)) {  // rates at the end have of second order what is no motion of the gap: theory (I7)
+        double speed = fabs(contact->rate_n) + pp_length(contact->slip_W);
+        drift =
+            pp_drift_contact_end(m, c->before, c->after, c->h, contact->a.i, contact->b.i, speed);
+        double lifted = fmin(fmax(0.0, c->h * contact->rate_n), drift);
+        double slid = fmin(c->h * pp_length(contact->hold_W), drift);
+        return (fmax(0.0, contact->pn) * lifted + pp_length(contact->pf_W) * slid) / c->h;
+    }
     return fmax(0.0, contact->pn) * fmin(fmax(0.0, -contact->gap), drift) / c->h;
 }
 
@@ -271,13 +286,18 @@ static perp_status add_springs(pp_recheck *c, double *left)
     // Directions are those where joints act: in the middle of a step of the theta method.
     pp_poses middle = c->kin.poses;
     const pp_poses *joints = &c->kin.poses;
-    if (c->acting != c->before) {
+    pp_kinematics kin = c->kin;
+    if (pp_check_at_end(c)) {  // or where the implicit step ends
+        scheme.start = &c->kin.poses;
+        kin.poses.t = c->now->t;
+        kin.poses.body = c->after;
+        joints = &kin.poses;
+    } else if (c->acting != c->before) {
         middle.t += 0.5 * c->h;
         middle.body = c->acting;
         joints = &middle;
     }
-    perp_status status =
-        pp_rows_run(&rows, c->model, &c->kin, joints, &none, scheme, NULL, c->arena);
+    perp_status status = pp_rows_run(&rows, c->model, &kin, joints, &none, scheme, NULL, c->arena);
     if (status < 0) {
         return status;
     }

@@ -124,6 +124,11 @@ static const pp_field scene_fields[] = {
      .kind = PP_FIELD_COUNT,
      .offset = AT(pp_settings, sim.max_iterations)},
     {.key = "max_work", .kind = PP_FIELD_NONNEGATIVE, .offset = AT(pp_settings, sim.max_work)},
+    // Estimated error of the motion per second; 0: not estimated.
+    {.key = "accuracy",
+     .kind = PP_FIELD_NONNEGATIVE,
+     .offset = AT(pp_settings, sim.accuracy),
+     .unit = "m/s"},
     // Integration between events (event).
     {.key = "eps",
      .kind = PP_FIELD_POSITIVE,

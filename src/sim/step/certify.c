@@ -13,8 +13,8 @@ static const double WORTHLESS = 1e6;
 perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *part)
 {
     const pp_step *s = &sim->step;
-    bool quasistatic = sim->def.stepper == PERP_STEPPER_QUASISTATIC;
-    perp_status found = pp_sim_find_end(sim);
+    bool quasistatic = sim->def.stepper == PERP_STEPPER_QUASISTATIC, at_end = s->at_end;
+    perp_status found = at_end ? PERP_OK : pp_sim_find_end(sim);
     *part = found < 0 ? h : pp_sim_divide_end(sim, h);
     if (found < 0 || *part < h) {
         return found;
@@ -22,34 +22,36 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
     // for itself. end, gaps_end: where the step ended, found anew.
     pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
-    pp_step_evidence e = {.model = sim->model,
-                          .kin = &s->kin,
-                          .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
-                          .middle = s->middle.body,
-                          .gaps = &acting,
-                          .rows = &s->row,
-                          .nu_old = nu,
-                          .nu = s->answer.nu,
-                          .pb = s->answer.pb,
-                          .pm = s->answer.pm,
-                          .pn = s->answer.pn,
-                          .pt = s->answer.pt,
-                          .end = &s->end,
-                          .team = &sim->team,
-                          .gaps_end = &sim->contact_cache.gaps,
-                          .polygons = s->answer.form != PERP_FORM_CONE,
-                          .impact = s->answer.impact,
-                          .stepper = sim->def.stepper,
-                          .rotation = sim->def.rotation,
-                          .gyroscopic = sim->def.gyroscopic,
-                          .whole = sim->whole,
-                          .rates = sim->unfit,
-                          .exact = pp_sim_has_exact_positions(sim),
-                          .along_joints = sim->tree != NULL,
-                          .theta = pp_sim_theta(sim),
-                          .inertia = quasistatic ? PP_QUASISTATIC_MASS : 1.0,
-                          .slack = pp_slack_of(sim->def.tolerance),
-                          .applied = sim->applied};
+    pp_step_evidence e = {
+        .model = sim->model,
+        .kin = &s->kin,
+        .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
+        .middle = s->middle.body,
+        .gaps = &acting,
+        .rows = &s->row,
+        .nu_old = nu,
+        .nu = s->answer.nu,
+        .pb = s->answer.pb,
+        .pm = s->answer.pm,
+        .pn = s->answer.pn,
+        .pt = s->answer.pt,
+        .end = &s->end,
+        .team = &sim->team,
+        .gaps_end = &sim->contact_cache.gaps,
+        .polygons = s->answer.form != PERP_FORM_CONE,
+        .impact = s->answer.impact,
+        .stepper = sim->def.stepper,
+        // in joint coordinates the implicit step has the velocities of the ways to its end
+        .rotation = at_end && sim->tree ? PERP_ROTATION_EXPONENTIAL : sim->def.rotation,
+        .gyroscopic = sim->def.gyroscopic,
+        .whole = sim->whole,
+        .rates = sim->unfit,
+        .exact = pp_sim_has_exact_positions(sim),
+        .along_joints = sim->tree != NULL && !at_end,
+        .theta = pp_sim_theta(sim),
+        .inertia = quasistatic ? PP_QUASISTATIC_MASS : 1.0,
+        .slack = pp_slack_of(sim->def.tolerance),
+        .applied = sim->applied};
     perp_status status =
         pp_certify(&sim->info.certificate, &sim->info.energy, &e, &sim->def.limits, sim->arena);
     perp_certificate *c = &sim->info.certificate;

@@ -29,6 +29,7 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     pp_step *s = &sim->step;
     pp_contact_cache *found = &sim->contact_cache;
     double reach = reach_of(sim, &s->kin);
+    s->reach = reach;
     bool known = found->valid && found->reach == reach;
     perp_status status = PERP_OK;
     if (known) {
@@ -41,7 +42,8 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     if (status < 0) {
         return status;
     }
-    bool exact = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
+    bool exact = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                 sim->def.stepper == PERP_STEPPER_IMPLICIT;
     status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
     if (status < 0) {
         return status;
@@ -52,6 +54,7 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
 
 // Contacts where the step ends, found anew for the certificate, as far as the next step will look.
 // The arena of the start's contacts stays: the report reads them.
+// Rounds of the implicit step look as far as its start did where something bounces: it may be that far from what it struck.
 perp_status pp_sim_find_end(perp_sim *sim)
 {
     pp_contact_cache *found = &sim->contact_cache;
@@ -64,6 +67,9 @@ perp_status pp_sim_find_end(perp_sim *sim)
     pp_arena_reset(arena);
     found->current = 1 - found->current;
     found->reach = reach_of(sim, &at);
+    if (sim->step.last && sim->step.bounces) {
+        found->reach = fmax(found->reach, sim->step.reach);
+    }
     pp_gap_search search = {.margin = found->reach, .team = &sim->team};
     perp_status status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search, arena);
     pp_sim_charge(sim, stage);

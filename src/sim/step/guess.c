@@ -125,6 +125,10 @@ size_t pp_sim_limit_place(const pp_rows *rows, int i)
 const double *pp_sim_guess(perp_sim *sim)
 {
     const pp_rows *rows = &sim->step.row;
+    if (sim->step.last) {  // a round of the implicit step starts from the one before
+        sim->info.effort.warm_started = rows->nc;
+        return pp_sim_guess_round(sim);
+    }
     double *guess =
         PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt + (size_t)rows->nm);
     bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc), any = false;

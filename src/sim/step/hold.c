@@ -21,7 +21,9 @@
 static bool may_hold(const perp_sim *sim)
 {
     bool middle = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN && sim->model->spatial;
-    return sim->def.stepper != PERP_STEPPER_QUASISTATIC && !middle &&
+    // the implicit step measures slip by what moved
+    return sim->def.stepper != PERP_STEPPER_QUASISTATIC &&
+           sim->def.stepper != PERP_STEPPER_IMPLICIT && !middle &&
            (sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE || sim->step.row.nb == 0);
 }
 

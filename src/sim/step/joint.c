@@ -218,6 +218,30 @@ perp_status pp_sim_coordinates(perp_sim *sim)
     return pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
 }
 
+// nu' = S dq + nu, and the coordinates where nu leads: dq moves on from there.
+perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu)
+{
+    pp_step *s = &sim->step;
+    const pp_tree *tree = sim->tree;
+    double lost, lost_rate;
+    double *q = PP_ARRAY(sim->arena, double, tree->nq),
+           *qd = PP_ARRAY(sim->arena, double, tree->nv);
+    if (!q || !qd) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_tree_from_frames(tree, s->end.t, s->end.body, sim->next.turn, q, qd, &lost, &lost_rate);
+    perp_status status = pp_tree_run(&s->tree, tree, s->end.t, q, qd, sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    s->tree.mass = s->kin.mass;
+    status = pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
+    if (status >= 0) {
+        memcpy(s->in.nu_0, nu, (size_t)sim->model->nv * sizeof *nu);
+    }
+    return status;
+}
+
 // q of the tree after h with rates qd from the answer's nu, and the bodies there.
 perp_status pp_sim_move(perp_sim *sim, double h)
 {
@@ -257,9 +281,7 @@ perp_status pp_sim_project_to_tree(perp_sim *sim)
     return PERP_OK;
 }
 
-// Velocity of the straight way of one body from one place to another in time h; a turn is about a
-// fixed axis.
-static void chord(const pp_body *b, const double *from, const double *to, double h, double *nu)
+void pp_sim_chord(const pp_body *b, const double *from, const double *to, double h, double *nu)
 {
     int moved = b->kind == PERP_BODY_SPATIAL ? 3 : b->nv;
     for (int k = 0; k < moved; k++) {
@@ -287,7 +309,7 @@ double pp_sim_curve_path(perp_sim *sim, double h, double *way)
             continue;
         }
         // the mean velocity of the way that the body took along the coordinates
-        chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way + b->at);
+        pp_sim_chord(b, sim->now.q + b->at_q, sim->next.q + b->at_q, h, way + b->at);
         for (int k = 0; k < b->nv; k++) {
             double off = way[b->at + k] - nu[b->at + k];
             in->nu_0[b->at + k] += off;

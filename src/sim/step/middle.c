@@ -290,5 +290,8 @@ perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
         }
     }
     pp_sim_record_midpoint_error(sim, off, size);
+    if (sim->def.stepper == PERP_STEPPER_IMPLICIT && status >= 0) {
+        return pp_sim_solve_implicit(sim, nu, h);
+    }
     return status;
 }

@@ -235,6 +235,46 @@ static perp_status take_parts(perp_sim *sim, double first, const part_start *fro
     return worst;
 }
 
+// One part of a length that was chosen, in parts of its own only where it has to be; the shadow follows.
+static perp_status take_length(perp_sim *sim, double length, const part_start *from,
+                               perp_step_info *info, perp_status *worst)
+{
+    part_start piece = *from;
+    piece.end = fmin(sim->now.t + length, from->end);
+    // what is left below this would be a part of rounding
+    if (from->end - piece.end < 1e-9 * length) {
+        piece.end = from->end;
+    }
+    length = piece.end - sim->now.t;
+    perp_status status = pp_sim_shadow_follow(sim, length);
+    if (status < 0) {
+        return status;
+    }
+    status = take_parts(sim, length, &piece, info);
+    *worst = status > *worst ? status : *worst;
+    return status;
+}
+
+// The step in halves of parts that are accurate enough.                                 theory (I8)
+static perp_status take_accurate_parts(perp_sim *sim, const part_start *from, perp_step_info *info)
+{
+    perp_status worst = PERP_OK, status = pp_sim_shadow_begin(sim);
+    double shortest = 1e-12 * sim->whole, half;
+    while (from->end - sim->now.t > shortest) {
+        if (status < 0) {
+            return status;
+        }
+        status = pp_sim_choose_half(sim, from->end - sim->now.t, &half);
+        for (int k = 0; k < 2; k++) {
+            if (status < 0) {
+                return status;
+            }
+            status = take_length(sim, half, from, info, &worst);
+        }
+    }
+    return status < 0 ? status : worst;
+}
+
 // Appends the number of parts to the remark of the step.
 static void note_parts(perp_sim *sim)
 {
@@ -264,7 +304,8 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
     add_seconds(&info, &sim->info);  // of the attempt in one
     perp_status status = prepare_part(sim, h, &from);
     if (status >= 0) {
-        status = take_parts(sim, first, &from, &info);
+        status = sim->accurate.twin ? take_accurate_parts(sim, &from, &info)
+                                    : take_parts(sim, first, &from, &info);
     }
     if (status < 0) {
         // Back to the start of the step. Restoring writes its own error and info: those of the failure stay.
@@ -272,6 +313,9 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
         perp_step_info failed = sim->info;
         if (from.state && perp_sim_state_restore(sim, from.state, from.size) < 0) {
             status = PERP_ERR_MEMORY;
+        }
+        if (sim->accurate.twin) {
+            pp_sim_shadow_end(sim, false);
         }
         sim->error = error;
         sim->info = failed;
@@ -294,6 +338,10 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
     sim->info.parts = sim->parts.count;
     sim->parts.done = true;
     sim->step.solved = true;
-    note_parts(sim);
+    if (sim->accurate.twin) {
+        pp_sim_shadow_end(sim, true);
+    } else {
+        note_parts(sim);
+    }
     return status;
 }

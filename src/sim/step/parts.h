@@ -17,12 +17,19 @@ perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h);
 // Where the step has to be divided, seen before and after it is solved, and at its end; h: nowhere.
 double pp_sim_divide_before(perp_sim *sim, double h);
 double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved);
+double pp_sim_divide_unsettled(perp_sim *sim, double h);
 double pp_sim_divide_end(perp_sim *sim, double h);
 double pp_sim_divide_judged(perp_sim *sim, double h);  // by its certificate
 perp_status pp_sim_step_without_restitution(
     perp_sim *sim);  // no restitution, where there were too many impacts
 // Less restitution, where that of the contacts would create energy; a remark says so.
 perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h);
+// Accuracy (accurate.c): half of the longest part of at most `left` that is accurate enough. The shadow: where the step begins,
+// after a part of it, and at its end, which gives the errors of the step; done false: it failed.   theory (I8)
+perp_status pp_sim_choose_half(perp_sim *sim, double left, double *half);
+perp_status pp_sim_shadow_begin(perp_sim *sim);
+perp_status pp_sim_shadow_follow(perp_sim *sim, double length);
+void pp_sim_shadow_end(perp_sim *sim, bool done);
 // The whole step; on failure the state is what it was.
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);
 

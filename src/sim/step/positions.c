@@ -264,7 +264,8 @@ static void note_jumps(perp_sim *sim, double h)
 
 perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h)
 {
-    perp_status status = pp_sim_solve_positions_bodies(sim, nu, h);
+    // the implicit step has found its end
+    perp_status status = sim->step.at_end ? PERP_OK : pp_sim_solve_positions_bodies(sim, nu, h);
     if (status < 0) {
         return status;
     }

@@ -8,7 +8,7 @@
 
 // What the rows depend on of the sim's options. whole: biases work off overlaps by the length of
 // the whole step, also in its parts.
-static pp_scheme scheme_of(const perp_sim *sim)
+pp_scheme pp_sim_scheme(const perp_sim *sim)
 {
     return (pp_scheme){.stepper = sim->def.stepper,
                        .friction = sim->def.friction,
@@ -92,7 +92,7 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
     pp_step *s = &sim->step;
     const perp_model *m = sim->model;
     bool moves = m->joints > 0 || (m->spatial && s->gap.count > 0);
-    pp_scheme scheme = scheme_of(sim);
+    pp_scheme scheme = pp_sim_scheme(sim);
     perp_status found = find_drifts(sim, h, &scheme.drift);
     int undefined = pp_sim_undefined_coupling(m, &s->kin.poses);
     if (undefined >= 0) {

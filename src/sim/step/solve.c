@@ -210,6 +210,12 @@ bool pp_sim_solve_change(perp_sim *sim, double *change)
 
 perp_status pp_sim_solve_again(perp_sim *sim, const double *nu, double h)
 {
+    if (sim->step.at_end) {  // from the start again, as at first
+        sim->step.gap = sim->step.gap_l;
+        sim->step.acted = NULL;
+        sim->step.middle = (pp_poses){0};
+        sim->step.at_end = false;
+    }
     perp_status status = pp_sim_find_rows(sim, sim->now.nu, h);
     return status < 0 ? status : pp_sim_solve_middle(sim, nu, h);
 }
@@ -228,6 +234,10 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
         pp_rows_cross_far_limit(sim->model, &sim->step.row, sim->step.answer.nu, h)) {
         sim->step.limits = true;  // the guess of which limits are out of reach was wrong
         status = pp_sim_solve_again(sim, nu, h);
+    }
+    *part = pp_is_final(status) ? h : pp_sim_divide_unsettled(sim, h);
+    if (*part < h) {
+        return PERP_OK;
     }
     *part = pp_sim_divide_after(sim, h, status);
     if (*part < h) {

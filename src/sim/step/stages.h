@@ -40,6 +40,11 @@ void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size);
 perp_status pp_sim_solve(perp_sim *sim, const double *nu);
 // The answer, with the middle of the step where it leads (middle.c).
 perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h);
+// The same for the implicit step: from the answer of its linear rows to one whose rows hold where it ends (implicit.c).
+perp_status pp_sim_solve_implicit(perp_sim *sim, const double *nu, double h);
+double *pp_sim_guess_round(const perp_sim *sim);
+// What the rows depend on of the sim's options.
+pp_scheme pp_sim_scheme(const perp_sim *sim);
 // pp_solve_change of the step.
 bool pp_sim_solve_change(perp_sim *sim, double *change);
 // Of the scheme: places move by (1 - theta) nu_old + theta nu.
@@ -64,6 +69,10 @@ perp_status pp_sim_project(perp_sim *sim);
 int pp_sim_farthest(const perp_sim *sim, const pp_frame *to);
 // The step's tree, and the coordinates its problem is written in.
 perp_status pp_sim_coordinates(perp_sim *sim);
+// The same where the step ends, as changes of the velocities nu that lead there.          theory (I6)
+perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu);
+// Velocity of the straight way of one body from q to another in time h; a turn is about a fixed axis.
+void pp_sim_chord(const pp_body *b, const double *from, const double *to, double h, double *nu);
 // Bodies of the end of the step on the tree again, after they were moved one by one.
 perp_status pp_sim_project_to_tree(perp_sim *sim);
 // Places after h with the velocities of the answer, moved along the coordinates of the tree.

@@ -127,7 +127,7 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     // The arena is reset at the start and not at the end: rows, contacts and the problem of the
     // last step stay readable until the next one, also after a failure.
     pp_arena_reset(sim->arena);
-    *s = (pp_step){0};
+    *s = (pp_step){.restitution_share = 1.0};
     sim->info = (perp_step_info){.parts = 1};
     if (sim->def.stepper == PERP_STEPPER_EVENT) {
         sim->info.status = status = pp_sim_event_step(sim, h);
@@ -166,6 +166,10 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 static perp_status step_with_inputs(perp_sim *sim, double h)
 {
     double part = h;
+    if (sim->accurate.twin) {
+        sim->info = (perp_step_info){0};
+        return pp_sim_step_in_parts(sim, h, h);
+    }
     perp_status status = pp_sim_attempt(sim, h, &part);
     if (status >= 0 && part < h) {
         return pp_sim_step_in_parts(sim, h, part);
@@ -207,7 +211,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     pp_sim_clear_parts(sim);
     sim->parts.count = 0;
     sim->parts.judged_h = 0.0;
-    sim->whole = h;
+    sim->whole = fmax(h, sim->accurate.whole);
     sim->worked = 0.0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
