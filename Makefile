@@ -16,8 +16,8 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs pictures python install clean asan coverage check-install fuzz truth \
-        deps-docs deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
+        deps-docs deps-wasm deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
 	@echo 'make demo      build perp, run scenes and examples, draw pictures into build/demo'
@@ -33,6 +33,8 @@ help:
 	@echo 'make docs      the documentation as static HTML in build/docs, links checked'
 	@echo 'make pictures  pictures and films of README.md and docs/, from runs'
 	@echo 'make format    rewrite the sources with clang-format'
+	@echo 'make wasm      perp in WebAssembly: a package for Node.js in build/wasm/package (test-wasm: and its tests)'
+	@echo 'make site      one static site in build/site: the book, the gallery and the playground'
 	@echo 'make python    build the Python package as a wheel in build/python, for pip install --no-index'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured; PYTHON=yes: also the Python package)'
 	@echo 'make clean     remove build/'
@@ -62,6 +64,8 @@ deps-test:
 	@tools/install_deps build viewer python test
 deps-browser:
 	@tools/install_deps build viewer python test browser
+deps-wasm:
+	@tools/install_deps build viewer wasm
 deps-lint:
 	@tools/install_deps build viewer python test lint
 deps-python:
@@ -135,6 +139,36 @@ python: deps-python
 	@cmake --build build/wheel --parallel $(JOBS) --target perp_wheel
 	@mkdir -p build/python && rm -f build/python/*.whl && cp build/wheel/python/*.whl build/python/
 	@echo "pip install --no-index --no-deps $$(ls build/python/*.whl)"
+
+# clang and wasi-libc; sources of the libraries come from Debian's source packages, into the build folder.
+build/wasm/.configured: wasm/CMakeLists.txt wasm/toolchain.cmake wasm/fetch
+	@wasm/fetch build/wasm/sources
+	@cmake --fresh -S wasm -B build/wasm $$(command -v ninja >/dev/null && echo -G Ninja) \
+	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/wasm/toolchain.cmake --log-level=WARNING
+	@touch $@
+
+wasm: deps-wasm
+	@$(MAKE) --no-print-directory build/wasm/.configured
+	@cmake --build build/wasm --parallel $(JOBS)
+
+# The tests that need both builds; ctest alone skips them where build/wasm is missing.
+test-wasm: deps-browser wasm
+	@$(MAKE) --no-print-directory build-release
+	@$(MAKE) --no-print-directory playground
+	@ctest --test-dir build/release --output-on-failure -R '^(wasm|playground)/'
+
+# The playground as plain files in build/site/playground: packages from npm, into the build folder.
+build/playground/installed: playground/package.json playground/package-lock.json
+	@mkdir -p build/playground && cp playground/package.json playground/package-lock.json playground/.npmrc build/playground/
+	@viewer/fetch npm build/playground ON --omit=dev
+
+playground: wasm
+	@$(MAKE) --no-print-directory build/release/.configured build/playground/installed
+	@cmake --build build/release --parallel $(JOBS) --target perp_viewer_page
+	@node playground/build.mjs build/playground/site build/playground/node_modules build/wasm/perp_page.wasm build/release/viewer/page.html
+
+site: deps-docs playground
+	@tools/make_docs build/site build/playground/site
 
 # The package goes where Debian's python3 looks for packages below this prefix; elsewhere set PYTHON_DIR.
 PYTHON     ?= no

@@ -66,6 +66,7 @@ typedef struct live_sim {
     char work[2100];    // directory of the current recording; "": none
     char message[512];  // shown by the page
     double recorded_from;
+    double record_most;  // size limit of an unsaved recording [doubles]
     int saved;
     int64_t steps;
     uint32_t generation;            // pages discard their frames when it changes
@@ -92,6 +93,9 @@ void live_sim_close(live_sim *live);
 char *live_sim_page(live_sim *live, size_t *size);
 // Runs until live_board_over, or a signal.
 void live_sim_run(live_sim *live);
+// One turn of live_sim_run: steps that are due, and a frame; false: nothing was to be done. clock: real time up to which
+// was stepped, from live_seconds at first.
+bool live_sim_turn(live_sim *live, double *clock);
 bool live_sim_publish(live_sim *live);
 bool live_sim_tell(live_sim *live);
 // Executes a command of a page (JSON).

@@ -10,7 +10,6 @@
 #include <string.h>
 
 static const double FRAME = 1.0 / 60.0;  // interval between frames [s]
-static const double RECORD_MOST = 1e9;   // size limit of an unsaved recording [doubles]
 
 // ── Stepping ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -64,7 +63,7 @@ static void keep(live_sim *live)
     }
     perp_sim_state_size(live->sim, &nq, &nv);
     double frames = (double)perp_record_summary(live->record).frames;
-    if (frames * (nq + nv + 40.0) > RECORD_MOST) {
+    if (frames * (nq + nv + 40.0) > live->record_most) {
         live->full = true;
     } else if (perp_record_step(live->record, live->sim) < 0) {
         snprintf(live->message, sizeof live->message, "recording stopped: %s",
@@ -259,12 +258,30 @@ static void advance(live_sim *live, double *clock)
         step(live);
     }
     double lag = until - perp_sim_time(live->sim);
-    if (lag > 0.0 && lag < 0.1 * live->speed) {
+    if (lag < 0.1 * live->speed) {  // also ahead of the clock, by at most half a step
         *clock -= lag / live->speed;
     }
     double real = fmax(live_seconds() - began, due / live->speed);
     double reached = real > 0.0 ? (perp_sim_time(live->sim) - from) / real : live->speed;
     live->rate = 0.9 * live->rate + 0.1 * reached;
+}
+
+bool live_sim_turn(live_sim *live, double *clock)
+{
+    bool busy = live->running || live->pending > 0;
+    if (live->running) {
+        advance(live, clock);
+    } else {
+        *clock = live_seconds();
+        live->rate = 0.0;
+        for (; live->pending > 0; live->pending--) {
+            step(live);
+        }
+    }
+    if (busy) {
+        (void)!live_sim_publish(live);
+    }
+    return busy;
 }
 
 void live_sim_run(live_sim *live)
@@ -278,19 +295,8 @@ void live_sim_run(live_sim *live)
             live_sim_obey(live, command);
             wait = 0.0;
         }
-        busy = live->running || live->pending > 0;
-        if (live->running) {
-            advance(live, &clock);
-        } else {
-            clock = live_seconds();
-            live->rate = 0.0;
-            for (; live->pending > 0; live->pending--) {
-                step(live);
-            }
-        }
-        if (busy) {
+        if (live_sim_turn(live, &clock)) {
             shown = live_seconds();
-            (void)!live_sim_publish(live);
         }
     }
 }
@@ -308,8 +314,12 @@ cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_o
                        const volatile sig_atomic_t *interrupted)
 {
     perp_error error = {0};
-    *live = (live_sim){
-        .mu = -1.0, .speed = 1.0, .board = board, .interrupted = interrupted, .drag = {.body = -1}};
+    *live = (live_sim){.mu = -1.0,
+                       .speed = 1.0,
+                       .record_most = 1e9,
+                       .board = board,
+                       .interrupted = interrupted,
+                       .drag = {.body = -1}};
     live->env = (perp_env){.stop = is_interrupted, .user = &live->interrupted};
     live->since = live->worst = (perp_certificate){.passed = true};
     cli_exit code = cli_scene_open(path, reading, &live->scene);

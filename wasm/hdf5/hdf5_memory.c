@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANK = 3, FIRST_ID = 64 };
 
@@ -110,6 +111,22 @@ static void empty_file(memory_file *file)
     }
 }
 
+// Files whose text was removed from their path, and that nobody has open, are forgotten.
+static void forget_removed(void)
+{
+    for (memory_file **at = &files; *at;) {
+        memory_file *file = *at;
+        if (file->open > 0 || access(file->path, F_OK) == 0) {
+            at = &file->next;
+            continue;
+        }
+        *at = file->next;
+        empty_file(file);
+        free(file->path);
+        free(file);
+    }
+}
+
 static bool leave_mark(const char *path)
 {
     FILE *mark = fopen(path, "w");
@@ -120,9 +137,10 @@ static bool leave_mark(const char *path)
     return fclose(mark) == 0;
 }
 
-hid_t H5Fcreate(const char *path, unsigned flags, hid_t create, hid_t access)
+hid_t H5Fcreate(const char *path, unsigned flags, hid_t create, hid_t list)
 {
-    (void)flags, (void)create, (void)access;
+    (void)flags, (void)create, (void)list;
+    forget_removed();
     memory_file *file = find_file(path);
     if (!leave_mark(path) || (file && file->open > 0)) {
         return H5I_INVALID_HID;

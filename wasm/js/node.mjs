@@ -1,35 +1,31 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a command in WebAssembly under Node.js: files by WASI, which Node.js has itself.
+// Runs a command in WebAssembly under Node.js.
 import { readFile } from "node:fs/promises";
 import { host } from "./host.mjs";
-
-// Node.js calls its WASI experimental; that is no news for users of perp.
-const warn = process.emitWarning;
-process.emitWarning = (warning, ...rest) => {
-  if (!/WASI/.test(String(warning))) warn.call(process, warning, ...rest);
-};
+import { NodeWasi } from "./node_wasi.mjs";
+import { Exit } from "./wasi.mjs";
 
 /**
- * The exit code of the command in `file`. Folders: names inside, paths outside; without them the whole file system is
- * seen, as natively.
+ * The exit code of the command in `file`. root: the folder that is "/" for it; without one the file system is seen as
+ * natively, and relative paths are those of this process.
  * @param {string | URL} file
  * @param {string[]} args
- * @param {Record<string, string>} [folders]
+ * @param {string} [root]
  */
-export async function runCommand(file, args, folders) {
-  const { WASI } = await import("node:wasi");
-  const wasi = new WASI({
-    version: "preview1",
-    args,
-    env: { ...process.env, PWD: process.cwd() },
-    preopens: folders ?? { "/": "/" },
-    returnOnExit: true,
-  });
+export async function runCommand(file, args, root) {
+  const wasi = new NodeWasi(args, { ...process.env, PWD: root ? "/" : process.cwd() }, root ?? "/");
   const own = host();
   const module = await WebAssembly.compile(await readFile(file));
-  const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport, perp: own.imports });
+  const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.imports, perp: own.imports });
+  wasi.connect(instance);
   own.connect(instance);
-  return wasi.start(instance);
+  try {
+    /** @type {any} */ (instance.exports)._start();
+  } catch (e) {
+    if (!(e instanceof Exit)) throw e;
+    return e.code;
+  }
+  return 0;
 }

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulation of the playground, in a Worker of its own: the page stays alive whatever a scene does, and can end it.
+//
+// Messages to it: {module}, then {open, sets}, {command}, {explain}, {finish, page}, {ping}. From it: {ready}, {opened} or
+// {error}, {frame}, {status}, {explained}, {finished}, {state}, {pong}.
+import { Perp, SceneError, load } from "../../wasm/js/perp.mjs";
+
+const FRAME = 1000 / 60; // [ms] between frames
+const IDLE = 40; // the same while nothing moves
+
+/** @type {Perp | null} */
+let perp = null;
+let open = false;
+let timer = 0;
+let texts = "";
+
+const tell = (message, transfer = []) => /** @type {any} */ (self).postMessage(message, transfer);
+const trouble = (e) => ({ text: e.message, line: e instanceof SceneError ? e.line : 0, column: e instanceof SceneError ? e.column : 0 });
+
+// What is left when WebAssembly itself ends: memory is out, or a defect.
+function broken(e) {
+  open = false;
+  tell({ broken: `the simulation ended: ${e.message}` });
+}
+
+function turn() {
+  clearTimeout(timer);
+  if (!open || !perp) return;
+  let busy = 0;
+  const began = performance.now();
+  try {
+    busy = perp.x.js_live_turn();
+  } catch (e) {
+    return broken(e);
+  }
+  timer = /** @type {any} */ (setTimeout(turn, busy ? Math.max(0, FRAME - (performance.now() - began)) : IDLE));
+}
+
+const actions = {
+  async module({ module }) {
+    perp = await load(module, {
+      frame: (bytes) => tell({ frame: bytes.buffer }, [bytes.buffer]),
+      status: (text) => tell({ status: JSON.parse(text) }),
+      print: (text) => (texts = (texts + text).slice(-4000)),
+    });
+    tell({ ready: perp.version });
+  },
+  open({ open: text, sets }) {
+    open = false;
+    clearTimeout(timer);
+    texts = "";
+    const code = perp.with(["scene", text, Perp.sets(sets)], perp.x.js_live_open);
+    if (code !== 0) {
+      const e = perp.error();
+      tell({ error: { text: e.message || texts.trim(), line: e.line, column: e.column } });
+      return;
+    }
+    const about = JSON.parse(perp.text(perp.x.js_live_about()));
+    const data = perp.text(perp.x.js_live_data());
+    if (data === null) {
+      tell({ error: { text: texts.trim() || "not enough memory", line: 0, column: 0 } });
+      return;
+    }
+    open = true;
+    tell({ opened: { about, data } });
+    perp.x.js_live_tell();
+    turn();
+  },
+  command({ command }) {
+    if (!open) return;
+    perp.with([JSON.stringify(command)], perp.x.js_live_obey);
+    turn();
+  },
+  explain({ explain }) {
+    if (!open) return;
+    const text = perp.text(perp.x.js_live_explain(explain === "lcp" ? 1 : 0));
+    tell({ explained: text === null ? { error: perp.error().message } : JSON.parse(text) });
+  },
+  state() {
+    if (!open) return;
+    const hash = BigInt.asUintN(64, perp.x.js_live_hash()).toString(16).padStart(16, "0");
+    tell({ state: { hash, steps: perp.x.js_live_steps(), memory: perp.memory } });
+  },
+  // The recording so far: its tables, or a replay with the page of the viewer; a new one begins.
+  finish({ finish, page }) {
+    if (!open) return;
+    const folder = perp.text(perp.x.js_live_finish());
+    if (folder === null) {
+      tell({ finished: { error: "nothing has been recorded" } });
+      return;
+    }
+    if (finish === "replay") {
+      const text = perp.text(perp.with([page], perp.x.js_live_replay));
+      tell({ finished: text === null ? { error: perp.error().message } : { files: [["replay.html", new TextEncoder().encode(text)]] } });
+    } else {
+      const names = perp.wasi.list(folder).filter((name) => /\.(csv|jsonl|json)$/.test(name));
+      tell({ finished: { files: names.map((name) => [name, perp.wasi.read(`${folder}/${name}`)]) } });
+    }
+    perp.x.js_live_begin();
+  },
+  ping() {
+    tell({ pong: true });
+  },
+};
+
+self.onmessage = async (e) => {
+  const kind = Object.keys(actions).find((name) => name in e.data);
+  try {
+    await actions[kind]?.(e.data);
+  } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) broken(error);
+    else tell({ error: trouble(error) });
+  }
+};
