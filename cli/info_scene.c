@@ -180,6 +180,30 @@ static void print_text(const insight *in)
     print_sensors(in);
 }
 
+// Sensors that can be read at the start, with their values.
+static void print_readings(const insight *in)
+{
+    const char *comma = "";
+    printf(",\n \"readings\": {");
+    for (int i = 0; i < perp_model_sensors(in->model); i++) {
+        perp_sensor sensor = {i};
+        double value[4] = {0.0};
+        bool mean = perp_model_sensor_kind(in->model, sensor) >= PERP_SENSOR_ACCELERATION;
+        if (mean || perp_sim_sensor(in->sim, sensor, value, 4) < 0) {
+            continue;
+        }
+        fputs(comma, stdout);
+        cli_json_string(stdout, perp_model_sensor_name(in->model, sensor));
+        fputs(": [", stdout);
+        for (int k = 0; k < perp_model_sensor_size(in->model, sensor); k++) {
+            printf("%s%.17g", k > 0 ? ", " : "", value[k]);
+        }
+        fputs("]", stdout);
+        comma = ", ";
+    }
+    printf("}");
+}
+
 static void print_json(const insight *in)
 {
     const perp_step_info *info = perp_sim_info(in->sim);
@@ -209,6 +233,7 @@ static void print_json(const insight *in)
         printf("%s\"%s\": %.17g", k > 0 ? ", " : "", value[k].name, value[k].value);
     }
     printf("}");
+    print_readings(in);
     printf(",\n \"left_out\": {\"not_free\": %lld, \"listed_only\": %lld, \"not_detected\": %lld, "
            "\"ignored\": %lld, \"masked\": %lld, \"excluded\": %lld, \"joined\": %lld}}\n",
            (long long)out.not_dynamic, (long long)out.listed_only, (long long)out.not_detected,

@@ -251,6 +251,31 @@ static void overlaps(void **state)
     perp_import_destroy(import);
 }
 
+// Two rollers that touch by design and overlap by the digits of the file: their hinges keep them where they are, and no
+// start would part them.
+static void touching(void **state)
+{
+    (void)state;
+#define ROLLER(name, x)                                                                            \
+    "<link name='" name "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' "   \
+    "ixz='0' iyz='0'/></inertial><collision><geometry><cylinder radius='0.05' length='0.1'/>"      \
+    "</geometry></collision></link><joint name='at " name                                          \
+    "' type='continuous'><parent link='base'/><child link='" name "'/><origin xyz='" x             \
+    " 0 0'/><axis xyz='0 0 1'/></joint>"
+    static const char model[] = "<robot name='r'><link name='base'/>" ROLLER("left", "-0.05")
+        ROLLER("right", "0.04999998") "</robot>";
+    perp_import *import = NULL;
+    perp_error error = {0};
+    assert_int_equal(
+        perp_import_parse("model.urdf", model, strlen(model), NULL, NULL, &import, &error),
+        PERP_OK);
+    assert_true(has_note(import, PERP_IMPORT_REPAIRED, "'left' and 'right' overlap"));
+    perp_scene *scene = scene_of(perp_import_text(import, NULL));
+    run(scene, 0.1, "touching");
+    perp_scene_destroy(scene);
+    perp_import_destroy(import);
+}
+
 // A mesh without area is left out, and the model is read.
 static void no_area(void **state)
 {
@@ -281,6 +306,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(robots_run),    cmocka_unit_test(looks),
                                        cmocka_unit_test(few_triangles), cmocka_unit_test(recorded),
                                        cmocka_unit_test(refused),       cmocka_unit_test(overlaps),
-                                       cmocka_unit_test(no_area)};
+                                       cmocka_unit_test(touching),      cmocka_unit_test(no_area)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,8 @@ from scene_of import add, cross, inverse, joints_of, matrix, motion_of, rotate, 
 DATA = os.environ.get('PERP_DATA_DIR') or os.path.join(HERE, '..', '..', '..', 'shared')
 ROBOTS = os.path.join(DATA, 'robots')
 STATES = 3  # of each robot: the start and two random ones
-LIMITS = {'pose': 1e-12, 'mass': 1e-10, 'read': 1e-12, 'shape': 1e-12, 'M': 1e-9, 'force': 1e-9, 'qacc': 1e-9}
+LIMITS = {'pose': 1e-12, 'mass': 1e-10, 'read': 1e-12, 'shape': 1e-12, 'M': 1e-9, 'force': 1e-9, 'qacc': 1e-9,
+          'sensor': 1e-9}
 # Bodies with the mass of small meshes: MuJoCo finds their principal axes to 1e-12 m^5, which is this much of them.
 MESHES = {'google_robot': 1e-8, 'robotstudio_so101': 1e-8}
 
@@ -81,6 +82,12 @@ def turn_gap(p, q):
     return max(far(x, y) for x, y in zip(matrix(unit(p)), matrix(unit(q))))
 
 
+# Sensors that a state alone determines.
+READ = ('jointpos', 'jointvel', 'gyro', 'actuatorpos', 'actuatorvel', 'framepos', 'framequat', 'framelinvel', 'frameangvel',
+        'tendonpos', 'tendonvel', 'velocimeter')
+FLAT = ('halfspace', 'heightfield', 'mesh')  # two of them have no distance
+
+
 class Case:
     def __init__(self, robot, scene, notes):
         self.robot, self.scene, self.notes = robot, scene, notes
@@ -91,7 +98,42 @@ class Case:
         self.root = roots(robot)
         self.joints = joints_of(robot)
         self.urdf = robot['kind'] == 'urdf'
+        self.sensors = 0  # readings that were compared
         self.irregular = bool(robot.get('irregular'))  # masses or inertias that the import repairs
+
+    def check_sensors(self, perp, state):
+        """Readings of positions and velocities; means over a step and rays need one, and shapes."""
+        run = subprocess.run([perp, 'info', '-', '--json', '--max-mb', '1000'], input=json.dumps(self.at_state(state)),
+                             capture_output=True, text=True)
+        if run.returncode != 0:
+            raise Differs(f'perp info: {run.stderr[:100]}')
+        mine = json.loads(run.stdout)['readings']
+        for sensor in self.robot['sensors']:
+            own, at = mine.get(label(sensor, 'sensor')), sensor['at']
+            if own is None or sensor['type'] not in READ:
+                continue
+            given = state['sensordata'][at:at + sensor['size']]
+            size = max([1.0] + [abs(x) for x in given])
+            if sensor['type'] == 'framequat' and sum(x * y for x, y in zip(own, given)) < 0:
+                given = [-x for x in given]
+            self.note('sensor', far(own, given) / size, label(sensor, 'sensor'))
+            self.sensors += 1
+
+    def check_pairs(self, perp):
+        """The number of pairs of shapes that may collide."""
+        scene = dict(self.scene, start='as given')
+        run = subprocess.run([perp, 'info', '-', '--json', '--max-mb', '1000'], input=json.dumps(scene),
+                             capture_output=True, text=True)
+        if run.returncode != 0:
+            raise Differs(f'perp info: {run.stderr[:100]}')
+        owner = [(None, s['kind']) for s in scene['shapes']]
+        owner += [(k, s['kind']) for k, b in enumerate(scene['bodies']) for s in b.get('shapes', [])]
+        pairs = sum(1 for k, (a, x) in enumerate(owner) for b, y in owner[:k]
+                    if a != b and not (x in FLAT and y in FLAT))
+        mine = pairs - sum(json.loads(run.stdout)['left_out'].values())
+        theirs = 0 if 'contact' in self.robot['option'].get('disabled', []) else self.robot['collidable']['geom_pairs']
+        if mine != theirs:
+            raise Differs(f'{mine} pairs of shapes may collide, not {theirs}')
 
     def note(self, key, error, where):
         if not error <= self.worst[key]:
@@ -405,6 +447,8 @@ def judge(perp, model):
     case.check_bodies()
     case.check_links() if case.urdf else case.check_shapes()
     case.check_joints()
+    if not case.urdf:
+        case.check_pairs(perp)
     why = unlike(case)
     judged = 0
     for state in robot['states'] if robot['size']['nv'] <= 80 and not case.irregular else []:
@@ -420,6 +464,8 @@ def judge(perp, model):
         if run.returncode != 0:
             raise Differs(run.stderr.strip()[-160:])
         check_dynamics(case, state, json.loads(run.stdout), why)
+        if robot.get('sensors') and 'sensordata' in state:
+            case.check_sensors(perp, state)
     return case, why, judged
 
 
@@ -432,7 +478,7 @@ def main():
     if not models:
         print('skipped: %s is not here: set PERP_DATA_DIR' % base)
         return 77
-    agreed, failed, refused, outcome = 0, 0, 0, {}
+    agreed, failed, refused, readings, outcome = 0, 0, 0, 0, {}
     for model in models:
         try:
             case, why, judged = judge(perp, model)
@@ -452,6 +498,7 @@ def main():
             continue
         limits = dict(LIMITS, mass=MESHES.get(os.path.basename(os.path.dirname(model)), LIMITS['mass']))
         outcome[model] = lacks(case.notes)
+        readings += case.sensors
         good = all(case.worst[key] <= limit for key, limit in limits.items())
         agreed += good
         failed += not good
@@ -459,7 +506,7 @@ def main():
             f'  {k} {v:.1e}' + ('' if v <= limits[k] else f' ({case.where[k]})') for k, v in case.worst.items())
         print(('agrees    ' if good else 'DIFFERS   ') + model + off + (f'  forces not compared: {why}' if why else '') +
               ('' if judged else '  dynamics not compared'))
-    print(f'{agreed} models agree, {failed} differ, {refused} are refused')
+    print(f'{agreed} models agree, {failed} differ, {refused} are refused; {readings} readings of sensors')
     if sys.argv[2:]:
         return 1 if failed or (every and refused) else 0
     for model in models:
