@@ -480,7 +480,7 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
         int count = pp_joint_equations(m, joints, i, own);
         bool elsewhere = joints != &kin->poses;
         if (elsewhere) {
-            pp_joint_equations(m, &kin->poses, i, first);
+            count = pp_joint_equations(m, &kin->poses, i, first);  // as many as at `joints`
         }
         for (int c = 0; c < count; c++) {
             own[c].joint = i;

@@ -26,6 +26,7 @@ enum {
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
+    CONVEX_FROM = 30,     // contacts from which convex problems cost less than the cone form
     HALVINGS_MOST = 1,    // of a step that raises the error
     GS_SWEEPS = 2         // Gauss-Seidel sweeps after a Newton step
 };
@@ -102,6 +103,14 @@ double pp_modes_goal(const pp_modes *s)
     return fmax(enough, ACCEPT * s->scale);
 }
 
+// The error at which steps end that no longer halve it [m/s]: few contacts go on to rounding, which their sticking contacts
+// need so as not to jitter. Feet of a machine in space are rings of sticking contacts, which do not come there.
+static double stall_error(const pp_modes *s)
+{
+    bool feet = s->tree && s->run->model->spatial;
+    return feet || pp_modes_are_many(s) ? pp_modes_goal(s) : ACCEPT * s->scale;
+}
+
 // Whether Newton's method has come to its end: at rounding, or at an error that is accepted and that the last step did
 // not halve. That step may have raised it: of the two the smaller one counts, and its impulses are restored.
 static bool has_converged(pp_modes *s, double goal, double error, double last, const double *kept)
@@ -133,7 +142,7 @@ static bool newton_undamped(pp_modes *s)
         // Steps that change nothing: what is left is the inconsistency of a few rows. The impulses of many contacts
         // would be left where it has moved them.
         s->stalled = k > 0 && !pp_modes_are_many(s) && fabs(error - last) <= STUCK * last &&
-                     error <= pp_modes_goal(s);
+                     error <= stall_error(s);
         if (s->stalled) {
             return true;
         }
@@ -267,7 +276,7 @@ static void polish_to_roundoff(pp_modes *s, double error, double *kept)
 static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double *kept,
                                    bool *solved)
 {
-    double error = pp_modes_evaluate(s), last = PP_INF, least = PP_INF, goal = pp_modes_goal(s);
+    double error = pp_modes_evaluate(s), last = PP_INF, least = PP_INF, goal = stall_error(s);
     s->proximal = how->alpha_first > 0.0 ? how->alpha_first : first_alpha(s, error);
     int stuck = 0, waited = 0;
     *solved = s->stalled = false;
@@ -312,7 +321,7 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
         s->factored = s->factored && alpha == s->proximal;  // K depends on alpha
         s->proximal = alpha;
     }
-    *solved = s->stalled = error <= goal;
+    *solved = s->stalled = error <= pp_modes_goal(s);
     return PERP_OK;
 }
 
@@ -344,9 +353,10 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
             return status;
         }
     }
-    // With a limit on iterations the rest is for sweeps, which have an answer after each of them; polygons are finished at
-    // a basic solution by the cone form.
-    if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
+    // A few contacts are found by the cone form at less cost. With a limit on iterations the rest is for sweeps, which have
+    // an answer after each of them; polygons are finished at a basic solution by the cone form.
+    if (s->run->rows->nn < CONVEX_FROM || s->run->options->max_iterations > 0 ||
+        s->run->finish_polygons) {
         return PERP_OK;
     }
     start_at_guess(s);
