@@ -8,10 +8,6 @@
 #include "comp/sweeping/sweep.h"
 #include "solve/solve.h"
 
-enum {
-    PP_EXACT_CONTACTS = 8
-};  // up to this many are solved to rounding, which costs next to nothing
-
 // Slack that is accepted where it no longer falls, in units of the tolerance: half of what the certificate allows.
 #define PP_ACCEPTED 50.0
 
