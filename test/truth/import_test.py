@@ -131,7 +131,8 @@ class Case:
         pairs = sum(1 for k, (a, x) in enumerate(owner) for b, y in owner[:k]
                     if a != b and not (x in FLAT and y in FLAT))
         mine = pairs - sum(json.loads(run.stdout)['left_out'].values())
-        theirs = 0 if 'contact' in self.robot['option'].get('disabled', []) else self.robot['collidable']['geom_pairs']
+        off = {'contact', 'constraint'}.intersection(self.robot['option'].get('disabled', []))
+        theirs = 0 if off else self.robot['collidable']['geom_pairs']
         if mine != theirs:
             raise Differs(f'{mine} pairs of shapes may collide, not {theirs}')
 
