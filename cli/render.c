@@ -270,13 +270,13 @@ static cli_exit render(const render_options *o)
 {
     char folder[PATH_ROOM], page[PATH_ROOM + 32];
     const char *base = getenv("TMPDIR");
+    cli_catch(interrupt);  // before there is a folder that an interrupt would leave behind
     int used =
         snprintf(folder, sizeof folder, "%s/perp-render-XXXXXX", base && base[0] ? base : "/tmp");
     if (used < 0 || (size_t)used >= sizeof folder || !mkdtemp(folder)) {
         cli_complain("render: cannot make a folder for the browser: %s", strerror(errno));
         return CLI_OUTPUT;
     }
-    cli_catch(interrupt);
     snprintf(page, sizeof page, "%s/replay.html", folder);
     cli_exit code = cli_replay_write_of("render", o->word, o->words, page, o->megabytes, true);
     if (code == CLI_FINE) {
