@@ -16,13 +16,13 @@ let open = false;
 let timer = 0;
 let texts = "";
 
-const tell = (message, transfer = []) => /** @type {any} */ (self).postMessage(message, transfer);
+const send = (message, transfer = []) => /** @type {any} */ (self).postMessage(message, transfer);
 const trouble = (e) => ({ text: e.message, line: e instanceof SceneError ? e.line : 0, column: e instanceof SceneError ? e.column : 0 });
 
 // What is left when WebAssembly itself ends: memory is out, or a defect.
 function broken(e) {
   open = false;
-  tell({ broken: `the simulation ended: ${e.message}` });
+  send({ broken: `the simulation ended: ${e.message}` });
 }
 
 function turn() {
@@ -41,11 +41,11 @@ function turn() {
 const actions = {
   async module({ module }) {
     perp = await load(module, {
-      frame: (bytes) => tell({ frame: bytes.buffer }, [bytes.buffer]),
-      status: (text) => tell({ status: JSON.parse(text) }),
+      frame: (bytes) => send({ frame: bytes.buffer }, [bytes.buffer]),
+      status: (text) => send({ status: JSON.parse(text) }),
       print: (text) => (texts = (texts + text).slice(-4000)),
     });
-    tell({ ready: perp.version });
+    send({ ready: perp.version });
   },
   open({ open: text, sets }) {
     open = false;
@@ -54,17 +54,17 @@ const actions = {
     const code = perp.with(["scene", text, Perp.sets(sets)], perp.x.js_live_open);
     if (code !== 0) {
       const e = perp.error();
-      tell({ error: { text: e.message || texts.trim(), line: e.line, column: e.column } });
+      send({ error: { text: e.message || texts.trim(), line: e.line, column: e.column } });
       return;
     }
     const about = JSON.parse(perp.text(perp.x.js_live_about()));
     const data = perp.text(perp.x.js_live_data());
     if (data === null) {
-      tell({ error: { text: texts.trim() || "not enough memory", line: 0, column: 0 } });
+      send({ error: { text: texts.trim() || "not enough memory", line: 0, column: 0 } });
       return;
     }
     open = true;
-    tell({ opened: { about, data } });
+    send({ opened: { about, data } });
     perp.x.js_live_tell();
     turn();
   },
@@ -76,32 +76,32 @@ const actions = {
   explain({ explain }) {
     if (!open) return;
     const text = perp.text(perp.x.js_live_explain(explain === "lcp" ? 1 : 0));
-    tell({ explained: text === null ? { error: perp.error().message } : JSON.parse(text) });
+    send({ explained: text === null ? { error: perp.error().message } : JSON.parse(text) });
   },
   state() {
     if (!open) return;
     const hash = BigInt.asUintN(64, perp.x.js_live_hash()).toString(16).padStart(16, "0");
-    tell({ state: { hash, steps: perp.x.js_live_steps(), memory: perp.memory } });
+    send({ state: { hash, steps: perp.x.js_live_steps(), memory: perp.memory } });
   },
   // The recording so far: its tables, or a replay with the page of the viewer; a new one begins.
   finish({ finish, page }) {
     if (!open) return;
     const folder = perp.text(perp.x.js_live_finish());
     if (folder === null) {
-      tell({ finished: { error: "nothing has been recorded" } });
+      send({ finished: { error: "nothing has been recorded" } });
       return;
     }
     if (finish === "replay") {
       const text = perp.text(perp.with([page], perp.x.js_live_replay));
-      tell({ finished: text === null ? { error: perp.error().message } : { files: [["replay.html", new TextEncoder().encode(text)]] } });
+      send({ finished: text === null ? { error: perp.error().message } : { files: [["replay.html", new TextEncoder().encode(text)]] } });
     } else {
       const names = perp.wasi.list(folder).filter((name) => /\.(csv|jsonl|json)$/.test(name));
-      tell({ finished: { files: names.map((name) => [name, perp.wasi.read(`${folder}/${name}`)]) } });
+      send({ finished: { files: names.map((name) => [name, perp.wasi.read(`${folder}/${name}`)]) } });
     }
     perp.x.js_live_begin();
   },
   ping() {
-    tell({ pong: true });
+    send({ pong: true });
   },
 };
 
@@ -111,6 +111,6 @@ self.onmessage = async (e) => {
     await actions[kind]?.(e.data);
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) broken(error);
-    else tell({ error: trouble(error) });
+    else send({ error: trouble(error) });
   }
 };
