@@ -110,6 +110,7 @@ static pp_warm warm_of(const perp_sim *sim, int i)
                     .b = c->b,
                     .feature = c->feature,
                     .listed = c->listed,
+                    .locked = pp_sim_stays_locked(sim, i),
                     .pn = s->answer.pn[i],
                     .hold = {hold.x, hold.y, hold.z}};
     for (int g = 0; g < s->row.grouped[i]; g++) {
