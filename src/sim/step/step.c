@@ -162,13 +162,22 @@ static perp_status attempt(perp_sim *sim, double h, double *part)
     return status;
 }
 
-// A contact that is nearly locked by friction has impulses without bound for the sake of its corrections. Where the
+// Whether the impulses break a law, or the balance of momentum.
+static bool breaks_laws(const perp_certificate *c)
+{
+    return c->relative[PERP_JUDGED_RESIDUAL] > 1.0 ||
+           c->relative[PERP_JUDGED_COMPLEMENTARITY] > 1.0 || c->relative[PERP_JUDGED_CONE] > 1.0 ||
+           c->relative[PERP_JUDGED_MOMENTUM] > 1.0;
+}
+
+// A contact that is nearly locked by friction has impulses without bound for the sake of its corrections. Where its
 // laws are violated the step is attempted without them; what does not pass then either is as it was.   theory (P20)
 perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 {
     const double length = *part;
     perp_status status = attempt(sim, h, part);
-    if (status != PERP_INEXACT || !pp_sim_may_lock(sim) || pp_sim_is_worked_off(sim)) {
+    if (status != PERP_INEXACT || !breaks_laws(&sim->info.certificate) || !pp_sim_may_lock(sim) ||
+        pp_sim_is_worked_off(sim)) {
         return status;
     }
     for (int k = 0; k < 2; k++) {
