@@ -217,7 +217,8 @@ static bool is_excluded(const pp_robot *robot, int a, int b)
 static bool *find_mounts(const pp_robot *robot)
 {
     bool *wanted = PP_ZEROS(robot->arena, bool, robot->bodies), any = false;
-    for (int b = 1; wanted && b < robot->bodies; b++) {
+    int count = wanted ? robot->bodies : 0;
+    for (int b = 1; b < count; b++) {
         if (mount_joint(robot, b) >= 0 && !is_excluded(robot, robot->body[b].parent, b)) {
             any = wanted[b] = wanted[robot->body[b].parent] = true;
         }

@@ -15,7 +15,8 @@
 void pp_sim_mark_locked(perp_sim *sim)
 {
     const pp_gaps *gaps = &sim->step.gap;
-    for (int i = 0; i < gaps->count && sim->step.locked; i++) {
+    int all = sim->step.locked ? gaps->count : 0;
+    for (int i = 0; i < all; i++) {
         gaps->contact[i].locked = true;
     }
     for (int k = 0; k < sim->warm_count; k++) {
