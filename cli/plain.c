@@ -22,12 +22,16 @@ const char *cli_plain(const char *name)
     return out;
 }
 
+// signal() would do under POSIX alone, where it restores the default with the first signal: a second one, which `timeout`
+// and impatient users send, would end the program before it has cleaned up.
 void cli_catch(void (*handle)(int number))
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = handle}, before;
+    sigemptyset(&action.sa_mask);
     for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
-        if (signal(ends[k], handle) == SIG_IGN) {
-            signal(ends[k], SIG_IGN);
+        if (sigaction(ends[k], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            (void)sigaction(ends[k], &action, NULL);
         }
     }
 }
