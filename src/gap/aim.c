@@ -11,6 +11,7 @@ static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the small
 // What the solver's tolerance moves bodies at rest by, likewise: of axes that differ by less at the end of the step, the one
 // that was offered first is kept, so that it stays the same from step to step.
 static const double NOISE = 1e-8;
+static const double LEVEL = 5e-9;  // likewise, of at most 1 m, as perp check has it
 // Cosine of the angle to the axis that was found: what has no thickness is not to be passed by turning the axis around.
 static const double TURN_LEAST = -0.5;
 // Part of the overlap that the axis which was found would have at the end of the step, by which another axis may fail
@@ -121,6 +122,7 @@ static void set_sizes(pp_aim_task *t)
     }
     t->rounding = ROUNDING * size;
     t->touching = TOUCHING * size;
+    t->level = LEVEL * fmin(size, 1.0);
 }
 
 // Shapes that face each other along a width w with the gap g have no axis at an angle of more than (g + touching)/w to

@@ -33,6 +33,7 @@ typedef struct pp_aim_task {
     double margin;
     double rounding;  // [m]
     double touching;  // an axis that is violated by less still counts [m]
+    double level;     // gaps of points that differ by less are the same [m]
     perp_vec3 found;  // normal of the nearest contact
     double slack;     // by how much an axis may fail and still hold [m]
     pp_aim best;

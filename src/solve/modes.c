@@ -548,14 +548,15 @@ static bool obeys_laws(pp_modes *s)
     return r->nu_current;
 }
 
-static const double EXACT = 1e-12;  // slack that is rounding, in speeds of the step
+static const double EXACT = 1e-4;  // slack that is as good as rounding, in tolerances
 
 // Few contacts that stall: solvers that follow may come to rounding, so that sticking contacts do not jitter. Feet of a machine
 // in space are rings of sticking contacts, at which those climb in vain.
 static bool is_worth_more(const pp_modes *s)
 {
     bool feet = s->tree && s->run->model->spatial;
-    return s->stalled && !feet && !pp_modes_are_many(s) && s->run->slack > EXACT * s->scale;
+    return s->stalled && !feet && !pp_modes_are_many(s) &&
+           s->run->slack > EXACT * s->run->options->tolerance;
 }
 
 // False: out of memory.

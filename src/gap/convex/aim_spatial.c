@@ -119,6 +119,15 @@ static void add_point_above_face(pp_aim_task *t, const pp_touch_point *touch, bo
     aim->end = fmin(aim->end, pp_aim_end(t, c->point, c->n, c->gap));
 }
 
+static double lowest_gap(const pp_aim *aim)
+{
+    double lowest = HUGE_VAL;
+    for (int k = 0; k < aim->count; k++) {
+        lowest = fmin(lowest, aim->point[k].gap);
+    }
+    return lowest;
+}
+
 // The other solid above the half-space of a face (n, x in the world's axes).
 static void offer_face_axis(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp_vec3 x)
 {
@@ -140,8 +149,8 @@ static void offer_face_axis(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp
             add_point_above_face(t, &touch[k], v->ref_is_b, &aim);
         }
     }
-    // beside the face, and not coming there: the axis separates all the same
-    if (aim.count == 0 && count > 0) {
+    // beside the face, and not coming there: the axis separates by as much as its lowest point says
+    if (count > 0 && lowest_gap(&aim) > touch[0].gap + t->level) {
         add_point_above_face(t, &touch[0], v->ref_is_b, &aim);
     }
     pp_contacts_sort(aim.point, aim.count);

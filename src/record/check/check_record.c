@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-static const double SAME = 1e-9;  // the same number computed twice, relative to its size
+static const double SAME = 1e-9;   // the same number computed twice, relative to its size
+static const double LEVEL = 5e-9;  // heights of points along an axis that was chosen [m]
 
 enum { REACHES = 24 };  // tried, each twice the one before
 
@@ -161,7 +162,8 @@ static double axis_error(const pp_recheck *c, const perp_contact *recorded)
         return PP_INF;
     }
     // a[1] and b[0]: the farthest extent of a and the nearest of b along n, relative to x.
-    double off = fabs(least_gap(c, recorded) - (b[0] - a[1]));
+    // Points beside a face count as level with those above it to LEVEL (gap/aim.c).
+    double off = fmax(fabs(least_gap(c, recorded) - (b[0] - a[1])) - LEVEL, 0.0);
     off = pp_check_worse(off, pp_check_worse(-half - a[1], b[0] - half)) / size;
     off = pp_check_worse(off, fabs(pp_dot3(n, n) - 1.0));
     return off <= SAME ? pp_check_worse(off, point_error(c, recorded)) : off;
