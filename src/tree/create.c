@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 6, LEVELS = 2 * MOST_ROWS };
+enum { MOST_ROWS = 6, AT_MASSLESS = 2 * MOST_ROWS, LEVELS };
 
 typedef struct grower {
     const perp_model *model;
@@ -166,7 +166,8 @@ static void list_joints(grower *g, bool all)
 // Prim's algorithm with the number of equations as weight: of the joints at the border of the tree
 // one with most equations is taken next, so that the loops that remain have as few as possible.
 // Among equal ones those with an armature come first, since H has rotors of the tree only; then the
-// first reached, which keeps trees shallow.
+// first reached, which keeps trees shallow. Joints at massless bodies come before all others: such a body must carry what is
+// behind it, and not be left for the end of a loop.
 
 // A body becomes part of the tree; its joints wait in the queue of their weight.
 static void enqueue_body(grower *g, int body)
@@ -174,7 +175,11 @@ static void enqueue_body(grower *g, int body)
     g->placed[body] = true;
     for (int i = g->first[body]; i < g->first[body + 1]; i++) {
         int joint = g->joint[i], rows = carried_rows(g->model, &g->model->joint[joint]);
-        int level = 2 * (rows - 1) + (g->model->joint[joint].armature > 0.0 ? 1 : 0);
+        const pp_joint *j = &g->model->joint[joint];
+        int level = 2 * (rows - 1) + (j->armature > 0.0 ? 1 : 0);
+        if (g->model->body[j->a].massless || g->model->body[j->b].massless) {
+            level = AT_MASSLESS;
+        }
         g->waiting[level][g->end[level]++] = joint;
     }
 }
@@ -381,11 +386,12 @@ static perp_status check_massless(const pp_tree *t, pp_arena *arena, perp_error 
         const pp_body *body = &t->model->body[l->body];
         carries[i] = carries[i] || !body->massless;
         if (!carries[i] || (body->massless && l->joint < 0)) {
-            return pp_fail(error, PERP_ERR_MODEL,
-                           "body '%s': a massless body must be between a body that carries it and "
-                           "one with mass "
-                           "that it carries",
-                           body->name);
+            return pp_fail(
+                error, PERP_ERR_MODEL,
+                "body '%s': a massless body must be between a body that carries it and "
+                "one with mass that it carries; name joints of 'tree' in such an order, or "
+                "give it a mass",
+                body->name);
         }
         if (l->parent >= 0) {
             carries[l->parent] = true;

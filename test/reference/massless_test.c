@@ -163,6 +163,63 @@ static void refuse(const char *settings, const char *frames, const char *joints,
     perp_scene_destroy(scene);
 }
 
+#define LINK(name, x, more)                                                                        \
+    "{\"name\": \"" name "\", \"position\": [" x ", 0.5], \"inertia\": 0.1, \"mass\": " more "}"
+#define PIN(name, bodies, at)                                                                      \
+    "{\"name\": \"" name "\", \"kind\": \"revolute\", " bodies ", \"at\": [" at "]}"
+
+// Angle of the crank of a four-bar linkage after 0.3 s; between its links a body or a distance.
+static double crank_after(const char *between, const char *joints)
+{
+    char text[2048];
+    perp_error error = {0};
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    (void)snprintf(
+        text, sizeof text,
+        "{\"step\": 0.001, \"gravity\": [4, -9.81], \"coordinates\": \"joint\", \"bodies\": [" LINK(
+            "crank", "0",
+            "1") ", %s" LINK("rocker", "1",
+                             "2") "], \"joints\": [" PIN("j1", "\"b\": \"crank\"",
+                                                         "0, 0") ", " PIN("j4", "\"b\": \"rocker\"",
+                                                                          "1, 0") ", %s]}",
+        between, joints);
+    if (perp_scene_parse("four-bar", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_body crank = perp_model_body(perp_scene_model(scene), "crank");
+    for (int i = 0; i < 300; i++) {
+        perp_status status = perp_sim_step(sim, 0.001);
+        assert_true(status == PERP_OK && perp_sim_info(sim)->certificate.passed);
+    }
+    perp_vec3 p = perp_sim_body_pose(sim, crank).p;
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return atan2(p.x, p.y);
+}
+
+// A massless coupler of a four-bar linkage carries the rocker, though both links are hinged to the ground and no tree is
+// given: it acts as a rod of fixed length.
+static void massless_coupler(void **state)
+{
+    (void)state;
+    double body = crank_after("{\"name\": \"coupler\", \"massless\": true, \"position\": [0.5, "
+                              "1]}, ",
+                              PIN("j2", "\"a\": \"crank\", \"b\": \"coupler\"", "0, 1") ", " PIN(
+                                  "j3", "\"a\": \"coupler\", \"b\": \"rocker\"", "1, 1"));
+    double rod = crank_after("", "{\"name\": \"rod\", \"kind\": \"distance\", \"a\": \"crank\", "
+                                 "\"b\": \"rocker\", \"anchor_a\": [0, 0.5], \"anchor_b\": [0, "
+                                 "0.5], \"length\": 1}");
+    assert_true(fabs(body) > 0.1);
+    if (!(fabs(body - rod) < 1e-3)) {
+        fail_msg("%.9g rad with a body, %.9g with a rod", body, rod);
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -189,9 +246,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_hinges),
-        cmocka_unit_test(slide_and_hinge),
-        cmocka_unit_test(three_hinges),
+        cmocka_unit_test(two_hinges),   cmocka_unit_test(slide_and_hinge),
+        cmocka_unit_test(three_hinges), cmocka_unit_test(massless_coupler),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

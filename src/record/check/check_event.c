@@ -162,7 +162,7 @@ static bool is_applied(const pp_recheck *c, int body)
 }
 
 // Whether anything but gravity, springs, contact and joints at rest can change the energy: driven
-// bodies, wrenches, drives and friction of joints, given forces, moving surfaces.
+// bodies, wrenches, drives and friction of joints, couplings that move with time, given forces, moving surfaces.
 static bool is_driven(const pp_recheck *c)
 {
     const perp_model *m = c->model;
@@ -171,8 +171,11 @@ static bool is_driven(const pp_recheck *c)
         driven = driven || m->body[i].drive == PERP_MOTION_KINEMATIC || is_applied(c, i);
     }
     for (int i = 0; i < m->joints; i++) {
-        driven = driven || m->joint[i].target || m->joint[i].rate || m->joint[i].friction > 0.0 ||
-                 m->joint[i].first_actuator > 0;
+        const pp_joint *j = &m->joint[i];
+        bool moves = (j->function && pp_expr_uses(j->function, 0)) ||
+                     (j->velocity && pp_expr_uses(j->velocity, 0));
+        driven =
+            driven || j->target || j->rate || j->friction > 0.0 || j->first_actuator > 0 || moves;
     }
     for (int i = 0; i < m->forces; i++) {
         driven = driven || m->force[i].kind == PERP_FORCE_WRENCH;
