@@ -322,10 +322,10 @@ static void weigh_body(pp_mjcf *m, int first, pp_robot_body *body)
                 m->status == PERP_OK ? pp_robot_mesh_weigh(mesh, m->arena, m->error) : m->status;
             m->status = status < 0 ? status : m->status;
             if (m->status == PERP_OK && mesh->missing) {
-                pp_mjcf_fail(m, geom->at,
-                             "the mass of the body depends on the mesh '%.60s', whose file does "
-                             "not exist",
-                             mesh->name);
+                pp_mjcf_fail(m, geom->at, "the mass of the body depends on the mesh '%.60s', %s",
+                             mesh->name,
+                             mesh->file ? "whose file does not exist"
+                                        : "which has no file: write it as STL or OBJ");
             }
         }
         pp_robot_mass part;

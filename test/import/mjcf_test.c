@@ -363,6 +363,10 @@ static void many_copies(void **state)
         "<replicate count='9999'><geom "
         "size='1'/></replicate></replicate></replicate></body></worldbody></mujoco>",
         3, "more than 50000");
+    refused("<mujoco><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 "
+            "1'/></asset><worldbody><body>\n"
+            "<freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
+            2, "has no file");
     refused("<mujoco><worldbody>\n<replicate count='1e9'/></worldbody></mujoco>", 2, "count");
 }
 
