@@ -505,6 +505,14 @@ static void judge_rows(const law_judge *j, perp_certificate *out)
 {
     const pp_step_evidence *e = j->e;
     const pp_rows *rows = e->rows;
+    // equations of joints between two bodies do not give way: gamma = 0
+    for (int i = 0; i < e->joints->count; i++) {
+        const pp_own_equation *eq = &e->joints->equation[i];
+        double rate = pp_judge_pair_rate(e->model, &eq->at, j->at->body) + eq->bias;
+        double slack = pp_scale_rate(j->s, pp_scale_pair_island(j->s, &eq->at));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate),
+                              pp_scale_pair_speed(j->s, &eq->at, slack));
+    }
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
         double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
