@@ -268,6 +268,7 @@ static const char plot[] =
     "  modes       open, stick or slip: one strip per contact\n"
     "  energy      kinetic, potential, work done, dissipated\n"
     "  residual    residual and certificate relative to their limits\n"
+    "  accuracy    errors of the motion and of each step, where they were estimated\n"
     "  joints      joint errors and reactions\n"
     "  coordinates joint coordinates and rates; efforts and powers of their drives\n"
     "  velocities  linear and angular velocities of the bodies\n"

@@ -417,9 +417,16 @@ static void print_certificate(const perp_summary *sum)
 }
 
 // What the numbers above mean, and what they do not.
-static void print_accuracy(const perp_summary *sum, double accuracy)
+static void print_accuracy(const perp_summary *sum, const perp_sim_def *def)
 {
-    if (!(accuracy > 0.0)) {
+    // event has an integrator with tolerances of its own
+    if (def->stepper == PERP_STEPPER_EVENT || sum->steps == 0) {
+        return;
+    }
+    if (!(def->accuracy > 0.0)) {
+        printf("accuracy    equations solved to %.1e m/s; error of the motion not estimated "
+               "(--accuracy)\n",
+               sum->worst.residual);
         return;
     }
     printf("accuracy    equations solved to %.1e m/s, estimated error of the motion ",
@@ -484,7 +491,7 @@ static void print_summary(const run *r, const perp_summary *sum)
            sum->seconds_certify, sum->seconds_record);
     print_answers(sum);
     print_certificate(sum);
-    print_accuracy(sum, sim_def(r).accuracy);
+    print_accuracy(sum, &def);
     printf("recording   %s\n", r->options.no_recording ? "none" : cli_plain(r->dir));
 }
 

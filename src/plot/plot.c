@@ -11,6 +11,7 @@
 #include "plot/draw/page.h"
 #include "plot/figures/figures.h"
 
+#include <math.h>
 #include <string.h>
 
 // ── The figures ──────────────────────────────────────────────────────────────────────────────────
@@ -38,6 +39,12 @@ static bool has_contacts(const pp_run_data *data)
 static bool has_friction(const pp_run_data *data)
 {
     return data->contacts > 0 && data->mus > 0;
+}
+
+// The run had an accuracy, and its error was estimated.
+static bool has_accuracy(const pp_run_data *data)
+{
+    return data->motion_error.range.positive < PP_INF || data->error_unknown;
 }
 
 // The model has joints.
@@ -80,6 +87,7 @@ static const pp_figure figures[] = {
     {"energy", "Energy", has_steps, pp_draw_energy, pp_caption_energy, NULL},
     {"residual", "Residual and certificate", has_steps, pp_draw_residual, pp_caption_residual,
      NULL},
+    {"accuracy", "Error of the motion", has_accuracy, pp_draw_accuracy, pp_caption_accuracy, NULL},
     {"joints", "Joints", has_joints, pp_draw_joints, pp_caption_joints, NULL},
     {"coordinates", "Joint coordinates and motors", has_coordinates, pp_draw_coordinates,
      pp_caption_coordinates, NULL},

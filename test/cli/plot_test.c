@@ -29,7 +29,8 @@ static bool figure_is_there(const char *dir, const char *figure)
 static void draws_all_that_applies(void **state)
 {
     (void)state;
-    says("PERP run scenes/sensor-arm.json -o @/a -q --no-figures --until 0.9", 0, NULL);
+    says("PERP run scenes/sensor-arm.json -o @/a -q --no-figures --until 0.9 --accuracy 10", 0,
+         NULL);
     says("PERP plot @/a", 0, "/a/index.html\n");
     for (int k = 0; perp_plot_name(k); k++) {
         char path[400];

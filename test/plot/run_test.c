@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static double wanted_accuracy;  // of the runs that are recorded [m/s]; 0: not estimated
+
 static void record(const char *scene_path, const char *dir, int steps)
 {
     perp_scene *scene = NULL;
@@ -20,6 +22,7 @@ static void record(const char *scene_path, const char *dir, int steps)
     perp_record *out = NULL;
     assert_int_equal(perp_scene_load(scene_path, NULL, &scene, NULL), PERP_OK);
     perp_sim_def def = perp_scene_sim_def(scene);
+    def.accuracy = wanted_accuracy;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     perp_record_def how = perp_record_default();
     how.name = perp_scene_name(scene);
@@ -38,9 +41,10 @@ static void record(const char *scene_path, const char *dir, int steps)
 
 static void discard(const char *dir)
 {
-    static const char *const files[] = {"run.h5",     "bodies.csv",   "contacts.csv",
-                                        "joints.csv", "events.jsonl", "summary.json",
-                                        "index.html", "sensors.csv",  "actuators.csv"};
+    static const char *const files[] = {"run.h5",          "bodies.csv",       "contacts.csv",
+                                        "joints.csv",      "events.jsonl",     "summary.json",
+                                        "index.html",      "sensors.csv",      "actuators.csv",
+                                        "part_bodies.csv", "part_contacts.csv"};
     char path[160];
     for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
         snprintf(path, sizeof path, "%s/%s", dir, files[k]);
@@ -82,6 +86,33 @@ static void recipe(void **state)
     }
     perp_recording_close(recording);
     discard(dir);
+}
+
+// Estimated errors have a figure where the run had an accuracy, and none where it had not.
+static void accuracy(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        char dir[] = "/tmp/perp-plot-XXXXXX", path[160];
+        perp_recording *recording = NULL;
+        perp_error error = {0};
+        xml x;
+        assert_non_null(mkdtemp(dir));
+        wanted_accuracy = k == 0 ? 1e-3 : 0.0;
+        record("scenes/pendulum.json", dir, 20);
+        wanted_accuracy = 0.0;
+        assert_int_equal(perp_recording_open(dir, NULL, &recording, &error), PERP_OK);
+        assert_int_equal(perp_plot_write(recording, dir, NULL, NULL, &error), PERP_OK);
+        snprintf(path, sizeof path, "%s/accuracy.svg", dir);
+        bool drawn = xml_read_file(&x, path);
+        assert_true(drawn == (k == 0));
+        if (drawn) {
+            assert_non_null(strstr(x.words, "estimated error"));
+            assert_non_null(strstr(x.words, "motion"));
+        }
+        perp_recording_close(recording);
+        discard(dir);
+    }
 }
 
 // Eight of the ten sensors have a panel, with name and unit; a recording without sensors has no such figure.
@@ -263,13 +294,14 @@ static void arguments(void **state)
     assert_int_equal(perp_plot_write(NULL, "x", NULL, NULL, &error), PERP_ERR_ARGUMENT);
     assert_string_equal(perp_plot_name(0), "paths");
     assert_null(perp_plot_name(-1));
-    assert_null(perp_plot_name(12));
+    assert_null(perp_plot_name(13));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe),       cmocka_unit_test(motors),
-                                       cmocka_unit_test(sensors),      cmocka_unit_test(springs),
-                                       cmocka_unit_test(still_shapes), cmocka_unit_test(arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recipe),   cmocka_unit_test(motors),
+                                       cmocka_unit_test(accuracy), cmocka_unit_test(sensors),
+                                       cmocka_unit_test(springs),  cmocka_unit_test(still_shapes),
+                                       cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

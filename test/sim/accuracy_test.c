@@ -91,6 +91,47 @@ static void estimates_are_right_to_a_factor(void **state)
     }
 }
 
+// A four-bar whose motor reaches its limit, in joint coordinates: the certificate passes with steps of 1 ms while the crank is
+// more than a radian behind. The estimate shows it, and less is allowed than it was off.
+static const char FOUR_BAR[] =
+    "{\"step\": 0.001, \"coordinates\": \"joint\", \"bodies\": [{\"name\": \"crank\", "
+    "\"position\": [0, 0.1], \"angle\": \"90 deg\", \"mass\": 8.6, \"inertia\": 0.029}, "
+    "{\"name\": \"coupler\", \"position\": [0.2, 0.3], \"angle\": 0.4636476090008061, "
+    "\"mass\": 18.5, \"inertia\": 0.31}, {\"name\": \"rocker\", \"position\": [0.4, 0.2], "
+    "\"angle\": \"90 deg\", \"mass\": 16.6, \"inertia\": 0.22}], \"joints\": [{\"kind\": "
+    "\"revolute\", \"b\": \"crank\", \"at\": [0, 0], \"rate\": \"4*pi*min(t/0.2, 1)\", "
+    "\"rate_effort\": 5}, {\"kind\": \"revolute\", \"a\": \"crank\", \"b\": \"coupler\", "
+    "\"at\": [0, 0.2]}, {\"kind\": \"revolute\", \"a\": \"coupler\", \"b\": \"rocker\", "
+    "\"at\": [0.4, 0.4]}, {\"kind\": \"revolute\", \"b\": \"rocker\", \"at\": [0.4, 0]}]}";
+
+static void a_motor_at_its_limit_does_not_look_right(void **state)
+{
+    (void)state;
+    double right = run(FOUR_BAR, PERP_STEPPER_EVENT, 0.0, 2.0).angle;
+    outcome plain = run(FOUR_BAR, PERP_STEPPER_STEWART_TRINKLE, 0.0, 2.0);
+    // 10 m/s: the steps are not divided, and the error is estimated as it is
+    outcome said = run(FOUR_BAR, PERP_STEPPER_STEWART_TRINKLE, 10.0, 2.0);
+    outcome better = run(FOUR_BAR, PERP_STEPPER_STEWART_TRINKLE, 1e-2, 2.0);
+    print_message(
+        "crank: %.4f rad, with 1 ms %.4f, estimated %.2e m; divided %.4f, estimated %.2e m\n",
+        right, plain.angle, said.estimate, better.angle, better.estimate);
+    assert_int_equal(plain.inexact + said.inexact + better.inexact, 0);
+    assert_true(fabs(plain.angle - right) > 0.5);
+    assert_true(plain.estimate == 0.0 && said.estimate > 0.02);
+    assert_true(fabs(better.angle - right) < 0.6 * fabs(plain.angle - right));
+}
+
+// Short parts: joints of the implicit step are closed to what their rates are judged by.
+static void short_parts_of_the_implicit_step_pass(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"step\": 0.0005, \"bodies\": [{\"name\": \"crank\", "
+                               "\"position\": [0.5, 0], \"mass\": 1, "
+                               "\"inertia\": 0.0833}], \"joints\": [{\"kind\": \"revolute\", "
+                               "\"b\": \"crank\", \"at\": [0, 0]}]}";
+    assert_int_equal(run(text, PERP_STEPPER_IMPLICIT, 1e-2, 0.05).inexact, 0);
+}
+
 static void contacts_are_met(void **state)
 {
     (void)state;
@@ -160,6 +201,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_are_right_to_a_factor),
         cmocka_unit_test(contacts_are_met),
+        cmocka_unit_test(a_motor_at_its_limit_does_not_look_right),
+        cmocka_unit_test(short_parts_of_the_implicit_step_pass),
         cmocka_unit_test(wrong_accuracies_are_refused),
         cmocka_unit_test(errors_begin_anew),
     };

@@ -404,7 +404,7 @@ export class App {
     const off = this.run.about.motion_error || 0;
     const motion = off === 0 ? "" : `, estimated error of the motion ${off < 0 ? "unknown" : off.toExponential(1) + " m"}`;
     badge.className = "badge " + (none ? "none" : passedAt.length ? "bad" : "good");
-    badge.textContent = none ? "no steps yet" : passedAt.length ? `✗ violated in ${passedAt.length} frame${passedAt.length > 1 ? "s" : ""} · residual ${residual} m/s${motion}` : off === 0 ? `✓ certified · residual ${residual} m/s` : `✓ equations solved to ${residual} m/s${motion}`;
+    badge.textContent = none ? "no steps yet" : passedAt.length ? `✗ violated in ${passedAt.length} frame${passedAt.length > 1 ? "s" : ""} · residual ${residual} m/s${motion}` : off === 0 && this.run.about.stepper === "event" ? `✓ certified · residual ${residual} m/s` : `✓ equations solved to ${residual} m/s${motion || ", error of the motion not estimated"}`;
     badge.title = "Certificate: independent checks of every step (B)";
     this.violations = passedAt;
     this.markTimeline();

@@ -134,6 +134,45 @@ void pp_caption_residual(const pp_run_data *data, pp_svg *html)
     pp_svg_put(html, ".");
 }
 
+// ── Error of the motion ──────────────────────────────────────────────────────────────────────────
+
+// Estimated errors: of the motion from its start, and of each step.                     theory (I8)
+void pp_draw_accuracy(const pp_run_data *data, pp_svg *svg)
+{
+    const struct {
+        const char *name;
+        const pp_trace *trace;
+        pp_pen pen;
+    } curves[] = {
+        {"motion", &data->motion_error, {.stroke = "#000000", .width = 1.2}},
+        {"step", &data->step_error, {.stroke = PP_BLUE, .width = 1.0}},
+    };
+    pp_chart chart = {.svg = svg, .title = "Error of the motion", .width = PP_COLUMN, .panels = 1};
+    chart.panel[0] = make_panel(data, false, "estimated error", "m", true);
+    chart.panel[0].height = 130.0;
+    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
+        include_trace(&chart.panel[0], curves[k].trace);
+        pp_chart_key(&chart, curves[k].name, true, PP_KEY_LINE, curves[k].pen);
+    }
+    pp_chart_begin(&chart);
+    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
+        if (curves[k].trace->range.positive < PP_INF) {
+            pp_chart_curve(&chart, 0, curves[k].trace, curves[k].pen);
+        }
+    }
+    pp_chart_end(&chart);
+}
+
+void pp_caption_accuracy(const pp_run_data *data, pp_svg *html)
+{
+    pp_svg_put(html, "Estimated distance of the bodies from where they should be, by a second run "
+                     "with half the steps, at most ");
+    pp_put_value(html, fmax(data->motion_error.range.high, 0.0), "m");
+    pp_svg_put(html, "; and the part that each step adds, at most ");
+    pp_put_value(html, fmax(data->step_error.range.high, 0.0), "m");
+    pp_svg_put(html, data->error_unknown ? ". Where the curve ends, the error is unknown." : ".");
+}
+
 // ── Sheaves: bodies and joints ───────────────────────────────────────────────────────────────────
 
 // The panel shows all curves of the bundle.

@@ -25,6 +25,7 @@ pp_draw pp_draw_events, pp_caption_events;
 // figure_time.c
 pp_draw pp_draw_energy, pp_caption_energy;
 pp_draw pp_draw_residual, pp_caption_residual;
+pp_draw pp_draw_accuracy, pp_caption_accuracy;
 pp_draw pp_draw_joints, pp_caption_joints;
 pp_draw pp_draw_coordinates, pp_caption_coordinates;
 pp_draw pp_draw_velocities, pp_caption_velocities;

@@ -33,10 +33,10 @@ bool pp_run_data_is_small(const pp_run_data *data)
 static bool init_traces(pp_run_data *s)
 {
     pp_contact_totals *c = &s->totals;
-    pp_trace *const traces[] = {&s->kinetic,    &s->potential,   &s->total,    &s->work,
-                                &s->dissipated, &s->penetration, &s->residual, &c->gap,
-                                &c->pn_sum,     &c->pn_most,     &c->pf_most,  &c->use,
-                                &c->slip,       &c->closed,      &c->all};
+    pp_trace *const traces[] = {
+        &s->kinetic,  &s->potential, &s->total,  &s->work,       &s->dissipated,  &s->penetration,
+        &s->residual, &c->gap,       &c->pn_sum, &c->pn_most,    &c->pf_most,     &c->use,
+        &c->slip,     &c->closed,    &c->all,    &s->step_error, &s->motion_error};
     bool ready = true;
     for (size_t k = 0; k < sizeof traces / sizeof traces[0]; k++) {
         ready = ready && pp_trace_init(traces[k], s->arena, s->bins);
@@ -312,6 +312,11 @@ static void scan_certificate(pp_run_data *s, int bin, const perp_snapshot *f)
     }
     pp_trace_add(&s->penetration, bin, f->t, fmax(c->gap, 0.0));
     pp_trace_add(&s->residual, bin, f->t, fmax(c->residual, 0.0));
+    // an error that is not known breaks its curve
+    bool known = isfinite(f->motion_error);
+    pp_trace_add(&s->step_error, bin, f->t, isfinite(f->error) ? f->error : (double)NAN);
+    pp_trace_add(&s->motion_error, bin, f->t, known ? f->motion_error : (double)NAN);
+    s->error_unknown = s->error_unknown || !known;
     s->violations += !c->passed;
 }
 

@@ -136,8 +136,10 @@ typedef struct pp_run_data {
     pp_trace_bundle coordinate, rate, effort, power;
     pp_trace kinetic, potential, total, work, dissipated;  // potential: since the start
     double potential_start, work_sum, dissipated_sum;
-    pp_trace penetration, residual;  // as the certificate has them [m], [m/s]
-    pp_trace share[PP_SHARES];       // numbers of the certificate over their limits
+    pp_trace penetration, residual;     // as the certificate has them [m], [m/s]
+    pp_trace step_error, motion_error;  // estimated [m]: of a step, of the motion so far
+    bool error_unknown;                 // of the motion, in some frame
+    pp_trace share[PP_SHARES];          // numbers of the certificate over their limits
     int violations;
     int sensors;             // that have a panel
     pp_trace *sensor_trace;  // their values, one sensor after the other

@@ -28,6 +28,7 @@ enum { HALVINGS = 12 };  // of the share of restitution: to 2^-12
 static const double SHORTEST = 1e-6;  // part of a step, of parts that are shortened without a gap
 static const double BRIEF = 1.0 / 512.0;  // part of a step that an impact has to itself
 static const double ENERGY = 1e-9;        // of the work of impacts: rounding
+static const double CLOSED = 1e-6;        // of other limits of gaps, of the implicit step
 static const double HELPS = 0.7;          // part of an error that a quarter of the step may leave
 
 // Contacts where the step starts.
@@ -154,6 +155,8 @@ static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, doubl
 {
     double limit = sim->def.limits.gap;
     double most = limit > 0.0 ? limit : pp_scale_overlap(sim->model, c->a, c->b);
+    // The implicit step closes gaps; what bounces in it has a law of rates alone, and leaves more.      theory (K14)
+    most *= sim->step.at_end && sim->step.bounces ? CLOSED : 1.0;
     return then < -most && then < gap - 0.01 * most;
 }
 
@@ -441,6 +444,10 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     bool joined = over[PERP_JUDGED_JOINT] <= 1.0;
     double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
+    // Normals of the end push along with what turns, or slides over a curve, by (I7): with the square of the length.
+    if (sim->def.stepper == PERP_STEPPER_IMPLICIT) {
+        turned = fmax(turned, over[PERP_JUDGED_ENERGY]);
+    }
     double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
     if (!may_divide(sim) || sim->unfit) {
         return h;

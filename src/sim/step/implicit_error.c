@@ -9,6 +9,8 @@
 
 static const double PLACE =
     1e-11;  // errors of gaps and joints that are left, of the model's length
+static const double CLOSELY = 1e-2;   // of the error of other rates, that joints are closed to
+static const double ROUNDING = 1e-3;  // of PLACE
 static const double BALANCE = 1e-10;  // of impulses on a body, of their sizes
 
 // Largest speed of a point of a body at either end, with a fall by its size [m/s]: what errors of rates are measured by.
@@ -87,12 +89,14 @@ static double row_errors(const perp_sim *sim, const double *pm, double h, double
 {
     const pp_step *s = &sim->step;
     double worst = 0.0;
+    // in short steps the rate is the stricter of the two, down to what rounding of places leaves
+    double closed = fmax(fmin(place, CLOSELY * slow * h), ROUNDING * place) / h;
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
         bool condition = row->joint >= 0 && !row->spring && !row->stabilised && row->gamma == 0.0;
         w += row->gamma * s->answer.pb[i];
-        worst = fmax(worst, fabs(w) / (condition ? place / h : slow));
+        worst = fmax(worst, fabs(w) / (condition ? closed : slow));
     }
     for (int i = 0; i < s->row.nm; i++) {
         const pp_row *row = &s->row.m[i];
