@@ -23,6 +23,7 @@ const $ = (name) => /** @type {any} */ (document.querySelector(name));
 
 class Playground {
   constructor() {
+    this.module = null;
     this.parameters = {};
     this.generator = null;
     this.waiting = null;

@@ -124,7 +124,7 @@ await withBrowser(async (browser, folder) => {
   const y = () => page.evaluate(() => window.playground.app.state.position[3 * window.playground.app.run.bodies.findIndex((b) => b.name === "ball") + 1]);
   check((await y()) === 2, "the parameter acts");
   await page.evaluate(() => {
-    const range = document.querySelector("#parameters input");
+    const range = /** @type {HTMLInputElement} */ (document.querySelector("#parameters input"));
     range.value = "3";
     range.dispatchEvent(new Event("change"));
   });
@@ -165,7 +165,7 @@ await withBrowser(async (browser, folder) => {
   // ── hostile scenes ──
   const evil = `<img src=x onerror=alert(1)>"><script>alert(2)</script>`;
   await write(page, scene({ name: "evil", description: evil, parameters: { p: 1 }, inputs: [{ name: "u<b>", value: 0, unit: evil.slice(0, 20) }] }).replace('"ball"', JSON.stringify(evil.slice(0, 50))));
-  await page.waitForFunction(() => window.playground.about?.name === "evil" || !document.querySelector("#message").hidden);
+  await page.waitForFunction(() => window.playground.about?.name === "evil" || !/** @type {HTMLElement} */ (document.querySelector("#message")).hidden);
   await opened(page, "evil");
   await steps(page, 30);
   await page.evaluate(() => window.playground.post({ explain: "mcp" }));
@@ -195,7 +195,7 @@ await withBrowser(async (browser, folder) => {
   check(keys.length >= 12, `${keys.length} examples`);
   for (const key of keys) {
     await page.selectOption("#example", key);
-    await page.waitForFunction((k) => document.querySelector("#example").value === k && window.playground.app?.live?.built && window.playground.app.run.poses.t.rows > 0, key);
+    await page.waitForFunction((k) => /** @type {HTMLSelectElement} */ (document.querySelector("#example")).value === k && window.playground.app?.live?.built && window.playground.app.run.poses.t.rows > 0, key);
     await page.waitForTimeout(150);
     await steps(page, 3);
     check(await page.isHidden("#message"), `${key}: ${await page.textContent("#message")}`);

@@ -47,11 +47,12 @@ for (const text of bad) {
 }
 
 // ── runs ──
-for (const [name, steps] of [["arm-pushes.json", 50], ["berard-4.6.json", 100], ["painleve-rod.json", 40]]) {
+const table = readFileSync(path.join(root, "test/golden/hashes.txt"), "utf8");
+for (const name of ["arm-pushes.json", "berard-4.6.json", "painleve-rod.json"]) {
   const sim = perp.open(scene(name));
-  sim.step(steps);
-  const table = readFileSync(path.join(root, "test/golden/hashes.txt"), "utf8");
-  if (table.includes(`scenes/${name} ${steps} - `)) check(table.includes(`scenes/${name} ${steps} - ${sim.hash}`), `hash of ${name}`);
+  const [, steps, hash] = table.match(new RegExp(`^scenes/${name} (\\d+) - ([0-9a-f]+)`, "m")) ?? [];
+  sim.step(+steps);
+  check(sim.hash === hash, `hash of ${name} after ${steps} steps: ${sim.hash}, natively ${hash}`);
   check(sim.certificate().passed, `certificate of ${name}`);
   const { q, nu } = sim.state();
   const before = sim.hash;
