@@ -36,8 +36,7 @@ bool pp_law_cone_possible(const pp_laws *laws)
     bool spatial = false;
     for (int i = 0; i < laws->count; i++) {
         const pp_law *law = &laws->law[i];
-        // A box has no place in a problem on cones; an extra impulse would move the tip of a cone.
-        if (law->size > 0 && (law->kind == PP_LAW_BOX || law->extra > 0.0)) {
+        if (law->size > 0 && law->extra > 0.0) {  // it would move the tip of a cone
             return false;
         }
         spatial = spatial || has_cone(law);

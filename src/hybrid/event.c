@@ -194,6 +194,20 @@ static bool may_capture(const pp_flight *flight, perp_status status)
            flight->result->steps <= PP_MOST_STEPS && flight->machine->tree->nv > 0;
 }
 
+// Where short steps reach the end of the step the next one finds modes. Equations are held; motors and dry
+// friction hold or slip by their velocities, and the failure to find other modes is no remark of
+// this step.
+static perp_status hold_equations_only(pp_flight *flight)
+{
+    perp_status status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
+    bool *none = PP_ZEROS(flight->keep, bool, flight->holds.count);
+    if (status < 0 || !none) {
+        return status < 0 ? status : PERP_ERR_MEMORY;
+    }
+    flight->result->remark[0] = '\0';
+    return pp_flight_set_modes(flight, &flight->holds, none, none);
+}
+
 // Takes short steps until modes are found again.                                       theory (H17)
 static perp_status capture(pp_flight *flight)
 {
@@ -222,8 +236,8 @@ static perp_status capture(pp_flight *flight)
             status = pp_flight_resolve(flight, NULL);
         }
     }
-    if (may_capture(flight, status)) {  // at the end: the next step finds modes
-        status = pp_holds_start(&flight->holds, flight->machine, flight->keep);
+    if (may_capture(flight, status)) {
+        status = hold_equations_only(flight);
     }
     return status;
 }

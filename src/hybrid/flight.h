@@ -40,7 +40,8 @@ typedef struct pp_flight {
     pp_holds holds;    // closed now, in their modes
     bool stale;        // holds are those before a short step
     bool confirmed;    // the problem of modes returned the present modes when it was last solved
-    double tol_gap, tol_rate, tol_limit;  // [m], [m/s], [m or rad]: closed and at rest within these
+    // Closed and at rest within these: [m], [m/s]; of limits relative to their scale.
+    double tol_gap, tol_rate, tol_limit;
 
     // Conditions and events.
     double margin_t, margin;  // [s] and value of the last margin, in rounding errors
@@ -141,6 +142,9 @@ enum { PP_EXCHANGES = 12 };
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold);
 // Equations, motors and dry friction, then all limits and contacts that touch, in that order.
 perp_status pp_flight_touching(pp_flight *flight, pp_holds *out);
+// What a bound of a joint's coordinate is compared with: the length of the machine, a radian, or the
+// bound itself where that is more.
+double pp_flight_limit_scale(const pp_flight *flight, int joint, double bound);
 // Adds the limits that are reached, or closer than `reach` [m or rad].
 perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, double reach,
                              pp_holds *out);

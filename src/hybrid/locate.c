@@ -162,9 +162,11 @@ static void see_limits(watch *w, double t, const pp_frame *body)
         pp_joint_coordinate(m, &kin, i, &row);
         for (int side = 0; side < 2; side++) {
             double sign = side == 0 ? 1.0 : -1.0, bound = sign > 0.0 ? j->lower : j->upper;
-            double beyond = sign * (row.value - bound), unit = ROUND_GAP * fmax(1.0, fabs(bound));
+            double beyond = sign * (row.value - bound);
+            double scale = pp_flight_limit_scale(w->flight, i, bound), unit = ROUND_GAP * scale;
+            double room = w->flight->tol_limit * scale;
             // A limit that is let go starts at zero, and rounding must not close it again at once.
-            bool opens = beyond <= 0.0 && beyond > -w->flight->tol_limit && sign * row.v_pre >= 0.0;
+            bool opens = beyond <= 0.0 && beyond > -room && sign * row.v_pre >= 0.0;
             if (isfinite(bound) && !is_active_limit(&w->flight->holds, i, sign)) {
                 watch_value(w, -1, opens ? 0.5 : beyond / unit);
             }

@@ -469,6 +469,19 @@ static double switch_contact(const pp_laws *laws, const double *r, const double 
     return -along / size_u;
 }
 
+// The same for a boxed effort: one beyond its bound slips against it, one that slips backwards holds.
+static double switch_box(const double *r, const double *u, double size_u, double size_r, pp_law *to)
+{
+    double f = r[to->at], s = u[to->at];
+    if (to->mode == PP_HELD) {
+        to->mode = PP_SLIDES;
+        to->d[0] = f > 0.0 ? -1.0 : 1.0;
+        return (fabs(f) - to->bound) / size_r;
+    }
+    to->mode = PP_HELD;
+    return -to->d[0] * s / size_u;
+}
+
 // Switches the mode that fits its own forces and rates worst. False: all fit.
 static bool switch_worst(pp_laws *laws, const double *r, const double *u)
 {
@@ -482,8 +495,10 @@ static bool switch_worst(pp_laws *laws, const double *r, const double *u)
         if (to.size == 0) {
             continue;
         }
-        // Only unilateral and frictional laws have a choice.
-        if (to.kind == PP_LAW_TURN) {
+        // Equations and what is known to rub have no choice.
+        if (to.kind == PP_LAW_BOX) {
+            off = switch_box(r, u, size_u, size_r, &to);
+        } else if (to.kind == PP_LAW_TURN) {
             off = switch_turn(laws, r, u, size_u, size_r, &to);
         } else if (to.kind == PP_LAW_CONTACT || to.kind == PP_LAW_SLIDING) {
             off = switch_contact(laws, r, u, size_u, size_r, &to);
@@ -642,6 +657,79 @@ static perp_status solve_polygons(pp_laws *laws, double *r, pp_law_info *info, c
     return choose_forces(laws, r, own, info, arena);
 }
 
+// Boxed efforts in given modes, as laws that a problem on cones can have: held ones are equations,
+// slipping ones known forces.
+static void fix_boxes(const pp_laws *laws, pp_law *fixed)
+{
+    for (int i = 0; i < laws->count; i++) {
+        if (laws->law[i].kind == PP_LAW_BOX) {
+            fixed[i].kind = fixed[i].mode == PP_SLIDES ? PP_LAW_RUBBING : PP_LAW_EQUAL;
+        }
+    }
+}
+
+// Switches boxed efforts whose modes do not fit r and u: all of them, or the last one only, which
+// cannot cycle where friction is absent (Murty's rule). Returns how many there are.
+static int switch_boxes(const pp_laws *laws, const double *r, const double *u, bool last_only,
+                        pp_law *fixed)
+{
+    double size_u, size_r;
+    int count = 0;
+    pp_law_sizes(laws, r, &size_u, &size_r);
+    for (int i = laws->count - 1; i >= 0; i--) {
+        pp_law to = fixed[i];
+        if (laws->law[i].kind != PP_LAW_BOX || to.size == 0) {
+            continue;
+        }
+        if (switch_box(r, u, size_u, size_r, &to) > laws->tolerance) {
+            fixed[i] = last_only && count > 0 ? fixed[i] : to;
+            count++;
+        }
+    }
+    return count;
+}
+
+static int count_boxes(const pp_laws *laws)
+{
+    int count = 0;
+    for (int i = 0; i < laws->count; i++) {
+        count += laws->law[i].kind == PP_LAW_BOX && laws->law[i].size > 0;
+    }
+    return count;
+}
+
+// Forces `own` on exact cones, with boxed efforts by principal pivoting: their modes are fixed, the
+// problem of the contacts is solved, and efforts that do not fit change their modes.    theory (H7a)
+static perp_status pivot_boxes(const pp_laws *laws, double *own, const perp_env *env,
+                               pp_arena *arena)
+{
+    pp_law *fixed = PP_ARRAY(arena, pp_law, laws->count);
+    double *u = PP_ARRAY(arena, double, laws->rows);
+    perp_status status = PERP_OK;
+    int boxes = count_boxes(laws);
+    if (!fixed || !u) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(fixed, laws->law, (size_t)laws->count * sizeof *fixed);
+    pp_laws with = *laws;
+    with.law = fixed;
+    // Blocks first; single ones once every effort has had its turn.
+    for (int round = 0; round <= 4 * boxes; round++) {
+        pp_mark mark = pp_arena_mark(arena);
+        fix_boxes(laws, fixed);
+        status = pp_law_cone(&with, own, env, arena);
+        pp_arena_release(arena, mark);
+        if (status < 0 && status != PERP_ERR_LIMIT) {
+            return status;
+        }
+        pp_law_rates(laws, own, u);
+        if (switch_boxes(laws, own, u, round >= boxes, fixed) == 0) {
+            break;
+        }
+    }
+    return status;
+}
+
 // Exact cones. The best iterate of a solver that gave up is a start as well.
 static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
                                pp_arena *arena)
@@ -650,7 +738,7 @@ static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, cons
     if (!own) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pp_law_cone(laws, own, env, arena);
+    perp_status status = pivot_boxes(laws, own, env, arena);
     if (status < 0 && status != PERP_ERR_LIMIT) {
         return status;
     }

@@ -8,7 +8,8 @@
 //
 // The drift of joints is exact. That of contacts is the derivative of their rates along the motion
 // with qdd = 0, by central differences of fourth order: contact points move over both surfaces, and
-// differences account for this for every pair of shapes.
+// differences account for this for every pair of shapes. Rims on planes have theirs in closed form
+// (rim_drift.c).
 #include "hybrid/moment.h"
 
 #include <math.h>
@@ -325,7 +326,8 @@ static const double TURNED = 0.02;    // [rad] a normal that turns more in a sho
 // side of the present one.
 enum { PLACES = 9, HERE = 4 };
 typedef struct stencil {
-    double s;  // between places [s]
+    double s;       // between places [s]
+    pp_holds open;  // contacts whose pairs are looked at: drifts of the others are known
     bool seen[PLACES];
     double *rate[PLACES];  // rows
     bool *there[PLACES];   // holds: the contact is the same one there
@@ -390,8 +392,8 @@ static perp_status see_place(const pp_machine *machine, const pp_holds *holds,
     pp_tree_move(machine->tree, out->q, out->qd, s, q);
     pp_tree_frames(machine->tree, kin.t, q, out->qd, body);
     // A wider search than at the instant: points may have moved apart.
-    perp_status status =
-        pp_holds_gaps(&gaps, machine, holds, &kin, 2.0 * PP_SEARCH_MARGIN * machine->length, arena);
+    perp_status status = pp_holds_gaps(&gaps, machine, &at->open, &kin,
+                                       2.0 * PP_SEARCH_MARGIN * machine->length, arena);
     if (status < 0) {
         return status;
     }
@@ -467,6 +469,12 @@ static void differ(const stencil *at, const formula *f, int i, double *bend, pp_
     }
 }
 
+// Whether the drift of hold i bends too much to be taken; scale: of accelerations [m/s^2].
+static bool is_bent(const pp_instant *out, const double *bend, double scale, int i)
+{
+    return out->size[i] > 0 && !(bend[i] <= STRAIGHT * fmax(scale, fabs(out->drift[out->at[i]])));
+}
+
 // Drifts of all contacts by the formulas that bend least. True: all of them are straight enough.
 static bool differ_all(const pp_holds *holds, const stencil *at, double scale, double *bend,
                        pp_instant *out)
@@ -477,11 +485,52 @@ static bool differ_all(const pp_holds *holds, const stencil *at, double scale, d
             for (int k = 0; k < 3; k++) {
                 differ(at, &FORMULA[k], i, &bend[i], out);
             }
-            double size = fmax(scale, fabs(out->drift[out->at[i]]));
-            all = all && bend[i] <= STRAIGHT * size;
+            all = all && !is_bent(out, bend, scale, i);
         }
     }
     return all;
+}
+
+// Drifts of contacts of rims with planes, in closed form; bend: 0 where there is one. True: all
+// contacts are such.
+static bool drift_of_rims(const pp_machine *machine, const pp_holds *holds, double *bend,
+                          pp_instant *out)
+{
+    pp_contact_motion motion;
+    bool closed = false, all = true;
+    for (int i = 0; i < holds->count; i++) {
+        double drift[3];
+        pp_hold_kind kind = holds->hold[i].kind;
+        bend[i] = PP_INF;
+        if (!pp_hold_touches(&holds->hold[i]) || out->size[i] == 0) {
+            continue;
+        }
+        // Turning friction follows its contact in the list and moves with it.
+        if (kind == PP_HOLD_CONTACT) {
+            closed = pp_rim_motion(machine, out, &out->contact[i], &motion);
+        }
+        if (closed) {
+            pp_motion_drift(machine, out, &out->contact[i], &motion, kind, drift);
+            memcpy(out->drift + out->at[i], drift, (size_t)out->size[i] * sizeof *drift);
+            bend[i] = 0.0;
+        }
+        all = all && closed;
+    }
+    return all;
+}
+
+// The contacts whose drifts are not known yet, and those of their turning friction.
+static perp_status list_bent(const pp_holds *holds, const pp_instant *out, const double *bend,
+                             double scale, pp_holds *open, pp_arena *arena)
+{
+    *open = (pp_holds){0};
+    for (int i = 0; i < holds->count; i++) {
+        if (pp_hold_touches(&holds->hold[i]) && is_bent(out, bend, scale, i) &&
+            !pp_holds_add(open, holds->hold[pp_hold_base(holds, i)], arena)) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    return PERP_OK;
 }
 
 enum { SHORTER = 7 };  // rounds, each with an eighth of the time before
@@ -500,12 +549,16 @@ static perp_status contact_drift(const pp_machine *machine, const pp_holds *hold
     if (!bend) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0; i < holds->count; i++) {
-        bend[i] = PP_INF;
+    if (drift_of_rims(machine, holds, bend, out)) {
+        return PERP_OK;
     }
     for (int round = 0; round < SHORTER; round++, s /= 8.0) {
         stencil at;
         perp_status status = stencil_create(&at, holds, out->rows, arena);
+        if (status < 0) {
+            return status;
+        }
+        status = list_bent(holds, out, bend, scale, &at.open, arena);
         if (status < 0) {
             return status;
         }

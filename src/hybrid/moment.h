@@ -151,6 +151,16 @@ perp_status pp_holds_start(pp_holds *out, const pp_machine *machine, pp_arena *a
 void *pp_list_grow(void *list, int count, int *room, size_t size, pp_arena *arena);
 // Appends a hold; the list grows in the arena. NULL: out of memory.
 pp_hold *pp_holds_add(pp_holds *holds, pp_hold hold, pp_arena *arena);
+// How the point and the axes n, t of a contact move, in the world.
+typedef struct pp_contact_motion {
+    perp_vec3 point, n, t;
+} pp_contact_motion;
+// The motion of a contact of a rim with a plane face. False: it is another contact.     theory (H6a)
+bool pp_rim_motion(const pp_machine *machine, const pp_instant *instant, const pp_contact *c,
+                   pp_contact_motion *out);
+// Drift of the rows of a contact that moves so, or of its turning friction.
+void pp_motion_drift(const pp_machine *machine, const pp_instant *instant, const pp_contact *c,
+                     const pp_contact_motion *motion, pp_hold_kind kind, double drift[3]);
 // A limit or the normal of a contact: 0 <= r _|_ u >= 0.
 static inline bool pp_hold_is_unilateral(const pp_hold *hold)
 {

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-static const double LOOSE = 1e-6;  // of the length: drift of a hold that was closed before
+// Of the length, or of the scale of a coordinate: drift of a hold that was closed before.
+static const double LOOSE = 1e-6;
 
 const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold)
 {
@@ -20,6 +21,14 @@ const pp_hold *pp_holds_same(const pp_holds *holds, const pp_hold *hold)
         }
     }
     return NULL;
+}
+
+double pp_flight_limit_scale(const pp_flight *flight, int joint, double bound)
+{
+    perp_joint_kind kind = flight->machine->model->joint[joint].kind;
+    bool slides = kind == PERP_JOINT_PRISMATIC || kind == PERP_JOINT_DISTANCE ||
+                  kind == PERP_JOINT_POINT_ON_LINE || kind == PERP_JOINT_CYLINDRICAL;
+    return fmax(slides ? flight->machine->length : 1.0, fabs(bound));
 }
 
 perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, double reach,
@@ -40,9 +49,8 @@ perp_status pp_flight_limits(pp_flight *flight, double t, const pp_frame *body, 
             // Both sides of a limit are holds of their own; sign makes their value a gap.
             pp_hold hold = pp_hold_of_joint(PP_HOLD_LIMIT, i);
             hold.sign = sign;
-            // Bounds are compared relative to their size, but no more closely than to 1.
             double room = pp_holds_same(&flight->holds, &hold) ? LOOSE : flight->tol_limit;
-            room = fmax(reach, room * fmax(1.0, fabs(bound)));
+            room = fmax(reach, room * pp_flight_limit_scale(flight, i, bound));
             if (isfinite(bound) && sign * (row.value - bound) <= room &&
                 !pp_holds_add(out, hold, flight->keep)) {
                 return PERP_ERR_MEMORY;

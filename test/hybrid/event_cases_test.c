@@ -249,13 +249,47 @@ static void test_grasp(void **state)
     stop(&r);
 }
 
+// A slider that bounces on its lower limit: as many impacts, and the same motion, at every scale. What
+// is left is the integrator's absolute tolerance.
+static void test_limits_at_scales(void **state)
+{
+    static const double scales[] = {1.0, 1e-3, 1e-6};
+    int events = 0;
+    double last = 0.0;
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        double L = scales[k], unit = sqrt(L);
+        char text[800];
+        snprintf(text, sizeof text,
+                 "{\"gravity\": [0, -9.81], \"bodies\": ["
+                 "{\"name\": \"a\", \"position\": [0, 0], \"mass\": 1, \"inertia\": 1}],"
+                 "\"joints\": [{\"name\": \"s\", \"kind\": \"prismatic\", \"a\": \"ground\", "
+                 "\"b\": \"a\", \"at\": [0, 0], \"axis\": [0, 1], \"lower\": %.17g, "
+                 "\"upper\": %.17g, \"limit_restitution\": 0.5}],"
+                 "\"shapes\": [{\"body\": \"a\", \"kind\": \"disc\", \"radius\": %.17g, "
+                 "\"density\": 0}]}",
+                 -0.5 * L, 0.3 * L, 0.1 * L);
+        run r = start(text);
+        go_on(&r, 0.01 * unit, 0.75 * unit);
+        double height = perp_sim_joint(r.sim, (perp_joint){0}).coordinate / L;
+        if (k == 0) {
+            events = r.events;
+            last = height;
+        }
+        assert_int_equal(r.events, events);
+        near(height, last, 1e-5);
+        stop(&r);
+    }
+    assert_true(events >= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thin_walls),   cmocka_unit_test(test_thin_walls_in_space),
         cmocka_unit_test(test_tiles),        cmocka_unit_test(test_box_rests),
         cmocka_unit_test(test_newton_says),  cmocka_unit_test(test_grasp),
-        cmocka_unit_test(test_flat_bounces),
+        cmocka_unit_test(test_flat_bounces), cmocka_unit_test(test_limits_at_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

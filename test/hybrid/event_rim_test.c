@@ -5,6 +5,7 @@
 // rim that a manifold has: it stands while the slope is below r/h, and beyond it turns about the lowest point of the
 // rim with the acceleration of a rigid body about that point. Tipping about the chord between two of eight points would
 // begin at 0.92 r/h.                                                                     theory (H18)
+#include "hybrid/moment.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 
@@ -152,12 +153,160 @@ static void tipping_point_of_an_impact_is_found(void **state)
     }
 }
 
+// ── Drift of a rim on a plane ────────────────────────────────────────────────────────────────────
+
+// A drum that stands with its rim on a plane face of another body, both moving at random.
+typedef struct leaning {
+    perp_model *model;
+    pp_tree tree;
+    pp_arena *arena;
+    pp_machine machine;
+    double turn[1], q[14], qd[12];
+} leaning;
+
+// The attitude of a drum that leans by `tilt` towards a random side, turned about its axis before.
+static perp_quat lean(rng *r, double tilt)
+{
+    double azimuth = rng_uniform(r, -PI, PI), spin = rng_uniform(r, -PI, PI);
+    double x = -sin(0.5 * tilt) * sin(azimuth), y = sin(0.5 * tilt) * cos(azimuth);
+    double w = cos(0.5 * spin), z = sin(0.5 * spin), c = cos(0.5 * tilt);
+    return (perp_quat){c * w, x * w + y * z, y * w - x * z, c * z};
+}
+
+// kind: of the plane face; drum_first: the drum is shape a of the contact.
+static void set_leaning(leaning *out, rng *r, double tilt, int kind, bool drum_first)
+{
+    static const perp_shape_kind kinds[] = {PERP_SHAPE_HALFSPACE, PERP_SHAPE_BOX,
+                                            PERP_SHAPE_CYLINDER};
+    perp_builder *builder = perp_builder_create(NULL);
+    perp_shape_def flat = perp_shape_default(), drum = perp_shape_default();
+    perp_body_def def[2] = {perp_body_default(), perp_body_default()};
+    perp_error error = {0};
+    flat.kind = kinds[kind];
+    flat.half = (perp_vec3){2.0, 2.0, 0.1};
+    flat.radius = 2.0;
+    flat.position_B.z = kind == 0 ? 0.0 : -0.1;
+    drum.kind = PERP_SHAPE_CYLINDER;
+    drum.radius = RADIUS;
+    drum.half.z = HALF;
+    flat.mu = drum.mu = 0.5;
+    flat.mu_spin = flat.mu_roll = drum.mu_spin = drum.mu_roll = 0.01;
+    def[1].position_W.z = HALF * cos(tilt) + RADIUS * sin(tilt);
+    def[1].rotation_WB = lean(r, tilt);
+    *out = (leaning){.arena = pp_arena_create(NULL)};
+    for (int k = 0; k < 2; k++) {
+        perp_body_def *d = &def[drum_first ? 1 - k : k];
+        d->kind = PERP_BODY_SPATIAL;
+        d->mass = d->inertia_B[0] = d->inertia_B[1] = d->inertia_B[2] = 1.0;
+        perp_builder_add_shape(builder, perp_builder_add_body(builder, d),
+                               d == &def[0] ? &flat : &drum);
+        // Coordinates of a free body: position, quaternion.
+        const double q[7] = {d->position_W.x,  d->position_W.y,  d->position_W.z, d->rotation_WB.w,
+                             d->rotation_WB.x, d->rotation_WB.y, d->rotation_WB.z};
+        memcpy(out->q + 7 * k, q, sizeof q);
+        for (int i = 0; i < 6; i++) {
+            out->qd[6 * k + i] = rng_normal(r);
+        }
+    }
+    if (perp_model_create(builder, &out->model, &error) < 0) {
+        print_error("%s\n", error.text);
+        fail();
+    }
+    perp_builder_destroy(builder);
+    assert_int_equal(pp_tree_create(&out->tree, out->model, NULL, 0, out->arena, NULL), PERP_OK);
+    out->machine = (pp_machine){.model = out->model,
+                                .tree = &out->tree,
+                                .options = {.eps = 1e-2},
+                                .turn = out->turn,
+                                .length = 1.0};
+}
+
+static pp_contact *nearest_point(pp_contact *c, int count)
+{
+    int best = 0;
+    assert_true(count > 0);
+    for (int k = 1; k < count; k++) {
+        best = c[k].gap < c[best].gap ? k : best;
+    }
+    return &c[best];
+}
+
+// Rates of the rows of the nearest point after the time s: normal, tangents, spin, rolling.
+static void rates_after(const leaning *l, double s, double rate[6])
+{
+    double q[14];
+    pp_frame body[3];
+    pp_contact c[PP_POINTS_MAX];
+    pp_tree_move(&l->tree, l->q, l->qd, s, q);
+    pp_tree_frames(&l->tree, s, q, l->qd, body);
+    const pp_contact *lowest = nearest_point(c, pp_gap_pair(l->model, body, 0, 1, HUGE_VAL, c));
+    perp_vec3 n = lowest->n, t = pp_across(n), o = pp_cross(n, t);
+    perp_vec3 v = pp_sub(pp_point_velocity(&body[2], lowest->point),
+                         pp_point_velocity(&body[1], lowest->point));
+    perp_vec3 w = pp_sub(body[2].w, body[1].w);
+    const double out[6] = {pp_dot3(n, v), pp_dot3(t, v), pp_dot3(o, v),
+                           pp_dot3(n, w), pp_dot3(t, w), pp_dot3(o, w)};
+    memcpy(rate, out, sizeof out);
+}
+
+// The drift of all rows against differences over a time in which the point moves by a thousandth
+// of the rim.
+static void drift_of_a_rim_is_its_derivative(void **state)
+{
+    (void)state;
+    rng r = rng_seed(7);
+    for (int k = 0; k < 90; k++) {
+        static const double tilts[] = {0.4, 1e-2, 1e-4, 1e-6, 1e-7};
+        double tilt = tilts[k % 5], s = 1e-3 * tilt;
+        leaning l;
+        set_leaning(&l, &r, tilt, k / 5 % 3, k / 15 % 2 == 1);
+        pp_holds holds = {0};
+        pp_contact c[PP_POINTS_MAX];
+        pp_frame body[3];
+        pp_instant instant;
+        pp_tree_frames(&l.tree, 0.0, l.q, l.qd, body);
+        pp_contact *lowest = nearest_point(c, pp_gap_pair(l.model, body, 0, 1, 1e-9, c));
+        // It stays closed: the rate of the gap is taken out of the second body, the normal is z.
+        perp_vec3 v = pp_sub(pp_point_velocity(&body[2], lowest->point),
+                             pp_point_velocity(&body[1], lowest->point));
+        l.qd[8] -= v.z;
+        lowest->listed = -1;
+        lowest->mu_spin = lowest->mu_roll = 0.01;
+        assert_non_null(pp_holds_add(&holds, pp_hold_contact(lowest), l.arena));
+        assert_true(pp_holds_add_turning(&holds, &l.machine, lowest, l.arena));
+        assert_int_equal(
+            pp_instant_make(&instant, &l.machine, 0.0, l.q, l.qd, &holds, true, l.arena), PERP_OK);
+        assert_int_equal(instant.rows, 6);
+        pp_contact_motion motion;
+        assert_true(pp_rim_motion(&l.machine, &instant, &instant.contact[0], &motion));
+        // Fourth order: (f(-2s) - 8 f(-s) + 8 f(s) - f(2s)) / 12 s.
+        double f[4][6], size = 0.0;
+        for (int i = 0; i < 4; i++) {
+            rates_after(&l, s * (i < 2 ? i - 2 : i - 1), f[i]);
+        }
+        for (int i = 0; i < 6; i++) {
+            size = fmax(size, fabs(instant.drift[i]));
+        }
+        for (int i = 0; i < 6; i++) {
+            double want = (f[0][i] - f[3][i] + 8.0 * (f[2][i] - f[1][i])) / (12.0 * s);
+            if (!(fabs(instant.drift[i] - want) <= 1e-5 * size)) {
+                print_error("case %d, tilt %g, row %d: %.12g, by differences %.12g\n", k, tilt, i,
+                            instant.drift[i], want);
+                fail();
+            }
+        }
+        pp_arena_destroy(l.arena);
+        perp_model_destroy(l.model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stands_below_the_slope),
         cmocka_unit_test(tips_about_its_rim_beyond),
         cmocka_unit_test(tipping_point_of_an_impact_is_found),
+        cmocka_unit_test(drift_of_a_rim_is_its_derivative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
