@@ -208,6 +208,9 @@ await withBrowser(async (browser, folder) => {
   await opened(phone, "dominoes");
   const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
   check(wide <= 390, `nothing is wider than a phone: ${wide}`);
+  const cut = await phone.evaluate(() => [...document.querySelectorAll("button, select, .badge, .time, .state")].map((e) => ({ e, box: e.getBoundingClientRect() }))
+    .filter(({ box }) => box.width > 0 && box.right > innerWidth + 1).map(({ e }) => e.outerHTML.slice(0, 80)));
+  check(cut.length === 0, `no control is cut off on a phone: ${cut}`);
   const stage = await phone.evaluate(() => document.querySelector("#app .stage").getBoundingClientRect().height);
   check(stage > 150, `the picture is ${stage} pixels high`);
   await phone.tap('[data-tab="text"]');
