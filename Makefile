@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-models lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-machines bench-models lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
         deps-docs deps-wasm deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make bench-tree   a chain in joint coordinates, beside MuJoCo'
 	@echo 'make bench-models  what robots do from their keyframes, into docs/robots.md'
 	@echo 'make bench-robots  robots of a reference collection, beside MuJoCo (ARGS="--hold")'
+	@echo 'make bench-machines  humanoid, hand, gripper, closed legs and crowds of our own, beside MuJoCo'
 	@echo 'make bench-limits  what one core can do, and how near a factorisation and a sweep come'
 	@echo 'make bench-order  error of the motion against cost, by steppers'
 	@echo 'make bench-growth  cost of a step against the size of the scene (ARGS="--family walls")'
@@ -115,13 +116,20 @@ bench-robots: deps-bench
 	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
 	@python3 bench/robots/run.py build/release/bench/perp_bench_robots build/bench-robots $(ARGS)
 
+# Machines of our own: humanoid, quadruped, gripper, hand, closed loops, crowds.
+bench-machines: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@mkdir -p build/bench-robots
+	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
+	@python3 bench/robots/own.py build/release/bench/perp_bench_robots build/bench-robots $(ARGS)
+
 # Tables and picture of docs/robots.md; rows that are in build/bench-models are not run again.
 bench-models: deps-bench
 	@$(MAKE) --no-print-directory build-release
 	@mkdir -p build/bench-robots build/bench-models
 	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
 	@python3 bench/robots/table.py run build/release/cli/perp build/release/bench/perp_bench_motion build/bench-robots \
-	    --cpu 30 --rows build/bench-models/run.jsonl --page docs/robots.md $(ARGS)
+	    --cpu 60 --rows build/bench-models/run.jsonl --page docs/robots.md $(ARGS)
 	@python3 bench/robots/table.py drift build/release/cli/perp build/release/bench/perp_bench_motion build/bench-robots \
 	    --cpu 120 --rows build/bench-models/drift.jsonl --page docs/robots.md --picture docs/img/robots-creep.svg $(ARGS)
 

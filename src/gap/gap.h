@@ -34,6 +34,7 @@ typedef struct pp_contact {
     double mu_spin, mu_roll;  // [m]
     int facets;               // 0: as the sim says
     bool aimed;               // its axis was chosen for the step: it is not that of the distance
+    bool locked;              // by friction: corrections are not asked of it        theory (P20)
     bool sheet;               // neither shape has an inside: what has passed has passed
     perp_vec3 surface;        // d psi_f / dt of moving surfaces: velocity of b's surface minus a's,
                               // beyond the bodies' own motion [m/s]
@@ -84,6 +85,11 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
 // the step closes gaps to rounding, not velocities alone.
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, bool exact, pp_arena *arena);
+
+// The margin of two shapes [m]: `margin` itself, or if it is 0 a hundredth of the reach of the smaller body and no more than 0.01 m. And the
+// largest one of all pairs.
+double pp_gap_pair_margin(const perp_model *model, double margin, int a, int b);
+double pp_gap_margin(const perp_model *model, double margin);
 
 // Culling: drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
 // must not make contacts of all that is slow.

@@ -15,7 +15,7 @@
 static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
 {
     int exponent;
-    double margin = sim->def.margin;
+    double margin = pp_gap_margin(sim->model, sim->def.margin);
     double reach = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, margin) : margin;
     double part = frexp(reach, &exponent);
     return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
@@ -49,7 +49,11 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
         return status;
     }
     status = pp_contacts_cull(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
-    return status < 0 ? status : pp_sim_step_without_restitution(sim);
+    if (status < 0) {
+        return status;
+    }
+    pp_sim_mark_locked(sim);
+    return pp_sim_step_without_restitution(sim);
 }
 
 // Contacts where the step ends, found anew for the certificate, as far as the next step will look.

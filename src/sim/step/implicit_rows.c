@@ -188,7 +188,8 @@ static perp_status contacts_of_end(perp_sim *sim)
             continue;
         }
         c->restitution *= s->restitution_share;
-        bool near = c->gap <= sim->def.margin || c->restitution > 0.0;
+        double margin = pp_gap_pair_margin(sim->model, sim->def.margin, c->a, c->b);
+        bool near = c->gap <= margin || c->restitution > 0.0;
         s->gap.count += near || c->listed >= 0;
     }
     add_sheets(&s->gap_l, &s->gap);

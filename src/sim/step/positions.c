@@ -12,11 +12,11 @@
 #include <string.h>
 
 // Only for the stepper whose rows hold at the end of the step, and not while a start as given is
-// worked off.
+// worked off or friction locks contacts.
 bool pp_sim_has_exact_positions(const perp_sim *sim)
 {
     return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 && !sim->unfit &&
-           sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
+           !sim->step.locked && sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
 }
 
 // The first guess of close_exactly: the second-order term of phi for bodies that turn on with their
@@ -254,7 +254,8 @@ static void note_jumps(perp_sim *sim, double h)
         double step = pp_length(pp_sub(to->p, from->p));
         // off: how far the end is from where the velocity of the start leads
         double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
-        if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
+        if (off > fmax(pp_gap_margin(sim->model, sim->def.margin), 0.5 * step) &&
+            off > 0.1 * sim->model->length_scale) {
             pp_print(sim->info.remark, sizeof sim->info.remark,
                      "driven body '%s' jumps by %.3g m: obstacles on the way are not detected",
                      sim->model->body[i].name, off);
