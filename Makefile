@@ -193,8 +193,10 @@ install: deps-product $(if $(filter yes,$(PYTHON)),deps-python)
 	@$(MAKE) --no-print-directory build-product
 	@cmake --install build/product --prefix $(PREFIX)
 
+# Only what linters read: the libraries, the command and the viewer. Tests and benchmarks are in compile_commands.json.
 lint: deps-lint
-	@$(MAKE) --no-print-directory build-dev
+	@$(MAKE) --no-print-directory build/dev/.configured build/playground/installed
+	@cmake --build build/dev --parallel $(JOBS) --target perp_io_shared perp_io_static perp_cli
 	@tools/lint build/dev
 
 format: deps-lint

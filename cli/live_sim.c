@@ -251,14 +251,16 @@ static void advance(live_sim *live, double *clock)
 {
     double began = live_seconds(), from = perp_sim_time(live->sim);
     double due = (began - *clock) * live->speed;
+    // A longer delay is not caught up. At least a step: in slow motion it is due only after many frames.
+    double most = fmax(0.1 * live->speed, live->h);
     *clock = began;
-    double until = from + fmin(due, 0.1 * live->speed);  // a longer delay is not caught up
+    double until = from + fmin(due, most);
     while (live->running && perp_sim_time(live->sim) + 0.5 * live->h <= until &&
            live_seconds() - began < FRAME) {
         step(live);
     }
     double lag = until - perp_sim_time(live->sim);
-    if (lag < 0.1 * live->speed) {  // also ahead of the clock, by at most half a step
+    if (lag < most) {  // also ahead of the clock, by at most half a step
         *clock -= lag / live->speed;
     }
     double real = fmax(live_seconds() - began, due / live->speed);

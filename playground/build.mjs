@@ -50,10 +50,14 @@ const packed = (bytes) => JSON.stringify(gzipSync(bytes, { level: 9 }).toString(
 const application = `window.perpExamples=${JSON.stringify(list)};window.perpWorker=${JSON.stringify(worker)};${text(main, ".js")}`;
 const loader = `"use strict";
 (async () => {
-  window.perpWasm = ${packed(code)};
-  const packed = ${packed(Buffer.from(application))};
-  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
-  const code = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+  const unpack = (base64, type) => {
+    const text = atob(base64), bytes = new Uint8Array(text.length);
+    for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": type } });
+  };
+  // Compiled while the page itself is unpacked and starts.
+  window.perpModule = WebAssembly.compileStreaming(unpack(${packed(code)}, "application/wasm"));
+  const code = await unpack(${packed(Buffer.from(application))}, "text/javascript").blob();
   const script = document.createElement("script");
   script.src = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   document.head.append(script);

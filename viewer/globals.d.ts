@@ -4,4 +4,6 @@
 // What the page leaves in its window: the viewer itself, for the tests and for who looks inside.
 interface Window {
   perp: any;
+  playground: any;
 }
+declare module "*.json";

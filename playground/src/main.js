@@ -16,7 +16,7 @@ import { Schema } from "./schema.js";
 import { fromHash, toHash, unpack } from "./share.js";
 
 /** @type {any} */
-const site = window; // perpExamples, perpWorker, perpWasm: made by build.mjs
+const site = window; // perpExamples, perpWorker, perpModule: made by build.mjs
 const PATIENCE = 10000; // [ms] without an answer of the Worker, after which the page offers to end it
 
 const $ = (name) => /** @type {any} */ (document.querySelector(name));
@@ -40,8 +40,7 @@ class Playground {
 
   // ── the Worker ──
   async start() {
-    this.module ??= WebAssembly.compile(await unpack(site.perpWasm));
-    const module = await this.module;
+    const module = await site.perpModule;
     this.worker?.terminate();
     const url = URL.createObjectURL(new Blob([site.perpWorker], { type: "text/javascript" }));
     this.worker = new Worker(url);

@@ -23,7 +23,10 @@ async function through(stream, bytes, most = Infinity) {
 }
 
 export function fromBase64(text) {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let k = 0; k < binary.length; k++) bytes[k] = binary.charCodeAt(k);
+  return bytes;
 }
 
 export async function unpack(base64, kind = "gzip") {

@@ -124,7 +124,7 @@ await withBrowser(async (browser, folder) => {
   const y = () => page.evaluate(() => window.playground.app.state.position[3 * window.playground.app.run.bodies.findIndex((b) => b.name === "ball") + 1]);
   check((await y()) === 2, "the parameter acts");
   await page.evaluate(() => {
-    const range = document.querySelector("#parameters input");
+    const range = /** @type {HTMLInputElement} */ (document.querySelector("#parameters input"));
     range.value = "3";
     range.dispatchEvent(new Event("change"));
   });
@@ -165,7 +165,7 @@ await withBrowser(async (browser, folder) => {
   // ── hostile scenes ──
   const evil = `<img src=x onerror=alert(1)>"><script>alert(2)</script>`;
   await write(page, scene({ name: "evil", description: evil, parameters: { p: 1 }, inputs: [{ name: "u<b>", value: 0, unit: evil.slice(0, 20) }] }).replace('"ball"', JSON.stringify(evil.slice(0, 50))));
-  await page.waitForFunction(() => window.playground.about?.name === "evil" || !document.querySelector("#message").hidden);
+  await page.waitForFunction(() => window.playground.about?.name === "evil" || !/** @type {HTMLElement} */ (document.querySelector("#message")).hidden);
   await opened(page, "evil");
   await steps(page, 30);
   await page.evaluate(() => window.playground.post({ explain: "mcp" }));
@@ -195,7 +195,7 @@ await withBrowser(async (browser, folder) => {
   check(keys.length >= 12, `${keys.length} examples`);
   for (const key of keys) {
     await page.selectOption("#example", key);
-    await page.waitForFunction((k) => document.querySelector("#example").value === k && window.playground.app?.live?.built && window.playground.app.run.poses.t.rows > 0, key);
+    await page.waitForFunction((k) => /** @type {HTMLSelectElement} */ (document.querySelector("#example")).value === k && window.playground.app?.live?.built && window.playground.app.run.poses.t.rows > 0, key);
     await page.waitForTimeout(150);
     await steps(page, 3);
     check(await page.isHidden("#message"), `${key}: ${await page.textContent("#message")}`);
@@ -208,6 +208,9 @@ await withBrowser(async (browser, folder) => {
   await opened(phone, "dominoes");
   const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
   check(wide <= 390, `nothing is wider than a phone: ${wide}`);
+  const cut = await phone.evaluate(() => [...document.querySelectorAll("button, select, .badge, .time, .state")].map((e) => ({ e, box: e.getBoundingClientRect() }))
+    .filter(({ box }) => box.width > 0 && box.right > innerWidth + 1).map(({ e }) => e.outerHTML.slice(0, 80)));
+  check(cut.length === 0, `no control is cut off on a phone: ${cut}`);
   const stage = await phone.evaluate(() => document.querySelector("#app .stage").getBoundingClientRect().height);
   check(stage > 150, `the picture is ${stage} pixels high`);
   await phone.tap('[data-tab="text"]');

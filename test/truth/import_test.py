@@ -474,8 +474,10 @@ def main():
     perp = sys.argv[1]
     base = os.path.join(ROBOTS, 'oracle')
     every = sys.argv[2:] == ['--all']
-    named = [] if every else sys.argv[2:]
-    models = named or sorted(os.path.relpath(p, base)[:-5] for p in glob.glob(base + '/**/*.json', recursive=True))
+    stride = int(sys.argv[3]) if sys.argv[2:3] == ['--stride'] else 1
+    named = [] if every or stride > 1 else sys.argv[2:]
+    found = sorted(os.path.relpath(p, base)[:-5] for p in glob.glob(base + '/**/*.json', recursive=True))
+    models = named or found[::stride]
     if not models:
         print('skipped: %s is not here: set PERP_DATA_DIR' % base)
         return 77

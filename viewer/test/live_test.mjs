@@ -27,6 +27,16 @@ async function serve(folder, scene, ...words) {
   return Object.assign(child, { ended, url: new URL(url) });
 }
 
+// Servers whose pages were closed: they wait some seconds for another page, and end.
+const closed = [];
+
+async function allEnd() {
+  for (const child of closed) {
+    const { code } = await child.ended;
+    check(code === 0, `closing the page ends the server: ${code}`);
+  }
+}
+
 function memory(child) {
   return +readFileSync(`/proc/${child.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1];
 }
@@ -215,9 +225,10 @@ async function lift(browser, folder) {
     await page.waitForFunction(() => window.perp.state.position[5] < 0.6);
     silent(page);
     await page.context().close();
-    check((await child.ended).code === 0, "closing the page ends the server");
-  } finally {
+    closed.push(child);
+  } catch (error) {
     child.kill("SIGKILL");
+    throw error;
   }
 }
 
@@ -241,9 +252,10 @@ async function sensors(browser, folder) {
     check(seen.same && Math.abs(seen.up - 9.81) < 2 && seen.height > 0.019 && seen.height < 0.07, `sensors are live: ${JSON.stringify(seen)}`);
     silent(page);
     await page.context().close();
-    await child.ended;
-  } finally {
+    closed.push(child);
+  } catch (error) {
     child.kill("SIGKILL");
+    throw error;
   }
 }
 
@@ -291,9 +303,10 @@ async function inputs(browser, folder) {
     await page.waitForFunction(() => window.perp.live.state.inputs[0].value === 0.5);
     silent(page);
     await page.context().close();
-    check((await child.ended).code === 0, "closing the page ends the server");
-  } finally {
+    closed.push(child);
+  } catch (error) {
     child.kill("SIGKILL");
+    throw error;
   }
 }
 
@@ -331,10 +344,10 @@ await withBrowser(async (browser, folder) => {
     await page.screenshot({ path: path.join(shots, "live.png") });
     silent(page);
     await page.context().close();
-    const { code } = await child.ended;
-    check(code === 0, `closing the page ends the server: ${code}`);
+    closed.push(child);
+    await allEnd();
     check(!readdirSync(folder).some((name) => name.includes(".part-")), "nothing is left behind");
   } finally {
-    child.kill("SIGKILL");
+    [child, ...closed].forEach((server) => server.kill("SIGKILL"));
   }
 });

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What perp's modules import beside WASI: calls that can be left at once, as longjmp leaves them (src/qhull_try.c).
+// What perp's modules import beside WASI: calls that can be left at once, as longjmp leaves them (src/qhull_try.c), and a
+// clock (src/clock.c).
 
 class Leave {
   /** @param {number} value */
@@ -30,6 +31,7 @@ export function host() {
       leave(value) {
         throw new Leave(value);
       },
+      seconds: () => 1e-3 * performance.now(),
     },
     connect(instance) {
       exports = instance.exports;

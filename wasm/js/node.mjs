@@ -17,7 +17,7 @@ import { Exit } from "./wasi.mjs";
 export async function runCommand(file, args, root) {
   const wasi = new NodeWasi(args, { ...process.env, PWD: root ? "/" : process.cwd() }, root ?? "/");
   const own = host();
-  const module = await WebAssembly.compile(await readFile(file));
+  const module = await WebAssembly.compile(new Uint8Array(await readFile(file)));
   const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.imports, perp: own.imports });
   wasi.connect(instance);
   own.connect(instance);
