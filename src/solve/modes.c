@@ -427,7 +427,9 @@ static void move_impulses(pp_modes *s)
 static void set_slop(pp_modes *s)
 {
     const pp_run *r = s->run;
-    if (!pp_modes_are_many(s)) {
+    // a form that the user asked for is solved as it is printed
+    bool asked = r->options->form == PERP_FORM_LCP || r->options->form == PERP_FORM_MCP;
+    if (asked || !pp_modes_are_many(s)) {
         return;
     }
     for (int i = 0; i < r->rows->nn; i++) {
