@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-robots bench-models lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-machines bench-models lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
         deps-docs deps-wasm deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -26,7 +26,9 @@ help:
 	@echo 'make bench-tree   a chain in joint coordinates, beside MuJoCo'
 	@echo 'make bench-models  what robots do from their keyframes, into docs/robots.md'
 	@echo 'make bench-robots  robots of a reference collection, beside MuJoCo (ARGS="--hold")'
+	@echo 'make bench-machines  humanoid, hand, gripper, closed legs and crowds of our own, beside MuJoCo'
 	@echo 'make bench-limits  what one core can do, and how near a factorisation and a sweep come'
+	@echo 'make bench-order  error of the motion against cost, by steppers'
 	@echo 'make bench-growth  cost of a step against the size of the scene (ARGS="--family walls")'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, the viewer by tsc, layers, budgets, symbols, headers, names, words, equations'
@@ -114,6 +116,13 @@ bench-robots: deps-bench
 	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
 	@python3 bench/robots/run.py build/release/bench/perp_bench_robots build/bench-robots $(ARGS)
 
+# Machines of our own: humanoid, quadruped, gripper, hand, closed loops, crowds.
+bench-machines: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@mkdir -p build/bench-robots
+	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
+	@python3 bench/robots/own.py build/release/bench/perp_bench_robots build/bench-robots $(ARGS)
+
 # Tables and picture of docs/robots.md; rows that are in build/bench-models are not run again.
 bench-models: deps-bench
 	@$(MAKE) --no-print-directory build-release
@@ -127,6 +136,10 @@ bench-models: deps-bench
 bench-limits: deps-bench
 	@$(MAKE) --no-print-directory build-release
 	@build/release/bench/perp_bench_limits
+
+bench-order: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@build/release/bench/perp_bench_order scenes $(ARGS)
 
 bench-growth: deps-bench
 	@$(MAKE) --no-print-directory build-release

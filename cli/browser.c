@@ -15,11 +15,16 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 enum {
     PATH_ROOM = 4096,
-    SILENCE = 120
-};  // SILENCE: seconds without an answer after which it is given up
+    SILENCE = 120,    // seconds without an answer after which it is given up
+    GONE = 5,         // seconds that its processes have to end once they are killed
+    SOCKET_ROOM = 50  // bytes of a path of a socket, at most 107, that Chromium adds to TMPDIR
+};
 
 struct cli_browser {
     const char *verb;
@@ -346,6 +351,10 @@ static void become_browser(const char *path, const char *folder, const char *log
     int messages = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     int nothing = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
+    // What it makes beside its profile is also deleted with the folder.
+    if (strlen(folder) + SOCKET_ROOM < 107) {
+        setenv("TMPDIR", folder, 1);
+    }
     if (low < 0 || high < 0 || messages < 0 || nothing < 0 || dup2(low, 3) < 0 ||
         dup2(high, 4) < 0 || dup2(nothing, 0) < 0 || dup2(messages, 1) < 0 ||
         dup2(messages, 2) < 0) {
@@ -376,6 +385,10 @@ static bool launch(cli_browser *b, const char *path, const char *folder)
     // Ends that the child must not keep.
     fcntl(in[1], F_SETFD, FD_CLOEXEC);
     fcntl(out[0], F_SETFD, FD_CLOEXEC);
+#ifdef __linux__
+    // Processes whose parents end become children of this one, which can then wait for all of them.
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+#endif
     b->pid = fork();
     if (b->pid == 0) {
         become_browser(path, folder, b->log, in[0], out[1]);
@@ -419,16 +432,33 @@ cli_browser *cli_browser_start(const char *verb, const char *folder, bool loud,
     return b;
 }
 
+// Waits for the browser and all its processes: until then they write into its folder. Its crash handlers are outside of
+// the group, and end when they have lost the others.
+static void kill_all(pid_t pid)
+{
+    double until = cli_seconds() + GONE;
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);  // if it has no group yet
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    while (cli_seconds() < until) {
+        pid_t ended = waitpid(-1, NULL, WNOHANG);
+        if (ended < 0 && errno != EINTR) {
+            return;  // there are none
+        }
+        if (ended == 0) {
+            (void)poll(NULL, 0, 2);
+        }
+    }
+}
+
 void cli_browser_stop(cli_browser *b)
 {
     if (!b) {
         return;
     }
     if (b->pid > 0) {
-        kill(-b->pid, SIGKILL);
-        kill(b->pid, SIGKILL);  // if it has no group yet
-        while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
+        kill_all(b->pid);
     }
     if (b->to >= 0) {
         close(b->to);
@@ -449,7 +479,7 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
     return remove(path);
 }
 
-// Processes that are ending may still write: once more.
+// Where processes could not be waited for, they may still write: once more.
 void cli_folder_remove(const char *folder)
 {
     for (int k = 0; k < 5 && access(folder, F_OK) == 0; k++) {

@@ -62,14 +62,6 @@ static void built_in(report *r)
     f = add(r, "qhull", hulls, "convex hulls of points in space (shape kind 'hull')",
             "install libqhull-dev and rebuild with -DPERP_WITH_QHULL=ON");
     snprintf(f->what, sizeof f->what, "convex hulls of points");
-#if defined(PERP_WITH_SUNDIALS)
-    bool events = true;
-#else
-    bool events = false;
-#endif
-    f = add(r, "SUNDIALS", events, "event-driven integration (--stepper event)",
-            "install libsundials-dev and rebuild with -DPERP_WITH_SUNDIALS=ON");
-    snprintf(f->what, sizeof f->what, "CVODE: event-driven integration");
 #if defined(PERP_WITH_OPENMP)
     bool threads = true;
 #else

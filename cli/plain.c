@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Safe text output to terminals, and signal handling.
+// Safe text output to terminals.
 #include "cli.h"
 
-#include <signal.h>
 #include <string.h>
 
 enum { NAMES = 8, NAME_BYTES = 1024 };
@@ -20,14 +19,4 @@ const char *cli_plain(const char *name)
     const char *out = text[next];
     next = (next + 1) % NAMES;
     return out;
-}
-
-void cli_catch(void (*handle)(int number))
-{
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
-        if (signal(ends[k], handle) == SIG_IGN) {
-            signal(ends[k], SIG_IGN);
-        }
-    }
 }

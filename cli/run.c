@@ -47,8 +47,10 @@ static void give_up(int number)
 
 static void interrupt(int number)
 {
+    if (!interrupted) {
+        alarm(1);  // counted from the first of several
+    }
     interrupted = number;
-    alarm(1);
 }
 
 // For perp_env: ends a step that takes long.

@@ -42,10 +42,6 @@ endif()
 if(PERP_WITH_QHULL)
   set(pc_perp_requires${when} "qhull_r")
 endif()
-if(PERP_WITH_SUNDIALS)  # has no .pc files
-  set(pc_perp_libs${when} "-lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense \
--lsundials_sunlinsoldense -lsundials_sunnonlinsolfixedpoint")
-endif()
 set(pc_io_requires${when} "jansson expat ${HDF5_C_MODULE_NAME}")
 foreach(name ${perp_libraries})
   set(file perp_${name})

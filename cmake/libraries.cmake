@@ -16,16 +16,6 @@ if(PERP_WITH_QHULL AND NOT TARGET qhull::qhull_r)
   add_library(qhull::qhull_r ALIAS PkgConfig::QHULL)
 endif()
 
-if(PERP_WITH_SUNDIALS AND NOT TARGET sundials::cvode)
-  find_path(SUNDIALS_INCLUDE cvode/cvode.h REQUIRED)
-  add_library(sundials::cvode INTERFACE IMPORTED)
-  target_include_directories(sundials::cvode SYSTEM INTERFACE ${SUNDIALS_INCLUDE})
-  foreach(part cvode nvecserial sunmatrixdense sunlinsoldense sunnonlinsolfixedpoint)
-    find_library(SUNDIALS_${part} sundials_${part} REQUIRED)
-    target_link_libraries(sundials::cvode INTERFACE ${SUNDIALS_${part}})
-  endforeach()
-endif()
-
 # Without it there is one thread, and what a caller's perp_env brings. The thread sanitizer does not know
 # how its threads wait for each other.
 if(PERP_WITH_OPENMP AND PERP_SANITIZE MATCHES "thread")

@@ -35,7 +35,6 @@ cmake_dependent_option(PERP_BUILD_IO "Build libperp_io, scenes and recordings (j
 cmake_dependent_option(PERP_BUILD_CLI "Build the perp command" ${PROJECT_IS_TOP_LEVEL} "PERP_BUILD_IO" OFF)
 cmake_dependent_option(PERP_BUILD_VIEWER "Build the viewer into the command (Node.js, npm)" ON "PERP_BUILD_CLI" OFF)
 cmake_dependent_option(PERP_WITH_QHULL "Make convex hulls of points by qhull" ON "PERP_BUILD_PERP" OFF)
-cmake_dependent_option(PERP_WITH_SUNDIALS "Integrate between events by SUNDIALS: the stepper event" ON "PERP_BUILD_PERP" OFF)
 option(PERP_WITH_OPENMP "Run islands, pairs and fronts on threads by OpenMP, where the compiler has it" ON)
 cmake_dependent_option(PERP_WITH_MPI "Build the module that shares sweeps among ranks, where MPI is found" ON "PERP_BUILD_CLI" OFF)
 # Tests look inside (pp_ names), which only the static libraries show.

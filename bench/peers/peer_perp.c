@@ -114,6 +114,8 @@ static perp_sim_def sim_def(const char *setting)
         def.theta = 0.5;
     } else if (peer_has(setting, "ap")) {
         def.stepper = PERP_STEPPER_ANITESCU_POTRA;
+    } else if (peer_has(setting, "implicit")) {
+        def.stepper = PERP_STEPPER_IMPLICIT;
     }
     if (peer_has(setting, "exact")) {
         def.positions = PERP_POSITIONS_EXACT;

@@ -356,32 +356,36 @@ void peer_scene_free(peer_scene *scene)
 // ── Cases ────────────────────────────────────────────────────────────────────────────────────────
 
 #define ONE_BOX                                                                                    \
-    "perp:default mujoco:default mujoco:ell-imp10 mujoco:acc mujoco:acc-noslip "                   \
+    "perp:default perp:implicit mujoco:default mujoco:ell-imp10 mujoco:acc mujoco:acc-noslip "     \
     "ode:step ode:quick20 ode:quick50 bullet:si10 bullet:si50 bullet:si10-gbox "                   \
     "bullet:si50-gbox bullet:dantzig-gbox dart:dantzig dart:dantzig-tight dart:pgs "               \
     "siconos:nsgs3 siconos:nsgs8"
 #define STACK                                                                                      \
-    "perp:default mujoco:default mujoco:acc ode:step-cfm5 ode:quick20 ode:quick50 "                \
+    "perp:default perp:implicit mujoco:default mujoco:acc ode:step-cfm5 ode:quick20 ode:quick50 "  \
     "ode:quick200 bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox bullet:dantzig-gbox "        \
     "dart:dantzig dart:dantzig-tight dart:pgs siconos:nsgs3 siconos:nsgs6"
 #define WALL                                                                                       \
-    "perp:default mujoco:default ode:quick20 ode:quick50 ode:quick200 bullet:si10-gbox "           \
+    "perp:default perp:implicit mujoco:default ode:quick20 ode:quick50 ode:quick200 "              \
+    "bullet:si10-gbox "                                                                            \
     "bullet:si50-gbox bullet:si200-gbox"
 #define ARCH                                                                                       \
-    "perp:default mujoco:default mujoco:acc bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox "  \
+    "perp:default perp:implicit mujoco:default mujoco:acc bullet:si10-gbox bullet:si50-gbox "      \
+    "bullet:si200-gbox "                                                                           \
     "bullet:dantzig-gbox bullet:si50-gbox-sat siconos:nsgs3 siconos:nsgs6"
 #define JOINTS                                                                                     \
-    "perp:exact perp:default perp:theta mujoco:default mujoco:rk4 mujoco:implicit "                \
+    "perp:exact perp:default perp:theta perp:implicit mujoco:default mujoco:rk4 mujoco:implicit "  \
     "mujoco:acc-connect ode:step ode:step-tight ode:quick20 ode:quick50 bullet:si10 "              \
     "bullet:si50 bullet:dantzig dart:dantzig"
-#define LONG_CHAIN "perp:default perp:exact ode:quick20 bullet:si10 bullet:si50"
+#define LONG_CHAIN "perp:default perp:exact perp:implicit ode:quick20 bullet:si10 bullet:si50"
 #define PILE                                                                                       \
-    "perp:default mujoco:cg mujoco:default ode:step ode:quick20 ode:quick50 ode:quick200 "         \
+    "perp:default perp:implicit mujoco:cg mujoco:default ode:step ode:quick20 ode:quick50 "        \
+    "ode:quick200 "                                                                                \
     "bullet:si10-gbox bullet:si50-gbox bullet:si200-gbox bullet:dantzig-gbox dart:dantzig "        \
     "dart:pgs siconos:nsgs3"
 #define LARGE_PILE "perp:tol6 perp:tol3 ode:quick20 ode:quick50 bullet:si10-gbox bullet:si50-gbox"
 #define BOUNCE                                                                                     \
-    "perp:default mujoco:default mujoco:fit ode:step ode:quick20 bullet:si10 dart:dantzig "        \
+    "perp:default perp:implicit mujoco:default mujoco:fit ode:step ode:quick20 bullet:si10 "       \
+    "dart:dantzig "                                                                                \
     "siconos:nsgs8"
 
 const peer_case peer_cases[] = {

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// node mujoco.mjs ROBOTS STEPS [--hold] FILE.xml…: CPU time of a step of MuJoCo's WebAssembly build, by line of JSON.
+// node mujoco.mjs ROBOTS STEPS [--hold] [--folder DIR] FILE.xml…: CPU time of a step of MuJoCo's WebAssembly build, by line of JSON.
 //
 // ROBOTS is the folder of reference robots; its tools/stub.mjs puts files in place of visual meshes that are absent.
+// Models are in its folder mjcf, or in DIR.
 // A robot starts at its first keyframe. --hold: position servos follow that pose; motors without one hold it by
 // kp 100 and critical damping of the diagonal of M, applied as joint stiffness and damping.
 import fs from 'fs';
@@ -12,6 +13,8 @@ import {pathToFileURL} from 'url';
 
 const args = process.argv.slice(2);
 const hold = args.includes('--hold');
+const given = args.indexOf('--folder');
+const folder = given >= 0 ? args.splice(given, 2)[1] : null;
 const [robots, steps, ...files] = args.filter((a) => a !== '--hold');
 const {default: load} = await import(pathToFileURL(path.resolve(process.env.MUJOCO_JS ?? 'node_modules/@mujoco/mujoco/mujoco.js')));
 const {Disk, message} = await import(pathToFileURL(path.resolve(robots, 'tools/stub.mjs')));
@@ -23,7 +26,7 @@ const cpu = () => {
 for (const file of files) {
     let m = null;
     try {
-        const disk = new Disk(M, path.join(robots, 'mjcf'));
+        const disk = new Disk(M, folder ?? path.join(robots, 'mjcf'));
         const without = (t) => t.replace(/<extension>[\s\S]*?<\/extension>/g, '').replace(/<plugin\b[^>]*\/>/g, '');
         disk.put(file);
         try {

@@ -141,9 +141,11 @@ typedef struct perp_sim_def {
     // halves of them agree to it, perp_step_info.error and motion_error have the estimate. Takes about five times the time
     // of the same steps without it. Not for PERP_STEPPER_EVENT, whose integrator has tolerances of its own
     double accuracy;
-    double margin;  // shapes closer than this are in contact [m]; default 0.01
-    double theta;   // PERP_STEPPER_MOREAU_JEAN; default 0.5
-    int facets;     // for PERP_FRICTION_PYRAMID, and for cones in the forms MCP and LCP; default 8
+    // Shapes closer than this are in contact [m], as are all that the step may bring together. 0 (default): by size, a
+    // hundredth of the reach of the smaller body and no more than 0.01 m
+    double margin;
+    double theta;  // PERP_STEPPER_MOREAU_JEAN; default 0.5
+    int facets;    // for PERP_FRICTION_PYRAMID, and for cones in the forms MCP and LCP; default 8
     perp_rotation_update rotation;  // default PERP_ROTATION_EXPONENTIAL
     perp_gyroscopic gyroscopic;     // default PERP_GYROSCOPIC_IMPLICIT
     perp_positions positions;       // default PERP_POSITIONS_LINEAR

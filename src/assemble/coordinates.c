@@ -10,6 +10,7 @@
 // bodies by themselves. The impulses of the tree's joints follow body by body, from the leaves on.
 #include "assemble/closed.h"
 
+#include <math.h>
 #include <string.h>
 
 // Velocities from which H is not formed: it has their square of entries, while the two passes of the articulated-body
@@ -212,12 +213,53 @@ static joint_rows rows_of(const pp_closed *c, const pp_link *link)
     return out;
 }
 
+// Three rows that hold a point along the axes of the world, and rows of moments alone: forces are read off, and moments
+// that they leave are those of the other rows. False: the joint has other rows.
+static bool read_joint_reaction(const joint_rows *j, const double *f, double *pb)
+{
+    enum { AXES = 3 };
+    int n = j->count - AXES;  // rows of moments
+    if (n < 0 || n > 2) {
+        return false;
+    }
+    for (int a = 0; a < j->count; a++) {
+        for (int k = 0; k < AXES; k++) {
+            bool own = a == k;
+            if (own ? fabs(j->J[a][k]) != 1.0 : j->J[a][k] != 0.0) {
+                return false;
+            }
+        }
+    }
+    perp_vec3 left = {f[3], f[4], f[5]}, row[2] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int a = 0; a < AXES; a++) {
+        const double *J = j->J[a];
+        pb[j->at[a]] = f[a] / J[a];
+        left = pp_along(left, -pb[j->at[a]], pp_vec(J[3], J[4], J[5]));
+    }
+    for (int a = 0; a < n; a++) {
+        const double *J = j->J[AXES + a];
+        row[a] = pp_vec(J[3], J[4], J[5]);
+    }
+    double xx = pp_dot3(row[0], row[0]), xy = pp_dot3(row[0], row[1]), yy = pp_dot3(row[1], row[1]);
+    double x = pp_dot3(row[0], left), y = pp_dot3(row[1], left), det = xx * yy - xy * xy;
+    if (n == 1) {
+        pb[j->at[AXES]] = x / xx;
+    } else if (n == 2) {
+        pb[j->at[AXES]] = (x * yy - y * xy) / det;
+        pb[j->at[AXES + 1]] = (y * xx - x * xy) / det;
+    }
+    return n == 0 || (n == 1 ? xx > 0.0 : det > 1e-6 * xx * yy);
+}
+
 // The impulses p with J^T p = f: f lies in the range of J^T, the rows are independent. Scaled normal
 // equations, twice: the second round takes off what rounding left.
 static void solve_joint_reaction(const joint_rows *j, int nv, const double *f, double *pb)
 {
     double A[ROWS_MOST * ROWS_MOST], left[PP_BODY_NV], x[ROWS_MOST];
     int n = j->count;
+    if (nv == PP_BODY_NV && read_joint_reaction(j, f, pb)) {
+        return;
+    }
     for (int a = 0; a < n; a++) {
         for (int b = 0; b < n; b++) {
             A[b * n + a] = pp_dot(nv, j->J[a], j->J[b]);

@@ -32,6 +32,19 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
     return sum;
 }
 
+double pp_judge_pair_rate(const perp_model *m, const pp_own_pair *pair, const perp_twist *body)
+{
+    const perp_twist *a = &body[pair->a], *b = &body[pair->b];
+    double sum = pair->rate;
+    if (m->body[pair->b].nv > 0) {
+        sum += pp_dot3(pair->f, b->v_W) + pp_dot3(pair->tau_b, b->w_W);
+    }
+    if (m->body[pair->a].nv > 0) {
+        sum += pp_dot3(pair->tau_a, a->w_W) - pp_dot3(pair->f, a->v_W);
+    }
+    return sum;
+}
+
 // Coefficients of a row for its k-th body as a force and a moment about the centre of mass, in
 // world axes. Planar bodies have only the components listed in `axis`.
 static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
@@ -137,6 +150,24 @@ static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const 
     }
 }
 
+// The same of joints between two bodies. Bodies that are not free have accounts that nobody judges.
+static void add_joint_impulses(const pp_own_joints *joints, body_balance *of)
+{
+    for (int i = 0; i < joints->count; i++) {
+        const pp_own_equation *eq = &joints->equation[i];
+        body_balance *a = &of[eq->at.a], *b = &of[eq->at.b];
+        double size = fabs(eq->p), force = size * pp_length(eq->at.f);
+        a->f = pp_along(a->f, eq->p, eq->at.f);
+        b->f = pp_along(b->f, -eq->p, eq->at.f);
+        a->tau = pp_along(a->tau, -eq->p, eq->at.tau_a);
+        b->tau = pp_along(b->tau, -eq->p, eq->at.tau_b);
+        a->size_f += force;
+        b->size_f += force;
+        a->size_tau += size * pp_length(eq->at.tau_a);
+        b->size_tau += size * pp_length(eq->at.tau_b);
+    }
+}
+
 // The impulse of a contact as a force at its point and a moment: on b, and opposite on a. Its rows
 // are not read, so that an error in a row shows in the balance.
 static void add_contact_impulse(const pp_step_evidence *e, body_balance *of, int i)
@@ -193,6 +224,7 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
     for (int i = 0; i < rows->nc; i++) {
         add_contact_impulse(e, of, i);
     }
+    add_joint_impulses(e->joints, of);
     add_row_impulses(e, of, rows->b, e->pb, rows->nb);
     add_row_impulses(e, of, rows->m, e->pm, rows->nm);
     // The first nc rows of n are the contacts, which were added above; limits of joints follow.

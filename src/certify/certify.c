@@ -119,41 +119,72 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j)
     return PP_APART * fmin(1.0, pp_scale_arm(m, j));
 }
 
-// Equations, target and limits of one joint. Each is held against its own limit, and the one that
-// is worst relative to it is returned.
-double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
+// An error of a joint beside its limit; the worst one relative to it is kept. Written so that NaN is taken as the worst.
+typedef struct joint_error {
+    double worst, over, limit;
+} joint_error;
+
+static void keep_worst(joint_error *e, double value, double allowed)
+{
+    if (!(fabs(value) <= e->over * allowed)) {
+        e->worst = fabs(value);
+        e->over = fabs(value) / allowed;
+        e->limit = allowed;
+    }
+}
+
+// Distance of a coordinate from its target, or beyond a limit.
+static double off_target(const pp_joint *j, const pp_poses *at, double x)
+{
+    double off = 0.0;
+    if (j->target && !(j->epsilon > 0.0)) {  // a stabilised one is judged by its rate
+        off = fabs(x - pp_expr_value(j->target, &at->t));
+    }
+    if (j->lower <= j->upper) {
+        off = fmax(off, fmax(j->lower - x, x - j->upper));
+    }
+    return isnan(x) ? x : fmax(off, 0.0);
+}
+
+// Gears and couplings, by their rows.
+static void judge_coupled(const perp_model *m, const pp_poses *at, int joint, joint_error *e)
 {
     const pp_joint *j = &m->joint[joint];
     pp_row row[PP_JOINT_EQUATIONS + 1];
     int equations = pp_own_equations(m, at, joint, row), count = equations;
-    double worst = 0.0, over = 0.0, arm = pp_scale_arm(m, j);
+    double arm = pp_scale_arm(m, j);
     if (pp_own_coordinate(m, at, joint, &row[equations])) {
         count++;
-        double x = row[equations].value, off = 0.0;
-        if (j->target && !(j->epsilon > 0.0)) {  // a stabilised one is judged by its rate
-            off = fabs(x - pp_expr_value(j->target, &at->t));
-        }
-        if (j->lower <= j->upper) {
-            off = fmax(off, fmax(j->lower - x, x - j->upper));
-        }
-        // The extra row holds the distance of the coordinate from its target or beyond a limit.
-        row[equations].value = isnan(x) ? x : fmax(off, 0.0);
+        row[equations].value = off_target(j, at, row[equations].value);
     }
-    *limit = PP_APART * arm;
     for (int i = 0; i < count; i++) {
         double allowed = pp_scale_is_length(m, &row[i]) ? PP_APART * arm : PP_APART;
         if (j->kind == PERP_JOINT_COUPLING) {
             allowed = PP_APART * arm * pp_scale_coupling(m, &row[i]);
         }
-        double value = fabs(row[i].value);
-        // Written so that NaN is taken as the worst.
-        if (!(value <= over * allowed)) {
-            worst = value;
-            over = value / allowed;
-            *limit = allowed;
+        keep_worst(e, row[i].value, allowed);
+    }
+}
+
+// Equations, target and limits of one joint. Each is held against its own limit, and the one that
+// is worst relative to it is returned.
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
+{
+    const pp_joint *j = &m->joint[joint];
+    double arm = pp_scale_arm(m, j);
+    joint_error e = {0.0, 0.0, PP_APART * arm};
+    if (pp_joint_couples(j)) {
+        judge_coupled(m, at, joint, &e);
+    } else {
+        pp_own_value v[PP_JOINT_EQUATIONS + 1];
+        int count = pp_own_pair_values(m, at, joint, v);
+        for (int i = 0; i < count; i++) {
+            double off = v[i].coordinate ? off_target(j, at, v[i].value) : v[i].value;
+            keep_worst(&e, off, v[i].length ? PP_APART * arm : PP_APART);
         }
     }
-    return worst;
+    *limit = e.limit;
+    return e.worst;
 }
 
 void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *at, double share,
@@ -214,12 +245,10 @@ perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step
 {
     // The copy differs from the evidence in rows and forces, which are computed here from the
     // model.
-    pp_step_evidence own = *e;
-    pp_rows rows;
+    pp_step_evidence own;
     bool same = true;
     *out = (perp_certificate){0};
-    perp_status status = pp_own_rows(&rows, &same, e, arena);
-    own.rows = &rows;
+    perp_status status = pp_own_rows(&own, &same, e, arena);
     own.p_ext = pp_own_push(e, arena);
     if (status >= 0 && e->model->nv > 0 && !own.p_ext) {
         status = PERP_ERR_MEMORY;

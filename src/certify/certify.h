@@ -145,7 +145,8 @@ struct pp_step_evidence {
     double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
     double inertia;     // share of the masses in the step: 1, or nearly 0 for quasistatic steps
     double slack;       // of laws, relative to the scales of the scene
-    const perp_wrench *applied;  // bodies: wrenches of the caller [N, N m]; NULL: none
+    const perp_wrench *applied;          // bodies: wrenches of the caller [N, N m]; NULL: none
+    const struct pp_own_joints *joints;  // set by pp_certify: equations that are not among the rows
 };
 
 // ledger: kinetic and potential energy after the step, work and dissipation in it [J].

@@ -386,6 +386,19 @@ static void add_row_work(book *b, const pp_row *row, const double *p, int count)
     }
 }
 
+// Given motions work on joints between two bodies, against the impulses of their equations.
+static void add_joint_work(book *b)
+{
+    const pp_own_joints *joints = b->e->joints;
+    for (int i = 0; i < joints->count; i++) {
+        const pp_own_equation *eq = &joints->equation[i];
+        int at = pp_scale_pair_island(b->s, &eq->at);
+        if (at >= 0 && eq->at.rate != 0.0) {
+            spend(b, at, -eq->p * eq->at.rate);
+        }
+    }
+}
+
 // ── What the order of the scheme may add ─────────────────────────────────────────────────────────
 
 // A body that turns in a step leaves its tangent by up to h^2 w^2 r / 2 at the distance r, in this
@@ -527,6 +540,17 @@ static double turned_work(const book *b, int i)
     return work;
 }
 
+// What the turning of bodies may leave of the equations of a joint, where they hold.
+static double joint_drift(const pp_step_evidence *e, int joint)
+{
+    const pp_joint *j = &e->model->joint[joint];
+    double drift = pp_drift_joint(e->model, e->kin->poses.body, e->kin->h, j);
+    if (pp_own_at_end(e)) {
+        drift = fmax(drift, pp_drift_joint(e->model, e->end->body, e->kin->h, j));
+    }
+    return drift;
+}
+
 // An impulse works along the error of position that it closes in the step. Where the order of the
 // scheme explains that error, this energy is no violation.
 static void allow_drift(book *b)
@@ -554,13 +578,25 @@ static void allow_drift(book *b)
         int at = pp_scale_island(b->s, row);
         if (at >= 0 && row->joint >= 0 && !row->spring && !row->drives) {
             const pp_joint *joint = &e->model->joint[row->joint];
-            double drift = pp_drift_joint(e->model, e->kin->poses.body, h, joint);
-            if (pp_own_at_end(e)) {
-                drift = fmax(drift, pp_drift_joint(e->model, e->end->body, h, joint));
-            }
+            double drift = joint_drift(e, row->joint);
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
+        }
+    }
+    double drift = 0.0, arm = 0.0;
+    for (int i = 0, last = -1; i < e->joints->count; i++) {
+        const pp_own_equation *eq = &e->joints->equation[i];
+        int at = pp_scale_pair_island(b->s, &eq->at);
+        if (eq->joint != last) {  // its equations follow each other
+            drift = joint_drift(e, eq->joint);
+            arm = pp_scale_arm(e->model, &e->model->joint[eq->joint]);
+            last = eq->joint;
+        }
+        if (at >= 0) {
+            double most = pp_scale_pair_is_length(e->model, &eq->at) ? drift : drift / arm;
+            double closed = fmax(fabs(eq->at.value), h * fabs(eq->bias));
+            b->allowed[at] += fabs(eq->p) * fmin(closed, most) / h;
         }
     }
 }
@@ -585,6 +621,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     add_forces(&b);
     add_joint_springs(&b);
     add_rotors(&b);
+    add_joint_work(&b);
     add_row_work(&b, e->rows->b, e->pb, e->rows->nb);
     add_row_work(&b, e->rows->m, e->pm, e->rows->nm);
     add_lag(&b);

@@ -23,11 +23,12 @@ typedef struct joint_anchors {
     perp_vec3 a[OF_A], b[OF_B];
 } joint_anchors;
 
-// A scalar phi of a joint and its gradients by the anchors and by each axis.
+// A scalar phi of a joint: its gradient by the anchor of b, which by the anchor of a is opposite, and the
+// moments sum e x g_e of its gradients by the axes of either body.
 typedef struct scalar {
     double value;
-    perp_vec3 pa, pb;
-    perp_vec3 a[OF_A], b[OF_B];
+    perp_vec3 g;
+    perp_vec3 on_a, on_b;
 } scalar;
 
 static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const pp_joint *j)
@@ -59,23 +60,23 @@ static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const
 // by axes.
 static scalar along_world(const joint_anchors *at, perp_vec3 d)
 {
-    return (scalar){.value = pp_dot3(d, at->apart), .pa = pp_scale(-1.0, d), .pb = d};
+    return (scalar){.value = pp_dot3(d, at->apart), .g = d};
 }
 
 // e . (p_b - p_a) along an axis e of a. The gradient by e is p_b - p_a.
 static scalar along(const joint_anchors *at, int e)
 {
     scalar s = along_world(at, at->a[e]);
-    s.a[e] = at->apart;
+    s.on_a = pp_cross(at->a[e], at->apart);
     return s;
 }
 
-// e . f of an axis of a and one of b: 0 where they are perpendicular.
+// e . f of an axis of a and one of b: 0 where they are perpendicular. The gradient by either is the other.
 static scalar cosine(const joint_anchors *at, int e, int f)
 {
     scalar s = {.value = pp_dot3(at->a[e], at->b[f])};
-    s.a[e] = at->b[f];
-    s.b[f] = at->a[e];
+    s.on_a = pp_cross(at->a[e], at->b[f]);
+    s.on_b = pp_scale(-1.0, s.on_a);
     return s;
 }
 
@@ -90,61 +91,57 @@ static scalar anchor_distance(const joint_anchors *at)
 }
 
 // atan2(y . z, x . z), in the turn nearest to `near` (NaN: between -pi and pi). With c = x . z and
-// s = y . z its derivatives are c / (c^2 + s^2) by s and -s / (c^2 + s^2) by c.
+// s = y . z its derivatives are c / (c^2 + s^2) by s and -s / (c^2 + s^2) by c. Where z is along the axis the angle is
+// undefined and its gradient 0: the relative rotation about u takes its place.
 static scalar angle(const joint_anchors *at, double near)
 {
     scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
     double square = c.value * c.value + s.value * s.value;
     out.value = pp_atan2(s.value, c.value);
     out.value += isfinite(near) ? TWO_PI * round((near - out.value) / TWO_PI) : 0.0;
-    double by_s = square > 0.0 ? c.value / square : 0.0;
-    double by_c = square > 0.0 ? -s.value / square : 0.0;
-    out.a[X] = pp_scale(by_c, c.a[X]);
-    out.a[Y] = pp_scale(by_s, s.a[Y]);
-    out.b[Z] = pp_along(pp_scale(by_c, c.b[Z]), by_s, s.b[Z]);
+    if (square > 0.0) {
+        double by_s = c.value / square, by_c = -s.value / square;
+        out.on_a = pp_along(pp_scale(by_c, c.on_a), by_s, s.on_a);
+        out.on_b = pp_along(pp_scale(by_c, c.on_b), by_s, s.on_b);
+    } else if (at->m->spatial) {
+        out.on_b = at->a[U];
+        out.on_a = pp_scale(-1.0, at->a[U]);
+    }
     return out;
 }
 
 // The row of a scalar by virtual power: force g_p, moment (p - o) x g_p + sum e x g_e.
 //                                                                                     theory (K12)
-static void write_row(const joint_anchors *at, const scalar *s, pp_row *row)
+static void write_pair(const joint_anchors *at, const scalar *s, pp_own_pair *out)
 {
-    const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];
-    perp_vec3 on_a = pp_cross(pp_sub(at->pa, a->p), s->pa);
-    perp_vec3 on_b = pp_cross(pp_sub(at->pb, b->p), s->pb);
-    for (int k = 0; k < OF_A; k++) {
-        on_a = pp_add(on_a, pp_cross(at->a[k], s->a[k]));
-    }
-    for (int k = 0; k < OF_B; k++) {
-        on_b = pp_add(on_b, pp_cross(at->b[k], s->b[k]));
-    }
-    pp_own_start(row);
-    row->value = s->value;
-    pp_own_add(at->m, at->body, at->j->b, s->pb, on_b, row);
-    pp_own_add(at->m, at->body, at->j->a, s->pa, on_a, row);
+    const pp_joint *j = at->j;
+    const pp_frame *a = &at->body[j->a], *b = &at->body[j->b];
+    out->a = j->a;
+    out->b = j->b;
+    out->value = s->value;
+    out->f = s->g;
+    out->tau_b = pp_add(pp_cross(pp_sub(at->pb, b->p), s->g), s->on_b);
+    out->tau_a = pp_sub(s->on_a, pp_cross(pp_sub(at->pa, a->p), s->g));
+    double of_a = pp_dot3(out->tau_a, a->w) - pp_dot3(out->f, a->v);
+    double of_b = pp_dot3(out->tau_b, b->w) + pp_dot3(out->f, b->v);
+    out->v_pre = of_a + of_b;
+    // The velocity of a body that is not free is given.
+    out->rate = (at->m->body[j->a].nv == 0 ? of_a : 0.0) + (at->m->body[j->b].nv == 0 ? of_b : 0.0);
 }
 
-// The angle of a joint as a row. Where z is along the axis the angle is undefined and its gradient
-// 0: the relative rotation about u takes its place.
-static void write_angle(const joint_anchors *at, const double *turn, int joint, pp_row *row)
+// The angle of a joint in space, in the turn of the last coordinates.
+static scalar solid_angle(const joint_anchors *at, const double *turn, int joint)
 {
-    scalar s = angle(at, turn ? turn[joint] : (double)NAN);
-    double c = pp_dot3(at->a[X], at->b[Z]), d = pp_dot3(at->a[Y], at->b[Z]);
-    write_row(at, &s, row);
-    if (c == 0.0 && d == 0.0) {
-        const perp_vec3 none = {0.0, 0.0, 0.0};
-        pp_own_add(at->m, at->body, at->j->b, none, at->a[U], row);
-        pp_own_add(at->m, at->body, at->j->a, none, pp_scale(-1.0, at->a[U]), row);
-    }
+    return angle(at, turn ? turn[joint] : (double)NAN);
 }
 
 // The angle of a planar joint. Angles of planar bodies are not wrapped, and their difference
 // selects the turn.
-static void write_flat_angle(const joint_anchors *at, pp_row *row)
+static scalar flat_angle(const joint_anchors *at)
 {
     scalar s = angle(at, at->body[at->j->b].angle - at->body[at->j->a].angle);
     s.value -= at->j->angle;
-    write_row(at, &s, row);
+    return s;
 }
 
 // ── Rows ─────────────────────────────────────────────────────────────────────────────────────────
@@ -177,6 +174,27 @@ void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, p
     row->body[at] = i;
     for (int k = 0; k < b->nv; k++) {
         row->J[at][k] += all[b->axis[k]];
+    }
+}
+
+void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row)
+{
+    const int body[2] = {pair->b, pair->a};
+    const perp_vec3 f[2] = {pair->f, pp_scale(-1.0, pair->f)}, tau[2] = {pair->tau_b, pair->tau_a};
+    pp_own_start(row);
+    row->value = pair->value;
+    row->rate = pair->rate;
+    row->v_pre = pair->v_pre;
+    for (int i = 0; i < 2; i++) {
+        const pp_body *b = &m->body[body[i]];
+        const double all[PP_BODY_NV] = {f[i].x, f[i].y, f[i].z, tau[i].x, tau[i].y, tau[i].z};
+        if (b->nv > 0) {
+            row->body[row->count] = body[i];
+            for (int k = 0; k < b->nv; k++) {
+                row->J[row->count][k] = all[b->axis[k]];
+            }
+            row->count++;
+        }
     }
 }
 
@@ -266,16 +284,40 @@ static void write_velocity(const perp_model *m, const pp_poses *where, const pp_
     row->value = 0.0;
 }
 
+static scalar coordinate_of(const joint_anchors *at, const double *turn, int joint)
+{
+    if (at->j->kind == PERP_JOINT_DISTANCE) {
+        return anchor_distance(at);
+    }
+    if (slides(at->j->kind)) {
+        return along(at, U);
+    }
+    return at->m->spatial ? solid_angle(at, turn, joint) : flat_angle(at);
+}
+
+bool pp_own_pair_coordinate(const perp_model *m, const pp_poses *where, int joint,
+                            pp_own_pair *pair)
+{
+    const pp_joint *j = &m->joint[joint];
+    if (!has_coordinate(j->kind) || j->kind == PERP_JOINT_COUPLING) {
+        return false;
+    }
+    joint_anchors at = anchors_of(m, where->body, j);
+    scalar s = coordinate_of(&at, where->turn, joint);
+    write_pair(&at, &s, pair);
+    return true;
+}
+
 bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp_row *row)
 {
     const pp_frame *body = where->body;
-    const double *turn = where->turn;
     const pp_joint *j = &m->joint[joint];
-    pp_own_start(row);
     if (!has_coordinate(j->kind)) {
+        pp_own_start(row);
         return false;
     }
     if (j->kind == PERP_JOINT_COUPLING) {
+        pp_own_start(row);
         if (j->site > 0) {
             // force at the site and torque, both in body axes: moment about the centre of mass
             const pp_mat3 *R = &body[j->b].R;
@@ -289,59 +331,49 @@ bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp
         row->joint = joint;
         return true;
     }
-    joint_anchors at = anchors_of(m, body, j);
-    if (j->kind == PERP_JOINT_DISTANCE || slides(j->kind)) {
-        scalar s = j->kind == PERP_JOINT_DISTANCE ? anchor_distance(&at) : along(&at, U);
-        write_row(&at, &s, row);
-    } else if (m->spatial) {
-        write_angle(&at, turn, joint, row);
-    } else {
-        write_flat_angle(&at, row);
-    }
+    pp_own_pair pair;
+    pp_own_pair_coordinate(m, where, joint, &pair);
+    pp_own_widen(m, &pair, row);
     row->joint = joint;
     return true;
 }
 
-// Writes one row and returns 1, to be added to the number of rows.
-static int write_scalar_row(const joint_anchors *at, scalar s, pp_row *row)
-{
-    write_row(at, &s, row);
-    return 1;
-}
-
 // p_b = p_a, along the axes of the world.
-static int write_coincidence(const joint_anchors *at, pp_row *row)
+static int coincidence(const joint_anchors *at, scalar *out)
 {
-    int n = write_scalar_row(at, along_world(at, pp_vec(1.0, 0.0, 0.0)), &row[0]);
-    n += write_scalar_row(at, along_world(at, pp_vec(0.0, 1.0, 0.0)), &row[n]);
-    if (at->m->spatial) {
-        n += write_scalar_row(at, along_world(at, pp_vec(0.0, 0.0, 1.0)), &row[n]);
+    out[0] = along_world(at, pp_vec(1.0, 0.0, 0.0));
+    out[1] = along_world(at, pp_vec(0.0, 1.0, 0.0));
+    if (!at->m->spatial) {
+        return 2;
     }
-    return n;
+    out[2] = along_world(at, pp_vec(0.0, 0.0, 1.0));
+    return 3;
 }
 
 // The anchor of b is on the axis of a.
-static int on_axis(const joint_anchors *at, pp_row *row)
+static int on_axis(const joint_anchors *at, scalar *out)
 {
-    int n = write_scalar_row(at, along(at, X), &row[0]);
-    return n + write_scalar_row(at, along(at, Y), &row[n]);
+    out[0] = along(at, X);
+    out[1] = along(at, Y);
+    return 2;
 }
 
 // The axis of b is parallel to that of a.
-static int parallel(const joint_anchors *at, pp_row *row)
+static int parallel(const joint_anchors *at, scalar *out)
 {
-    int n = write_scalar_row(at, cosine(at, X, UB), &row[0]);
-    return n + write_scalar_row(at, cosine(at, Y, UB), &row[n]);
+    out[0] = cosine(at, X, UB);
+    out[1] = cosine(at, Y, UB);
+    return 2;
 }
 
 // No relative rotation. The rotation from the triad of a to that of b is a vector, axis times
 // angle: sum a_k x b_k = 2 sin(angle) axis, and the trace of the rotation is 1 + 2 cos(angle). Its
 // rows are relative rotations about the axes of the world, which are its rates where it is 0.
-static int fixed(const joint_anchors *at, pp_row *row)
+static int fixed(const joint_anchors *at, scalar *out)
 {
     const perp_vec3 a[3] = {at->a[X], at->a[Y], at->a[U]};
     const perp_vec3 b[3] = {at->b[Z], pp_cross(at->b[UB], at->b[Z]), at->b[UB]};
-    perp_vec3 turn = {0.0, 0.0, 0.0}, none = {0.0, 0.0, 0.0};
+    perp_vec3 turn = {0.0, 0.0, 0.0};
     double trace = 0.0;
     for (int k = 0; k < 3; k++) {
         turn = pp_along(turn, 0.5, pp_cross(a[k], b[k]));
@@ -352,84 +384,145 @@ static int fixed(const joint_anchors *at, pp_row *row)
     const double value[3] = {by * turn.x, by * turn.y, by * turn.z};
     for (int k = 0; k < 3; k++) {
         perp_vec3 d = pp_vec(k == 0, k == 1, k == 2);
-        pp_own_start(&row[k]);
-        row[k].value = value[k];
-        pp_own_add(at->m, at->body, at->j->b, none, d, &row[k]);
-        pp_own_add(at->m, at->body, at->j->a, none, pp_scale(-1.0, d), &row[k]);
+        out[k] = (scalar){.value = value[k], .on_a = pp_scale(-1.0, d), .on_b = d};
     }
     return 3;
 }
 
-// Equations of planar joints; distances and gears are written by the caller.
-static int equations_flat(const joint_anchors *at, pp_row *row)
+// Equations of planar joints; gears and couplings are written by the caller.
+static int equations_flat(const joint_anchors *at, scalar *out)
 {
     int n = 0;
     switch (at->j->kind) {
     case PERP_JOINT_REVOLUTE:
-        return write_coincidence(at, row);
+        return coincidence(at, out);
     case PERP_JOINT_WELD:
-        n = write_coincidence(at, row);
-        write_flat_angle(at, &row[n]);
+        n = coincidence(at, out);
+        out[n] = flat_angle(at);
         return n + 1;
     case PERP_JOINT_PRISMATIC:
-        n = write_scalar_row(at, along(at, N), &row[0]);
-        write_flat_angle(at, &row[n]);
-        return n + 1;
+        out[0] = along(at, N);
+        out[1] = flat_angle(at);
+        return 2;
     case PERP_JOINT_POINT_ON_LINE:
-        return write_scalar_row(at, along(at, N), &row[0]);
+        out[0] = along(at, N);
+        return 1;
     default:
         return 0;
     }
 }
 
+// Thread of a screw: u . (p_b - p_a) = pitch times angle, the pitch in metres per radian.
+static scalar thread(const joint_anchors *at, const double *turn, int joint)
+{
+    scalar s = along(at, U), turned = solid_angle(at, turn, joint);
+    s.value -= at->j->pitch * turned.value;
+    s.on_a = pp_along(s.on_a, -at->j->pitch, turned.on_a);
+    s.on_b = pp_along(s.on_b, -at->j->pitch, turned.on_b);
+    return s;
+}
+
 // Equations of joints in space.                                                        theory (S5)
-static int equations_solid(const joint_anchors *at, const double *turn, int joint, pp_row *row)
+static int equations_solid(const joint_anchors *at, const double *turn, int joint, scalar *out)
 {
     int n = 0;
-    pp_row thread;
     switch (at->j->kind) {
     case PERP_JOINT_SPHERICAL:
-        return write_coincidence(at, row);
+        return coincidence(at, out);
     case PERP_JOINT_REVOLUTE:
-        n = write_coincidence(at, row);
-        return n + parallel(at, &row[n]);
+        n = coincidence(at, out);
+        return n + parallel(at, &out[n]);
     case PERP_JOINT_UNIVERSAL:
-        n = write_coincidence(at, row);
-        return n + write_scalar_row(at, cosine(at, U, UB), &row[n]);
+        // its two axes stay perpendicular
+        n = coincidence(at, out);
+        out[n] = cosine(at, U, UB);
+        return n + 1;
     case PERP_JOINT_WELD:
-        n = write_coincidence(at, row);
-        return n + fixed(at, &row[n]);
+        n = coincidence(at, out);
+        return n + fixed(at, &out[n]);
     case PERP_JOINT_CYLINDRICAL:
     case PERP_JOINT_SCREW:
-        n = on_axis(at, row);
-        n += parallel(at, &row[n]);
+        n = on_axis(at, out);
+        n += parallel(at, &out[n]);
         if (at->j->kind == PERP_JOINT_SCREW) {
-            // Thread: u . (p_b - p_a) = pitch times angle, the pitch in metres per radian.
-            write_angle(at, turn, joint, &thread);
-            n += write_scalar_row(at, along(at, U), &row[n]);
-            add_times(-at->j->pitch, &thread, &row[n - 1]);
+            out[n++] = thread(at, turn, joint);
         }
         return n;
     case PERP_JOINT_PRISMATIC:
-        n = on_axis(at, row);
-        return n + fixed(at, &row[n]);
+        n = on_axis(at, out);
+        return n + fixed(at, &out[n]);
     case PERP_JOINT_PLANAR:
-        n = write_scalar_row(at, along(at, U), &row[0]);
-        return n + parallel(at, &row[n]);
+        out[0] = along(at, U);
+        return 1 + parallel(at, &out[1]);
     case PERP_JOINT_POINT_ON_LINE:
-        return on_axis(at, row);
+        return on_axis(at, out);
     default:
         return 0;
     }
+}
+
+// Equations of a joint between two bodies.
+static int equations_of(const joint_anchors *at, const double *turn, int joint,
+                        scalar out[PP_JOINT_EQUATIONS])
+{
+    const pp_joint *j = at->j;
+    if (j->kind == PERP_JOINT_DISTANCE) {
+        // a distance with a target has the target as its equation, which rows.c writes; an infinite length is none
+        out[0] = anchor_distance(at);
+        out[0].value -= j->length;
+        return j->target || isinf(j->length) ? 0 : 1;
+    }
+    return at->m->spatial ? equations_solid(at, turn, joint, out) : equations_flat(at, out);
+}
+
+int pp_own_pair_equations(const perp_model *m, const pp_poses *where, int joint,
+                          pp_own_pair pair[PP_JOINT_EQUATIONS])
+{
+    const pp_joint *j = &m->joint[joint];
+    scalar s[PP_JOINT_EQUATIONS];
+    if (pp_joint_couples(j)) {
+        return 0;
+    }
+    joint_anchors at = anchors_of(m, where->body, j);
+    int count = equations_of(&at, where->turn, joint, s);
+    for (int k = 0; k < count; k++) {
+        write_pair(&at, &s[k], &pair[k]);
+    }
+    return count;
+}
+
+int pp_own_pair_values(const perp_model *m, const pp_poses *where, int joint,
+                       pp_own_value value[PP_JOINT_EQUATIONS + 1])
+{
+    const pp_joint *j = &m->joint[joint];
+    scalar s[PP_JOINT_EQUATIONS + 1];
+    if (pp_joint_couples(j)) {
+        return 0;
+    }
+    joint_anchors at = anchors_of(m, where->body, j);
+    bool moves = m->body[j->a].nv > 0 || m->body[j->b].nv > 0;
+    int count = equations_of(&at, where->turn, joint, s), equations = count;
+    if ((j->target || j->lower <= j->upper) && has_coordinate(j->kind)) {
+        s[count++] = coordinate_of(&at, where->turn, joint);
+    }
+    for (int k = 0; k < count; k++) {
+        perp_vec3 g = s[k].g;
+        value[k] = (pp_own_value){.value = s[k].value,
+                                  .length = moves && (g.x != 0.0 || g.y != 0.0 || g.z != 0.0),
+                                  .coordinate = k == equations};
+    }
+    return count;
 }
 
 int pp_own_equations(const perp_model *m, const pp_poses *where, int joint,
                      pp_row row[PP_JOINT_EQUATIONS])
 {
-    const pp_frame *body = where->body;
-    const double *turn = where->turn;
     const pp_joint *j = &m->joint[joint];
-    int n = 0;
+    pp_own_pair pair[PP_JOINT_EQUATIONS];
+    int n = pp_own_pair_equations(m, where, joint, pair);
+    for (int k = 0; k < n; k++) {
+        pp_own_widen(m, &pair[k], &row[k]);
+    }
     if (j->kind == PERP_JOINT_GEAR) {
         // Coordinate b plus ratio times coordinate a is constant.
         pp_row first;
@@ -438,16 +531,6 @@ int pp_own_equations(const perp_model *m, const pp_poses *where, int joint,
         add_times(j->ratio, &first, &row[0]);
         row[0].value -= j->angle;
         n = 1;
-    } else if (j->kind != PERP_JOINT_COUPLING) {  // whose target is its equation
-        joint_anchors at = anchors_of(m, body, j);
-        if (j->kind == PERP_JOINT_DISTANCE) {
-            // a distance with a target has the target as its equation, which rows.c writes; an infinite length is none
-            scalar s = anchor_distance(&at);
-            s.value -= j->length;
-            n = j->target || isinf(j->length) ? 0 : write_scalar_row(&at, s, &row[0]);
-        } else {
-            n = m->spatial ? equations_solid(&at, turn, joint, row) : equations_flat(&at, row);
-        }
     }
     for (int k = 0; k < n; k++) {
         row[k].joint = joint;

@@ -29,7 +29,9 @@ typedef struct law_judge {
     const pp_scales *s;
     const perp_limits *limits;
     const phase *at;
-    double most;  // normal impulse of all [N s]
+    double most;            // normal impulse of all [N s]
+    bool sorted;            // contacts of the end by pairs of shapes, behind the listed ones
+    const perp_vec3 *turn;  // bodies: rotation in the implicit step [rad]
 } law_judge;
 
 // d . (I^-1 d) for a direction of rotation d in world axes. The inverse inertia is constant in body
@@ -63,6 +65,40 @@ double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3
     return sum > 0.0 ? sum / e->inertia : 1.0;
 }
 
+// Of two contacts, none of them listed: whether the pair of shapes of the first comes before that of the second.
+static bool pair_before(const pp_contact *x, const pp_contact *y)
+{
+    return x->a < y->a || (x->a == y->a && x->b < y->b);
+}
+
+// Whether contacts are sorted by pairs, behind the listed ones.
+static bool is_sorted(const pp_gaps *gaps)
+{
+    for (int i = 1; i < gaps->count; i++) {
+        const pp_contact *last = &gaps->contact[i - 1], *c = &gaps->contact[i];
+        if (c->listed >= 0 ? last->listed < 0 : last->listed < 0 && pair_before(c, last)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The first of sorted contacts that is not listed and whose pair does not come before that of c; their number: none.
+static int first_of_pair(const pp_gaps *gaps, const pp_contact *c)
+{
+    int from = 0, to = gaps->count;
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        const pp_contact *k = &gaps->contact[middle];
+        if (k->listed >= 0 || pair_before(k, c)) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
+}
+
 // A contact of the theta method in space acts in the middle of the step and obeys its law at the
 // end. There it is the contact with the same feature, or else the nearest one of the pair.
 //                                                                                     theory (S12)
@@ -75,8 +111,12 @@ static pp_contact where_it_holds(const law_judge *j, const pp_contact *c, bool m
     if (!middle) {
         return out;
     }
-    for (int i = 0; i < end->count; i++) {
+    bool sorted = j->sorted && c->listed < 0;
+    for (int i = sorted ? first_of_pair(end, c) : 0; i < end->count; i++) {
         const pp_contact *k = &end->contact[i];
+        if (sorted && pair_before(c, k)) {
+            break;
+        }
         double off = pp_length(pp_sub(k->point, c->point));
         bool same = k->feature == c->feature && c->listed < 0;
         if (k->a == c->a && k->b == c->b && k->listed == c->listed && (same || off < least)) {
@@ -115,10 +155,10 @@ static perp_vec3 relative_spin(const law_judge *j, const pp_contact *c)
 }
 
 // Rotation of a body in the step as a vector in world axes [rad], from its two quaternions.
-static perp_vec3 turn_of(const law_judge *j, int body)
+static perp_vec3 turn_of(const pp_step_evidence *e, int body)
 {
-    const pp_frame *from = &j->e->kin->poses.body[body], *to = &j->e->end->body[body];
-    if (!j->e->model->spatial) {
+    const pp_frame *from = &e->kin->poses.body[body], *to = &e->end->body[body];
+    if (!e->model->spatial) {
         return pp_vec(0.0, 0.0, to->angle - from->angle);
     }
     perp_quat a = to->rot, b = from->rot;
@@ -137,9 +177,9 @@ static perp_vec3 turned_slip(const law_judge *j, const pp_contact *c)
 {
     const pp_step_evidence *e = j->e;
     int a = e->model->shape[c->a].body, b = e->model->shape[c->b].body;
-    perp_vec3 ta = turn_of(j, a), tb = turn_of(j, b), none = {0.0, 0.0, 0.0};
+    perp_vec3 ta = j->turn[a], tb = j->turn[b], none = {0.0, 0.0, 0.0};
     double both = pp_dot3(ta, tb);
-    if (!pp_own_at_end(e) || !(both > 0.0)) {
+    if (!(both > 0.0)) {
         return none;
     }
     perp_vec3 theta = pp_scale(both / (pp_dot3(ta, ta) + pp_dot3(tb, tb)), pp_add(ta, tb));
@@ -465,6 +505,14 @@ static void judge_rows(const law_judge *j, perp_certificate *out)
 {
     const pp_step_evidence *e = j->e;
     const pp_rows *rows = e->rows;
+    // equations of joints between two bodies do not give way: gamma = 0
+    for (int i = 0; i < e->joints->count; i++) {
+        const pp_own_equation *eq = &e->joints->equation[i];
+        double rate = pp_judge_pair_rate(e->model, &eq->at, j->at->body) + eq->bias;
+        double slack = pp_scale_rate(j->s, pp_scale_pair_island(j->s, &eq->at));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate),
+                              pp_scale_pair_speed(j->s, &eq->at, slack));
+    }
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
         double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
@@ -488,12 +536,22 @@ perp_status pp_judge_law(perp_certificate *out, const pp_step_evidence *e, const
                          const perp_limits *limits, pp_arena *arena)
 {
     perp_twist *after = PP_ARRAY(arena, perp_twist, e->model->bodies);
-    if (!after) {
+    perp_vec3 *turn = PP_ARRAY(arena, perp_vec3, e->model->bodies);
+    if (!after || !turn) {
         return PERP_ERR_MEMORY;
     }
     fill_twists(e, e->nu, after);
+    for (int i = 0; i < e->model->bodies && pp_own_at_end(e); i++) {
+        turn[i] = turn_of(e, i);
+    }
     phase last = {after, e->pn, e->pt, NULL};
-    law_judge j = {e, s, limits, &last, pp_norm_inf(e->rows->nn, e->pn)};
+    law_judge j = {.e = e,
+                   .s = s,
+                   .limits = limits,
+                   .at = &last,
+                   .most = pp_norm_inf(e->rows->nn, e->pn),
+                   .sorted = is_sorted(e->gaps_end),
+                   .turn = turn};
     judge_rows(&j, out);
     if (e->impact) {
         return judge_phases(&j, out, after, arena);

@@ -40,6 +40,46 @@ void pp_own_project(const pp_friction *group, bool polygons, double limit, doubl
 // relative rotation about d. 1 where nothing can move.
 double pp_own_mobility(const pp_step_evidence *e, const pp_contact *c, perp_vec3 d, bool moment);
 
+// A row of a joint between two bodies: a unit impulse is a force f on b and -f on a, with moments about their centres of
+// mass. Most rows of a machine are of this kind, and a sixth of the size of a pp_row.
+typedef struct pp_own_pair {
+    int a, b;
+    perp_vec3 f, tau_a, tau_b;
+    double value;  // phi [m, rad]
+    double rate;   // what bodies that are not free add [m/s, rad/s]
+    double v_pre;  // rate of phi with the velocities of the frames
+} pp_own_pair;
+
+// Equations of joints between two bodies, with the impulses that the problem found for them.
+typedef struct pp_own_equation {
+    pp_own_pair at;
+    double bias;  // what the scheme adds to the rate [m/s, rad/s]
+    double p;     // [N s, N m s]
+    int joint;
+} pp_own_equation;
+
+typedef struct pp_own_joints {
+    int count;  // equations
+    pp_own_equation *equation;
+} pp_own_joints;
+
+// The equations of a joint, and its coordinate, as such rows. Gears and couplings, which may act on more bodies, have
+// none: 0 and false.
+int pp_own_pair_equations(const perp_model *m, const pp_poses *where, int joint,
+                          pp_own_pair pair[PP_JOINT_EQUATIONS]);
+bool pp_own_pair_coordinate(const perp_model *m, const pp_poses *where, int joint,
+                            pp_own_pair *pair);
+// What is judged of a joint's place: the values of its equations, then its coordinate where it has a target or limits.
+typedef struct pp_own_value {
+    double value;     // [m, rad]
+    bool length;      // in metres
+    bool coordinate;  // that of the joint, not an error
+} pp_own_value;
+int pp_own_pair_values(const perp_model *m, const pp_poses *where, int joint,
+                       pp_own_value value[PP_JOINT_EQUATIONS + 1]);
+// The same row in the form that all rows have.
+void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row);
+
 // The equations of a joint at the given poses: value, J, rate, and v_pre with the velocities of the
 // frames. turn: last coordinates of joints, which select the turn of an angle; NULL: angles between
 // -pi and pi. Returns the number of equations.
@@ -52,9 +92,11 @@ void pp_own_start(pp_row *row);
 void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, perp_vec3 tau,
                 pp_row *row);
 
-// All rows of the step except those of contacts, in the places that the impulses have. *same: in
-// number and kind they are the rows that the problem had.
-perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_arena *arena);
+// The evidence with rows of certify/ in place of those of the problem, except those of contacts: equations of joints
+// between two bodies in own->joints, all others in own->rows with their impulses. *same: in number and kind they are the
+// rows that the problem had.
+perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidence *e,
+                        pp_arena *arena);
 
 // Wrenches of a force of the scene on its bodies at the start of the step, about their centres of
 // mass [N, N m].

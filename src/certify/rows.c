@@ -24,36 +24,51 @@ typedef struct row_writer {
         end_at;  // the same with their times, and the end of the step; turns of the start
     double t;    // time there [s]
     pp_rows *own;
-    int b, boxed, n;  // next rows: equations, rows with bounds, limits
+    pp_own_joints
+        *joints;      // equations of joints between two bodies, which are not among the rows of own
+    double *pb;       // impulses of the rows own->b
+    int b, boxed, n;  // next rows of the problem: equations, rows with bounds, limits
+    int wide;         // next row of own->b
     bool same;        // so far all rows are those of the problem
     bool beside;      // there are contacts in the problem
     pp_arena *arena;
     bool memory;  // there was enough so far
 } row_writer;
 
-// Puts a row in its place. NULL, and no longer `same`, where the given list has a row of another
-// joint or force there: an impulse would then belong to another equation.
-static pp_row *next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
-                        const pp_row *row)
+// Whether the problem has the row of this joint, force and actuator next. If not, an impulse would belong to another
+// equation.
+static bool comes_next(row_writer *w, const pp_row *given, int count, int at, const int of[3])
 {
-    bool fits = *at < count && given[*at].joint == row->joint && given[*at].force == row->force &&
-                given[*at].actuator == row->actuator;
+    bool fits = at < count && given[at].joint == of[0] && given[at].force == of[1] &&
+                given[at].actuator == of[2];
     w->same = w->same && fits;
-    if (!fits) {
-        return NULL;
+    return fits;
+}
+
+// Puts a row in its place, unless the problem has another there.
+static void next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
+                     const pp_row *row)
+{
+    const int of[3] = {row->joint, row->force, row->actuator};
+    if (comes_next(w, given, count, *at, of)) {
+        rows[(*at)++] = *row;
     }
-    rows[*at] = *row;
-    return &rows[(*at)++];
 }
 
-static pp_row *next_equation(row_writer *w, const pp_row *row)
+// The same among the equations, from which those of joints between two bodies are left out.
+static void next_equation(row_writer *w, const pp_row *row)
 {
-    return next_row(w, w->own->b, w->e->rows->b, w->e->rows->nb, &w->b, row);
+    const pp_rows *given = w->e->rows;
+    const int of[3] = {row->joint, row->force, row->actuator};
+    if (comes_next(w, given->b, given->nb, w->b, of)) {
+        w->own->b[w->wide] = *row;
+        w->pb[w->wide++] = w->e->pb[w->b++];
+    }
 }
 
-static pp_row *next_boxed(row_writer *w, const pp_row *row)
+static void next_boxed(row_writer *w, const pp_row *row)
 {
-    return next_row(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
+    next_row(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
 }
 
 static double expression_value(const pp_expr *expr, double t)
@@ -83,36 +98,40 @@ typedef struct row_instant {
     double end;            // its rate at the end, with the rows there
 } row_instant;
 
+// Where the row acts: phi, and its rate with the velocities at the end and with the mean ones of the step.
+typedef struct row_acting {
+    double value, after, way;
+} row_acting;
+
 // The theta method takes equations in the middle of the step. Without contacts they hold for the
 // mean velocities of the step; beside contacts they hold at its end.                  theory (S11)
-static double middle_bias(const row_writer *w, const pp_row *row, const row_instant *at,
-                          const perp_twist *after, const perp_twist *way)
+static double middle_bias(const row_writer *w, const row_acting *row, const row_instant *at)
 {
     const pp_step_evidence *e = w->e;
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
     if (w->beside) {
         double off = e->rates ? 0.0 : at->value / whole;
-        return at->end - row_rate(w, row, after) + off + 0.5 * at->before;
+        return at->end - row->after + off + 0.5 * at->before;
     }
     double off = e->rates ? 0.0 : at->value / e->kin->h;
-    return (row_rate(w, row, way) + off) / e->theta - row_rate(w, row, after);
+    return (row->way + off) / e->theta - row->after;
 }
 
 // The bias of an equation: what the scheme adds to J nu + rate. given: that of the problem.
-static double equation_bias(const row_writer *w, const pp_row *row, const row_instant *at,
-                            const perp_twist *after, const perp_twist *way, double given)
+static double equation_bias(const row_writer *w, const row_acting *row, const row_instant *at,
+                            double given)
 {
     const pp_step_evidence *e = w->e;
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
     switch (e->stepper) {
     case PERP_STEPPER_MOREAU_JEAN:
-        return middle_bias(w, row, at, after, way);
+        return middle_bias(w, row, at);
     case PERP_STEPPER_ANITESCU_POTRA:
         return 0.0;
     case PERP_STEPPER_IMPLICIT:
         // the equation holds where the step ends: J nu + rate + bias = phi / h with phi there
         if (pp_own_at_end(e)) {
-            return row->value / e->kin->h - row_rate(w, row, after);
+            return row->value / e->kin->h - row->after;
         }
         return e->rates ? 0.0 : at->value / whole;
     default:
@@ -132,11 +151,21 @@ typedef struct velocities {
     perp_twist *after, *way;  // at the end of the step, and the mean of the step
 } velocities;
 
+static row_acting acting_row(const row_writer *w, const velocities *v, const pp_row *row)
+{
+    return (row_acting){row->value, row_rate(w, row, v->after), row_rate(w, row, v->way)};
+}
+
+static double given_bias(const row_writer *w)
+{
+    return w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
+}
+
 static void put_equation(row_writer *w, const velocities *v, pp_row *row, const row_instant *at)
 {
-    double given = w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
+    row_acting acting = acting_row(w, v, row);
     row->middle = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    row->bias = equation_bias(w, row, at, v->after, v->way, given);
+    row->bias = equation_bias(w, &acting, at, given_bias(w));
     row->value = at->value;
     next_equation(w, row);
 }
@@ -158,6 +187,38 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
             (row_instant){from->value, from->v_pre, moves ? row_rate(w, &last[k], v->after) : 0.0};
     }
     return count;
+}
+
+// The same of a joint between two bodies, written as equations with their impulses.
+static void put_pair_equations(row_writer *w, const velocities *v, int joint)
+{
+    pp_own_pair at[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
+    const pp_rows *given = w->e->rows;
+    const int of[3] = {joint, -1, -1};
+    bool moves = w->acting != w->start, theta = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
+    int count = pp_own_pair_equations(w->m, &w->acting_at, joint, at);
+    if (moves) {
+        pp_own_pair_equations(w->m, &w->start_at, joint, first);
+        pp_own_pair_equations(w->m, &w->end_at, joint, last);
+    }
+    for (int k = 0; k < count; k++) {
+        const pp_own_pair *from = moves ? &first[k] : &at[k];
+        double end = moves ? pp_judge_pair_rate(w->m, &last[k], v->after) : 0.0;
+        row_instant when = {from->value, from->v_pre, end};
+        row_acting acting = {at[k].value, 0.0, 0.0};
+        // a bias of the start depends on no velocities
+        if (moves || theta) {
+            acting.after = pp_judge_pair_rate(w->m, &at[k], v->after);
+            acting.way = pp_judge_pair_rate(w->m, &at[k], v->way);
+        }
+        if (comes_next(w, given->b, given->nb, w->b, of)) {
+            pp_own_equation *to = &w->joints->equation[w->joints->count++];
+            *to = (pp_own_equation){at[k], equation_bias(w, &acting, &when, given_bias(w)),
+                                    w->e->pb[w->b], joint};
+            to->at.value = when.value;
+            w->b++;
+        }
+    }
 }
 
 // The target of a coordinate as an equation, x - target(t) = 0. row: the coordinate where it acts,
@@ -189,6 +250,10 @@ static void put_equations(row_writer *w, const velocities *v, int joint)
 {
     pp_row at[PP_JOINT_EQUATIONS];
     row_instant when[PP_JOINT_EQUATIONS];
+    if (!pp_joint_couples(&w->m->joint[joint])) {
+        put_pair_equations(w, v, joint);
+        return;
+    }
     int count = equations_of(w, v, joint, at, when);
     for (int k = 0; k < count; k++) {
         put_equation(w, v, &at[k], &when[k]);
@@ -422,13 +487,14 @@ static double rate_change(const row_writer *w, const pp_joint *j)
 // A rotor along the coordinate: its momentum I x' changes by -p, x' being that of the end of the step; nothing has
 // momentum without inertia. In joint coordinates w is that of the rates where the step starts, or where the one before
 // did: the change may differ by h w^3 s.                                                theory (A3)
-static void put_armature(row_writer *w, int joint, pp_row row, const pp_row *first)
+static void put_armature(row_writer *w, int joint, const pp_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
     if (!(j->armature > 0.0) || w->e->stepper == PERP_STEPPER_QUASISTATIC) {
         return;
     }
+    pp_row row = *at;
     const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
     double h = w->e->kin->h, spin = pp_length(a->w), apart = pp_length(pp_sub(b->p, a->p));
     row.value = 0.0;
@@ -445,9 +511,13 @@ static void put_armature(row_writer *w, int joint, pp_row row, const pp_row *fir
     next_equation(w, &row);
 }
 
-static void put_spring(row_writer *w, int joint, pp_row row, const pp_row *first)
+static void put_spring(row_writer *w, int joint, const pp_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
+    if (!(j->stiffness > 0.0) && !(j->damping > 0.0)) {
+        return;
+    }
+    pp_row row = *at;
     row.value = first->value - j->rest;
     row.v_pre = first->v_pre;
     if (soften(w->e, j->stiffness, j->damping, &row)) {
@@ -523,28 +593,32 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
     if (!pp_own_coordinate(w->m, &w->acting_at, joint, &row)) {
         return;
     }
-    first = row;
+    const pp_row *from = &row;
     if (w->acting != w->start) {
         pp_own_coordinate(w->m, &w->start_at, joint, &first);
+        from = &first;
     }
     if (j->target) {
-        put_target(w, v, joint, row, &first);
+        put_target(w, v, joint, row, from);
     }
     if (j->rate) {
-        put_rate(w, joint, &first, row);
+        put_rate(w, joint, from, row);
     }
     if (j->friction > 0.0) {
         put_friction(w, joint, row);
     }
     // What follows uses the coordinate at the end as value + h x': for rows of the end, the tangent there taken back.
-    pp_row seen = first;
+    const pp_row *seen = from;
+    pp_row tangent;
     if (pp_own_at_end(w->e)) {
-        seen.value = row.value - w->e->kin->h * row_rate(w, &row, v->after);
+        tangent = *from;
+        tangent.value = row.value - w->e->kin->h * row_rate(w, &row, v->after);
+        seen = &tangent;
     }
-    put_actuators(w, joint, &row, &seen, &first);
-    put_armature(w, joint, row, &first);
-    put_spring(w, joint, row, &seen);
-    put_limits(w, joint, &row, &seen);
+    put_actuators(w, joint, &row, seen, from);
+    put_armature(w, joint, &row, from);
+    put_spring(w, joint, &row, seen);
+    put_limits(w, joint, &row, seen);
 }
 
 // ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
@@ -639,21 +713,14 @@ static void find_velocities(const row_writer *w, velocities *v)
             way[body->axis[k]] = (1.0 - e->theta) * e->nu_old[at] + e->theta * e->nu[at];
         }
         v->after[i] = (perp_twist){{after[0], after[1], after[2]}, {after[3], after[4], after[5]}};
+        if (v->way == v->after) {
+            continue;
+        }
         v->way[i] = (perp_twist){{way[0], way[1], way[2]}, {way[3], way[4], way[5]}};
         if (body->nv > 0 && body->kind == PERP_BODY_SPATIAL) {
             v->way[i].w_W = pp_judge_turn(e, i);
         }
     }
-}
-
-// A copy in the arena, so that the rows of the problem stay as they are; false: no memory.
-static bool copy_rows(pp_row **to, const pp_row *from, int count, pp_arena *arena)
-{
-    *to = PP_ARRAY(arena, pp_row, count);
-    if (*to && count > 0) {
-        memcpy(*to, from, (size_t)count * sizeof **to);
-    }
-    return *to != NULL;
 }
 
 // The theta method has rows of joints in the middle of its step, the implicit step at its end, all others at its start.
@@ -680,24 +747,59 @@ static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
     return w;
 }
 
-perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_arena *arena)
+// Room for the rows of a step and their impulses. Rows of contacts are kept: the first nc rows of n, and t. False: no
+// memory.
+static bool make_room(row_writer *w)
+{
+    const pp_rows *given = w->e->rows;
+    *w->own = *given;
+    w->own->b = PP_ARRAY(w->arena, pp_row, given->nb);
+    w->own->m = PP_ARRAY(w->arena, pp_row, given->nm);
+    w->pb = PP_ARRAY(w->arena, double, given->nb);
+    w->joints->equation = PP_ARRAY(w->arena, pp_own_equation, given->nb);
+    if (given->nn > given->nc) {
+        w->own->n = PP_ARRAY(w->arena, pp_row, given->nn);
+        if (w->own->n && given->nc > 0) {
+            memcpy(w->own->n, given->n, (size_t)given->nc * sizeof *given->n);
+        }
+    }
+    bool enough = w->own->b && w->pb && w->joints->equation;
+    return (given->nb == 0 || enough) && (given->nm == 0 || w->own->m) &&
+           (given->nn == 0 || w->own->n);
+}
+
+// Whether nothing but contacts is in the step.
+static bool has_contacts_alone(const perp_model *m, const pp_rows *given)
+{
+    return given->nb + given->nm + given->nn - given->nc == 0 && m->joints + m->forces == 0;
+}
+
+perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidence *e,
+                        pp_arena *arena)
 {
     const perp_model *m = e->model;
     const pp_rows *given = e->rows;
+    pp_rows *rows = PP_ARRAY(arena, pp_rows, 1);
+    pp_own_joints *joints = PP_ZEROS(arena, pp_own_joints, 1);
     row_writer w = writer_of(e, arena);
-    w.own = own;
+    w.own = rows;
+    w.joints = joints;
     w.n = given->nc;
     w.beside = given->nc > 0;
-    // Rows of contacts are kept: the first nc rows of n, and t.
-    *own = *given;
+    *own = *e;
+    own->joints = joints;
     *same = true;
-    if (given->nb + given->nm + given->nn - given->nc == 0 && m->joints + m->forces == 0) {
+    if (!rows || !joints) {
+        return PERP_ERR_MEMORY;
+    }
+    if (has_contacts_alone(m, given)) {
         return PERP_OK;
     }
-    velocities v = {PP_ARRAY(arena, perp_twist, m->bodies), PP_ARRAY(arena, perp_twist, m->bodies)};
-    if (!v.after || !v.way || !copy_rows(&own->b, given->b, given->nb, arena) ||
-        !copy_rows(&own->m, given->m, given->nm, arena) ||
-        !copy_rows(&own->n, given->n, given->nn, arena)) {
+    // only the theta method asks for the mean velocities
+    bool theta = e->stepper == PERP_STEPPER_MOREAU_JEAN;
+    velocities v = {.after = PP_ARRAY(arena, perp_twist, m->bodies)};
+    v.way = theta ? PP_ARRAY(arena, perp_twist, m->bodies) : v.after;
+    if (!v.after || !v.way || !make_room(&w)) {
         return PERP_ERR_MEMORY;
     }
     find_velocities(&w, &v);
@@ -715,6 +817,12 @@ perp_status pp_own_rows(pp_rows *own, bool *same, const pp_step_evidence *e, pp_
         }
     }
     *same = w.same && w.b == given->nb && w.boxed == given->nm && w.n == given->nn;
+    // where the lists differ, the rows that were found are judged
+    rows->nb = w.wide;
+    rows->nm = w.boxed;
+    rows->nn = w.n;
+    own->rows = rows;
+    own->pb = w.pb;
     return w.memory ? PERP_OK : PERP_ERR_MEMORY;
 }
 
@@ -774,12 +882,13 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
     double least = HUGE_VAL;
     pp_step_evidence e = *w->e;
     row_writer by = *w;
+    row_acting acting = acting_row(w, v, row);
     by.e = &e;
     for (int k = 0; k < 4; k++) {
         e.exact = false;
         e.rates = k % 2 != 0;
         by.beside = k / 2 != 0;
-        double bias = equation_bias(&by, row, at, v->after, v->way, 0.0);
+        double bias = equation_bias(&by, &acting, at, 0.0);
         double left = fabs(row_rate(w, row, v->after) + bias);
         least = isnan(left) ? HUGE_VAL : fmin(least, left);
     }

@@ -124,10 +124,21 @@ perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *a
     if (status < 0) {
         return status;
     }
+    for (int i = 0; i < e->joints->count; i++) {
+        const pp_own_pair *pair = &e->joints->equation[i].at;
+        pp_scales_tie(out, pair->a, pair->b);
+    }
     tie_rows(out, e->rows->b, e->rows->nb);
     tie_rows(out, e->rows->m, e->rows->nm);
     tie_rows(out, e->rows->n, e->rows->nn);
     pp_scales_finish(out, e->kin, e->end->body, e->slack);
+    for (int i = 0; i < e->joints->count; i++) {
+        const pp_own_pair *pair = &e->joints->equation[i].at;
+        int at = pair->rate != 0.0 ? pp_scale_pair_island(out, pair) : -1;
+        if (at >= 0) {
+            out->speed[at] = fmax(out->speed[at], fabs(pair->rate));
+        }
+    }
     add_row_speeds(out, e->rows->b, e->rows->nb);
     add_row_speeds(out, e->rows->n, e->rows->nn);
     add_row_speeds(out, e->rows->t, e->rows->nt);
@@ -208,35 +219,83 @@ int pp_scale_island(const pp_scales *s, const pp_row *row)
     return row->count > 0 ? s->island[row->body[0]] : -1;
 }
 
+int pp_scale_pair_island(const pp_scales *s, const pp_own_pair *pair)
+{
+    return s->island[pair->b] >= 0 ? s->island[pair->b] : s->island[pair->a];
+}
+
+bool pp_scale_pair_is_length(const perp_model *m, const pp_own_pair *pair)
+{
+    bool moves = m->body[pair->a].nv > 0 || m->body[pair->b].nv > 0;
+    return moves && (pair->f.x != 0.0 || pair->f.y != 0.0 || pair->f.z != 0.0);
+}
+
+double pp_scale_pair_speed(const pp_scales *s, const pp_own_pair *pair, double slack)
+{
+    const pp_body *a = &s->model->body[pair->a], *b = &s->model->body[pair->b];
+    double reach = fmax(a->nv > 0 ? a->reach : 0.0, b->nv > 0 ? b->reach : 0.0);
+    return reach > 0.0 && !pp_scale_pair_is_length(s->model, pair) ? slack / reach : slack;
+}
+
 // Limit that the caller set for a value; 0: none.
 static double set_limit(const perp_limits *l, perp_judged what)
 {
-    const double all[PERP_JUDGED_COUNT] = {
-        [PERP_JUDGED_GAP] = l->gap,           [PERP_JUDGED_COMPLEMENTARITY] = l->complementarity,
-        [PERP_JUDGED_CONE] = l->cone,         [PERP_JUDGED_JOINT] = l->joint,
-        [PERP_JUDGED_MOMENTUM] = l->momentum, [PERP_JUDGED_ENERGY] = l->energy,
-        [PERP_JUDGED_RESIDUAL] = l->residual, [PERP_JUDGED_MOTION] = l->motion,
-        [PERP_JUDGED_PATH] = l->path,
-    };
-    return all[what];
+    switch (what) {
+    case PERP_JUDGED_GAP:
+        return l->gap;
+    case PERP_JUDGED_COMPLEMENTARITY:
+        return l->complementarity;
+    case PERP_JUDGED_CONE:
+        return l->cone;
+    case PERP_JUDGED_JOINT:
+        return l->joint;
+    case PERP_JUDGED_MOMENTUM:
+        return l->momentum;
+    case PERP_JUDGED_ENERGY:
+        return l->energy;
+    case PERP_JUDGED_RESIDUAL:
+        return l->residual;
+    case PERP_JUDGED_MOTION:
+        return l->motion;
+    default:
+        return l->path;
+    }
+}
+
+// Where the certificate has a value.
+static double *value_of(perp_certificate *c, perp_judged what)
+{
+    switch (what) {
+    case PERP_JUDGED_GAP:
+        return &c->gap;
+    case PERP_JUDGED_COMPLEMENTARITY:
+        return &c->complementarity;
+    case PERP_JUDGED_CONE:
+        return &c->cone;
+    case PERP_JUDGED_JOINT:
+        return &c->joint;
+    case PERP_JUDGED_MOMENTUM:
+        return &c->momentum;
+    case PERP_JUDGED_ENERGY:
+        return &c->energy_created;
+    case PERP_JUDGED_RESIDUAL:
+        return &c->residual;
+    case PERP_JUDGED_MOTION:
+        return &c->motion;
+    default:
+        return &c->path;
+    }
 }
 
 void pp_certificate_record(perp_certificate *c, const perp_limits *limits, perp_judged what,
                            double value, double relative)
 {
-    double *all[PERP_JUDGED_COUNT] = {
-        [PERP_JUDGED_GAP] = &c->gap,           [PERP_JUDGED_COMPLEMENTARITY] = &c->complementarity,
-        [PERP_JUDGED_CONE] = &c->cone,         [PERP_JUDGED_JOINT] = &c->joint,
-        [PERP_JUDGED_MOMENTUM] = &c->momentum, [PERP_JUDGED_ENERGY] = &c->energy_created,
-        [PERP_JUDGED_RESIDUAL] = &c->residual, [PERP_JUDGED_MOTION] = &c->motion,
-        [PERP_JUDGED_PATH] = &c->path,
-    };
-    double limit = set_limit(limits, what);
+    double limit = set_limit(limits, what), *kept = value_of(c, what);
     limit = limit > 0.0 ? limit : relative;
     double over = value > 0.0 ? value / limit : 0.0;  // infinite where the limit is 0
     over = isnan(value) || isnan(over) ? HUGE_VAL : over;
-    if (!(value <= *all[what])) {  // NaN is kept as the worst
-        *all[what] = value;
+    if (!(value <= *kept)) {  // NaN is kept as the worst
+        *kept = value;
     }
     c->relative[what] = fmax(c->relative[what], over);
 }

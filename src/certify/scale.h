@@ -5,7 +5,7 @@
 // energies.
 #pragma once
 
-#include "certify/certify.h"
+#include "certify/own.h"
 
 // Scales of a step, with bodies connected by its rows.
 perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena);
@@ -15,7 +15,13 @@ int pp_scale_island(const pp_scales *s, const pp_row *row);
 // Converts a slack [m/s] to the unit of a row, which may be one of angles [rad/s].
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
 
+// The same for a row of two bodies.
+int pp_scale_pair_island(const pp_scales *s, const pp_own_pair *pair);
+double pp_scale_pair_speed(const pp_scales *s, const pp_own_pair *pair, double slack);
+bool pp_scale_pair_is_length(const perp_model *m, const pp_own_pair *pair);
+
 // J nu + rate of a row, by sums of this folder; and its mobility J M^-1 J^T + gamma.
+double pp_judge_pair_rate(const perp_model *m, const pp_own_pair *pair, const perp_twist *body);
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body);
 double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row);
 perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i);  // rate of a solid's turn in the step

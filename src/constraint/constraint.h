@@ -53,11 +53,13 @@ typedef struct pp_friction {
 
 typedef struct pp_rows {
     int nb, nm, nn, nt, nc, ng, nf, nfar;
-    pp_row *b;    // nb bilateral: joints, targets, rates, implicit springs
-    pp_row *m;    // nm boxed: drives and actuators with limited effort, dry friction of joints
-    pp_row *n;    // nn unilateral: nc contacts that are in the problem, then joint limits
-    pp_row *t;    // nt friction rows: of a contact t, o, then moments about n, and about t and o
-    pp_row *far;  // nfar limits of joints that the step is not expected to reach
+    pp_row *b;  // nb bilateral: joints, targets, rates, implicit springs
+    pp_row *m;  // nm boxed: drives and actuators with limited effort, dry friction of joints
+    pp_row *n;  // nn unilateral: nc contacts that are in the problem, then joint limits
+    pp_row *t;  // nt friction rows: of a contact t, o, then moments about n, and about t and o
+    // nfar joints with limits that the step is not expected to reach: rows of their coordinates, with the ways that are
+    // left as bounds [m, rad]
+    pp_row *far;
     pp_friction *group;  // ng, in the order of their rows; nf: all their directions
     int *contact;        // nc: index in pp_gaps
     int *friction;       // nn: first group of the contact, -1: frictionless

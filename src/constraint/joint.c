@@ -328,11 +328,11 @@ static double rest_speed(const perp_model *m, double h, const pp_row *row)
     return 2.0 * h * g * most;
 }
 
-// sign = +1: coordinate >= bound, -1: coordinate <= bound.
+// sign = +1: coordinate >= bound, -1: coordinate <= bound. rest: speed below which nothing bounces.
 static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_joint *j,
-                      pp_scheme scheme, pp_row row, double bound, double sign, pp_row_lists *out)
+                      pp_scheme scheme, pp_row row, double rest, double sign, pp_row_lists *out)
 {
-    row.value = sign * (row.value - bound);
+    row.value = sign * (row.value - (sign > 0.0 ? j->lower : j->upper));
     row.rate *= sign;
     row.v_pre *= sign;
     for (int i = 0; i < row.count; i++) {
@@ -342,15 +342,34 @@ static void limit_row(const perp_model *m, const pp_kinematics *kin, const pp_jo
     }
     row.lower = 0.0;
     row.restitution = j->limit_restitution;
-    row.bounce_threshold = rest_speed(m, pp_scheme_whole(scheme, kin->h), &row);
-    // Twice the way of the step at the rate it starts with, and with what gravity adds in two steps.
-    if (!scheme.limits && row.value > 2.0 * kin->h * (fabs(row.v_pre) + row.bounce_threshold)) {
-        append_row(&out->far, &row);
-        return;
-    }
+    row.bounce_threshold = rest;
     double push = row.restitution > 0.0 ? pp_row_force_rate(m, kin, &row) : 0.0;
     if (pp_row_unilateral(&row, kin->h, push, scheme)) {
         append_row(&out->n, &row);
+    }
+}
+
+// Limits of the coordinate: unilateral rows of those that the step may reach, and one row of the others with the way that
+// is left to each of them as its bounds.
+static void limit_rows(const perp_model *m, const pp_kinematics *kin, const pp_joint *j,
+                       pp_scheme scheme, const pp_row *row, pp_row_lists *out)
+{
+    double rest = rest_speed(m, pp_scheme_whole(scheme, kin->h), row);
+    // twice the way of the step at the rate it starts with, and with what gravity adds in two steps
+    double reach = scheme.limits ? PP_INF : 2.0 * kin->h * (fabs(row->v_pre) + rest);
+    double down = row->value - j->lower, up = j->upper - row->value;
+    bool far_down = !(down <= reach), far_up = !(up <= reach);
+    if (!far_down && isfinite(j->lower)) {
+        limit_row(m, kin, j, scheme, *row, rest, 1.0, out);
+    }
+    if (!far_up && isfinite(j->upper)) {
+        limit_row(m, kin, j, scheme, *row, rest, -1.0, out);
+    }
+    if (far_down || far_up) {
+        append_row(&out->far, row);
+        pp_row *far = &out->far.row[out->far.count - 1];
+        far->lower = far_down ? -down : -PP_INF;
+        far->upper = far_up ? up : PP_INF;
     }
 }
 
@@ -448,25 +467,25 @@ static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const
         dry.upper = kin->h * j->friction;
         append_row(&out->boxed, &dry);
     }
-    pp_row rotor = row;
+    double value = row.value, before = row.v_pre;
     row.value = scheme.start ? pp_row_tangent_value(&row, kin->h, scheme) : first.value;
     row.v_pre = first.v_pre;
     actuator_rows(m, kin, scheme, j, &row, first.value, out);
     if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
+        pp_row rotor = row;  // as the joint is where rows are taken
+        rotor.value = value;
+        rotor.v_pre = before;
         armature_row(m, kin, joints, scheme, first.v_pre, rotor, &out->b);
     }
-    pp_row soft = row;
-    soft.value -= j->rest;
-    if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
-        append_row(&out->b, &soft);
+    if (j->stiffness != 0.0 || j->damping != 0.0) {
+        pp_row soft = row;
+        soft.value -= j->rest;
+        if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
+            append_row(&out->b, &soft);
+        }
     }
     if (j->lower <= j->upper) {
-        if (isfinite(j->lower)) {
-            limit_row(m, kin, j, scheme, row, j->lower, 1.0, out);
-        }
-        if (isfinite(j->upper)) {
-            limit_row(m, kin, j, scheme, row, j->upper, -1.0, out);
-        }
+        limit_rows(m, kin, j, scheme, &row, out);
     }
 }
 
@@ -500,7 +519,8 @@ bool pp_rows_cross_far_limit(const perp_model *model, const pp_rows *rows, const
 {
     for (int i = 0; i < rows->nfar; i++) {
         const pp_row *row = &rows->far[i];
-        if (!(row->value + h * pp_row_rate(model, row, nu) >= 0.0)) {
+        double way = h * pp_row_rate(model, row, nu);
+        if (!(way >= row->lower && way <= row->upper)) {
             return true;
         }
     }

@@ -8,6 +8,9 @@
 #include <string.h>
 
 static const double ROUNDING = 1e-12, TOUCHING = 1e-6;  // in sizes of the smaller shape
+// What the solver's tolerance moves bodies at rest by, likewise: of axes that differ by less at the end of the step, the one
+// that was offered first is kept, so that it stays the same from step to step.
+static const double NOISE = 1e-8;
 // Cosine of the angle to the axis that was found: what has no thickness is not to be passed by turning the axis around.
 static const double TURN_LEAST = -0.5;
 // Part of the overlap that the axis which was found would have at the end of the step, by which another axis may fail
@@ -51,7 +54,7 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
         pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
         return;
     }
-    if (pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
+    if (!t->vague && pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
         return;  // the axis that was found has all its points already
     }
     if (t->ask) {
@@ -60,9 +63,11 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
     }
     double now = separated_fraction(t, &t->best), then = separated_fraction(t, candidate);
     bool longer = then > now + 1e-9;
-    if (longer || (then >= now && candidate->end > t->best.end + t->rounding)) {
+    bool better = longer || (then >= now && candidate->end > t->best.end + t->rounding);
+    if (t->vague || better) {
         t->best = *candidate;
         t->changed = true;
+        t->vague = false;
     }
 }
 
@@ -145,6 +150,13 @@ static bool is_narrow(const pp_aim_task *t, const pp_contact *c, int count)
     return (t->model->spatial ? wide : far) <= 10.0 * (fmax(gap, 0.0) + t->touching);
 }
 
+// A corner that touches a corner or an edge: the way from one closest point to the other is rounding, and its direction is
+// another one in every step.
+static bool is_vague(const pp_aim_task *t)
+{
+    return fabs(t->best.s) <= t->touching;
+}
+
 static void offer_all(pp_aim_task *t)
 {
     if (t->model->spatial) {
@@ -168,7 +180,7 @@ static bool has_choice(pp_aim_task *t, const pp_contact *found, int count)
         return false;
     }
     set_found(t, found, count);
-    if (t->best.end >= -t->rounding) {
+    if (t->best.end >= -t->rounding && !is_vague(t)) {
         return false;  // stays open by itself: the axis of the distance will do
     }
     // count the candidates without taking one: the pushes are not final before this is known of all pairs
@@ -187,9 +199,13 @@ static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
     set_sizes(t);
     set_found(t, found, count);
     t->changed = false;
+    t->vague = is_vague(t);
+    if (t->vague) {
+        t->rounding = NOISE / ROUNDING * t->rounding;
+    }
     t->slack =
         t->rounding - SINKS * fmin(t->best.end, 0.0);  // end < 0: by how far it would sink in
-    if (t->best.end < -t->rounding) {
+    if (t->vague || t->best.end < -t->rounding) {
         offer_all(t);
     }
     return t->changed;

@@ -85,6 +85,11 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, bool exact, pp_arena *arena);
 
+// The margin of two shapes [m]: `margin` itself, or if it is 0 a hundredth of the reach of the smaller body and no more than 0.01 m. And the
+// largest one of all pairs.
+double pp_gap_pair_margin(const perp_model *model, double margin, int a, int b);
+double pp_gap_margin(const perp_model *model, double margin);
+
 // Culling: drops detected contacts with a gap beyond the margin that nothing in the step can close: one fast body
 // must not make contacts of all that is slow.
 perp_status pp_contacts_cull(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,

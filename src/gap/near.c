@@ -70,6 +70,41 @@ double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double ma
     return fmax(margin, SAFETY * kin->h * speed);
 }
 
+// Contacts beyond what a step can close are kept for the next steps, which a body that rolls or rocks meets them in: how
+// near they must be is a matter of its size. Thickness is none: a disc of paper rolls as far as a wheel.
+static const double MARGIN_SHARE = 0.01, MARGIN_MOST = 0.01;  // of the reach of a body, and [m]
+
+static double size_of(const perp_model *m, int shape)
+{
+    const pp_body *body = &m->body[m->shape[shape].body];
+    return body->nv > 0 && body->reach > 0.0 ? body->reach : PP_INF;
+}
+
+double pp_gap_pair_margin(const perp_model *model, double margin, int a, int b)
+{
+    if (margin > 0.0) {
+        return margin;
+    }
+    double size = fmin(size_of(model, a), size_of(model, b));
+    return fmin(MARGIN_MOST, MARGIN_SHARE * (isfinite(size) ? size : model->length_scale));
+}
+
+double pp_gap_margin(const perp_model *model, double margin)
+{
+    double most = 0.0;
+    if (margin > 0.0) {
+        return margin;
+    }
+    for (int i = 0; i < model->shapes; i++) {
+        double size = size_of(model, i);
+        // of two shapes one is that of a free body
+        if (model->body[model->shape[i].body].nv > 0) {
+            most = fmax(most, isfinite(size) ? size : model->length_scale);
+        }
+    }
+    return fmin(MARGIN_MOST, MARGIN_SHARE * most);
+}
+
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
 
 // Impact on a body, as a bound.
@@ -228,7 +263,8 @@ perp_status pp_contacts_cull(pp_gaps *gaps, const perp_model *model, const pp_ki
         const pp_contact *c = &gaps->contact[i];
         contact_closing p = s.closing[i];
         double far = SAFETY * kin->h * (p.speed + larger_bound(&s, p.a, p.b));
-        if (c->listed >= 0 || c->gap <= fmax(margin, far)) {
+        double near = pp_gap_pair_margin(model, margin, c->a, c->b);
+        if (c->listed >= 0 || c->gap <= fmax(near, far)) {
             gaps->contact[kept++] = *c;
         }
     }

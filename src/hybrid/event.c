@@ -462,10 +462,6 @@ perp_status pp_hybrid_run(pp_hybrid_result *out, const pp_machine *machine, doub
     // flight change with its events.
     with.rims = &flight.rims;
     perp_status status = prepare_flight(&flight, q, qd);
-    if (status == PERP_ERR_REFUSED) {
-        pp_print(out->remark, sizeof out->remark,
-                 "perp was built without SUNDIALS, which the stepper event needs");
-    }
     if (status < 0) {
         out->q = flight.q;
         out->qd = flight.qd;

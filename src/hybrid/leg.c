@@ -8,7 +8,7 @@
 // that rolls from a face over its edge). It is then rejected, and shorter steps approach the point
 // until the jump is lost in rounding.
 //
-// CVODE is asked for one internal step at a time (CV_ONE_STEP). Events are located on its dense
+// The integrator is asked for one internal step at a time. Events are located on its dense
 // output, so the step size depends on the tolerances and not on the events, and the integrator
 // restarts only after events and rejected steps.
 #include "hybrid/flight.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to hybrid/: smooth integration by SUNDIALS' CVODE, one internal step at a
-// time, with dense output.
+// Private to hybrid/: smooth integration by multistep methods, one internal step at a time, with
+// dense output.
 #pragma once
 
 #include "base/base.h"
@@ -13,7 +13,7 @@ typedef perp_status (*pp_ode_rate)(void *user, double t, const double *y, double
 
 typedef struct pp_ode pp_ode;
 
-// env outlives it. PERP_ERR_REFUSED: perp was built without SUNDIALS.
+// env outlives it.
 perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, double relative,
                           double absolute, const perp_env *env);
 void pp_ode_destroy(pp_ode *ode);

@@ -155,7 +155,7 @@ static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def 
     put_number(w, "h", def->h);
     put_integer(w, "every", def->every);
     put_number(w, "tolerance", s->tolerance);
-    put_number(w, "margin", s->margin);
+    put_number(w, "margin", pp_gap_margin(sim->given, s->margin));
     put_number(w, "theta", s->theta);
     put_word(w, "coordinates", perp_coordinates_word((int)s->coordinates));
     if (s->keyframe.i >= 0) {

@@ -105,13 +105,15 @@ static pp_warm warm_of(const perp_sim *sim, int i)
     const pp_step *s = &sim->step;
     perp_vec3 hold = pp_sim_stick_offset_next(sim, i);
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
-    // of the contact as found, not where it acted: the next step finds it by shapes and feature
+    // of the contact as found, not where it acted: the next step finds it by shapes, feature and place
+    perp_vec3 point = pp_sim_contact_place(sim, c);
     pp_warm warm = {.a = c->a,
                     .b = c->b,
                     .feature = c->feature,
                     .listed = c->listed,
                     .pn = s->answer.pn[i],
-                    .hold = {hold.x, hold.y, hold.z}};
+                    .hold = {hold.x, hold.y, hold.z},
+                    .point = {point.x, point.y, point.z}};
     for (int g = 0; g < s->row.grouped[i]; g++) {
         const pp_friction *group = &s->row.group[s->row.friction[i] + g];
         for (int k = 0; k < group->size; k++) {

@@ -18,7 +18,6 @@ perp_sim_def perp_sim_default(void)
     return (perp_sim_def){
         .tolerance = 1e-8,
         .max_work = 2000.0,
-        .margin = 0.01,
         .theta = 0.5,
         .facets = 8,
         .keyframe = {-1},

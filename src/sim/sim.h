@@ -69,7 +69,8 @@ typedef struct pp_warm {
     int count;   // friction rows
     int unused;  // saved states have no padding: equal sims save equal bytes
     double pn, pt[5];
-    double hold[3];  // what a sticking contact left behind, in the world [m]          theory (P17)
+    double hold[3];   // what a sticking contact left behind, in the world [m]         theory (P17)
+    double point[3];  // where it was, in the frame of b's body [m]
 } pp_warm;
 
 enum { PP_WARM_JOINT = 4 };  // motor, dry friction, two limits

@@ -91,6 +91,7 @@ static bool set_touches(pp_modes *s)
         c->p = &r->out->pn[i];
         c->mobility = mobility_of(r, c->n);
         c->weight = 1.0;
+        c->bias = c->n->bias;
         if (rows->grouped[i] > 0) {
             c->friction = friction + rows->friction[i];
             set_friction(r, i, c);
@@ -101,6 +102,7 @@ static bool set_touches(pp_modes *s)
         c->n = &rows->m[i];
         c->p = &r->out->pm[i];
         c->boxed = true;
+        c->bias = c->n->bias;
         c->mobility = mobility_of(r, c->n) + c->n->gamma;
         c->weight = 1.0 - c->n->gamma / c->mobility;
     }
@@ -365,7 +367,7 @@ double pp_modes_evaluate(pp_modes *s)
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         double pn = *c->p;
-        c->u[0] = pp_modes_rate(s, c, 0) + c->n->bias + c->n->gamma * pn;
+        c->u[0] = pp_modes_rate(s, c, 0) + c->bias + c->n->gamma * pn;
         for (int k = 0; k < c->size; k++) {
             c->u[k + 1] = pp_modes_rate(s, c, k + 1) + c->t[k].bias;
         }
@@ -419,6 +421,31 @@ static void move_impulses(pp_modes *s)
     }
 }
 
+// Many contacts: gaps within what is accepted count as touching, so that a pile can rest. Its gaps differ by what the steps
+// before left over, and exactly those decide which of the contacts that can share a load carry it: every step would move
+// load from one to another, and leave other gaps behind.                                   theory (S17)
+static void set_slop(pp_modes *s)
+{
+    const pp_run *r = s->run;
+    if (!pp_modes_are_many(s)) {
+        return;
+    }
+    for (int i = 0; i < r->rows->nn; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        s->scale = fmax(s->scale, fmax(r->inputs->warm[i] * c->mobility, fabs(c->bias)));
+    }
+    s->slop = pp_modes_goal(s);
+}
+
+void pp_modes_use_slop(pp_modes *s, bool use)
+{
+    for (int i = 0; i < s->run->rows->nc; i++) {
+        pp_mode_contact *c = &s->contact[i];
+        double most = use && !c->n->bounces ? s->slop : 0.0;
+        c->bias = c->n->bias - pp_clamp(c->n->bias, -most, most);
+    }
+}
+
 static bool has_moments(const pp_rows *rows)
 {
     for (int g = 0; g < rows->ng; g++) {
@@ -451,6 +478,7 @@ static perp_status allocate_modes(pp_modes *s)
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
     s->scale = pp_norm_inf(nv, r->nu);
+    set_slop(s);
     return pp_modes_prepare(s, r->arena);
 }
 
@@ -513,18 +541,21 @@ static bool obeys_laws(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         *c->p = c->boxed ? fmin(fmax(*c->p, c->n->lower), c->n->upper) : fmax(*c->p, 0.0);
     }
-    bool stalled = s->stalled && !r->finish_polygons;
-    double most = (stalled ? PP_ACCEPTED : 1.0) * r->options->tolerance;
+    // an answer to rounding of the problem with slop is off by the slop
+    bool loose = (s->stalled || s->slop > 0.0) && !r->finish_polygons;
+    double most = (loose ? PP_ACCEPTED : 1.0) * r->options->tolerance;
     r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * most;
     return r->nu_current;
 }
+
+static const double EXACT = 1e-12;  // slack that is rounding, in speeds of the step
 
 // Few contacts that stall: solvers that follow may come to rounding, so that sticking contacts do not jitter. Feet of a machine
 // in space are rings of sticking contacts, at which those climb in vain.
 static bool is_worth_more(const pp_modes *s)
 {
     bool feet = s->tree && s->run->model->spatial;
-    return s->stalled && !feet && !pp_modes_are_many(s);
+    return s->stalled && !feet && !pp_modes_are_many(s) && s->run->slack > EXACT * s->scale;
 }
 
 // False: out of memory.

@@ -74,6 +74,7 @@ typedef struct pp_mode_contact {
     int pair;                    // block of the two bodies, -1: there is one body
     pp_contact_mode mode;        // slip: one of its sets does
     double mobility;             // of the normal row, with its compliance
+    double bias;                 // of the normal row, less the slop [m/s]
     double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
     double stiffness;  // 1 / alpha
     double u[PP_MODE_ROWS], c[PP_MODE_ROWS];
@@ -89,6 +90,7 @@ typedef struct pp_modes {
     double *nu;                // nv
     double *step;              // nv: dnu; joint coordinates: n rates
     double scale;              // speed that rounding is measured by [m/s]
+    double slop;               // gaps over the step that count as none, 0: few contacts [m/s]
     double proximal;           // alpha in units of the mobility
     bool stalled;              // the error is accepted, and no longer falls
     // The system.
@@ -131,6 +133,7 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved);
 perp_status pp_modes_sweep(pp_modes *s, int count);  // Gauss-Seidel from the impulses in run->out
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
 bool pp_modes_are_many(const pp_modes *s);
+void pp_modes_use_slop(pp_modes *s, bool use);  // in the biases of all contacts
 
 // Friction impulses of a contact within the answer; of a contact without friction nothing is read.
 double *pp_modes_friction_impulses(const pp_modes *s, const pp_mode_contact *c);

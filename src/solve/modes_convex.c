@@ -271,7 +271,7 @@ static void set_rates(const convex *x)
         const pp_mode_contact *c = &s->contact[i];
         double *u = rows_of(x->u, i);
         for (int k = 0; k <= c->size; k++) {
-            u[k] = pp_modes_rate(s, c, k) + (k == 0 ? c->n->bias : c->t[k - 1].bias);
+            u[k] = pp_modes_rate(s, c, k) + (k == 0 ? c->bias : c->t[k - 1].bias);
         }
     }
 }

@@ -9,7 +9,8 @@
 // quite turn). Then dp = b / alpha along the redundant directions, and such a step ruins the impulses.
 //
 // Few contacts then start again with an alpha that falls from 0.1 to 1e-7. Many start again with an alpha that stays
-// above 1e-4 and grows after a step that did not help, so that impulses stay near those of the step before. The error
+// above 1e-4 and grows after a step that did not help, so that impulses stay near those of the step before, and gaps within
+// the slop count as touching (S17). At rest nothing is factored: the last impulses are the answer. Otherwise the error
 // falls to the size of b in a few steps, and is accepted where it no longer falls (PP_ACCEPTED): sticking contacts
 // that form rings do not have an answer to rounding. Where neither helps, convex problems lead to a better start
 // (modes_convex.c).
@@ -26,7 +27,6 @@ enum {
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
-    CONVEX_FROM = 30,     // contacts from which convex problems cost less than the cone form
     HALVINGS_MOST = 1,    // of a step that raises the error
     GS_SWEEPS = 2         // Gauss-Seidel sweeps after a Newton step
 };
@@ -39,7 +39,11 @@ static const double ALPHA_MOST = 0.3;
 static const double DOWN = 0.3;           // factor of alpha after a step that helped
 static const double SWEEP_ABOVE = 1e-3;   // errors after which sweeps follow
 static const double POLISH_BELOW = 1e-6;  // one more step with the least alpha may end at rounding
-static const double STUCK = 0.02;         // relative change of an error that counts as none
+static const double AT_REST = 0.04;       // of the slop: error of last impulses that are accepted,
+static const double BALANCED = 0.004;     // and change of rates that they cause
+static const double NEAR_REST = 1e-4;  // error of a warm start that is corrected with little change
+static const double CALM = 1e-3;       // of the slop: error at which many contacts are done
+static const double STUCK = 0.02;      // relative change of an error that counts as none
 
 // A schedule of alpha.
 typedef struct prox_schedule {
@@ -116,6 +120,9 @@ static double stall_error(const pp_modes *s)
 static bool has_converged(pp_modes *s, double goal, double error, double last, const double *kept)
 {
     s->stalled = fmin(error, last) <= goal && error > 0.5 * last;
+    if (error < CALM * s->slop) {
+        return true;
+    }
     if (!s->stalled && !(error <= ROUNDING * s->scale)) {
         return false;
     }
@@ -123,6 +130,39 @@ static bool has_converged(pp_modes *s, double goal, double error, double last, c
         restore_impulses(s, kept);
     }
     return true;
+}
+
+// How much the impulses in run->out change the rates of all contacts in the step [m/s].
+static double change_of_rates(const pp_modes *s)
+{
+    double change = 0.0;
+    for (int i = 0; i < s->run->rows->nn; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        change = fmax(change, fabs(pp_modes_rate(s, c, 0) - c->n->v_pre));
+        for (int k = 0; k < c->size; k++) {
+            change = fmax(change, fabs(pp_modes_rate(s, c, k + 1) - c->t[k].v_pre));
+        }
+    }
+    return change;
+}
+
+// Many contacts whose last impulses are the answer, so that nothing is factored: they obey the laws, and balance the loads.
+// Impulses that have just stopped something do not, and would push it away again in this step.
+static bool is_at_rest(pp_modes *s)
+{
+    if (s->slop == 0.0) {
+        return false;
+    }
+    start_at_guess(s);
+    double error = pp_modes_evaluate(s), change = change_of_rates(s);
+    if (change > BALANCED * s->slop) {
+        return false;
+    }
+    if (error > AT_REST * s->slop) {
+        pp_modes_use_slop(s, true);
+        error = pp_modes_evaluate(s);
+    }
+    return error <= AT_REST * s->slop;
 }
 
 // Steps with the least alpha. True: what is left is rounding, or of few contacts what is accepted. It ends early where the
@@ -155,15 +195,18 @@ static bool newton_undamped(pp_modes *s)
     }
 }
 
-// alpha for many contacts by how far off the warm start is: a good one must not be left, a poor one
-// must be.
+// alpha for many contacts by how far off the warm start is: a good one must not be left, a poor one must be. Near rest a
+// small alpha would exchange load between contacts that share it, and a step raises the error a hundredfold.
 static double first_alpha(const pp_modes *s, double error)
 {
     double part = error / s->scale;
     if (part > 1e-2) {
         return 0.1;
     }
-    return part > 1e-3 ? 1e-2 : 1e-3;
+    if (part > 1e-3) {
+        return 1e-2;
+    }
+    return part > NEAR_REST ? 1e-3 : 0.1;
 }
 
 // The ratio of two errors decides, as in Levenberg's and Marquardt's damping.
@@ -342,21 +385,26 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
         return PERP_ERR_MEMORY;
     }
     if (!many || !s->run->inputs->fresh) {
+        if (is_at_rest(s)) {
+            *solved = true;
+            return PERP_OK;
+        }
+        pp_modes_use_slop(s, false);
         if (newton_undamped(s)) {
             *solved = true;
             return PERP_OK;
         }
         start_at_guess(s);
+        pp_modes_use_slop(s, true);
         perp_status status =
             newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
         if (status < 0 || *solved) {
             return status;
         }
     }
-    // A few contacts are found by the cone form at less cost. With a limit on iterations the rest is for sweeps, which have
-    // an answer after each of them; polygons are finished at a basic solution by the cone form.
-    if (s->run->rows->nn < CONVEX_FROM || s->run->options->max_iterations > 0 ||
-        s->run->finish_polygons) {
+    // With a limit on iterations the rest is for sweeps, which have an answer after each of them; polygons are finished at a
+    // basic solution by the cone form.
+    if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
     }
     start_at_guess(s);

@@ -23,7 +23,7 @@ enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried f
 // PROOF_AFTER_WORK of them are a few milliseconds.
 enum { SMALL_UNKNOWNS = 150 };
 static const double IMPROVE_WORK =
-    30.0;  // factorisations for few contacts to come to rounding, where an answer is there already
+    4.0;  // factorisations for few contacts to come to rounding, where an answer is there already
 static const double PROOF_AFTER_WORK =
     20.0;  // factorisations before a proof of infeasibility is tried
 

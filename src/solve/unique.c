@@ -622,6 +622,43 @@ static bool has_self_stress(pp_run *r)
     return true;
 }
 
+// Whether the coordinate of a joint is the only one of a link of the tree.
+static bool has_own_rate(const pp_tree *tree, int joint)
+{
+    const pp_joint *j = &tree->model->joint[joint];
+    const int body[2] = {j->a, j->b};
+    for (int k = 0; k < 2; k++) {
+        int link = pp_joint_couples(j) ? -1 : tree->of_body[body[k]];
+        if (link >= 0 && tree->link[link].joint == joint) {
+            return tree->link[link].nv == 1;
+        }
+    }
+    return false;
+}
+
+// Whether every row is along a coordinate of the tree that no other row has, and no loop ties coordinates together: such
+// rows are independent.
+static bool along_coordinates(const pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    if (!r->in.tree || rows->nc > 0 || r->closed.nb > 0) {
+        return false;
+    }
+    bool *seen = PP_ZEROS(r->arena, bool, r->model->joints);
+    if (!seen) {
+        return false;
+    }
+    for (int i = 0; i < rows->nm + rows->nn; i++) {
+        const pp_row *row = i < rows->nm ? &rows->m[i] : &rows->n[i - rows->nm];
+        bool single = row->joint >= 0 && has_own_rate(r->in.tree->tree, row->joint);
+        if (!single || seen[row->joint]) {
+            return false;
+        }
+        seen[row->joint] = true;
+    }
+    return true;
+}
+
 // Of answers that ended with their budget, and of both phases of an impact, nothing is claimed.
 perp_status pp_run_uniqueness(pp_run *r)
 {
@@ -634,8 +671,9 @@ perp_status pp_run_uniqueness(pp_run *r)
         return PERP_OK;
     }
     out->motion = frictionless(rows) ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
-    if (n == 0) {
+    if (n == 0 || along_coordinates(r)) {
         out->impulses = PERP_UNIQUENESS_PROVED;
+        n = 0;
     }
     perp_status status = n > 0 && n <= ROWS_MOST ? judge_rows(r) : PERP_OK;
     if (status >= 0 && out->redundant > 0 && out->impulses != PERP_UNIQUENESS_DISPROVED) {

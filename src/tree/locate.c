@@ -217,8 +217,10 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
         read_rates(l, &w, at_qd);
     }
     (void)t;  // bodies that are not free are where the frames have them
-    *lost = *lost_rate = 0.0;
-    compare_with_bodies(tree, body, q, qd, lost, lost_rate);
+    if (lost && lost_rate) {
+        *lost = *lost_rate = 0.0;
+        compare_with_bodies(tree, body, q, qd, lost, lost_rate);
+    }
 }
 
 // Coordinates with their full turns: joints of loops continue from the last ones, joints of the
@@ -252,15 +254,23 @@ void pp_tree_turns(const pp_tree_pass *pass, double *turn)
 pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                             pp_arena *arena)
 {
-    double lost, lost_rate;
     double *q = PP_ARRAY(arena, double, tree->nq), *qd = PP_ARRAY(arena, double, tree->nv);
-    pp_frame *out = PP_ARRAY(arena, pp_frame, tree->model->bodies);
     pp_frame *moved = PP_ARRAY(arena, pp_frame, tree->model->bodies);
-    if (!q || !qd || !out || !moved) {
+    if (!q || !qd || !moved) {
         return NULL;
     }
-    pp_tree_from_frames(tree, t, body, turn, q, qd, &lost, &lost_rate);
+    pp_tree_from_frames(tree, t, body, turn, q, qd, NULL, NULL);
     pp_tree_frames(tree, t, q, qd, moved);
+    return pp_tree_velocities_taken(tree, body, moved, arena);
+}
+
+pp_frame *pp_tree_velocities_taken(const pp_tree *tree, const pp_frame *body, const pp_frame *moved,
+                                   pp_arena *arena)
+{
+    pp_frame *out = PP_ARRAY(arena, pp_frame, tree->model->bodies);
+    if (!out) {
+        return NULL;
+    }
     for (int i = 0; i < tree->model->bodies; i++) {
         out[i] = body[i];
         if (tree->model->body[i].nv > 0) {

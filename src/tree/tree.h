@@ -79,7 +79,7 @@ void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size);  // "c
 
 // ── Coordinates ──────────────────────────────────────────────────────────────────────────────────
 // Coordinates and rates nearest to given frames of bodies. The joints may be open: `lost` gets the
-// worst distance or angle, `lost_rate` the worst difference of velocities that no rates explain.
+// worst distance or angle, `lost_rate` the worst difference of velocities that no rates explain; both NULL: not asked.
 void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                          double *q, double *qd, double *lost, double *lost_rate);
 // Frames and velocities of all bodies; bodies that are not free follow their motions.
@@ -89,6 +89,9 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
 // memory.
 pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                             pp_arena *arena);
+// The same with the velocities of `moved`, which are those of their rates.
+pp_frame *pp_tree_velocities_taken(const pp_tree *tree, const pp_frame *body, const pp_frame *moved,
+                                   pp_arena *arena);
 // q_dot = G(q) qd; and q moved by h qd (quaternions by the exponential map).
 void pp_tree_q_dot(const pp_tree *tree, const double *q, const double *qd, double *q_dot);
 void pp_tree_move(const pp_tree *tree, const double *q, const double *qd, double h, double *moved);

@@ -568,6 +568,33 @@ static void slides_on_what_turns_pass(void **state)
     assert_true(judge(folder_at(&place, "c"), PERP_CHECK_MOTION).check.passed);
 }
 
+// Contacts of two shapes without an inside are those of the start of a step, also of the implicit one: a fast point that
+// meets a sheet passes, whether it stops or bounces, and a changed gap is found.
+static void points_against_sheets_pass(void **state)
+{
+    (void)state;
+    static const char *const e[] = {"0", "0.5"};
+    for (int k = 0; k < 2; k++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"gravity\": [0, 0], \"step\": 0.01, \"shapes\": [{\"kind\": \"segment\", "
+                 "\"length\": 1, \"position\": [1.003, 0], \"angle\": \"90 deg\", "
+                 "\"restitution\": %s}], \"bodies\": [{\"name\": \"b\", \"kind\": \"particle\", "
+                 "\"mass\": 0.01, \"velocity\": [1000, 0], \"shapes\": [{\"kind\": \"point\", "
+                 "\"restitution\": %s}]}]}",
+                 e[k], e[k]);
+        write_text("sheet.json", text);
+        record_scene(folder_at(&place, "sheet.json"), place.path, PERP_STEPPER_IMPLICIT, 5, 1);
+        verdict v = judge(place.path, PERP_CHECK_CONTACT);
+        assert_true(v.check.item[PERP_CHECK_CONTACT].done);
+        if (!v.check.passed) {
+            fail_msg("e = %s: %s", e[k], v.where);
+        }
+    }
+    change("contacts/gap", 1, 0, 1e-6);
+    assert_false(judge(place.path, PERP_CHECK_CONTACT).check.passed);
+}
+
 // With the theta method contacts of space act in the middle of the step, theory (S12): a ball that rolls and a box
 // that slides pass, and a rate or slip that is changed is found.
 static void contacts_in_the_middle_are_judged(void **state)
@@ -667,6 +694,7 @@ int main(void)
         cmocka_unit_test(a_machine_is_judged_whole),
         cmocka_unit_test(every_number_is_judged),
         cmocka_unit_test(slides_on_what_turns_pass),
+        cmocka_unit_test(points_against_sheets_pass),
         cmocka_unit_test(contacts_in_the_middle_are_judged),
         cmocka_unit_test(bounces_in_joint_coordinates_pass),
         cmocka_unit_test(what_cannot_be_judged_is_stated),

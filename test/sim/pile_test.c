@@ -7,6 +7,7 @@
 
 #include <perp/io.h>
 
+#include <stdio.h>
 #include <string.h>
 
 static perp_scene *pile(const char *bodies, const char *cubes)
@@ -60,6 +61,65 @@ static void a_wall_stays(void **state)
     perp_scene_destroy(scene);
 }
 
+// A pyramid of boxes side by side, layers of n^2 to 1, a little apart at first.
+static perp_scene *pyramid(int n)
+{
+    static char text[20000];
+    int used = snprintf(text, sizeof text,
+                        "{\"gravity\": [0, 0, -9.81], \"shapes\": [{\"name\": \"floor\", \"kind\": "
+                        "\"halfspace\", \"mu\": 0.5}], \"bodies\": [");
+    for (int layer = 0; layer < n; layer++) {
+        for (int k = 0; k < (n - layer) * (n - layer); k++) {
+            int i = k / (n - layer), j = k % (n - layer);
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used,
+                         "%s{\"name\": \"b%d_%d_%d\", \"kind\": \"solid\", \"position\": [%g, %g, "
+                         "%g], \"shapes\": [{\"name\": \"s%d_%d_%d\", \"kind\": \"box\", \"size\": "
+                         "[1, 1, 1], \"mu\": 0.5, \"density\": 1000}]}",
+                         layer + k > 0 ? ", " : "", layer, i, j, i + 0.5 * layer, j + 0.5 * layer,
+                         0.5 + 1.01 * layer, layer, i, j);
+        }
+    }
+    used += snprintf(text + used, sizeof text - (size_t)used, "]}");
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    if (perp_scene_parse("pyramid", text, (size_t)used, NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    return scene;
+}
+
+// Edges of neighbours coincide, and boxes that are diagonal to each other touch along an edge. Their contacts stay the
+// same from step to step, so that the pyramid comes to rest, and then many steps factor nothing.
+static void a_pyramid_rests(void **state)
+{
+    (void)state;
+    perp_scene *scene = pyramid(4);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim *sim = NULL;
+    int idle = 0, matched = 0, factorisations = 0;
+    enum { SETTLES = 80, STEPS = 160 };
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < STEPS; k++) {
+        assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
+        const perp_step_info *info = perp_sim_info(sim);
+        assert_true(info->certificate.residual < 1e-6);
+        if (k < SETTLES) {
+            continue;
+        }
+        assert_true(info->contacts > 300);
+        assert_true(info->energy.kinetic < 1e-8);
+        idle += info->effort.factorisations == 0;
+        factorisations += info->effort.factorisations;
+        matched += info->effort.warm_started == info->contacts;
+    }
+    assert_true(idle > (STEPS - SETTLES) / 3);
+    assert_true(factorisations < 3 * (STEPS - SETTLES));
+    assert_true(matched > (STEPS - SETTLES) * 9 / 10);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // Contacts that land all at once, from afar and by modes: whatever allocation fails, the step reports it and can
 // be taken again.
 static void every_allocation_may_fail(void **state)
@@ -97,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_steps_go_by_modes),
         cmocka_unit_test(a_wall_stays),
+        cmocka_unit_test(a_pyramid_rests),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,12 +18,48 @@ typedef struct ride {
     double height;  // of the body's centre above the floor [m]
     double speed, force, step;
     perp_stepper stepper;
-    const char *tile;  // kind: "box", "segment"
+    const char *tile;  // kind: "box", "segment", "mesh", "heightfield"
+    int motions;       // 0: all
 } ride;
+
+// A flat surface in space with inner edges that cross the way: triangles of a mesh, or cells of a height field.
+static int put_surface(const char *kind, char *text, int size)
+{
+    enum { COLUMNS = 24, ROWS = 4 };
+    const double width = 0.137;
+    int at = snprintf(text, (size_t)size, "{\"kind\": \"%s\", \"mu\": 0.3, ", kind);
+    if (strcmp(kind, "heightfield") == 0) {
+        at += snprintf(text + at, (size_t)(size - at),
+                       "\"position\": [1, 0, 0], \"size\": [%.17g, %.17g], \"heights\": [",
+                       COLUMNS * width, ROWS * width);
+        for (int j = 0; j <= ROWS; j++) {
+            at += snprintf(text + at, (size_t)(size - at), j > 0 ? "], [0" : "[0");
+            for (int i = 0; i < COLUMNS; i++) {
+                at += snprintf(text + at, (size_t)(size - at), ", 0");
+            }
+        }
+        return at + snprintf(text + at, (size_t)(size - at), "]]}");
+    }
+    at += snprintf(text + at, (size_t)(size - at), "\"vertices\": [");
+    for (int k = 0; k < (COLUMNS + 1) * (ROWS + 1); k++) {
+        at += snprintf(text + at, (size_t)(size - at), "%s[%.17g, %.17g, 0]", k > 0 ? ", " : "",
+                       -0.7 + width * (k / (ROWS + 1)), width * (k % (ROWS + 1) - 0.5 * ROWS));
+    }
+    at += snprintf(text + at, (size_t)(size - at), "], \"triangles\": [");
+    for (int k = 0; k < COLUMNS * ROWS; k++) {
+        int a = k / ROWS * (ROWS + 1) + k % ROWS, b = a + ROWS + 1;
+        at += snprintf(text + at, (size_t)(size - at), "%s[%d, %d, %d], [%d, %d, %d]",
+                       k > 0 ? ", " : "", a, b, b + 1, a, b + 1, a + 1);
+    }
+    return at + snprintf(text + at, (size_t)(size - at), "]}");
+}
 
 static int put_floor(const ride *r, bool tiles, char *text, int size)
 {
     const double width = 0.137;
+    if (tiles && (strcmp(r->tile, "mesh") == 0 || strcmp(r->tile, "heightfield") == 0)) {
+        return put_surface(r->tile, text, size);
+    }
     int at = 0, count = tiles ? 24 : 1, rows = tiles && r->spatial ? 3 : 1;
     for (int k = 0; k < count * rows; k++) {
         int column = k / rows;
@@ -90,7 +126,7 @@ static void compare(ride r)
                                             PERP_STEPPER_IMPLICIT};
     static const double motion[][3] = {{2.0, 0.0, 0.004}, {0.3, 3.2, 0.0013}, {0.0, 3.5, 0.01}};
     for (int s = 0; s < 4; s++) {
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < (r.motions ? r.motions : 3); k++) {
             r.stepper = steppers[s];
             r.speed = motion[k][0];
             r.force = motion[k][1];
@@ -148,6 +184,83 @@ static void over_tiles_in_space(void **state)
 }
 
 // A step up, however small it looks, is an obstacle.
+// Inner edges of meshes and height fields are no obstacles.
+static void over_surfaces(void **state)
+{
+    (void)state;
+    static const char *const solids[] = {
+        "\"kind\": \"box\", \"size\": [0.3, 0.25, 0.2]",
+        "\"kind\": \"sphere\", \"radius\": 0.1",
+        "\"kind\": \"hull\", \"vertices\": [[0.15, 0.1, -0.1], [0.15, -0.1, -0.1], [-0.15, 0.1, "
+        "-0.1], [-0.15, -0.1, -0.1], [0.2, 0, 0], [-0.2, 0, 0], [0, 0, 0.1]]",
+    };
+    for (int k = 0; k < 3; k++) {
+        compare((ride){
+            .shape = solids[k], .spatial = true, .height = 0.1, .tile = "mesh", .motions = 1});
+        compare((ride){.shape = solids[k],
+                       .spatial = true,
+                       .height = 0.1,
+                       .tile = "heightfield",
+                       .motions = 1});
+    }
+}
+
+// Bodies made of flush pieces, whose inner edges lie on the floor, over tiles whose seams lie under them.
+static void compounds_slide(void **state)
+{
+    (void)state;
+    static const char *const planar =
+        "\"kind\": \"box\", \"size\": [0.1, 0.2], \"position\": [-0.1, 0], \"mu\": 0.3}, {"
+        "\"kind\": \"box\", \"size\": [0.1, 0.2], \"mu\": 0.3}, {"
+        "\"kind\": \"box\", \"size\": [0.1, 0.2], \"position\": [0.1, 0]";
+    static const char *const solid =
+        "\"kind\": \"box\", \"size\": [0.1, 0.25, 0.2], \"position\": [-0.1, 0, 0], \"mu\": 0.3}, {"
+        "\"kind\": \"box\", \"size\": [0.1, 0.25, 0.2], \"mu\": 0.3}, {"
+        "\"kind\": \"box\", \"size\": [0.1, 0.25, 0.2], \"position\": [0.1, 0, 0]";
+    compare((ride){.shape = planar, .height = 0.1, .tile = "box"});
+    compare((ride){.shape = solid, .spatial = true, .height = 0.1, .tile = "box"});
+    compare((ride){.shape = solid, .spatial = true, .height = 0.1, .tile = "mesh", .motions = 1});
+}
+
+// A convex corner met from the side by another at its height: they pass; one that is a little higher stops what comes.
+static void corners_meet_from_the_side(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_IMPLICIT};
+    for (int k = 0; k < 8; k++) {
+        bool stops = k & 1, spatial = k & 2;
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{\"gravity\": [0, 0%s], \"shapes\": [{\"kind\": \"box\", \"size\": [1, %s0.2], "
+                 "\"position\": [1, %s%.17g], \"mu\": 0}], \"bodies\": [{\"name\": \"b\", %s"
+                 "\"position\": [0, %s0.1], \"velocity\": [2, 0%s], \"mass\": 1, \"inertia\": %s, "
+                 "\"shapes\": [{\"kind\": \"box\", \"size\": [0.3, %s0.2], \"mu\": 0}]}]}",
+                 spatial ? ", 0" : "", spatial ? "1, " : "", spatial ? "0, " : "",
+                 stops ? -0.095 : -0.1, spatial ? "\"kind\": \"solid\", " : "",
+                 spatial ? "0, " : "", spatial ? ", 0" : "", spatial ? "[1e3, 1e3, 1e3]" : "1000",
+                 spatial ? "0.25, " : "");
+        perp_scene *scene = NULL;
+        perp_sim *sim = NULL;
+        perp_error error;
+        if (perp_scene_parse("corner", text, strlen(text), NULL, &scene, &error) < 0) {
+            fail_msg("%s", error.text);
+        }
+        perp_sim_def def = perp_scene_sim_def(scene);
+        def.stepper = steppers[k / 4];
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+        for (int step = 0; step < 60; step++) {
+            assert_int_equal(perp_sim_step(sim, 0.01), PERP_OK);
+        }
+        double x = perp_sim_body_position(sim, perp_model_body(perp_scene_model(scene), "b")).x;
+        if (!(fabs(x - (stops ? 0.35 : 1.2)) < 1e-3)) {
+            fail_msg("stepper %d, %s, %s: ends at %g", (int)def.stepper,
+                     spatial ? "space" : "plane", stops ? "higher" : "flush", x);
+        }
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+    }
+}
+
 static void a_real_step_stops(void **state)
 {
     (void)state;
@@ -221,7 +334,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(over_tiles_in_the_plane),   cmocka_unit_test(over_segments),
         cmocka_unit_test(over_tiles_in_space),       cmocka_unit_test(a_real_step_stops),
-        cmocka_unit_test(points_stay_on_their_side),
+        cmocka_unit_test(points_stay_on_their_side), cmocka_unit_test(over_surfaces),
+        cmocka_unit_test(compounds_slide),           cmocka_unit_test(corners_meet_from_the_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

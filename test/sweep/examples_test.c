@@ -47,7 +47,6 @@ static double result(example *e, int64_t k, const char *name)
 static void painleve(void **state)
 {
     (void)state;
-#if defined(PERP_WITH_SUNDIALS)
     example e;
     int above = 0, below = 0;
     open_example(&e, "scenes/sweeps/painleve.sweep.json");
@@ -63,9 +62,6 @@ static void painleve(void **state)
     }
     assert_true(above > 10 && below > 10);
     perp_sweep_destroy(e.sweep);
-#else
-    skip();
-#endif
 }
 
 // The box is held where 2 mu F > m g.

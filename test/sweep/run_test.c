@@ -77,7 +77,6 @@ static void outputs_are_those_of_a_fall(void **state)
 static void events_have_their_own_times(void **state)
 {
     (void)state;
-#if defined(PERP_WITH_SUNDIALS)
     perp_sweep *s = load("{\"scene\": \"ball.json\", \"parameters\": {\"y0\": [0.5, 1, 1.5]}, "
                          "\"outputs\": {\"t\": {\"event\": \"impact\"}, \"n\": {\"sum\": "
                          "\"events[impact]\"}}}");
@@ -89,9 +88,6 @@ static void events_have_their_own_times(void **state)
         assert_true(fabs(v[1] - sqrt(2.0 * (v[0] - 0.1) / 9.81)) < 1e-9 && v[2] == 1.0);
     }
     perp_sweep_destroy(s);
-#else
-    skip();
-#endif
 }
 
 // A run of a sweep takes the steps of the scene with the same parameters: bit for bit.

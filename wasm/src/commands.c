@@ -33,5 +33,12 @@ cli_exit cli_sweep(int count, char **words)
 cli_exit cli_render(int count, char **words)
 {
     (void)count, (void)words;
-    return cli_complain("render: not in the WebAssembly build, which cannot start a browser; use the native perp");
+    return cli_complain(
+        "render: not in the WebAssembly build, which cannot start a browser; use the native perp");
+}
+
+// WASI has no signals.
+void cli_catch(void (*handle)(int number))
+{
+    (void)handle;
 }

@@ -68,19 +68,37 @@ static bool boxes_overlap(const pp_box3 *a, const pp_box3 *b)
            b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
-// Bounding box of a placed piece; of a box in closed form, of others by six support points.
+// Half of the width of a box or a cylinder along a direction d, in its own axes [m].
+static double half_extent(const pp_convex *c, const double d[3])
+{
+    double along = fabs(d[2]) * c->half.z;
+    if (c->kind == PP_CONVEX_BOX) {
+        return along + fabs(d[0]) * c->half.x + fabs(d[1]) * c->half.y;
+    }
+    return along + c->half.x * sqrt(d[0] * d[0] + d[1] * d[1]);
+}
+
+// Bounding box of a placed piece; of boxes, cylinders, points and segments in closed form, of others by six support
+// points.
 static pp_box3 bounds_of(const pp_placed_convex *p)
 {
-    const pp_mat3 *R = &p->X.R;
     double r = p->convex->radius;
-    perp_vec3 h = p->convex->half, low, high;
-    if (p->convex->kind == PP_CONVEX_BOX) {
-        // m is stored by rows: row i holds the extents of the three axes along the world axis i.
-        const double *m = R->m;
-        perp_vec3 e = {fabs(m[0]) * h.x + fabs(m[1]) * h.y + fabs(m[2]) * h.z,
-                       fabs(m[3]) * h.x + fabs(m[4]) * h.y + fabs(m[5]) * h.z,
-                       fabs(m[6]) * h.x + fabs(m[7]) * h.y + fabs(m[8]) * h.z};
-        return (pp_box3){pp_sub(p->X.p, e), pp_add(p->X.p, e)};
+    perp_vec3 low, high;
+    if (p->convex->kind == PP_CONVEX_BOX || p->convex->kind == PP_CONVEX_CYLINDER) {
+        // the matrix is stored by rows: row i holds the three axes along the world axis i
+        const double *m = p->X.R.m;
+        perp_vec3 e = {half_extent(p->convex, m), half_extent(p->convex, m + 3),
+                       half_extent(p->convex, m + 6)};
+        pp_box3 box = {pp_sub(p->X.p, e), pp_add(p->X.p, e)};
+        return grown(&box, r);
+    }
+    if (p->convex->kind == PP_CONVEX_POINTS && p->convex->count <= 2 && !p->convex->flat) {
+        const perp_vec3 *end = p->convex->point ? p->convex->point : p->convex->own;
+        perp_vec3 a = pp_pose_point(&p->X, end[0]);
+        perp_vec3 b = p->convex->count == 2 ? pp_pose_point(&p->X, end[1]) : a;
+        const pp_box3 one = {a, a}, other = {b, b};
+        pp_box3 box = box_union(&one, &other);
+        return grown(&box, r);
     }
     low.x = pp_placed_convex_support(p, pp_vec(-1.0, 0.0, 0.0)).x;
     low.y = pp_placed_convex_support(p, pp_vec(0.0, -1.0, 0.0)).y;

@@ -48,6 +48,39 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
     return pp_axis_search(&a, &b, HUGE_VAL, &n);
 }
 
+// Distance of a point x outside a polygon from it, all in its own axes: that from the nearest side. False: inside.
+static bool polygon_distance(const pp_vec2 *vertex, int count, perp_vec3 x, double *distance)
+{
+    double least = HUGE_VAL;
+    int left = 0, right = 0;
+    for (int k = 0; k < count; k++) {
+        const pp_vec2 *a = &vertex[k], *b = &vertex[k + 1 < count ? k + 1 : 0];
+        double dx = b->x - a->x, dy = b->y - a->y, px = x.x - a->x, py = x.y - a->y;
+        double square = dx * dx + dy * dy, t = square > 0.0 ? (px * dx + py * dy) / square : 0.0;
+        t = fmax(0.0, fmin(t, 1.0));
+        least = fmin(least, pp_hypot(px - t * dx, py - t * dy));
+        left += dx * py - dy * px > 0.0;
+        right += dx * py - dy * px < 0.0;
+    }
+    // inside all sides have the point on one side, whichever way they go round
+    *distance = least;
+    return count < 3 || (left > 0 && right > 0);
+}
+
+// Distance of a point x outside a core with a closed form from it, in its own axes. False: inside, or no such core.
+static bool core_distance(const pp_convex *c, perp_vec3 x, double *distance)
+{
+    if (c->kind == PP_CONVEX_BOX && !c->planar) {
+        perp_vec3 out = pp_vec(fmax(fabs(x.x) - c->half.x, 0.0), fmax(fabs(x.y) - c->half.y, 0.0),
+                               fmax(fabs(x.z) - c->half.z, 0.0));
+        *distance = pp_length(out);
+        return *distance > 0.0;
+    }
+    enum { FEW = 12 };  // sides, up to which comparing all of them is quick
+    bool few = c->kind == PP_CONVEX_POINTS && c->flat && c->count <= FEW;
+    return few && polygon_distance(c->flat, c->count, x, distance);
+}
+
 double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point,
                               perp_vec3 out)
 {
@@ -60,7 +93,12 @@ double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int sha
     // well outside the shape the distance takes one search, which starts from its axis
     double lift = 1e-3 * (convex.size > 0.0 ? convex.size : m->length_scale);
     pp_pose X = {pp_sub(f->p, pp_along(point, lift, out)), f->R};
-    pp_placed_convex a = pp_convex_place(&convex, &X), b = pp_convex_place(&spot, &here);
+    pp_placed_convex a = pp_convex_place(&convex, &X);
+    double apart;
+    if (core_distance(&convex, pp_mul_t(&a.X.R, pp_scale(-1.0, a.X.p)), &apart)) {
+        return apart - convex.radius - lift;
+    }
+    pp_placed_convex b = pp_convex_place(&spot, &here);
     perp_vec3 n = out;
     double distance = pp_forced_axis(&a, &b, &n) ? pp_separation(&a, &b, n)
                                                  : pp_axis_search(&a, &b, HUGE_VAL, &n);

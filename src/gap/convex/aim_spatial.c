@@ -136,9 +136,13 @@ static void offer_face_axis(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp
     for (int k = 0; k < count; k++) {
         // touch: from the solid to the half-space
         double beyond = outside_planes(v->ref, pp_pose_local(v->X_WR, touch[k].x_b));
-        if (k == 0 || beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
+        if (beyond <= 2.0 * pp_aim_travel(t, touch[k].x_a) + t->touching) {
             add_point_above_face(t, &touch[k], v->ref_is_b, &aim);
         }
+    }
+    // beside the face, and not coming there: the axis separates all the same
+    if (aim.count == 0 && count > 0) {
+        add_point_above_face(t, &touch[0], v->ref_is_b, &aim);
     }
     pp_contacts_sort(aim.point, aim.count);
     pp_aim_offer(t, &aim);

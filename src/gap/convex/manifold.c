@@ -723,7 +723,9 @@ void pp_manifold3_build(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
     m->radius_a += pa.round;
     m->radius_b += pb.round;
     m->s += pa.round + pb.round;
-    double tolerance = 1e-9 * small + 4e-16 * large;  // [m], by which clipping outlines are widened
+    // [m], by which clipping outlines are widened: more than bodies at rest move, so that edges that coincide keep their
+    // corners and do not cross anywhere along their length
+    double tolerance = 1e-7 * small + 4e-16 * large;
     clip_patches(m, &pa, &pb, tolerance);
     m->flat = find_common_point(m, &pa, &pb);
     if (pa.count > 1 && pb.count > 1 && (pa.facing < ALONG || pb.facing < ALONG)) {

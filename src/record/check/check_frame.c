@@ -55,7 +55,8 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
     // These schemes complement the gap at the end, gap/h + rate; the others the rate alone.
     //                                                                                   theory (P6)
     bool by_place = c->info->stepper == PERP_STEPPER_STEWART_TRINKLE ||
-                    c->info->stepper == PERP_STEPPER_QUASISTATIC || pp_check_at_end(c);
+                    c->info->stepper == PERP_STEPPER_QUASISTATIC ||
+                    c->info->stepper == PERP_STEPPER_IMPLICIT;
     double h = c->last;
     if (pp_check_at_end(c)) {  // the value is that of the end; its tangent taken back over the step
         value -= h * rate;
@@ -124,13 +125,14 @@ static double normal_rate_beside(const pp_recheck *c, const perp_contact *contac
 
 // Whether some contact of the step has a rebound of Poisson's law: it moves what other contacts had
 // stopped.
-static bool has_phases(const pp_recheck *c)
+static bool has_phases(pp_recheck *c)
 {
     if (c->info->impact != PERP_IMPACT_POISSON) {
         return false;
     }
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
+        pp_check_look_at(c, contact);
         if (contact->restitution != 0.0 && isfinite(contact->gap) && isfinite(contact->rate_n) &&
             isnan(normal_rate_beside(c, contact))) {
             return true;
@@ -157,6 +159,7 @@ void pp_check_contacts(pp_recheck *c)
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
         double beyond = 0.0, short_of = 0.0;
+        pp_check_look_at(c, contact);
         pp_check_scale s = contact_scale(c, contact);
         pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
@@ -175,4 +178,5 @@ void pp_check_contacts(pp_recheck *c)
                                   b);
         }
     }
+    pp_check_look_at(c, NULL);
 }

@@ -308,6 +308,7 @@ static void judge_contacts(pp_recheck *c)
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
         bool listed;
+        pp_check_look_at(c, contact);
         pp_pair_rule law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
         const char *a = c->model->shape[contact->a.i].name;
         const char *b = c->model->shape[contact->b.i].name;
@@ -319,6 +320,7 @@ static void judge_contacts(pp_recheck *c)
         pp_check_record_worst(c, PERP_CHECK_CONTACT, pp_check_worse(error, mode_error(c, contact)),
                               SAME, a, b);
     }
+    pp_check_look_at(c, NULL);
 }
 
 // ── Joints, driven bodies, energies, steps ───────────────────────────────────────────────────────

@@ -48,6 +48,8 @@ static int closest_to_others(const perp_model *m, const pp_gaps *gaps, const boo
     return best;
 }
 
+static const double NEAR = 0.01;  // what may be in the way [m]
+
 // Of all drives the one whose bodies are closest to something.
 void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
 {
@@ -56,7 +58,7 @@ void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
     pp_gaps gaps;
     bool *linked = PP_ARRAY(sim->arena, bool, m->bodies);
     const pp_poses at = {.t = sim->now.t, .body = sim->frames, .turn = sim->now.turn};
-    const pp_gap_search search = {.margin = fmax(sim->def.margin, 0.0)};
+    const pp_gap_search search = {.margin = fmax(sim->def.margin, NEAR)};
     if (!linked || pp_gaps_run(&gaps, m, &at, search, sim->arena) < 0) {
         return;
     }

@@ -15,7 +15,7 @@
 static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
 {
     int exponent;
-    double margin = sim->def.margin;
+    double margin = pp_gap_margin(sim->model, sim->def.margin);
     double reach = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, margin) : margin;
     double part = frexp(reach, &exponent);
     return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;

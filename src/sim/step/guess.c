@@ -3,21 +3,34 @@
 //
 // Warm start of the solver: last step's impulses of the same contact points, and for new ones an even share of what would
 // stop them. A point is the same where shapes and feature are; both lists are in the order of the gap stage, so that they
-// are merged in one pass.
+// are merged in one pass. Where edges of two faces coincide, rounding decides which of them a corner of the manifold
+// belongs to, and its feature changes from step to step. So in space a point has to be at the same place, and what is left
+// of both lists is paired by place first, then by feature (of what slides or rolls).
 #include "sim/step/parts.h"
 
 #include <math.h>
 
+static const double SAME_PLACE = 1e-2;  // of the smaller shape
+
 // The order of the gap stage: listed contacts, then by shapes and feature. < 0: w comes before c.
-static int compare_contact(const pp_warm *w, const pp_contact *c)
+static int compare_pair(const pp_warm *w, const pp_contact *c)
 {
     int first = w->listed >= 0 ? w->listed : INT32_MAX;
     int second = c->listed >= 0 ? c->listed : INT32_MAX;
     if (first != second) {
         return first < second ? -1 : 1;
     }
-    if (w->a != c->a || w->b != c->b) {
-        return w->a < c->a || (w->a == c->a && w->b < c->b) ? -1 : 1;
+    if (w->a != c->a) {
+        return w->a < c->a ? -1 : 1;
+    }
+    return w->b < c->b ? -1 : w->b > c->b;
+}
+
+static int compare_contact(const pp_warm *w, const pp_contact *c)
+{
+    int pair = compare_pair(w, c);
+    if (pair != 0) {
+        return pair;
     }
     return w->feature < c->feature ? -1 : w->feature > c->feature;
 }
@@ -30,6 +43,43 @@ const pp_warm *pp_sim_warm_of(const perp_sim *sim, const pp_contact *contact, in
         (*next)++;
     }
     return *next < sim->warm_count && order == 0 ? &sim->warm[*next] : NULL;
+}
+
+// In the frame of b's body, which the point hardly leaves while two bodies rest on each other [m]. The implicit step takes
+// contacts where it ends.
+perp_vec3 pp_sim_contact_place(const perp_sim *sim, const pp_contact *c)
+{
+    const pp_step *s = &sim->step;
+    const pp_poses *poses = s->at_end ? &s->end : &s->kin.poses;
+    const pp_frame *frame = &poses->body[sim->model->shape[c->b].body];
+    return pp_mul_t(&frame->R, pp_sub(c->point, frame->p));
+}
+
+// Square of the distance from where the contact of a warm start was, in units of the smaller shape.
+static double squared_distance(const perp_sim *sim, const pp_contact *c, const pp_warm *w)
+{
+    const pp_shape *shape = sim->model->shape;
+    double a = shape[c->a].size, b = shape[c->b].size;
+    double size = a > 0.0 && b > 0.0 ? fmin(a, b) : fmax(a, b);
+    perp_vec3 was = pp_vec(w->point[0], w->point[1], w->point[2]);
+    perp_vec3 off = pp_sub(was, pp_sim_contact_place(sim, c));
+    return size > 0.0 ? pp_dot3(off, off) / (size * size) : 0.0;
+}
+
+// The nearest of the warm starts first..end of a pair that is not used yet and is at the same place; -1: none.
+static int find_nearest(const perp_sim *sim, const pp_contact *c, int first, int end,
+                        const bool *used)
+{
+    double least = SAME_PLACE * SAME_PLACE;
+    int nearest = -1;
+    for (int k = first; k < end; k++) {
+        double distance = squared_distance(sim, c, &sim->warm[k]);
+        if (!used[k] && distance <= least) {
+            least = distance;
+            nearest = k;
+        }
+    }
+    return nearest;
 }
 
 // Friction of the contact of normal row n: its groups' rows are one after the other.
@@ -120,6 +170,66 @@ size_t pp_sim_limit_place(const pp_rows *rows, int i)
     return PP_WARM_JOINT * (size_t)rows->n[i].joint + (second ? 3 : 2);
 }
 
+static void take_warm(const pp_rows *rows, int n, const pp_warm *w, double *guess)
+{
+    guess[n] = w->pn;
+    take_friction(rows, n, w, guess + rows->nn);
+}
+
+// Fresh contacts with the shapes and the feature of a warm start that is not used yet; near: at the same place only. Returns
+// how many.
+static int take_same_features(const perp_sim *sim, bool near, double *guess, bool *fresh,
+                              bool *used)
+{
+    const pp_rows *rows = &sim->step.row;
+    int next = 0, known = 0;
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
+        const pp_warm *warm = pp_sim_warm_of(sim, c, &next);
+        if (!warm) {
+            continue;
+        }
+        // the next contact is looked for behind it
+        int at = next++;
+        bool there = !near || squared_distance(sim, c, warm) <= SAME_PLACE * SAME_PLACE;
+        if (fresh[i] && !used[at] && there) {
+            take_warm(rows, i, warm, guess);
+            fresh[i] = false;
+            used[at] = true;
+            known++;
+        }
+    }
+    return known;
+}
+
+// Fresh contacts at the place of a warm start of their pair; first..end are those of the pair.
+static int take_same_places(const perp_sim *sim, double *guess, bool *fresh, bool *used)
+{
+    const pp_rows *rows = &sim->step.row;
+    int first = 0, known = 0;
+    for (int i = 0; i < rows->nc; i++) {
+        const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
+        if (!fresh[i] || c->listed >= 0) {
+            continue;
+        }
+        while (first < sim->warm_count && compare_pair(&sim->warm[first], c) < 0) {
+            first++;
+        }
+        int end = first;
+        while (end < sim->warm_count && compare_pair(&sim->warm[end], c) == 0) {
+            end++;
+        }
+        int nearest = find_nearest(sim, c, first, end, used);
+        if (nearest >= 0) {
+            take_warm(rows, i, &sim->warm[nearest], guess);
+            fresh[i] = false;
+            used[nearest] = true;
+            known++;
+        }
+    }
+    return known;
+}
+
 // p_n, p_t and p_m to start from, nn + nt + nm numbers. effort.warm_started: how many contacts were there before. Where memory is out
 // there is no guess, which is no failure.
 const double *pp_sim_guess(perp_sim *sim)
@@ -131,25 +241,22 @@ const double *pp_sim_guess(perp_sim *sim)
     }
     double *guess =
         PP_ZEROS(sim->arena, double, (size_t)rows->nn + (size_t)rows->nt + (size_t)rows->nm);
-    bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc), any = false;
-    int next = 0, known = 0;
-    if (!guess || !fresh) {
+    bool *fresh = PP_ZEROS(sim->arena, bool, rows->nc);
+    bool *used = PP_ZEROS(sim->arena, bool, sim->warm_count);
+    if (!guess || !fresh || !used) {
         sim->info.effort.warm_started = 0;
         return guess;
     }
     for (int i = 0; i < rows->nc; i++) {
-        const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
-        const pp_warm *warm = pp_sim_warm_of(sim, c, &next);
-        // a contact with a warm start uses it up: the next one is looked for behind it
-        fresh[i] = !warm;
-        any = any || fresh[i];
-        known += !fresh[i];
-        if (warm) {
-            guess[i] = warm->pn;
-            take_friction(rows, i, warm, guess + rows->nn);
-            next++;
-        }
+        fresh[i] = true;
     }
+    // in the plane features are vertices, which stay what they are
+    int known = take_same_features(sim, sim->model->spatial, guess, fresh, used);
+    if (known < rows->nc && sim->model->spatial) {
+        known += take_same_places(sim, guess, fresh, used);
+        known += take_same_features(sim, false, guess, fresh, used);
+    }
+    bool any = known < rows->nc;
     // limits of bodies start from nothing, as contacts that are new
     int limits = sim->tree ? rows->nn : rows->nc;
     for (int i = rows->nc; i < limits; i++) {

@@ -198,24 +198,27 @@ perp_status pp_sim_project(perp_sim *sim)
 }
 
 // The tree where the step starts, and S, H for (J7).
-perp_status pp_sim_coordinates(perp_sim *sim)
+perp_status pp_sim_tree_at_start(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
-    double lost, lost_rate;
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
     if (!q || !qd) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, sim->now.t, s->kin.poses.body, sim->now.turn, q, qd, &lost,
-                        &lost_rate);
+    pp_tree_from_frames(tree, sim->now.t, s->kin.poses.body, sim->now.turn, q, qd, NULL, NULL);
     perp_status status = pp_tree_run(&s->tree, tree, sim->now.t, q, qd, sim->arena);
-    if (status < 0) {
-        return status;
-    }
     s->tree.mass = s->kin.mass;  // that of the step: quasistatic ones are light
-    return pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
+    return status;
+}
+
+perp_status pp_sim_coordinates(perp_sim *sim)
+{
+    perp_status status = pp_sim_tree_at_start(sim);
+    return status < 0
+               ? status
+               : pp_coordinates_create(&sim->step.in, &sim->step.tree, &sim->step.row, sim->arena);
 }
 
 // nu' = S dq + nu, and the coordinates where nu leads: dq moves on from there.
@@ -223,13 +226,12 @@ perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu)
 {
     pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
-    double lost, lost_rate;
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
     if (!q || !qd) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, s->end.t, s->end.body, sim->next.turn, q, qd, &lost, &lost_rate);
+    pp_tree_from_frames(tree, s->end.t, s->end.body, sim->next.turn, q, qd, NULL, NULL);
     perp_status status = pp_tree_run(&s->tree, tree, s->end.t, q, qd, sim->arena);
     if (status < 0) {
         return status;
@@ -267,14 +269,13 @@ perp_status pp_sim_project_to_tree(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
-    double lost, lost_rate;
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
     pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
     if (!q || !qd || !body) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, sim->next.t, s->end.body, sim->next.turn, q, qd, &lost, &lost_rate);
+    pp_tree_from_frames(tree, sim->next.t, s->end.body, sim->next.turn, q, qd, NULL, NULL);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
     write_places(sim->model, body, sim->next.q, sim->next.q);
     pp_frames(sim->model, &sim->next, s->end_body);

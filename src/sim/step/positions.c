@@ -254,7 +254,8 @@ static void note_jumps(perp_sim *sim, double h)
         double step = pp_length(pp_sub(to->p, from->p));
         // off: how far the end is from where the velocity of the start leads
         double off = pp_length(pp_sub(to->p, pp_along(from->p, h, from->v)));
-        if (off > fmax(sim->def.margin, 0.5 * step) && off > 0.1 * sim->model->length_scale) {
+        if (off > fmax(pp_gap_margin(sim->model, sim->def.margin), 0.5 * step) &&
+            off > 0.1 * sim->model->length_scale) {
             pp_print(sim->info.remark, sizeof sim->info.remark,
                      "driven body '%s' jumps by %.3g m: obstacles on the way are not detected",
                      sim->model->body[i].name, off);

@@ -108,15 +108,20 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
         return pp_sim_middle_rows(sim, scheme, nu, h);
     }
     pp_kinematics kin = s->kin;
+    perp_status status = PERP_OK;
     if (sim->tree) {
+        // velocities as the rates give them at this place, which the rows then share with the tree  theory (J7)
+        status = pp_sim_tree_at_start(sim);
+        if (status < 0) {
+            return status;
+        }
         kin.poses.body =
-            pp_tree_bodies_at(sim->tree, kin.poses.t, kin.poses.body, sim->now.turn, sim->arena);
+            pp_tree_velocities_taken(sim->tree, kin.poses.body, s->tree.body, sim->arena);
     }
     if (!kin.poses.body) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status =
-        pp_rows_run(&s->row, m, &kin, &kin.poses, &s->gap, scheme, &sim->team, sim->arena);
+    status = pp_rows_run(&s->row, m, &kin, &kin.poses, &s->gap, scheme, &sim->team, sim->arena);
     if (status < 0) {
         return status;
     }
@@ -124,7 +129,10 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
     if (pp_sim_has_exact_positions(sim) && !sim->tree) {
         status = pp_sim_guess_curvature(sim);
     }
-    return status >= 0 && sim->tree ? pp_sim_coordinates(sim) : status;
+    if (status < 0 || !sim->tree) {
+        return status;
+    }
+    return pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
 }
 
 perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h)

@@ -69,6 +69,8 @@ perp_status pp_sim_project(perp_sim *sim);
 int pp_sim_farthest(const perp_sim *sim, const pp_frame *to);
 // The step's tree, and the coordinates its problem is written in.
 perp_status pp_sim_coordinates(perp_sim *sim);
+// The first half of it: the tree where the step starts, which rows need before there are any.
+perp_status pp_sim_tree_at_start(perp_sim *sim);
 // The same where the step ends, as changes of the velocities nu that lead there.          theory (I6)
 perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu);
 // Velocity of the straight way of one body from q to another in time h; a turn is about a fixed axis.

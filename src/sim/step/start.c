@@ -126,7 +126,7 @@ static void find_faults(start_fit *f)
 static perp_status find_start_gaps(start_fit *f)
 {
     perp_sim *sim = f->sim;
-    double margin = fmax(sim->def.margin, 2.0 * f->deepest);
+    double margin = fmax(pp_gap_margin(sim->model, sim->def.margin), 2.0 * f->deepest);
     perp_status status =
         pp_gaps_run(&f->gap, sim->model, &f->kin.poses,
                     (pp_gap_search){.margin = margin, .team = &sim->team}, sim->arena);

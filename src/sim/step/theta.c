@@ -315,7 +315,8 @@ static perp_status find_there(perp_sim *sim, const pp_frame *body, contact_place
         return PERP_ERR_MEMORY;
     }
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
-    pp_gap_search search = {.margin = reach + sim->def.margin, .team = &sim->team};
+    pp_gap_search search = {.margin = reach + pp_gap_margin(sim->model, sim->def.margin),
+                            .team = &sim->team};
     perp_status status = pp_gaps_run(&out->gaps, sim->model, &out->poses, search, sim->arena);
     pp_sim_charge(sim, stage);
     return status;

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to sim/: the parts of the implicit step.                                      theory, part IX
+#pragma once
+
+#include "sim/step/parts.h"
+
+// ── Geometric stiffness (implicit_stiffness.c) ───────────────────────────────────────────────────
+// G of all bodies from the impulses of the answer, with arms at the poses where its rows were taken.   theory (I3)
+void pp_sim_find_stiffness(const perp_sim *sim, const pp_poses *at, double h, pp_mat3 *G);
+// The largest stiffness over the inertia that it adds to.
+double pp_sim_largest_stiffness(const perp_sim *sim, const pp_mat3 *G);
+// Masses and forces of the linear problem with G. at_k: velocities of the place that the rows are taken at; NULL: the start.
+void pp_sim_stiffen(perp_sim *sim, const pp_mat3 *G, const double *nu_l, const double *at_k);
+
+// ── Rows where the step ends (implicit_rows.c) ───────────────────────────────────────────────────
+// Goes where the velocities of the answer lead, and takes contacts and rows there.
+perp_status pp_sim_rows_of_end(perp_sim *sim, double h);
+bool pp_sim_same_contact(const pp_contact *a, const pp_contact *b);
+
+// ── How well the answer holds where it leads (implicit_error.c) ──────────────────────────────────
+// The error of the answer with the rows of where it leads, over what is allowed: at most 1, it is the answer. p: its impulses
+// in the places of these rows.
+double pp_sim_error_there(perp_sim *sim, const double *nu_l, double *p, double h);
+// The slip of all friction groups, for the report. False: no memory.
+bool pp_sim_find_slip(perp_sim *sim);

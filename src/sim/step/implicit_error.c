@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How well an answer of the implicit step holds with the rows of where it leads.                            theory (I1)
+#include "sim/step/implicit.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PLACE =
+    1e-11;  // errors of gaps and joints that are left, of the model's length
+static const double BALANCE = 1e-10;  // of impulses on a body, of their sizes
+
+// Largest speed of a point of a body at either end, with a fall by its size [m/s]: what errors of rates are measured by.
+static double speed_scale(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_step *s = &sim->step;
+    double most = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *a = &s->kin.poses.body[i], *b = &s->end.body[i];
+        double reach = m->body[i].nv > 0 ? m->body[i].reach : 0.0;
+        double fall = m->body[i].nv > 0 ? sqrt(m->gravity_most * reach) : 0.0;
+        double v = fmax(pp_length(a->v) + pp_length(a->w) * reach,
+                        pp_length(b->v) + pp_length(b->w) * reach);
+        most = fmax(most, v + fall);
+    }
+    return most;
+}
+
+// The imbalance of impulses that is worst for its size: M (nu - nu_l) - p_ext - W p, over BALANCE of the terms.
+static double imbalance(perp_sim *sim, const double *nu_l, const double *p)
+{
+    const perp_model *m = sim->model;
+    const pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    size_t nv = (size_t)m->nv;
+    double *left = PP_ZEROS(sim->arena, double, 3 * nv), worst = 0.0;
+    if (!left) {
+        return HUGE_VAL;
+    }
+    double *size = left + nv, *dv = size + nv;
+    for (size_t i = 0; i < nv; i++) {
+        dv[i] = s->answer.nu[i] - nu_l[i];
+    }
+    pp_masses_mul(m, s->mass_l, dv, left);
+    for (size_t i = 0; i < nv; i++) {
+        size[i] = fabs(left[i]) + fabs(s->push_l[i]);
+        left[i] -= s->push_l[i];
+    }
+    const pp_row *all[4] = {rows->b, rows->m, rows->n, rows->t};
+    const double *by[4] = {s->answer.pb, p + rows->nn + rows->nt, p, p + rows->nn};
+    const int count[4] = {rows->nb, rows->nm, rows->nn, rows->nt};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            const pp_row *row = &all[k][i];
+            for (int e = 0; e < row->count; e++) {
+                const pp_body *body = &m->body[row->body[e]];
+                for (int c = 0; c < body->nv; c++) {
+                    left[body->at + c] -= by[k][i] * row->J[e][c];
+                    size[body->at + c] += fabs(by[k][i] * row->J[e][c]);
+                }
+            }
+        }
+    }
+    double speed = speed_scale(sim);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        double most[2] = {0.0, 0.0}, off[2] = {0.0, 0.0};  // forces; moments
+        for (int c = 0; c < body->nv; c++) {
+            int kind = body->axis[c] < 3 ? 0 : 1;
+            most[kind] = fmax(most[kind], size[body->at + c]);
+            off[kind] = fmax(off[kind], fabs(left[body->at + c]));
+        }
+        double carried = body->nv > 0 ? body->divisor_mass * speed : 0.0;
+        double allowed[2] = {BALANCE * (most[0] + carried),
+                             BALANCE * (most[1] + carried * body->reach)};
+        for (int k = 0; k < 2; k++) {
+            worst = allowed[k] > 0.0 ? fmax(worst, off[k] / allowed[k]) : worst;
+        }
+    }
+    return worst;
+}
+
+// Errors of bilateral and boxed rows, over what is allowed: positions PLACE of the model's length, rates `slow`.
+static double row_errors(const perp_sim *sim, const double *pm, double h, double place, double slow)
+{
+    const pp_step *s = &sim->step;
+    double worst = 0.0;
+    for (int i = 0; i < s->row.nb; i++) {
+        const pp_row *row = &s->row.b[i];
+        double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
+        bool condition = row->joint >= 0 && !row->spring && !row->stabilised && row->gamma == 0.0;
+        w += row->gamma * s->answer.pb[i];
+        worst = fmax(worst, fabs(w) / (condition ? place / h : slow));
+    }
+    for (int i = 0; i < s->row.nm; i++) {
+        const pp_row *row = &s->row.m[i];
+        double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias + row->gamma * pm[i];
+        double m = pp_row_mobility(sim->model, s->mass_l, row) + row->gamma;
+        double to = m > 0.0 ? pp_clamp(pm[i] - w / m, row->lower, row->upper) : pm[i];
+        worst = fmax(worst, m * fabs(pm[i] - to) / slow);
+    }
+    return worst;
+}
+
+// The natural map of a group of friction rows [m/s]. Rows of anisotropic friction are scaled, by 1e7 and more, such that one
+// disc holds for both: the map is taken on the ellipse of the impulses themselves, since the small limit of one direction
+// would bound any error of the other.
+static double friction_error(const perp_sim *sim, int n, const pp_friction *group, const double *p,
+                             double slow)
+{
+    const pp_rows *rows = &sim->step.row;
+    const double *pt = p + rows->nn + group->t;
+    bool polygons = sim->step.answer.form != PERP_FORM_CONE;
+    double to[2] = {0.0, 0.0}, slip[2], scale[2] = {1.0, 1.0}, m = 0.0, off = 0.0;
+    double limit = group->mu * p[n];
+    if (group->kind == PP_SLIDE && group->size == 2 && !polygons && group->facets == 0) {
+        pp_friction_scales(&sim->step.gap.contact[rows->contact[n]], scale);
+    }
+    bool ellipse = scale[0] > 0.0 && scale[1] > 0.0 && scale[1] != 1.0;
+    pp_friction_slip(sim->model, rows, group, sim->step.answer.nu, slip);
+    // Projections do not lengthen: of an impulse inside its limit the map is at most the slip, whatever the mobility.
+    double size = pt[0] * pt[0], speed = slip[0] * slip[0] + slip[1] * slip[1];
+    size += group->size == 2 ? pt[1] * pt[1] : 0.0;
+    if (!ellipse && 2.0 * size <= limit * limit && speed <= slow * slow) {
+        return sqrt(speed);
+    }
+    // mobility of unscaled rows, along the direction that moves most
+    for (int k = 0; k < group->size; k++) {
+        double by = ellipse ? scale[k] * scale[k] : 1.0;
+        m = fmax(m, pp_row_mobility(sim->model, sim->step.mass_l, &rows->t[group->t + k]) / by);
+    }
+    if (!(m > 0.0)) {
+        return 0.0;
+    }
+    for (int k = 0; k < group->size; k++) {
+        to[k] = ellipse ? scale[k] * pt[k] - slip[k] / (scale[k] * m) : pt[k] - slip[k] / m;
+    }
+    if (ellipse) {
+        const double axes[2] = {scale[0] * limit, scale[1] * limit};
+        pp_friction_project_ellipse(axes, to);
+    } else {
+        pp_friction_project(group, polygons, limit, to);
+    }
+    for (int k = 0; k < group->size; k++) {
+        off = fmax(off, m * fabs((ellipse ? scale[k] : 1.0) * pt[k] - to[k]));
+    }
+    return off;
+}
+
+// The same of contacts and limits: natural maps, and gaps that are closed by more than `place`.
+static double contact_errors(const perp_sim *sim, const double *p, double h, double place,
+                             double slow)
+{
+    const pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    double worst = 0.0;
+    for (int n = 0; n < rows->nn; n++) {
+        const pp_row *row = &rows->n[n];
+        double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
+        // where the rate is as good as zero the map is the rate at most, whatever the mobility
+        bool still = p[n] > 0.0 && fabs(w) <= slow;
+        double m = 0.0;
+        if (!still && (p[n] > 0.0 || w < 0.0)) {
+            m = pp_row_mobility(sim->model, s->mass_l, row);
+        }
+        if (still) {
+            worst = fmax(worst, fabs(w) / slow);
+            worst = fmax(worst, row->bounces ? 0.0 : -w * h / place);
+        } else if (m > 0.0) {
+            double open = fabs(p[n] - fmax(p[n] - w / m, 0.0)) * m;
+            worst = fmax(worst, open / slow);
+            worst = fmax(worst, row->bounces ? 0.0 : -w * h / place);
+        }
+        for (int g = 0; g < rows->grouped[n] && p[n] != 0.0; g++) {
+            const pp_friction *group = &rows->group[rows->friction[n] + g];
+            worst = fmax(worst, friction_error(sim, n, group, p, slow) / slow);
+        }
+    }
+    return worst;
+}
+
+// Whether rows and impulses of the last answer are those of the rows found now, one by one.
+static bool same_rows(const perp_sim *sim)
+{
+    const pp_step *s = &sim->step;
+    const pp_round *last = s->last;
+    if (s->row.nb != last->row.nb || s->row.nm != last->row.nm || s->row.nn != last->row.nn ||
+        s->row.nc != last->row.nc || s->row.nt != last->row.nt || s->row.ng != last->row.ng) {
+        return false;
+    }
+    for (int n = 0; n < s->row.nc; n++) {
+        if (!pp_sim_same_contact(&s->gap.contact[s->row.contact[n]],
+                                 &last->gap.contact[last->row.contact[n]])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool pp_sim_find_slip(perp_sim *sim)
+{
+    pp_step *s = &sim->step;
+    const pp_rows *rows = &s->row;
+    double *sigma = PP_ZEROS(sim->arena, double, rows->ng);
+    if (!sigma) {
+        return false;
+    }
+    for (int g = 0; g < rows->ng; g++) {
+        double slip[2] = {0.0, 0.0};
+        pp_friction_slip(sim->model, rows, &rows->group[g], s->answer.nu, slip);
+        bool polygons = s->answer.form != PERP_FORM_CONE;
+        sigma[g] = pp_friction_support(&rows->group[g], polygons, slip);
+    }
+    s->answer.sigma = sigma;
+    return true;
+}
+
+// The error of the answer with the rows of where it leads, over what is allowed: at most 1, it is the answer.
+double pp_sim_error_there(perp_sim *sim, const double *nu_l, double *p, double h)
+{
+    pp_step *s = &sim->step;
+    double place = PLACE * fmax(sim->model->length_scale, 1e-3);
+    double slow = 10.0 * sim->def.tolerance * fmax(speed_scale(sim), 1e-6);
+    // the answer with its impulses in the places of the rows found now
+    s->answer.pn = p;
+    s->answer.pt = p + s->row.nn;
+    s->answer.pm = p + s->row.nn + s->row.nt;
+    if (s->row.nb != s->last->row.nb || (s->answer.impact && !same_rows(sim))) {
+        return HUGE_VAL;
+    }
+    double worst = imbalance(sim, nu_l, p);
+    worst = fmax(worst, row_errors(sim, p + s->row.nn + s->row.nt, h, place, slow));
+    worst = fmax(worst, contact_errors(sim, p, h, 10.0 * place, slow));
+    return isnan(worst) ? HUGE_VAL : worst;
+}
