@@ -314,64 +314,58 @@ static void nothing_is_passed(void **state)
         perp_sim_destroy(sim);
         perp_scene_destroy(scene);
     }
+}
 
-    // Contacts in the problem of one step of a disc above the ground, and whether it got through.
-    static int contacts_above(double radius, double gap, double down, double margin)
-    {
-        plane p = {0};
-        plane_open(&p);
-        p.def.margin = margin;
-        perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
-        shot s = {.e = 0.0};
-        wall(&p, &s, 0.0, -1.0, 0.0);
-        perp_body_def def = plane_body(1.0, 0.5 * radius * radius, 0.0, radius + gap - HALF, 0.0);
-        def.velocity_W.y = -down;
-        perp_body body = perp_builder_add_body(p.builder, &def);
-        perp_shape_def disc = perp_shape_default();
-        disc.kind = PERP_SHAPE_DISC;
-        disc.radius = radius;
-        perp_builder_add_shape(p.builder, body, &disc);
-        plane_start(&p);
-        plane_step(&p, 0.001);
-        const perp_step_info *info = perp_sim_info(p.sim);
-        assert_true(info->certificate.passed && info->certificate.gap < 1e-9);
-        assert_true(perp_sim_body_pose(p.sim, body).p.y >= radius - HALF - 1e-9);
-        int contacts = info->contacts;
-        plane_close(&p);
-        return contacts;
-    }
+// Contacts in the problem of one step of a disc above the ground, and whether it got through.
+static int contacts_above(double radius, double gap, double down, double margin)
+{
+    plane p = {0};
+    plane_open(&p);
+    p.def.margin = margin;
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, 0.0});
+    shot s = {.e = 0.0};
+    wall(&p, &s, 0.0, -1.0, 0.0);
+    perp_body_def def = plane_body(1.0, 0.5 * radius * radius, 0.0, radius + gap - HALF, 0.0);
+    def.velocity_W.y = -down;
+    perp_body body = perp_builder_add_body(p.builder, &def);
+    perp_shape_def disc = perp_shape_default();
+    disc.kind = PERP_SHAPE_DISC;
+    disc.radius = radius;
+    perp_builder_add_shape(p.builder, body, &disc);
+    plane_start(&p);
+    plane_step(&p, 0.001);
+    const perp_step_info *info = perp_sim_info(p.sim);
+    assert_true(info->certificate.passed && info->certificate.gap < 1e-9);
+    assert_true(perp_sim_body_pose(p.sim, body).p.y >= radius - HALF - 1e-9);
+    int contacts = info->contacts;
+    plane_close(&p);
+    return contacts;
+}
 
-    // What is near depends on the size of a body: 5 mm are far for a small disc at rest, and near for a large one. A fast one
-    // has its contact however small it is.
-    static void margins_by_size(void **state)
-    {
-        (void)state;
-        assert_int_equal(contacts_above(0.01, 0.005, 0.0, 0.0), 0);
-        assert_int_equal(contacts_above(0.01, 0.005, 0.0, 0.01), 1);
-        assert_int_equal(contacts_above(0.8, 0.005, 0.0, 0.0), 1);
-        assert_int_equal(contacts_above(0.8, 0.02, 0.0, 0.0), 0);
-        assert_int_equal(contacts_above(0.01, 0.005, 10.0, 0.0), 1);
-        assert_int_equal(contacts_above(1e-4, 0.3, 400.0, 0.0), 1);
-    }
+// What is near depends on the size of a body: 5 mm are far for a small disc at rest, and near for a large one. A fast one
+// has its contact however small it is.
+static void margins_by_size(void **state)
+{
+    (void)state;
+    assert_int_equal(contacts_above(0.01, 0.005, 0.0, 0.0), 0);
+    assert_int_equal(contacts_above(0.01, 0.005, 0.0, 0.01), 1);
+    assert_int_equal(contacts_above(0.8, 0.005, 0.0, 0.0), 1);
+    assert_int_equal(contacts_above(0.8, 0.02, 0.0, 0.0), 0);
+    assert_int_equal(contacts_above(0.01, 0.005, 10.0, 0.0), 1);
+    assert_int_equal(contacts_above(1e-4, 0.3, 400.0, 0.0), 1);
+}
 
-    int main(void)
-    {
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test(discs),
-            cmocka_unit_test(squares),
-            cmocka_unit_test(balls),
-            cmocka_unit_test(boxes),
-            cmocka_unit_test(pushed),
-            cmocka_unit_test(squeezed),
-            cmocka_unit_test(nothing_is_passed),
-
-            cmocka_unit_test(discs),
-            cmocka_unit_test(squares),
-            cmocka_unit_test(balls),
-            cmocka_unit_test(boxes),
-            cmocka_unit_test(pushed),
-            cmocka_unit_test(squeezed),
-            cmocka_unit_test(margins_by_size),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
-    }
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(discs),
+        cmocka_unit_test(squares),
+        cmocka_unit_test(balls),
+        cmocka_unit_test(boxes),
+        cmocka_unit_test(pushed),
+        cmocka_unit_test(squeezed),
+        cmocka_unit_test(nothing_is_passed),
+        cmocka_unit_test(margins_by_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
