@@ -129,7 +129,7 @@ bench-models: deps-bench
 	@mkdir -p build/bench-robots build/bench-models
 	@test -d build/bench-robots/node_modules/@mujoco/mujoco || npm install --silent --prefix build/bench-robots @mujoco/mujoco || true
 	@python3 bench/robots/table.py run build/release/cli/perp build/release/bench/perp_bench_motion build/bench-robots \
-	    --cpu 30 --rows build/bench-models/run.jsonl --page docs/robots.md $(ARGS)
+	    --cpu 60 --rows build/bench-models/run.jsonl --page docs/robots.md $(ARGS)
 	@python3 bench/robots/table.py drift build/release/cli/perp build/release/bench/perp_bench_motion build/bench-robots \
 	    --cpu 120 --rows build/bench-models/drift.jsonl --page docs/robots.md --picture docs/img/robots-creep.svg $(ARGS)
 

@@ -76,6 +76,8 @@ double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, in
 double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp_frame *end,
                             double h, int a, int b, double speed);  // of rows of the end
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
+// Of a coordinate, which its limits close [m, rad].
+double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint);
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        double theta, const pp_force *f);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body

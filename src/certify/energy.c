@@ -447,6 +447,39 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     return fmin(drift + slide + swing, PP_APART * arm);
 }
 
+double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint)
+{
+    const pp_joint *j = &m->joint[joint];
+    double x[1 + PP_COUPLING_TERMS] = {at->t}, way[1 + PP_COUPLING_TERMS] = {h}, sum = 0.0;
+    double unit[1 + PP_COUPLING_TERMS] = {0.0}, ahead[1 + PP_COUPLING_TERMS] = {at->t + h};
+    if (j->kind != PERP_JOINT_COUPLING) {
+        pp_row row;
+        double drift = pp_drift_joint(m, at->body, h, j);
+        pp_own_coordinate(m, at, joint, &row);
+        return pp_scale_is_length(m, &row) ? drift : drift / pp_scale_arm(m, j);
+    }
+    if (!j->function) {
+        return 0.0;  // of velocities, or of a site: it has no coordinate
+    }
+    // the drifts of its terms by its slopes, and what its function is off its tangent
+    for (int k = 1; k <= j->terms; k++) {
+        pp_row term;
+        pp_own_coordinate(m, at, j->term[k - 1], &term);
+        x[k] = term.value;
+        way[k] = h * term.v_pre;
+        ahead[k] = x[k] + way[k];
+    }
+    for (int k = 1; k <= j->terms; k++) {
+        double slope = 0.0;
+        unit[k] = 1.0;
+        pp_expr_rate(j->function, x, unit, &slope);
+        unit[k] = 0.0;
+        sum += fabs(slope) * pp_drift_coordinate(m, at, h, j->term[k - 1]);
+    }
+    double tangent = 0.0, here = pp_expr_rate(j->function, x, way, &tangent);
+    return sum + fabs(pp_expr_value(j->function, ahead) - here - tangent);
+}
+
 // With theta < 1 an impulse also works along part of the old velocity. Where gravity closes a
 // contact again while it still opens, or friction holds a body about to turn back, up to
 // (1 - theta)/4 p_ext M^-1 p_ext of energy may appear [J].                                theory (K5)
@@ -540,6 +573,21 @@ static double turned_work(const book *b, int i)
     return work;
 }
 
+// Limits of joints: as contacts. A rope is the limit of a distance, and turns as it swings.
+static void allow_limits(book *b)
+{
+    const pp_step_evidence *e = b->e;
+    const pp_rows *rows = e->rows;
+    for (int i = rows->nc; i < rows->nn; i++) {
+        const pp_row *row = &rows->n[i];
+        int at = pp_scale_island(b->s, row);
+        if (at >= 0 && row->joint >= 0 && row->value < 0.0 && e->pn[i] > 0.0) {
+            double drift = pp_drift_coordinate(e->model, &e->kin->poses, e->kin->h, row->joint);
+            b->allowed[at] += e->pn[i] * fmin(-row->value, drift) / e->kin->h;
+        }
+    }
+}
+
 // What the turning of bodies may leave of the equations of a joint, where they hold.
 static double joint_drift(const pp_step_evidence *e, int joint)
 {
@@ -629,6 +677,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     add_row_work(&b, e->rows->t, e->pt, e->rows->nt);
     allow_forces(&b);
     allow_drift(&b);
+    allow_limits(&b);
     *ledger = b.ledger;
     ledger->dissipated = b.before + ledger->work - ledger->kinetic - ledger->potential;
     if (e->stepper == PERP_STEPPER_QUASISTATIC) {

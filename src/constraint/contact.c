@@ -172,7 +172,9 @@ static void some_normals(void *arg, int from, int to)
         }
         row->bounce_threshold = rest;
         double push = row->restitution > 0.0 ? pp_row_force_rate(s->start.model, s->kin, row) : 0.0;
-        s->kept[i] = pp_row_unilateral(row, s->kin->h, push, s->scheme);
+        pp_scheme scheme = s->scheme;
+        scheme.rates = scheme.rates || s->gaps->contact[i].locked;
+        s->kept[i] = pp_row_unilateral(row, s->kin->h, push, scheme);
         if (!s->kept[i] && s->gaps->contact[i].sheet) {  // there is no later for what would pass
             double rate = row->v_pre + fmin(pp_row_force_rate(s->start.model, s->kin, row), 0.0);
             s->kept[i] = row->value + s->kin->h * rate <= 0.0;

@@ -34,6 +34,7 @@ typedef struct pp_contact {
     double mu_spin, mu_roll;  // [m]
     int facets;               // 0: as the sim says
     bool aimed;               // its axis was chosen for the step: it is not that of the distance
+    bool locked;              // by friction: corrections are not asked of it        theory (P20)
     bool sheet;               // neither shape has an inside: what has passed has passed
     perp_vec3 surface;        // d psi_f / dt of moving surfaces: velocity of b's surface minus a's,
                               // beyond the bodies' own motion [m/s]

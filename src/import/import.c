@@ -169,10 +169,13 @@ static perp_status read_model(perp_import *import, const char *name, const pp_xm
     perp_status status = pp_xml_parse(source, import->arena, &root, error);
     if (status == PERP_OK && pp_xml_is(root, "mujoco")) {
         status = pp_mjcf_read(root, &files, &report, &robot, error);
+        if (status == PERP_OK) {
+            status = pp_robot_part(&robot, true, &import->env, &report, error);
+        }
     } else if (status == PERP_OK && pp_xml_is(root, "robot")) {
         status = pp_urdf_read(root, &files, &report, &robot, error);
         if (status == PERP_OK) {
-            status = pp_robot_part(&robot, &import->env, &report, error);
+            status = pp_robot_part(&robot, false, &import->env, &report, error);
         }
     } else if (status == PERP_OK) {
         status = pp_xml_fail(

@@ -342,9 +342,10 @@ perp_status pp_robot_mesh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error 
 
 // ── Overlaps (overlap.c) ─────────────────────────────────────────────────────────────────────────
 
-// Excludes the pairs of bodies that overlap at qpos = ref, with a line in the report for each.
-perp_status pp_robot_part(pp_robot *robot, const perp_env *env, pp_import_report *report,
-                          perp_error *error);
+// Excludes the pairs of bodies that overlap at qpos = ref, with a line in the report for each. mounts: only bodies on a
+// fixed base that overlap with it wherever their joint is.
+perp_status pp_robot_part(pp_robot *robot, bool mounts, const perp_env *env,
+                          pp_import_report *report, perp_error *error);
 
 // ── What is shown (visual.c) ─────────────────────────────────────────────────────────────────────
 

@@ -111,6 +111,7 @@ static pp_warm warm_of(const perp_sim *sim, int i)
                     .b = c->b,
                     .feature = c->feature,
                     .listed = c->listed,
+                    .locked = pp_sim_stays_locked(sim, i),
                     .pn = s->answer.pn[i],
                     .hold = {hold.x, hold.y, hold.z},
                     .point = {point.x, point.y, point.z}};

@@ -31,6 +31,8 @@ typedef struct pp_step {
     double *push_l;      // kin has those of (S9)
     pp_contact *acted;   // theta method in space: gap's contacts where they act; NULL: as found
     bool limits;         // all limits of joints are in the problem, since one was crossed
+    bool locked;         // friction locks contacts: overlaps and drifts are not worked off
+    bool lock_failed;    // and there was no answer without them either
     bool stay;           // contacts are taken as found, since the middle was not found otherwise
     double middle_size;  // of those velocities
     double middle_off;   // theta method: how far its middle is from that of the step found [m/s]
@@ -67,7 +69,7 @@ typedef struct pp_warm {
     uint32_t feature;
     int listed;  // contact of the model, -1: found
     int count;   // friction rows
-    int unused;  // saved states have no padding: equal sims save equal bytes
+    int locked;  // friction locks it: 1, else 0; saved states have no padding
     double pn, pt[5];
     double hold[3];   // what a sticking contact left behind, in the world [m]         theory (P17)
     double point[3];  // where it was, in the frame of b's body [m]
@@ -221,6 +223,7 @@ struct perp_sim {
     double deadline;  // of the step's solvers, by pp_seconds(); 0: none
     bool projected;   // the state was moved to fit, as the remark says; until the next step
     bool
+        lock_all,  // the next attempt of a step has no corrections of overlaps and drifts  theory (P20)
         unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are worked off
     perp_error error;
     pp_accuracy accurate;

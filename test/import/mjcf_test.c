@@ -337,6 +337,23 @@ static void thruster(void **state)
     }
 }
 
+// An arm on a fixed base whose shapes overlap in every position of the joint does not collide with it; one that the
+// joint parts does, and one that the model excludes is not reported.
+static void mounts(void **state)
+{
+    (void)state;
+#define ARM(place, more)                                                                           \
+    "<mujoco><worldbody><geom type='plane' size='1 1 1' pos='0 0 -1'/><body name='base'><geom "    \
+    "size='.1'/><body name='arm' pos='0 0 " place "'><joint name='j' axis='1 0 0'/><geom "         \
+    "type='capsule' fromto='0 0 0 0 0 .3' size='.05'/></body></body></worldbody>" more "</mujoco>"
+    const char *held = "'base' and 'arm' overlap by";
+    assert_true(reports(ARM(".1", ""), PERP_IMPORT_REPAIRED, held));
+    assert_false(reports(ARM("-.2", ""), PERP_IMPORT_REPAIRED, held));
+    assert_false(reports(ARM(".1", "<contact><exclude body1='arm' body2='base'/></contact>"),
+                         PERP_IMPORT_REPAIRED, held));
+#undef ARM
+}
+
 // Copies of copies: refused before they fill the memory.
 static void many_copies(void **state)
 {
@@ -375,7 +392,7 @@ int main(void)
         cmocka_unit_test(everything),    cmocka_unit_test(unknown_is_reported),
         cmocka_unit_test(broken),        cmocka_unit_test(many_copies),
         cmocka_unit_test(include_cycle), cmocka_unit_test(rounded_loops),
-        cmocka_unit_test(thruster),
+        cmocka_unit_test(thruster),      cmocka_unit_test(mounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

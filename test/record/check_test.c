@@ -639,6 +639,56 @@ static void bounces_in_joint_coordinates_pass(void **state)
     assert_true(v.check.passed);
 }
 
+// Both judges pass every step of the scene.
+static void passes_both(const char *name, const char *text, int steps)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error = {0};
+    write_text(name, text);
+    assert_int_equal(perp_scene_load(folder_at(&place, name), NULL, &scene, &error), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
+    for (int k = 0; k < steps; k++) {
+        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
+    }
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    record_scene(folder_at(&place, name), folder_at(&place, "run"), PERP_STEPPER_STEWART_TRINKLE,
+                 steps, 1);
+    assert_true(judge(folder_at(&place, "run"), PERP_CHECK_ENERGY).check.passed);
+}
+
+// A rope is the limit of a distance, or of a sum of distances over a pulley. Bobs that swing on it leave the tangents of
+// their ways, and closing that gives energy, which is of the order of the scheme.         theory (K5)
+static void ropes_pass(void **state)
+{
+    (void)state;
+#define BOB(name, x)                                                                               \
+    "{\"name\": \"" name "\", \"kind\": \"solid\", \"position\": [" x                              \
+    ", 0, -0.4], \"mass\": 1, \"inertia\": [0.01, 0.02, 0.03], \"velocity\": [0, 1, 0]}"
+    passes_both("rope.json",
+                "{\"step\": 0.002, \"gravity\": [0, 0, -9.81], \"bodies\": [" BOB(
+                    "bob", "0.3") "],\n"
+                                  " \"joints\": [{\"kind\": \"distance\", \"b\": \"bob\", "
+                                  "\"anchor_b\": [0.05, 0.03, 0.02], "
+                                  "\"length\": \"inf\", \"lower\": 0, \"upper\": 0.5}]}\n",
+                400);
+    passes_both(
+        "pulley.json",
+        "{\"step\": 0.002, \"gravity\": [0, 0, -9.81], \"bodies\": [" BOB("a", "0.3") ", " BOB(
+            "b", "1.1") "],\n"
+                        " \"joints\": [{\"name\": \"left\", \"kind\": \"distance\", \"b\": \"a\", "
+                        "\"length\": \"inf\"},\n"
+                        "  {\"name\": \"right\", \"kind\": \"distance\", \"b\": \"b\", "
+                        "\"anchor_a\": [1, 0, 0], "
+                        "\"length\": \"inf\"},\n"
+                        "  {\"kind\": \"coupling\", \"coordinate\": \"q[left] + 2*q[right]\", "
+                        "\"lower\": 0, \"upper\": 1.3}]}\n",
+        400);
+#undef BOB
+}
+
 // Without inertia there is no kinetic energy to judge; without the scene no mass. Both are stated.
 static void what_cannot_be_judged_is_stated(void **state)
 {
@@ -697,6 +747,7 @@ int main(void)
         cmocka_unit_test(points_against_sheets_pass),
         cmocka_unit_test(contacts_in_the_middle_are_judged),
         cmocka_unit_test(bounces_in_joint_coordinates_pass),
+        cmocka_unit_test(ropes_pass),
         cmocka_unit_test(what_cannot_be_judged_is_stated),
     };
     place = folder_create();

@@ -113,8 +113,8 @@ perp_status pp_check_places(pp_recheck *c);  // gaps, joints
 void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
 // Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after
 // the step, `before` that at its start; NaN: the recording does not show it.
-double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
-                                double restitution, double rest, double push);
+double pp_check_complementarity(const pp_recheck *c, double p, double value, double rate,
+                                double before, double restitution, double rest, double push);
 
 // ── What two frames one step apart show (check_step.c) ───────────────────────────────────────────
 perp_status pp_check_motion(pp_recheck *c);

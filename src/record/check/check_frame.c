@@ -49,8 +49,8 @@ static double rebound(double gap, double before, double restitution, double push
     return a > 0.0 && left > 0.0 && u > 0.0 ? u : plain;
 }
 
-double pp_check_complementarity(const pp_recheck *c, double value, double rate, double before,
-                                double restitution, double rest, double push)
+double pp_check_complementarity(const pp_recheck *c, double p, double value, double rate,
+                                double before, double restitution, double rest, double push)
 {
     // These schemes complement the gap at the end, gap/h + rate; the others the rate alone.
     //                                                                                   theory (P6)
@@ -72,7 +72,12 @@ double pp_check_complementarity(const pp_recheck *c, double value, double rate, 
     }
     // An overlap is worked off over the whole step, of which this may be a part.         theory (P16)
     double within = value < 0.0 && c->whole > h && !pp_check_at_end(c) ? c->whole : h;
-    return rate + (by_place ? value / within : 0.0);
+    double rho = rate + (by_place ? value / within : 0.0);
+    // An overlap that friction locks stays: of what carries load the rate is 0, of what does not it may only open.
+    //                                                                                  theory (P20)
+    bool may_stay =
+        c->info->stepper == PERP_STEPPER_STEWART_TRINKLE && value < 0.0 && rho < 0.0 && rate > rho;
+    return may_stay && (p <= 0.0 || fabs(rate) < -rho) ? rate : rho;
 }
 
 // Rate of b relative to a along the normal at the start of the step [m/s]; NaN when it is not
@@ -119,8 +124,8 @@ static double normal_rate_beside(const pp_recheck *c, const perp_contact *contac
     bool known = contact->restitution != 0.0 && c->model && c->kin.mass;
     double push = known ? normal_push(c, contact) : 0.0;
     // What approaches slower than gravity moves it in two steps does not bounce.
-    return pp_check_complementarity(c, contact->gap, contact->rate_n, before, contact->restitution,
-                                    2.0 * c->whole * g, push);
+    return pp_check_complementarity(c, contact->pn, contact->gap, contact->rate_n, before,
+                                    contact->restitution, 2.0 * c->whole * g, push);
 }
 
 // Whether some contact of the step has a rebound of Poisson's law: it moves what other contacts had

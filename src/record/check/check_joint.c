@@ -302,6 +302,19 @@ static double vector_length(perp_vec3 v)
     return fabs(v.x) + fabs(v.y) + fabs(v.z);
 }
 
+// The energy that a limit may give which closes what the scheme left beyond it [J].      theory (K5)
+static double limit_gives(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    double limit = c->now->joint[index].limit, sign;
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    if (!(joint->lower <= joint->upper) || !(limit > 0.0)) {
+        return 0.0;
+    }
+    double beyond = fmax(0.0, -within(c, index, &sign));
+    return limit * fmin(beyond, pp_drift_coordinate(c->model, &before, c->h, index)) / c->h;
+}
+
 // Closing an error of at most the drift of the scheme may give energy: impulse times error over h.
 //                                                                                       theory (K5)
 double pp_check_add_joint(pp_recheck *c, int index)
@@ -309,7 +322,7 @@ double pp_check_add_joint(pp_recheck *c, int index)
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
     if (pp_joint_couples(joint)) {
-        return add_gear(c, index);
+        return add_gear(c, index) + limit_gives(c, index);
     }
     const perp_wrench *w = &state->impulse_b;
     const pp_frame *fa = &c->acting[joint->a], *fb = &c->acting[joint->b];
@@ -329,8 +342,9 @@ double pp_check_add_joint(pp_recheck *c, int index)
     double drift = drift_of(c, joint);
     double open = pp_check_at_end(c) ? drift : pp_joint_error(c->model, &before, index);
     double turn = drift / pp_scale_arm(c->model, joint);
-    return (vector_length(w->f_W) * fmin(open, drift) + vector_length(couple) * fmin(open, turn)) /
-           c->h;
+    return limit_gives(c, index) +
+           (vector_length(w->f_W) * fmin(open, drift) + vector_length(couple) * fmin(open, turn)) /
+               c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
@@ -412,7 +426,7 @@ static void judge_limit(pp_recheck *c, int index)
     pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -p), drive_scale(c, index), joint->name,
                           "");
     if (joint->limit_restitution == 0.0) {
-        double rho = pp_check_complementarity(c, value, rate, 0.0, 0.0, 0.0, 0.0);
+        double rho = pp_check_complementarity(c, p, value, rate, 0.0, 0.0, 0.0, 0.0);
         pp_check_scale scale = pp_check_scale_of(c, joint->a, joint->b, isfinite(p) ? p : 0.0);
         pp_check_record_worst(c, PERP_CHECK_PUSH, fabs(p * rho), scale.energy, joint->name, "");
     }

@@ -49,7 +49,11 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
         return status;
     }
     status = pp_contacts_cull(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
-    return status < 0 ? status : pp_sim_step_without_restitution(sim);
+    if (status < 0) {
+        return status;
+    }
+    pp_sim_mark_locked(sim);
+    return pp_sim_step_without_restitution(sim);
 }
 
 // Contacts where the step ends, found anew for the certificate, as far as the next step will look.

@@ -98,7 +98,7 @@ void pp_sim_stick_bias(perp_sim *sim)
         const pp_contact *c = &sim->step.gap.contact[rows->contact[i]];
         const pp_warm *w = pp_sim_warm_of(sim, c, &next);
         const pp_friction *group = sliding_group(rows, i);
-        if (!w || !group) {
+        if (!w || !group || c->locked) {
             continue;
         }
         perp_vec3 d[2], hold = {w->hold[0], w->hold[1], w->hold[2]};
@@ -136,7 +136,7 @@ perp_vec3 pp_sim_stick_rate(const perp_sim *sim, int n)
 }
 
 // No slip beyond what the solver's tolerance leaves, or no load.
-static bool contact_sticks(const perp_sim *sim, int n)
+bool pp_sim_contact_sticks(const perp_sim *sim, int n)
 {
     const pp_step *s = &sim->step;
     const pp_friction *group = sliding_group(&s->row, n);
@@ -166,7 +166,7 @@ static bool all_stick(const perp_sim *sim, int n)
         if (other->a != c->a || other->b != c->b) {
             break;
         }
-        if (!contact_sticks(sim, i)) {
+        if (!pp_sim_contact_sticks(sim, i)) {
             return false;
         }
     }

@@ -44,3 +44,11 @@ void pp_sim_stick_bias(perp_sim *sim);  // biases of friction rows, from what th
 // Of the contact of row n: the bias as a velocity, and what the step leaves for the next one.
 perp_vec3 pp_sim_stick_rate(const perp_sim *sim, int n);
 perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n);
+bool pp_sim_contact_sticks(const perp_sim *sim, int n);  // or carries nothing
+
+// ── Contacts that friction locks ─────────────────────────────────────────────────────────────────
+void pp_sim_mark_locked(perp_sim *sim);     // those that the last step left locked
+bool pp_sim_may_lock(const perp_sim *sim);  // whether rows have corrections that may be in the way
+// Once more without corrections, where `failed` may be due to them; else `failed`.
+perp_status pp_sim_solve_locked(perp_sim *sim, const double *nu, double h, perp_status failed);
+bool pp_sim_stays_locked(const perp_sim *sim, int n);  // the contact of row n, in the next step

@@ -12,11 +12,11 @@
 #include <string.h>
 
 // Only for the stepper whose rows hold at the end of the step, and not while a start as given is
-// worked off.
+// worked off or friction locks contacts.
 bool pp_sim_has_exact_positions(const perp_sim *sim)
 {
     return sim->def.positions == PERP_POSITIONS_EXACT && sim->step.row.nb > 0 && !sim->unfit &&
-           sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
+           !sim->step.locked && sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE;
 }
 
 // The first guess of close_exactly: the second-order term of phi for bodies that turn on with their

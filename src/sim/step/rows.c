@@ -16,7 +16,7 @@ pp_scheme pp_sim_scheme(const perp_sim *sim)
                        .facets = sim->def.facets,
                        .theta = sim->def.theta,
                        .whole = sim->whole,
-                       .rates = sim->unfit,
+                       .rates = sim->unfit || sim->step.locked,
                        .limits = sim->step.limits};
 }
 

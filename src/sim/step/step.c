@@ -120,14 +120,14 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
 
 // A list of stages: what the checker counts are the branches inside STAGE.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
-perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
+static perp_status attempt(perp_sim *sim, double h, double *part)
 {
     pp_step *s = &sim->step;
     perp_status status = PERP_OK;
     // The arena is reset at the start and not at the end: rows, contacts and the problem of the
     // last step stay readable until the next one, also after a failure.
     pp_arena_reset(sim->arena);
-    *s = (pp_step){.restitution_share = 1.0};
+    *s = (pp_step){.restitution_share = 1.0, .locked = sim->lock_all};
     sim->info = (perp_step_info){.parts = 1};
     if (sim->def.stepper == PERP_STEPPER_EVENT) {
         sim->info.status = status = pp_sim_event_step(sim, h);
@@ -159,6 +159,37 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
     }
     s->solved = true;
     sim->info.status = status;
+    return status;
+}
+
+// Whether the impulses break a law, or the balance of momentum.
+static bool breaks_laws(const perp_certificate *c)
+{
+    return c->relative[PERP_JUDGED_RESIDUAL] > 1.0 ||
+           c->relative[PERP_JUDGED_COMPLEMENTARITY] > 1.0 || c->relative[PERP_JUDGED_CONE] > 1.0 ||
+           c->relative[PERP_JUDGED_MOMENTUM] > 1.0;
+}
+
+// A contact that is nearly locked by friction has impulses without bound for the sake of its corrections. Where its
+// laws are violated the step is attempted without them; what does not pass then either is as it was.   theory (P20)
+perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
+{
+    const double length = *part;
+    perp_status status = attempt(sim, h, part);
+    if (status != PERP_INEXACT || !breaks_laws(&sim->info.certificate) || !pp_sim_may_lock(sim) ||
+        pp_sim_is_worked_off(sim)) {
+        return status;
+    }
+    for (int k = 0; k < 2; k++) {
+        sim->lock_all = k == 0;
+        *part = length;
+        status = attempt(sim, h, part);
+        sim->lock_all = false;
+        bool passed = status == PERP_OK && !(*part < h);
+        if (passed || pp_is_final(status)) {
+            break;
+        }
+    }
     return status;
 }
 
