@@ -196,8 +196,10 @@ static bool stop_closing(pp_flight *flight, const middle *mid, const double *r, 
 }
 
 // Impulses r of a step of dt, and velocities qd at its end. PERP_ERR_LIMIT: a shorter
-// step may have a solution.
-static perp_status solve_impulses(pp_flight *flight, double dt, middle *mid, double *r, double *qd)
+// step may have a solution. last: no shorter one is tried, and impulses that obey the laws to 1e-6
+// of their size are taken; the certificate judges them.
+static perp_status solve_impulses(pp_flight *flight, double dt, bool last, middle *mid, double *r,
+                                  double *qd)
 {
     pp_laws laws;
     pp_law_info info;
@@ -211,7 +213,7 @@ static perp_status solve_impulses(pp_flight *flight, double dt, middle *mid, dou
     // Each round stops at least one more contact.
     for (int round = 0; instant->rows > 0 && round <= mid->holds.count; round++) {
         status = pp_law_solve(&laws, r, &info, flight->machine->env, flight->scratch);
-        if (status < 0 || status == PERP_INEXACT) {
+        if (status < 0 || (status == PERP_INEXACT && !last)) {
             return status < 0 ? status : PERP_ERR_LIMIT;
         }
         if (!stop_closing(flight, mid, r, b, &soon)) {
@@ -305,7 +307,7 @@ static perp_status check_energy(pp_flight *flight, double dt, const middle *mid,
 }
 
 // One short step of dt; the flight moves only where it succeeds. In the scratch arena.
-static perp_status try_capture_step(pp_flight *flight, double dt)
+static perp_status try_capture_step(pp_flight *flight, double dt, bool last)
 {
     const pp_tree *tree = flight->machine->tree;
     pp_arena *arena = flight->scratch;
@@ -328,7 +330,7 @@ static perp_status try_capture_step(pp_flight *flight, double dt)
         if (!r) {
             return PERP_ERR_MEMORY;
         }
-        status = solve_impulses(flight, dt, &mid, r, qd);
+        status = solve_impulses(flight, dt, last, &mid, r, qd);
         if (status < 0) {
             return status;
         }
@@ -419,7 +421,7 @@ static perp_status take_capture_step(pp_flight *flight)
     double dt = fmin(flight->capture_dt, flight->end - flight->t);
     for (int k = 0; k < HALVINGS; k++, dt *= 0.25) {
         pp_mark mark = pp_arena_mark(flight->scratch);
-        status = try_capture_step(flight, dt);
+        status = try_capture_step(flight, dt, k + 1 == HALVINGS);
         pp_arena_release(flight->scratch, mark);
         if (status >= 0 || pp_is_final(status)) {
             flight->capture_dt = k > 0 ? dt : flight->capture_dt;

@@ -227,9 +227,8 @@ static perp_status forces(const pp_laws *laws, const cone_problem *p, double *r,
     return PERP_OK;
 }
 
-static const double MOST_WORK = 25.0;  // [factorisations]
-
-perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena)
+perp_status pp_law_cone(const pp_laws *laws, double work, double *r, const perp_env *env,
+                        pp_arena *arena)
 {
     cone_problem p = {.law = PP_ARRAY(arena, int, laws->count)};
     if (!p.law) {
@@ -269,7 +268,7 @@ perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_
     options.loose = 1e-7;
     // Solvers that reach the tolerance need fewer factorisations; others try in vain to improve
     // contacts that carry next to nothing. Modes make their best iterate exact.
-    options.max_work = MOST_WORK;
+    options.max_work = work;
     status = perp_fcp_solve(NULL, &fcp, &options, env, p.z, NULL, NULL);
     if (pp_is_final(status)) {
         return status;

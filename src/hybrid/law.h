@@ -87,10 +87,11 @@ double pp_law_scale(const pp_laws *laws, int row);
 // Marks a largest set of independent rows of equations in keep (rows, all false on entry).
 perp_status pp_law_independent(const pp_laws *laws, bool *keep, pp_arena *arena);
 // Forces under exact friction cones. Possible where a contact in space has no given direction and no
-// law has an extra impulse; pp_law_cone takes no boxed efforts. r is the best iterate where the
-// status is PERP_ERR_LIMIT.                                                            theory (H7a)
+// law has an extra impulse; pp_law_cone takes no boxed efforts. work: the most that is spent
+// [factorisations]. r is the best iterate where the status is PERP_ERR_LIMIT.          theory (H7a)
 bool pp_law_cone_possible(const pp_laws *laws);
-perp_status pp_law_cone(const pp_laws *laws, double *r, const perp_env *env, pp_arena *arena);
+perp_status pp_law_cone(const pp_laws *laws, double work, double *r, const perp_env *env,
+                        pp_arena *arena);
 // Forces without friction, the solution of a convex program. Possible where every contact has its
 // normal only and no effort is boxed. PERP_ERR_INFEASIBLE: the laws contradict each other.
 //                                                                                      theory (H7b)

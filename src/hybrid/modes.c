@@ -13,8 +13,9 @@
 
 enum { FACETS = 8, TURNS = 30, SWITCHES = 40 };  // of a polygon; rounds of Newton; modes switched
 
-static const double EXACT = 1e-13;  // residual of rounding
-static const double GOOD = 1e-9;    // residual of an answer that is accepted
+static const double EXACT = 1e-13;                         // residual of rounding
+static const double GOOD = 1e-9;                           // residual of an answer that is accepted
+static const double QUICK_WORK = 25.0, MOST_WORK = 400.0;  // [factorisations] of problems on cones
 static const double INDEPENDENT =
     1e-10;  // scaled pivot of an independent row          theory (J10)
 
@@ -700,7 +701,7 @@ static int count_boxes(const pp_laws *laws)
 
 // Forces `own` on exact cones, with boxed efforts by principal pivoting: their modes are fixed, the
 // problem of the contacts is solved, and efforts that do not fit change their modes.    theory (H7a)
-static perp_status pivot_boxes(const pp_laws *laws, double *own, const perp_env *env,
+static perp_status pivot_boxes(const pp_laws *laws, double work, double *own, const perp_env *env,
                                pp_arena *arena)
 {
     pp_law *fixed = PP_ARRAY(arena, pp_law, laws->count);
@@ -717,7 +718,7 @@ static perp_status pivot_boxes(const pp_laws *laws, double *own, const perp_env 
     for (int round = 0; round <= 4 * boxes; round++) {
         pp_mark mark = pp_arena_mark(arena);
         fix_boxes(laws, fixed);
-        status = pp_law_cone(&with, own, env, arena);
+        status = pp_law_cone(&with, work, own, env, arena);
         pp_arena_release(arena, mark);
         if (status < 0 && status != PERP_ERR_LIMIT) {
             return status;
@@ -731,14 +732,14 @@ static perp_status pivot_boxes(const pp_laws *laws, double *own, const perp_env 
 }
 
 // Exact cones. The best iterate of a solver that gave up is a start as well.
-static perp_status solve_cones(pp_laws *laws, double *r, pp_law_info *info, const perp_env *env,
-                               pp_arena *arena)
+static perp_status solve_cones(pp_laws *laws, double work, double *r, pp_law_info *info,
+                               const perp_env *env, pp_arena *arena)
 {
     double *own = PP_ARRAY(arena, double, laws->rows);
     if (!own) {
         return PERP_ERR_MEMORY;
     }
-    perp_status status = pivot_boxes(laws, own, env, arena);
+    perp_status status = pivot_boxes(laws, work, own, env, arena);
     if (status < 0 && status != PERP_ERR_LIMIT) {
         return status;
     }
@@ -772,12 +773,16 @@ perp_status pp_law_solve(pp_laws *laws, double *r, pp_law_info *info, const perp
     perp_status status = find_wedge(laws, info, arena);
     bool cones = pp_law_cone_possible(laws);
     if (status >= 0 && cones) {
-        status = solve_cones(laws, r, info, env, arena);
+        status = solve_cones(laws, QUICK_WORK, r, info, env, arena);
     }
     // Polygons where there are no cones, and where the problem on the cones was not solved exactly.
     bool polygons = cones ? status != PERP_OK && !pp_is_final(status) : status >= 0;
     if (polygons) {
         status = solve_polygons(laws, r, info, env, arena);
+    }
+    // Redundant contacts of several level faces may need more than most problems do.
+    if (cones && status < 0 && !pp_is_final(status)) {
+        status = solve_cones(laws, MOST_WORK, r, info, env, arena);
     }
     if (status >= 0 && info->wedged) {
         status = let_go(laws, r, info, arena);

@@ -68,14 +68,19 @@ static bool find_rim(const pp_machine *machine, const pp_instant *instant, const
     if (!has_rim || !has_face(flat, &Y, pp_scale(-side, c->n))) {
         return false;
     }
-    // The centre is on the axis, beside the point.
+    // The point has to be on the rim: one on the side of the solid moves along it.
     perp_vec3 local = pp_mul_t(&X.R, pp_sub(c->point, X.p));
+    double end = local.z > 0.0 && round->kind == PERP_SHAPE_CYLINDER ? round->solid.half.z
+                                                                     : -round->solid.half.z;
+    if (fabs(local.z - end) > FOUND * round->solid.radius + fabs(c->gap)) {
+        return false;
+    }
     *out = (rim_contact){.plane = flat->body,
                          .round = round->body,
                          .side = side,
                          .radius = round->solid.radius,
                          .u = pp_mat3_column(&X.R, 2)};
-    out->o = pp_along(X.p, local.z, out->u);
+    out->o = pp_along(X.p, end, out->u);
     return true;
 }
 

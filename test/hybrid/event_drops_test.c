@@ -236,13 +236,13 @@ static void test_one_body(void **state)
 
 static void test_several_bodies(void **state)
 {
-    // 45: a level manifold whose normal changes within a step of the integrator; 196: one of more than eight
+    // 25: the side of a cylinder on the edge of a face, beside its rim; 45: a level manifold whose normal changes within a step of the integrator; 196: one of more than eight
     // points; 316: a contact matched with an open point; 442: an
     // impact that three bodies pass on for ever
-    static const chosen few[] = {{1, 0.0},   {2, 0.0},    {45, 0.34},  {9, 0.0},    {14, 0.0},
-                                 {24, 0.0},  {36, 0.0},   {53, 0.0},   {58, 0.0},   {68, 0.0},
-                                 {108, 0.0}, {137, 0.0},  {150, 0.0},  {171, 0.0},  {311, 0.0},
-                                 {395, 0.0}, {196, 0.33}, {316, 0.66}, {442, 0.83}, {-1, 0.0}};
+    static const chosen few[] = {
+        {1, 0.0},   {2, 0.0},   {45, 0.34},  {9, 0.0},    {14, 0.0},   {24, 0.0},  {36, 0.0},
+        {53, 0.0},  {58, 0.0},  {68, 0.0},   {108, 0.0},  {137, 0.0},  {150, 0.0}, {171, 0.0},
+        {311, 0.0}, {395, 0.0}, {196, 0.33}, {316, 0.66}, {442, 0.83}, {25, 0.9},  {-1, 0.0}};
     (void)state;
     run_all(true, few);
 }

@@ -6,6 +6,7 @@
     campaign.py PERP [--count 2000] [--seed 1] [--first 0] [--jobs 2] [--out DIR] [--seconds 20] [--strict]
     campaign.py PERP --hostile ...           the same of the families of hostile.py
     campaign.py PERP --scenes FILE...        the same for scenes of one's own
+    campaign.py PERP --stepper implicit ...  time-stepping scenes with this stepper in place of their own; others are left out
 
 Classes: agreed pass, agreed refusal (judged wrong, or beyond right in a row that perp found violated), FALSE PASS (exit 0, judged wrong), false refusal (exit 3 or 4, judged right, with perp's
 reason), unsure pass and unsure refusal (the judge does not decide), refused input (exit 2), time out, crash. Scenes of all
@@ -64,14 +65,29 @@ def confirms(why, beyond):
     return any(r in beyond for row in named for r in SAME[row])
 
 
+# Settings of one stepper that others do not have.
+OWN = ('theta', 'positions')
+
+
+def replaced(scene, stepper):
+    """The scene with another stepper; None for those that move otherwise between frames or have no velocities."""
+    if scene.get('stepper', 'stewart-trinkle') in ('event', 'quasistatic'):
+        return None
+    return {**{k: v for k, v in scene.items() if k not in OWN}, 'stepper': stepper}
+
+
 def one(task):
-    perp, seed, k, seconds, work, maker = task
+    perp, seed, k, seconds, work, maker, stepper = task
     if isinstance(k, str):
         with open(k) as f:
             text = f.read()
         name = os.path.basename(k).removesuffix('.json')
     else:
         scene = (hostile if maker else scenes).make(seed, k)
+        if stepper:
+            scene = replaced(scene, stepper)
+        if not scene:
+            return None
         text, name = scenes.text(scene), scene['name']
     folder = tempfile.mkdtemp(dir=work)
     path = os.path.join(folder, 'scene.json')
@@ -145,6 +161,7 @@ def main():
     p.add_argument('--strict', action='store_true')
     p.add_argument('--hostile', action='store_true')
     p.add_argument('--scenes', nargs='+', default=[])
+    p.add_argument('--stepper')
     args = p.parse_args()
     os.nice(10)
     os.makedirs(args.out, exist_ok=True)
@@ -153,10 +170,12 @@ def main():
     begin = time.monotonic()
     results = []
     with tempfile.TemporaryDirectory() as work:
-        tasks = [(os.path.abspath(args.perp), args.seed, k, args.seconds, work, args.hostile)
+        tasks = [(os.path.abspath(args.perp), args.seed, k, args.seconds, work, args.hostile, args.stepper)
                  for k in args.scenes or range(args.first, args.first + args.count)]
         with multiprocessing.Pool(min(2, args.jobs)) as pool:
             for r in pool.imap(one, tasks, chunksize=4):
+                if not r:
+                    continue
                 results.append(r)
                 if r['class'] in KEPT:
                     d = os.path.join(args.out, r['class'].replace(' ', '-'))

@@ -6,7 +6,7 @@ import math
 import os
 import re
 
-from geometry import add, cross, distance, dot, mat_mul, mat_vec, mul, norm, sub, unit
+from geometry import add, cross, distance, dot, mat_mul, mat_vec, mul, norm, rotation_exp, sub, unit
 from kinematics import ZERO3, solve3, world_inertia
 
 
@@ -48,7 +48,8 @@ class ContactRows:
             self.rows.note('cone', max(0.0, norm(c.pf) - c.mu * c.pn) / (c.mu * load + 1e-3 * P), where)
             if not exact or load < 1e-3 * P:
                 continue
-            u0, u1 = self.slip(c, f0.states, f0.states, f0.t), self.slip(c, f1.states, f0.states, f1.t)
+            at = self.acting(f0, f1)
+            u0, u1 = self.slip(c, f0.states, at, f0.t), self.slip(c, f1.states, at, f1.t)
             r0, r1 = dot(c.n, u0), dot(c.n, u1)
             speed = norm(u0) + math.sqrt(self.g * size) + sum(self.speed[b] for b in free)
             # moreau-jean keeps the law where the step ends: how much the velocity of the point may differ from here to there.
@@ -57,6 +58,8 @@ class ContactRows:
                 for b in free:
                     t0, t1 = f0.states[b.index], f1.states[b.index]
                     blur += max(norm(t0.w), norm(t1.w)) * (norm(sub(t1.x, t0.x)) + h * norm(t1.w) * b.size)
+            if self.stepper == 'implicit':
+                u1 = add(u1, self.curved(c, f0, f1, h))
             if norm(u1) > 20 * blur and not self.carried_back(c, u1, f0, f1, h):
                 self.slip_law(c, u1, speed, where)
             # Moving walls and gravity add what they add in a step; restitution gives back e of the approach.
@@ -129,6 +132,18 @@ class ContactRows:
                    for s in (c.a, c.b) if not s.infinite())
         return norm(sub(u1, mul(c.n, dot(c.n, u1)))) <= left
 
+    def curved(self, c, f0, f1, h):
+        """Slip of `implicit` is what moved: velocities of two bodies that turn together miss the curve of their way, theory (I4)."""
+        a0, b0, a1, b1 = (f.states[s.body.index] for f in (f0, f1) for s in (c.a, c.b))
+        ta, tb = mul(a1.w, h), mul(b1.w, h)
+        square = dot(ta, ta) + dot(tb, tb)
+        if square == 0:
+            return ZERO3
+        turn = mul(add(ta, tb), dot(ta, tb) / square)   # common turn, theory (P17)
+        before, after = sub(b0.x, a0.x), sub(b1.x, a1.x)
+        way = add(sub(before, mat_vec(rotation_exp(turn), before)), cross(turn, after))
+        return mul(sub(way, mul(c.n, dot(c.n, way))), 1 / h)
+
     def slip_law(self, c, u1, speed, where):
         ut = sub(u1, mul(c.n, dot(c.n, u1)))
         s = norm(ut)
@@ -153,7 +168,7 @@ class ContactRows:
             return
         # Velocity without this contact's impulse, along its normal.
         free = r0 - self.g * h * sum(s.free for s in (c.a.body, c.b.body))
-        r1 = dot(c.n, self.slip(c, f1.states, f0.states, f1.t))
+        r1 = dot(c.n, self.slip(c, f1.states, self.acting(f0, f1), f1.t))
         felt = self.mobility(c, f0)
         free = min(free, r1 - c.pn * felt)
         nearest = min(d, distance(self.place(c.a, f1), self.place(c.b, f1)))

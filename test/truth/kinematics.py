@@ -153,7 +153,7 @@ def anchor(model, f, which, states):
     return b, s, add(s.x, mat_vec(s.R, sub(local, b.shift)))
 
 
-def element_wrenches(model, t, states, after, h, theta=1.0):
+def element_wrenches(model, t, states, after, h, theta=1.0, at_end=False):
     """Impulses over h of explicit forces at `states` and of implicit ones at the end: [(body, impulse, moment, tag)].
 
     theta: share of the end in the rates of implicit ones, theory (P5)."""
@@ -180,11 +180,14 @@ def element_wrenches(model, t, states, after, h, theta=1.0):
             v, w = (add(mul(p, 1 - end), mul(q, end)) for p, q in ((s0.v, s1.v), (s0.w, s1.w)))
             out.append((b, mul(v, -h * f.get('damping', 0)), mul(w, -h * f.get('damping_w', 0)), 'drag'))
         elif f['kind'] in ('spring', 'twist_spring'):
-            out += spring_wrench(model, f, states, after, h, theta)
+            out += spring_wrench(model, f, states, after, h, theta, at_end)
     return out
 
 
-def spring_wrench(model, f, states, after, h, theta):
+def spring_wrench(model, f, states, after, h, theta, at_end=False):
+    """at_end: implicit springs have length and direction where the step ends, theory (I1), not linearised where it starts."""
+    if at_end and f.get('implicit'):
+        return spring_wrench(model, {**f, 'implicit': False}, after, after, h, theta)
     end = theta if f.get('implicit') else 0.0   # share of the end in the rate
     K, C, L0 = float(f.get('stiffness', 0)), float(f.get('damping', 0)), float(f.get('rest', 0))
     if f['kind'] == 'twist_spring':

@@ -59,7 +59,8 @@ MIXED = {'name': 'mixed', 'step': 0.005, 'until': 0.6, 'groups': ['scene', 'robo
                      'shapes': [{'kind': 'disc', 'radius': 0.3}]},
                     {'name': 'd', 'position': [8.9, 2], 'gravity_scale': 0, 'velocity': [-1, 0], 'mass': 1, 'inertia': 0.1,
                      'shapes': [{'kind': 'disc', 'radius': 0.3}]}]}
-RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT]
+IMPLICIT = [dict(scene, name='implicit ' + scene['name'], stepper='implicit') for scene in (SLIDE, SWING, STOP, SPIN)]
+RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT] + IMPLICIT
 
 
 class Recording:

@@ -29,7 +29,9 @@ class StepRows:
         return total
 
     def elements(self, f0, f1, h):
-        return element_wrenches(self.model, f0.t, f0.states, f1.states, h, self.theta) if self.model.forces else []
+        if not self.model.forces:
+            return []
+        return element_wrenches(self.model, f0.t, f0.states, f1.states, h, self.theta, self.stepper == 'implicit')
 
     def moves(self, f0, f1, h):
         for b in self.model.free:
@@ -96,7 +98,7 @@ class StepRows:
     def coordinates(self, f0, f1, h):
         """Joint coordinates move by h times their rates, where joints make no loops and positions are linear: theory (J7)."""
         m = self.model
-        if not self.joint_coordinates or self.stepper == 'event' or m.scene.get('positions') == 'exact' or self.loops():
+        if not self.joint_coordinates or self.stepper in ('event', 'implicit') or m.scene.get('positions') == 'exact' or self.loops():
             return
         for j in m.joints:
             if j.kind == 'spherical':   # a quaternion that follows the relative spin in the axes of b
@@ -132,6 +134,10 @@ class StepRows:
             group[a] = b
         return False
 
+    def acting(self, f0, f1):
+        """Where impulses of contacts and joints act: at the end of the steps of `implicit`, theory (I1), else where steps start."""
+        return (f1 if self.stepper == 'implicit' else f0).states
+
     def external(self, f0, f1, h):
         """Impulse and moment on each free body of all that is known from states and recorded contacts."""
         m = self.model
@@ -157,7 +163,8 @@ class StepRows:
                     if body.free:
                         size[body][0] += blur
         for c in f1.contacts:
-            sa, sb = f0.states[c.a.body.index], f0.states[c.b.body.index]
+            at = self.acting(f0, f1)
+            sa, sb = at[c.a.body.index], at[c.b.body.index]
             put(c.b.body, c.impulse, add(cross(sub(c.p, sb.x), c.impulse), c.m))
             put(c.a.body, mul(c.impulse, -1), mul(add(cross(sub(c.p, sa.x), c.impulse), c.m), -1))
             work += self.contact_work(c, f0, f1)
@@ -167,7 +174,7 @@ class StepRows:
         """What driven bodies and moving surfaces put into the others at a contact."""
         work = 0.0
         for shape, sign in ((c.b, 1), (c.a, -1)):
-            b, s0 = shape.body, f0.states[shape.body.index]
+            b, s0 = shape.body, self.acting(f0, f1)[shape.body.index]
             if b.moves:
                 for s in (f0.states[b.index], f1.states[b.index]):
                     v = add(s.v, cross(s.w, sub(c.p, s0.x)))
@@ -209,7 +216,7 @@ class StepRows:
         m = self.model
         p, size, work = self.external(f0, f1, h)
         judged = self.stepper != 'event'
-        middle = f0.states
+        middle = self.acting(f0, f1)
         if self.stepper == 'moreau-jean':
             middle = {b.index: self.halfway(b, f0, f1) for b in m.bodies}
         columns, rhs, tags, weights = [], [], [], {}
@@ -258,7 +265,9 @@ class StepRows:
                     self.rows.note('momentum', norm(weights[b][2][0]) / weights[b][0], 't = %g %s' % (f1.t, b.name))
         full = rank == n
         for value, (j, row, tag) in zip(x, tags):
-            work += self.joint_work(j, row, tag, value, f0, f1, h, full)
+            # Dry friction may be a small part of what its joint exchanges, and is then known as well as that is.
+            slack = 1e-7 * max([weights[b][1] for b in (j.a, j.b) if b.free], default=0.0)
+            work += self.joint_work(j, row, tag, value, f0, f1, h, full, slack)
         driven = any(j.target or j.rate for j in m.joints) or any(j.a.moves or j.b.moves for j in m.joints)
         self.energy(f0, f1, h, work, driven and (not full or self.stepper == 'event'))
 
@@ -350,7 +359,8 @@ class StepRows:
         before, after = (row_rate(row, f.states[j.a.index], f.states[j.b.index])
                          for row, f in ((first.coordinate_row, f0), (v.coordinate_row, f1)))
         rate = (1 - th) * before + th * after
-        p = -h * (j.K * (c + th * h * rate - j.rest) + j.C * rate)
+        end = v.coordinate if self.stepper == 'implicit' else c + th * h * rate
+        p = -h * (j.K * (end - j.rest) + j.C * rate)
         for b, r in ((j.a, v.coordinate_row[0]), (j.b, v.coordinate_row[1])):
             if b.free:
                 w = weights[b]
@@ -376,7 +386,7 @@ class StepRows:
             self.rows.note('momentum', off, 't = %g %s' % (f1.t, b.name))
             i += n
 
-    def joint_work(self, j, row, tag, value, f0, f1, h, full):
+    def joint_work(self, j, row, tag, value, f0, f1, h, full, slack):
         """Work that drives do through a joint: of driven bodies, and of targets, rates and motors."""
         work = 0.0
         if tag == 'gear':
@@ -394,7 +404,7 @@ class StepRows:
         elif full and j.lower == -math.inf and j.upper == math.inf and self.stepper != 'event' and j.friction > 0:
             if not (self.stepper == 'moreau-jean'):
                 most = h * j.friction
-                self.rows.note('effort', max(0.0, abs(value) - most) / most, 't = %g %s' % (f1.t, j.name))
+                self.rows.note('effort', max(0.0, abs(value) - most - slack) / most, 't = %g %s' % (f1.t, j.name))
         return work
 
     def potential(self, f):
@@ -484,7 +494,7 @@ class StepRows:
             for c in f1.contacts:
                 for shape, sign in ((c.b, 1), (c.a, -1)):
                     if shape.body is b:
-                        arm = sub(c.p, s0.x)
+                        arm = sub(c.p, self.acting(f0, f1)[b.index].x)
                         error = sub(error, mul(add(cross(arm, c.impulse), c.m), sign))
                         shifts.append(cross(mul(sub(s1.x, s0.x), 0.5 * sign), c.impulse))
                         terms += norm(arm) * norm(c.impulse)

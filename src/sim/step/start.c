@@ -3,7 +3,7 @@
 //
 // A start that fits: overlaps, open joints and crossed limits are removed by moving the bodies, the least way in
 // the metric of the masses, before the first step. Velocities stay as they are, and no energy of motion
-// appears.                                                                              theory (K7)
+// appears; Moreau and Jean's scheme also needs rates that fit (K15).                                                                              theory (K7)
 //
 //   min 1/2 d^T M d   over   phi + J d = 0,  psi + J_n d >= 0
 //
@@ -393,8 +393,85 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
                    what, f->fault.value);
 }
 
+// Rates that joints and drives do not allow are taken away as by an impact, the least in the metric of the masses: theory
+// (K15). Steps of the theta method hold the mean of the rates before and after them, so that with theta = 1/2 a joint that
+// starts with the rate v would have -v after the next step, and v again after that. All others end it in their first step.
+static perp_status fit_rates(start_fit *f)
+{
+    static const pp_scheme scheme = {.stepper = PERP_STEPPER_ANITESCU_POTRA,
+                                     .friction = PERP_FRICTION_NONE,
+                                     .impact = PERP_IMPACT_NEWTON,
+                                     .facets = 8,
+                                     .theta = 1.0};
+    perp_sim *sim = f->sim;
+    pp_gaps none = {0, NULL};
+    perp_status status = stand_still(f);
+    if (status < 0) {
+        return status;
+    }
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    if (!body) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_frames(sim->model, f->at, body);
+    f->kin.poses.body = body;
+    status = pp_rows_run(&f->row, sim->model, &f->kin, &f->kin.poses, &none, scheme, &sim->team,
+                         sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    int kept = 0;
+    for (int i = 0; i < f->row.nb; i++) {
+        if (!f->row.b[i].spring && f->row.b[i].gamma == 0.0) {
+            f->row.b[kept] = f->row.b[i];
+            f->row.b[kept++].bias = 0.0;
+        }
+    }
+    f->row.nb = kept;
+    f->row.nm = f->row.nn = f->row.nc = f->row.nt = f->row.ng = 0;
+    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_inputs inputs = {
+        .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = f->at->nu, .gaps = &none};
+    pp_solve_cache cache = {
+        .work = sim->work, .threads = sim->def.threads, .team = &sim->team, .env = &sim->env};
+    return pp_solve_run(&f->answer, &inputs, &options, &cache, sim->arena);
+}
+
+// Moreau-Jean's scheme, bodies' coordinates: the tree's rates are consistent by themselves. A remark names the joint of the
+// largest rate that was taken away.
+static perp_status fit_start_rates(perp_sim *sim)
+{
+    start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    const perp_model *m = sim->model;
+    if (sim->def.stepper != PERP_STEPPER_MOREAU_JEAN || sim->tree || m->joints == 0) {
+        return PERP_OK;
+    }
+    pp_arena_reset(sim->arena);
+    perp_status status = fit_rates(&f);
+    if (status < 0) {
+        return pp_is_final(status) ? status : PERP_OK;
+    }
+    double worst = 0.0, size = pp_norm_inf(m->nv, sim->now.nu);
+    int joint = -1;
+    for (int i = 0; i < f.row.nb; i++) {
+        if (fabs(f.row.b[i].v_pre) > worst) {
+            worst = fabs(f.row.b[i].v_pre);
+            joint = f.row.b[i].joint;
+        }
+    }
+    if (joint < 0 || !(worst > FITS * fmax(size, 1e-300))) {
+        return PERP_OK;
+    }
+    memcpy(sim->now.nu, f.answer.nu, (size_t)m->nv * sizeof *sim->now.nu);
+    pp_frames(m, &sim->now, sim->frames);
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "initial velocities violated joint '%s' by %.3g m/s or rad/s and were corrected",
+             m->joint[joint].name, worst);
+    return PERP_OK;
+}
+
 // Nothing to fit where no body is free. Mended starts leave a remark; what cannot be mended is an error.
-perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
+static perp_status fit_places(perp_sim *sim, perp_error *error)
 {
     start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
     const perp_model *m = sim->model;
@@ -432,6 +509,13 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     }
     pp_arena_release(sim->memory, mark);
     return status;
+}
+
+perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
+{
+    perp_status status = fit_places(sim, error);
+    bool as_given = sim->def.start == PERP_START_AS_GIVEN || sim->model->nv == 0;
+    return status < 0 || as_given ? status : fit_start_rates(sim);
 }
 
 // One round at the end of a step, the bodies on the tree again where there is one.
