@@ -3,7 +3,7 @@
 //
 // A start that fits: overlaps, open joints and crossed limits are removed by moving the bodies, the least way in
 // the metric of the masses, before the first step. Velocities stay as they are, and no energy of motion
-// appears; Moreau and Jean's scheme also needs rates that fit (K15).                                                                              theory (K7)
+// appears; Moreau and Jean's scheme also needs rates that fit.                       theory (K7), (K15)
 //
 //   min 1/2 d^T M d   over   phi + J d = 0,  psi + J_n d >= 0
 //
