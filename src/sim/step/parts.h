@@ -39,7 +39,8 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);
 size_t pp_sim_boxed_place(const perp_model *m, const pp_rows *rows, int i);
 size_t pp_sim_limit_place(const pp_rows *rows, int i);
 const pp_warm *pp_sim_warm_of(const perp_sim *sim, const pp_contact *contact, int *next);
-perp_vec3 pp_sim_contact_place(const perp_sim *sim, const pp_contact *c);  // in the frame of b's body
+perp_vec3 pp_sim_contact_place(const perp_sim *sim,
+                               const pp_contact *c);  // in the frame of b's body
 void pp_sim_stick_bias(perp_sim *sim);  // biases of friction rows, from what the last step left
 // Of the contact of row n: the bias as a velocity, and what the step leaves for the next one.
 perp_vec3 pp_sim_stick_rate(const perp_sim *sim, int n);

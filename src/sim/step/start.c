@@ -420,6 +420,7 @@ static perp_status fit_rates(start_fit *f)
     if (status < 0) {
         return status;
     }
+    // Springs and compliant rows give way; of the others the rates are wanted, without phi / h.
     int kept = 0;
     for (int i = 0; i < f->row.nb; i++) {
         if (!f->row.b[i].spring && f->row.b[i].gamma == 0.0) {
@@ -451,6 +452,7 @@ static perp_status fit_start_rates(perp_sim *sim)
     if (status < 0) {
         return pp_is_final(status) ? status : PERP_OK;
     }
+    // v_pre: rates before, in the units of their rows [m/s, rad/s]
     double worst = 0.0, size = pp_norm_inf(m->nv, sim->now.nu);
     int joint = -1;
     for (int i = 0; i < f.row.nb; i++) {
