@@ -39,6 +39,7 @@ static void heavy_loads_on_light_links(void **state)
         plane p = {0};
         plane_open(&p);
         p.def.stepper = PERP_STEPPER_MOREAU_JEAN;
+        p.def.start = PERP_START_AS_GIVEN;  // rates that the joints do not allow make it harder
         hang(&p, ratios[k / 2], kinds[k % 2]);
         plane_start(&p);
         plane_run(&p, 0.004, STEPS);

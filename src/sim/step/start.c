@@ -393,7 +393,7 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
                    what, f->fault.value);
 }
 
-// Rates that joints and drives do not allow are taken away as by an impact, the least in the metric of the masses: theory
+// Rates that joints do not allow are taken away as by an impact, the least in the metric of the masses: theory
 // (K15). Steps of the theta method hold the mean of the rates before and after them, so that with theta = 1/2 a joint that
 // starts with the rate v would have -v after the next step, and v again after that. All others end it in their first step.
 static perp_status fit_rates(start_fit *f)
@@ -420,10 +420,11 @@ static perp_status fit_rates(start_fit *f)
     if (status < 0) {
         return status;
     }
-    // Springs and compliant rows give way; of the others the rates are wanted, without phi / h.
+    // Springs, drives and stabilised rows reach their rates in time; of the others they are wanted, without phi / h.
     int kept = 0;
     for (int i = 0; i < f->row.nb; i++) {
-        if (!f->row.b[i].spring && f->row.b[i].gamma == 0.0) {
+        const pp_row *row = &f->row.b[i];
+        if (!row->spring && !row->stabilised && !row->drives && row->gamma == 0.0) {
             f->row.b[kept] = f->row.b[i];
             f->row.b[kept++].bias = 0.0;
         }
@@ -440,7 +441,7 @@ static perp_status fit_rates(start_fit *f)
 
 // Moreau-Jean's scheme, bodies' coordinates: the tree's rates are consistent by themselves. A remark names the joint of the
 // largest rate that was taken away.
-static perp_status fit_start_rates(perp_sim *sim)
+static perp_status fit_start_rates(perp_sim *sim, perp_error *error)
 {
     start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
     const perp_model *m = sim->model;
@@ -450,7 +451,8 @@ static perp_status fit_start_rates(perp_sim *sim)
     pp_arena_reset(sim->arena);
     perp_status status = fit_rates(&f);
     if (status < 0) {
-        return pp_is_final(status) ? status : PERP_OK;
+        // any other failure is one of the first step
+        return pp_is_final(status) ? refuse_start(&f, status, error) : PERP_OK;
     }
     // v_pre: rates before, in the units of their rows [m/s, rad/s]
     double worst = 0.0, size = pp_norm_inf(m->nv, sim->now.nu);
@@ -517,7 +519,7 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
 {
     perp_status status = fit_places(sim, error);
     bool as_given = sim->def.start == PERP_START_AS_GIVEN || sim->model->nv == 0;
-    return status < 0 || as_given ? status : fit_start_rates(sim);
+    return status < 0 || as_given ? status : fit_start_rates(sim, error);
 }
 
 // One round at the end of a step, the bodies on the tree again where there is one.
