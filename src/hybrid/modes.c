@@ -180,6 +180,14 @@ static double friction_entry(const pp_laws *laws, const variable *f, const varia
     return c->normal == normal ? law->mu : 0.0;
 }
 
+// b of a sigma. Poisson's second phase: friction also acts on the returned impulse `extra`.
+static double friction_known(const pp_laws *laws, const variable *c)
+{
+    const pp_law *law = &laws->law[c->contact];
+    const pp_law *on = pp_law_is_turning(law) ? &laws->law[law->on] : law;
+    return law->mu * on->extra;
+}
+
 // The mixed complementarity problem w = M z + b of the modes: w are rates along the variables'
 // `zero` and the slack of friction in the rows of sigma.
 static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *arena)
@@ -216,10 +224,7 @@ static perp_status pose_modes(const pp_laws *laws, mode_problem *p, pp_arena *ar
     p->z = p->upper + n;
     for (size_t j = 0; j < n; j++) {
         const variable *c = &p->v[j];
-        // Poisson's second phase: friction also acts on the returned impulse `extra`.
-        const pp_law *law = c->sigma ? &laws->law[c->contact] : NULL;
-        const pp_law *on = law && pp_law_is_turning(law) ? &laws->law[law->on] : law;
-        p->b[j] = law ? law->mu * on->extra : pp_row_direction_value(&c->zero, u);
+        p->b[j] = c->sigma ? friction_known(laws, c) : pp_row_direction_value(&c->zero, u);
         p->lower[j] = c->lower;
         p->upper[j] = c->upper;
         p->z[j] = 0.0;

@@ -42,8 +42,9 @@ static int put_surface(const char *kind, char *text, int size)
     }
     at += snprintf(text + at, (size_t)(size - at), "\"vertices\": [");
     for (int k = 0; k < (COLUMNS + 1) * (ROWS + 1); k++) {
+        int column = k / (ROWS + 1), row = k % (ROWS + 1);
         at += snprintf(text + at, (size_t)(size - at), "%s[%.17g, %.17g, 0]", k > 0 ? ", " : "",
-                       -0.7 + width * (k / (ROWS + 1)), width * (k % (ROWS + 1) - 0.5 * ROWS));
+                       -0.7 + width * column, width * (row - 0.5 * ROWS));
     }
     at += snprintf(text + at, (size_t)(size - at), "], \"triangles\": [");
     for (int k = 0; k < COLUMNS * ROWS; k++) {

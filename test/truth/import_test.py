@@ -133,6 +133,8 @@ class Case:
         mine = pairs - sum(json.loads(run.stdout)['left_out'].values())
         off = {'contact', 'constraint'}.intersection(self.robot['option'].get('disabled', []))
         theirs = 0 if off else self.robot['collidable']['geom_pairs']
+        # mounts that overlap in all positions, one shape each: the report has them
+        theirs -= sum(n['kind'] == 'repaired' and 'they do not collide' in n['what'] for n in self.notes)
         if mine != theirs:
             raise Differs(f'{mine} pairs of shapes may collide, not {theirs}')
 

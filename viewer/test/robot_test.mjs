@@ -83,6 +83,7 @@ async function live(browser, folder) {
   try {
     const page = await openPage(browser, url);
     await page.waitForFunction(() => window.perp.run.visuals.length === 6);
+    await page.locator('.live input[type="range"]').first().waitFor({ state: "attached" });
     const names = await page.locator('.live input[type="range"]').evaluateAll((list) => list.map((e) => e.getAttribute("aria-label") ?? e.name));
     check(names.some((name) => /close/.test(name)), `the actuator 'close' has a slider: ${names}`);
     await page.screenshot({ path: path.join(shots, "robot-live.png") });
