@@ -44,16 +44,35 @@ static void include_trace(pp_panel *panel, const pp_trace *trace)
     pp_range_join(&panel->y.range, &trace->range);
 }
 
+// A curve of a chart with one panel, and its entry in the legend.
+typedef struct named_curve {
+    const char *name;
+    const pp_trace *trace;
+    pp_pen pen;
+} named_curve;
+
+// All curves in panel 0. A logarithmic axis has no place for a curve without positive values.
+static void draw_curves(pp_chart *chart, const named_curve *curves, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        include_trace(&chart->panel[0], curves[k].trace);
+        pp_chart_key(chart, curves[k].name, true, PP_KEY_LINE, curves[k].pen);
+    }
+    pp_chart_begin(chart);
+    for (size_t k = 0; k < count; k++) {
+        if (!chart->panel[0].y.log || curves[k].trace->range.positive < PP_INF) {
+            pp_chart_curve(chart, 0, curves[k].trace, curves[k].pen);
+        }
+    }
+    pp_chart_end(chart);
+}
+
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
 // Energies [J] on one axis, so that gains and losses can be compared.
 void pp_draw_energy(const pp_run_data *data, pp_svg *svg)
 {
-    const struct {
-        const char *name;
-        const pp_trace *trace;
-        pp_pen pen;
-    } curves[] = {
+    const named_curve curves[] = {
         {"kinetic", &data->kinetic, {.stroke = PP_BLUE, .width = 1.2}},
         {"potential", &data->potential, {.stroke = PP_GREEN, .width = 1.2}},
         {"kinetic + potential", &data->total, {.stroke = "#000000", .width = 1.2}},
@@ -63,15 +82,7 @@ void pp_draw_energy(const pp_run_data *data, pp_svg *svg)
     pp_chart chart = {.svg = svg, .title = "Energy ledger", .width = PP_COLUMN, .panels = 1};
     chart.panel[0] = make_panel(data, false, "energy", "J", false);
     chart.panel[0].height = 130.0;
-    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
-        include_trace(&chart.panel[0], curves[k].trace);
-        pp_chart_key(&chart, curves[k].name, true, PP_KEY_LINE, curves[k].pen);
-    }
-    pp_chart_begin(&chart);
-    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
-        pp_chart_curve(&chart, 0, curves[k].trace, curves[k].pen);
-    }
-    pp_chart_end(&chart);
+    draw_curves(&chart, curves, sizeof curves / sizeof curves[0]);
 }
 
 void pp_caption_energy(const pp_run_data *data, pp_svg *html)
@@ -139,28 +150,14 @@ void pp_caption_residual(const pp_run_data *data, pp_svg *html)
 // Estimated errors: of the motion from its start, and of each step.                     theory (I8)
 void pp_draw_accuracy(const pp_run_data *data, pp_svg *svg)
 {
-    const struct {
-        const char *name;
-        const pp_trace *trace;
-        pp_pen pen;
-    } curves[] = {
+    const named_curve curves[] = {
         {"motion", &data->motion_error, {.stroke = "#000000", .width = 1.2}},
         {"step", &data->step_error, {.stroke = PP_BLUE, .width = 1.0}},
     };
     pp_chart chart = {.svg = svg, .title = "Error of the motion", .width = PP_COLUMN, .panels = 1};
     chart.panel[0] = make_panel(data, false, "estimated error", "m", true);
     chart.panel[0].height = 130.0;
-    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
-        include_trace(&chart.panel[0], curves[k].trace);
-        pp_chart_key(&chart, curves[k].name, true, PP_KEY_LINE, curves[k].pen);
-    }
-    pp_chart_begin(&chart);
-    for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++) {
-        if (curves[k].trace->range.positive < PP_INF) {
-            pp_chart_curve(&chart, 0, curves[k].trace, curves[k].pen);
-        }
-    }
-    pp_chart_end(&chart);
+    draw_curves(&chart, curves, sizeof curves / sizeof curves[0]);
 }
 
 void pp_caption_accuracy(const pp_run_data *data, pp_svg *html)
