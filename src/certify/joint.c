@@ -126,7 +126,13 @@ static void write_pair(const joint_anchors *at, const scalar *s, pp_own_pair *ou
     double of_b = pp_dot3(out->tau_b, b->w) + pp_dot3(out->f, b->v);
     out->v_pre = of_a + of_b;
     // The velocity of a body that is not free is given.
-    out->rate = (at->m->body[j->a].nv == 0 ? of_a : 0.0) + (at->m->body[j->b].nv == 0 ? of_b : 0.0);
+    out->rate = 0.0;
+    if (at->m->body[j->a].nv == 0) {
+        out->rate += of_a;
+    }
+    if (at->m->body[j->b].nv == 0) {
+        out->rate += of_b;
+    }
 }
 
 // The angle of a joint in space, in the turn of the last coordinates.

@@ -232,8 +232,12 @@ bool pp_scale_pair_is_length(const perp_model *m, const pp_own_pair *pair)
 
 double pp_scale_pair_speed(const pp_scales *s, const pp_own_pair *pair, double slack)
 {
-    const pp_body *a = &s->model->body[pair->a], *b = &s->model->body[pair->b];
-    double reach = fmax(a->nv > 0 ? a->reach : 0.0, b->nv > 0 ? b->reach : 0.0);
+    const int body[2] = {pair->a, pair->b};
+    double reach = 0.0;  // of the bodies that are free [m]
+    for (int k = 0; k < 2; k++) {
+        const pp_body *b = &s->model->body[body[k]];
+        reach = b->nv > 0 ? fmax(reach, b->reach) : reach;
+    }
     return reach > 0.0 && !pp_scale_pair_is_length(s->model, pair) ? slack / reach : slack;
 }
 

@@ -230,14 +230,15 @@ static void corners_meet_from_the_side(void **state)
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_IMPLICIT};
     for (int k = 0; k < 8; k++) {
         bool stops = k & 1, spatial = k & 2;
+        double height = stops ? -0.095 : -0.1;
+        const char *kind = spatial ? "\"kind\": \"solid\", " : "";
         char text[1024];
         snprintf(text, sizeof text,
                  "{\"gravity\": [0, 0%s], \"shapes\": [{\"kind\": \"box\", \"size\": [1, %s0.2], "
                  "\"position\": [1, %s%.17g], \"mu\": 0}], \"bodies\": [{\"name\": \"b\", %s"
                  "\"position\": [0, %s0.1], \"velocity\": [2, 0%s], \"mass\": 1, \"inertia\": %s, "
                  "\"shapes\": [{\"kind\": \"box\", \"size\": [0.3, %s0.2], \"mu\": 0}]}]}",
-                 spatial ? ", 0" : "", spatial ? "1, " : "", spatial ? "0, " : "",
-                 stops ? -0.095 : -0.1, spatial ? "\"kind\": \"solid\", " : "",
+                 spatial ? ", 0" : "", spatial ? "1, " : "", spatial ? "0, " : "", height, kind,
                  spatial ? "0, " : "", spatial ? ", 0" : "", spatial ? "[1e3, 1e3, 1e3]" : "1000",
                  spatial ? "0.25, " : "");
         perp_scene *scene = NULL;
