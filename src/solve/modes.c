@@ -448,14 +448,24 @@ void pp_modes_use_slop(pp_modes *s, bool use)
     }
 }
 
-static bool has_moments(const pp_rows *rows)
+// The fastest point of all bodies, after the loads of the step have acted.                  theory (K1)
+static void set_speed(pp_modes *s)
 {
-    for (int g = 0; g < rows->ng; g++) {
-        if (rows->group[g].kind != PP_SLIDE) {
-            return true;
+    const pp_run *r = s->run;
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        double v = 0.0, w = 0.0;
+        for (int k = 0; k < body->nv; k++) {
+            double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
+            if (body->axis[k] < 3) {
+                v = pp_length2(v, x + p / body->divisor_mass);
+            } else {
+                w = pp_length2(w, x);
+            }
         }
+        double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
+        s->speed = fmax(s->speed, v + w * body->reach + fall);
     }
-    return false;
 }
 
 // Contacts, vectors and the pattern of the system.
@@ -469,8 +479,6 @@ static perp_status allocate_modes(pp_modes *s)
     }
     s->tree = r->in.tree;
     s->closes = s->tree || r->rows->nb > 0;
-    s->no_sweeps =
-        s->closes || r->rows->nm > 0 || r->rows->nn != r->rows->nc || has_moments(r->rows);
     for (int i = 0; i < r->rows->nb; i++) {
         r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
     }
@@ -481,6 +489,7 @@ static perp_status allocate_modes(pp_modes *s)
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
     s->scale = pp_norm_inf(nv, r->nu);
     set_slop(s);
+    set_speed(s);
     return pp_modes_prepare(s, r->arena);
 }
 
@@ -545,36 +554,9 @@ static bool obeys_laws(pp_modes *s)
     }
     // an answer to rounding of the problem with slop is off by the slop
     bool loose = (s->stalled || s->slop > 0.0) && !r->finish_polygons;
-    double most = (loose ? PP_ACCEPTED : 1.0) * r->options->tolerance;
-    r->nu_current = pp_run_slack(r) <= fmin(1.0, s->scale) * most;
+    double most = loose ? pp_modes_accepted(s) : fmin(1.0, s->scale) * r->options->tolerance;
+    r->nu_current = pp_run_slack(r) <= most;
     return r->nu_current;
-}
-
-static const double EXACT = 1e-4;  // slack that is as good as rounding, in tolerances
-
-// Few contacts that stall: solvers that follow may come to rounding, so that sticking contacts do not jitter. Feet of a machine
-// in space are rings of sticking contacts, at which those climb in vain.
-static bool is_worth_more(const pp_modes *s)
-{
-    bool feet = s->tree && s->run->model->spatial;
-    return s->stalled && !feet && !pp_modes_are_many(s) &&
-           s->run->slack > EXACT * s->run->options->tolerance;
-}
-
-// False: out of memory.
-static bool store_candidate(pp_run *r)
-{
-    const pp_rows *rows = r->rows;
-    int nn = rows->nn, nt = rows->nt, nm = rows->nm;
-    r->candidate = PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt + (size_t)nm);
-    if (!r->candidate) {
-        return false;
-    }
-    pp_copy_numbers(r->candidate, r->out->pn, nn);
-    pp_copy_numbers(r->candidate + nn, r->out->pt, nt);
-    pp_copy_numbers(r->candidate + nn + nt, r->out->pm, nm);
-    r->candidate_slack = r->slack;
-    return true;
 }
 
 // Where it fails the impulses are zero again, and for many contacts the state is kept in r->modes
@@ -601,12 +583,6 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     add_mode_effort(s);
     *solved = *solved && obeys_laws(s);
-    if (*solved && is_worth_more(s)) {
-        *solved = r->nu_current = false;
-        if (!store_candidate(r)) {
-            return PERP_ERR_MEMORY;
-        }
-    }
     // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
         r->out->form = PERP_FORM_CONE;
@@ -622,7 +598,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         if (r->rows->nt > 0) {
             memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
         }
-        r->modes = pp_modes_are_many(s) && !s->no_sweeps ? s : NULL;
+        r->modes = pp_modes_are_many(s) ? s : NULL;
     }
     return PERP_OK;
 }

@@ -60,6 +60,13 @@ typedef struct pp_mode_friction {
     double k_f;        // slip: K across it
 } pp_mode_friction;
 
+// Right factor of K of a closed contact, whose left one is (1, mu e).
+typedef enum pp_law {
+    PP_LAW_EXACT,       // (1, 0): Alart and Curnier's map
+    PP_LAW_ASSOCIATED,  // (1, mu e), symmetric: the convex problems of modes_convex.c
+    PP_LAW_SHIFTED      // (1, mu e + mu u_t / |u_t|): the same, with a shift that follows the slip
+} pp_law;
+
 // A contact, its law made linear; or a limit, or a boxed row (boxed), or a bilateral row, in the matrix only.
 typedef struct pp_mode_contact {
     const pp_row *n, *t;  // t: its friction rows, one after the other
@@ -78,6 +85,7 @@ typedef struct pp_mode_contact {
     double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
     double stiffness;  // 1 / alpha
     double u[PP_MODE_ROWS], c[PP_MODE_ROWS];
+    double turn[2];  // PP_LAW_SHIFTED: slope of the shift mu |u_t| by its sliding rates
 } pp_mode_contact;
 
 typedef struct pp_modes {
@@ -90,6 +98,7 @@ typedef struct pp_modes {
     double *nu;                // nv
     double *step;              // nv: dnu; joint coordinates: n rates
     double scale;              // speed that rounding is measured by [m/s]
+    double speed;              // of the bodies, by which the certificate judges them [m/s]
     double slop;               // gaps over the step that count as none, 0: few contacts [m/s]
     double proximal;           // alpha in units of the mobility
     bool stalled;              // the error is accepted, and no longer falls
@@ -108,12 +117,9 @@ typedef struct pp_modes {
     int values;
     int *pivot;  // dense
     bool dense, symmetric, factored;
-    bool associated;  // slip by (1, mu e) (1, mu e)', which is symmetric: modes_convex.c
+    pp_law law;  // whose slopes K has
     pp_ldl *ldl;
-    int steps;        // factorisations, or refinements
-    pp_sweep *sweep;  // NULL until sweeps are needed
-    double *nu_free;  // nv: velocities without contacts, for the sweeps
-    bool no_sweeps;   // contacts do not fit them
+    int steps;  // factorisations, or refinements
 } pp_modes;
 
 // Compliance of bilateral rows in the matrix, in units of their mobility: as stiff as the steps with the least proximal
@@ -130,8 +136,8 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved);
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved);
 // The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c).
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
-perp_status pp_modes_sweep(pp_modes *s, int count);  // Gauss-Seidel from the impulses in run->out
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
+double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
 bool pp_modes_are_many(const pp_modes *s);
 void pp_modes_use_slop(pp_modes *s, bool use);  // in the biases of all contacts
 

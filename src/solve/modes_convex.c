@@ -9,55 +9,67 @@
 //   phi(nu) = 1/2 |nu - nu_free|_M^2 + sum over contacts of alpha m / 2 |p|^2,   p = P_K(p^ - (u + s) / (alpha m))
 //
 // which Newton's method finds from anywhere: M + J' P' J / (alpha m) is symmetric and positive definite, and the line
-// search is exact. This is the unregularised form of Drake's SAP solver (Castro, Permenter, Han 2022): p^ moves to p
-// after each solve (method of multipliers), so that nothing of alpha is left in the answer. The shift is the fixed point
-// of s -> mu |u_t| (Cadoux 2009), extrapolated by Anderson's method. Two errors are left after each solve,
+// search is exact. This is the unregularised form of Drake's SAP solver (Castro, Permenter, Han 2022).
+//
+// The shift is the fixed point of s -> mu |u_t(s)| (Cadoux 2009), found by Newton's method as well: the slope of the
+// convex problem's solution by s is one more linear system, with the unsymmetric matrix M + J' P' (1 + n mu e_u') J. The
+// merit function is |mu |u_t| - s|; a step that does not lower it is shortened. With the shift settled, p is the answer of
+// the exact law with the proximal term. Then p^ moves to p (proximal point method), and alpha falls. Two errors are left,
 //
 //   of the proximal term  alpha m |p - p^|,     of the shift  |mu |u_t| - s|
 //
-// and alpha falls where the former is the larger. Whenever the error has fallen to a tenth, Newton's method on the exact law
-// takes over (modes_walk.c), and where that fails this one goes on. Every few solves Gauss-Seidel sweeps break cycles of
-// the shift, for which no proof of convergence exists.
+// Where Newton's method on the shift fails the problem is too stiff: alpha grows again, and stays there.
 #include "solve/modes.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    SHIFTS_MOST = 50,  // convex problems
-    STEPS_MOST = 60,   // Newton steps of one of them
-    SWEEP_EVERY = 5,   // problems between sweeps
-    SWEEPS = 20,       // in a row
-    TRIALS_MOST = 30   // of a line search
+    CENTRES_MOST = 24,  // places of p^
+    SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
+    SHORTER_MOST = 2,   // times that one is shortened
+    STEPS_MOST = 60,    // Newton steps of a convex problem
+    TRIALS_MOST = 30    // of a line search
 };
 
 static const double ALPHA_FIRST = 0.03;  // in units of the mobility
-static const double ALPHA_LEAST = 1e-6;
-static const double ALPHA_DOWN = 0.1;     // factor where the proximal term is the larger error
-static const double HAND_OVER = 0.1;      // fall of the error after which Newton's method is tried
-static const double STEP_ENOUGH = 0.1;    // of the error: Newton's step of a problem that is solved
-static const double SLOPE_ENOUGH = 1e-2;  // of the slope at the start of a line search
-static const double GROWTH = 2.0;         // of the change of s that an extrapolation may cause
-static const double WORSE = 10.0;  // growth of the error: the problem was too stiff to be solved
+static const double ALPHA_LEAST = 1e-7;
+static const double ALPHA_MOST = 1.0;
+static const double ALPHA_STEP = 0.2;    // factor from one p^ to the next
+static const double SETTLED = 0.3;       // of the proximal error: error of the shift that is enough
+static const double ENOUGH = 0.3;        // of the accuracy: what w of a solved problem may lack
+static const double SLOPE_ENOUGH = 0.1;  // of the slope at the start of a line search
+static const double SHORTER = 0.3;       // factor of a step of the shift that does not help
+static const double HELPS = 0.1;  // of its length: part of the merit that a step has to remove
+static const double SLOW = 0.5;   // of the merit: what a step may leave
+
+// Velocities, impulses and the shift: one iterate.
+typedef struct iterate {
+    double *w;      // n: velocities
+    double *p;      // PP_MODE_ROWS a contact: impulses
+    double *shift;  // contacts: s [m/s]
+    double *image;  // mu |u_t| [m/s]
+    double error;   // of p in the exact law [m/s]
+} iterate;
 
 // One convex problem after the other.
 typedef struct convex {
     pp_modes *s;
-    int n;                // velocities of the system
-    double alpha;         // in units of the mobility
-    double alpha_least;   // below which a problem was not solved
-    double *w, *dw;       // n: velocities, and Newton's step of them
-    double *missing;      // n: momentum that w lacks
-    double *inert;        // n: M dw
-    double *u, *du;       // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
-    double *p, *centre;   // the same: impulses, and p^
-    double *best;         // the same: impulses of least error so far,
-    double *best_w;       // n: and velocities
-    double error, least;  // of p, of best [m/s]
-    double *shift;        // contacts: s [m/s]
-    double *image;        // mu |u_t| [m/s]
-    double *weight;       // 1
-    pp_anderson *extrapolation;
+    int n;            // velocities of the system
+    double alpha;     // in units of the mobility
+    double goal;      // error that is enough [m/s]
+    double accuracy;  // of the next problem [m/s]
+    double *dw;       // n: Newton's step of the velocities
+    double *missing;  // n: momentum that w lacks
+    double *inert;    // n: M dw
+    double *u, *du;   // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
+    double *centre;   // the same: p^
+    double *ds;       // contacts: Newton's step of the shift
+    double *along;    // n: velocities that go with it
+    iterate at;       // where it is
+    iterate kept;     // before a step of the shift
+    iterate from;     // the last one whose shift settled
+    iterate best;     // of least error
 } convex;
 
 static double *rows_of(double *x, int i)
@@ -87,35 +99,48 @@ static bool is_for_cones(const pp_modes *s)
     return true;
 }
 
+// The parts of one block: n velocities, rows of contacts, contacts.
+static double *divide(iterate *t, double *reals, size_t n, size_t count)
+{
+    *t = (iterate){.w = reals,
+                   .p = reals + n,
+                   .shift = reals + n + PP_MODE_ROWS * count,
+                   .image = reals + n + (PP_MODE_ROWS + 1) * count};
+    return t->image + count;
+}
+
 static perp_status allocate(convex *x, pp_modes *s)
 {
-    pp_arena *arena = s->run->arena;
     size_t n = (size_t)(s->tree ? s->n : s->run->model->nv);
     size_t count = (size_t)s->count, rows = PP_MODE_ROWS * count;
-    // one block, divided below; bilateral rows have no law and are not among the contacts
-    double *reals = PP_ZEROS(arena, double, 5 * n + 5 * rows + 3 * count);
+    // bilateral rows have no law and are not among the contacts
+    double *reals = PP_ZEROS(s->run->arena, double, 8 * n + 7 * rows + 9 * count);
     if (!reals) {
         return PERP_ERR_MEMORY;
     }
-    *x =
-        (convex){.s = s, .n = (int)n, .alpha = ALPHA_FIRST, .alpha_least = ALPHA_LEAST, .w = reals};
-    x->dw = x->w + n;
+    *x = (convex){.s = s, .n = (int)n};
+    x->dw = divide(
+        &x->from,
+        divide(&x->best, divide(&x->kept, divide(&x->at, reals, n, count), n, count), n, count), n,
+        count);
     x->missing = x->dw + n;
     x->inert = x->missing + n;
-    x->u = x->inert + n;
+    x->along = x->inert + n;
+    x->u = x->along + n;
     x->du = x->u + rows;
-    x->p = x->du + rows;
-    x->centre = x->p + rows;
-    x->best = x->centre + rows;
-    x->best_w = x->best + rows;
-    x->shift = x->best_w + n;
-    x->image = x->shift + count;
-    x->weight = x->image + count;
-    for (size_t i = 0; i < count; i++) {
-        x->weight[i] = 1.0;
-    }
-    x->extrapolation = pp_anderson_create(s->count, s->count, x->weight, GROWTH, arena);
-    return x->extrapolation ? PERP_OK : PERP_ERR_MEMORY;
+    x->centre = x->du + rows;
+    x->ds = x->centre + rows;
+    return PERP_OK;
+}
+
+static void copy_iterate(const convex *x, iterate *to, const iterate *from)
+{
+    size_t count = (size_t)x->s->count;
+    memcpy(to->w, from->w, (size_t)x->n * sizeof *to->w);
+    memcpy(to->p, from->p, PP_MODE_ROWS * count * sizeof *to->p);
+    memcpy(to->shift, from->shift, count * sizeof *to->shift);
+    memcpy(to->image, from->image, count * sizeof *to->image);
+    to->error = from->error;
 }
 
 // ── The law of one contact ───────────────────────────────────────────────────────────────────────
@@ -149,7 +174,7 @@ static void apply_law(const convex *x, int i, double t, double *p)
         p[0] = pp_clamp(y, c->n->lower, c->n->upper);
         return;
     }
-    p[0] = centre[0] - (u[0] + t * du[0] + x->shift[i]) / soft;
+    p[0] = centre[0] - (u[0] + t * du[0] + x->at.shift[i]) / soft;
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
         for (int k = f->first; k < f->first + f->size; k++) {
@@ -195,7 +220,7 @@ static void set_slopes_of_set(const convex *x, pp_mode_contact *c, pp_mode_frict
 static void set_slopes(const convex *x, int i)
 {
     pp_mode_contact *c = &x->s->contact[i];
-    const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i), *p = rows_of(x->p, i);
+    const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i), *p = rows_of(x->at.p, i);
     double soft = x->alpha * c->mobility, y[PP_MODE_ROWS];
     if (c->boxed) {
         c->stiffness = 1.0 / (soft + c->n->gamma);
@@ -203,7 +228,7 @@ static void set_slopes(const convex *x, int i)
         c->mode = p[0] >= c->n->upper ? PP_MODE_UPPER : c->mode;
         return;
     }
-    y[0] = centre[0] - (u[0] + x->shift[i]) / soft;
+    y[0] = centre[0] - (u[0] + x->at.shift[i]) / soft;
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
         for (int k = f->first; k < f->first + f->size; k++) {
@@ -233,7 +258,7 @@ static void put_impulses(const convex *x)
     pp_modes *s = x->s;
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const double *p = rows_of(x->p, i);
+        const double *p = rows_of(x->at.p, i);
         double *pt = pp_modes_friction_impulses(s, c);
         *c->p = p[0];
         for (int k = 0; k < c->size; k++) {
@@ -266,7 +291,7 @@ static double *velocities(const pp_modes *s)
 static void set_rates(const convex *x)
 {
     pp_modes *s = x->s;
-    memcpy(velocities(s), x->w, (size_t)x->n * sizeof *x->w);
+    memcpy(velocities(s), x->at.w, (size_t)x->n * sizeof *x->at.w);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         double *u = rows_of(x->u, i);
@@ -293,7 +318,7 @@ static double slope_at(const convex *x, double first, double curvature, double t
     double slope = first + t * curvature;
     for (int i = 0; i < x->s->count; i++) {
         double q[PP_MODE_ROWS];
-        const double *p = rows_of(x->p, i), *du = rows_of(x->du, i);
+        const double *p = rows_of(x->at.p, i), *du = rows_of(x->du, i);
         apply_law(x, i, t, q);
         for (int k = 0; k <= x->s->contact[i].size; k++) {
             slope -= (q[k] - p[k]) * du[k];
@@ -302,43 +327,59 @@ static double slope_at(const convex *x, double first, double curvature, double t
     return slope;
 }
 
-// The t at which the slope vanishes, by doubling and halving: phi is convex, so that its slope rises.
+// The t at which the slope vanishes, by false position (Illinois): phi is convex, so that its slope rises.
 static double search_line(const convex *x)
 {
     double first = -pp_dot(x->n, x->dw, x->missing), curvature = pp_dot(x->n, x->dw, x->inert);
-    double low = 0.0, high = PP_INF, t = 1.0;
+    double low = 0.0, below = first, high = PP_INF, above = PP_INF, t = 1.0;
     for (int k = 0; k < TRIALS_MOST; k++) {
         double slope = slope_at(x, first, curvature, t);
         if (fabs(slope) <= SLOPE_ENOUGH * fabs(first)) {
             break;
         }
-        low = slope < 0.0 ? t : low;
-        high = slope < 0.0 ? high : t;
-        t = high < PP_INF ? 0.5 * (low + high) : 2.0 * t;
+        if (slope < 0.0) {
+            above = low > 0.0 ? 0.5 * above : above;
+            low = t;
+            below = slope;
+        } else {
+            below = high < PP_INF ? 0.5 * below : below;
+            high = t;
+            above = slope;
+        }
+        t = high < PP_INF ? low - below * (high - low) / (above - below) : 2.0 * t;
     }
     return t;
 }
 
-// One step of Newton's method from x->w; false: singular, or the budget is spent.
+// Impulses at x->w and its shift, and what w lacks of the velocities that go with them, joints closed: x->dw. Returns the
+// largest part of that [m/s, rad/s].
+static double set_residual(convex *x)
+{
+    pp_modes *s = x->s;
+    for (int i = 0; i < s->count; i++) {
+        apply_law(x, i, 0.0, rows_of(x->at.p, i));
+    }
+    put_impulses(x);
+    pp_modes_velocities(s);
+    for (int i = 0; i < x->n; i++) {
+        x->dw[i] = velocities(s)[i] - x->at.w[i];
+    }
+    return pp_norm_inf(x->n, x->dw);
+}
+
+// A step of Newton's method from x->w, after set_residual; false: singular, or the budget is spent.
 static bool newton_step(convex *x)
 {
     pp_modes *s = x->s;
     for (int i = 0; i < s->count; i++) {
-        apply_law(x, i, 0.0, rows_of(x->p, i));
         set_slopes(x, i);
-    }
-    // What w lacks of the momentum that goes with its own impulses, joints closed.
-    put_impulses(x);
-    pp_modes_velocities(s);
-    for (int i = 0; i < x->n; i++) {
-        x->dw[i] = velocities(s)[i] - x->w[i];
     }
     multiply_mass(s, x->dw, x->missing);
     memcpy(s->step, x->missing, (size_t)x->n * sizeof *s->step);
     s->factored = false;
-    s->associated = true;
+    s->law = PP_LAW_ASSOCIATED;
     bool solved = pp_modes_solve_step(s);
-    s->associated = false;
+    s->law = PP_LAW_EXACT;
     if (!solved) {
         return false;
     }
@@ -350,113 +391,225 @@ static bool newton_step(convex *x)
     }
     multiply_mass(s, x->dw, x->inert);
     double t = search_line(x);
-    pp_axpy(x->n, t, x->dw, x->w);
+    pp_axpy(x->n, t, x->dw, x->at.w);
     pp_axpy(PP_MODE_ROWS * s->count, t, x->du, x->u);
     return true;
 }
 
-// The problem about x->centre with x->shift: until Newton's step is small against the error so far.
+// The set of friction rows that slides; NULL: none.
+static const pp_mode_friction *sliding(const pp_mode_contact *c)
+{
+    return c->sets > 0 && !c->friction[0].moment ? &c->friction[0] : NULL;
+}
+
+// mu |u_t| of all contacts at the rates x->u.
+static void set_image(const convex *x)
+{
+    for (int i = 0; i < x->s->count; i++) {
+        const pp_mode_friction *f = sliding(&x->s->contact[i]);
+        x->at.image[i] = f ? f->mu * length_of(rows_of(x->u, i) + 1, f->size) : 0.0;
+    }
+}
+
+// The problem about x->centre with x->shift, until w lacks less than its accuracy. The impulses are then in the answer,
+// and mu |u_t| in the image.
 static bool solve_problem(convex *x)
 {
+    set_rates(x);
     for (int k = 0; k < STEPS_MOST; k++) {
+        if (set_residual(x) < ENOUGH * x->accuracy) {
+            break;
+        }
         if (!newton_step(x)) {
             return false;
         }
-        if (pp_norm_inf(x->n, x->dw) < STEP_ENOUGH * x->least) {
-            break;
-        }
     }
-    for (int i = 0; i < x->s->count; i++) {
-        apply_law(x, i, 0.0, rows_of(x->p, i));
-    }
-    put_impulses(x);
+    set_image(x);
     return true;
 }
 
-// ── From problem to problem ──────────────────────────────────────────────────────────────────────
+// ── The shift ────────────────────────────────────────────────────────────────────────────────────
 
-// mu |u_t| of all contacts at w.
-static void set_image(const convex *x)
+typedef struct size_of_error {
+    double worst;    // [m/s]
+    double squares;  // sum of squares, the merit function [m^2/s^2]
+} size_of_error;
+
+// |mu |u_t| - s| of closed contacts; the shift of an open one does nothing.
+static size_of_error shift_error(const convex *x)
 {
-    pp_modes *s = x->s;
-    set_rates(x);
-    for (int i = 0; i < s->count; i++) {
-        const pp_mode_contact *c = &s->contact[i];
-        bool slides = c->sets > 0 && !c->friction[0].moment;
-        x->image[i] =
-            slides ? c->friction[0].mu * length_of(rows_of(x->u, i) + 1, c->friction[0].size) : 0.0;
+    size_of_error e = {0.0, 0.0};
+    for (int i = 0; i < x->s->count; i++) {
+        bool closed = rows_of(x->at.p, i)[0] > 0.0;
+        double off = closed ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0;
+        e.worst = fmax(e.worst, off);
+        e.squares += off * off;
     }
+    return e;
 }
 
-// Which of the two errors is the larger decides whether alpha falls.
-static void choose_alpha(convex *x)
+// alpha m |p - p^|: what the proximal term leaves of the law, worst of all rows [m/s].
+static double proximal_error(const convex *x)
 {
-    double proximal = 0.0, shift = 0.0;
+    double worst = 0.0;
     for (int i = 0; i < x->s->count; i++) {
         const pp_mode_contact *c = &x->s->contact[i];
-        const double *p = rows_of(x->p, i), *centre = rows_of(x->centre, i);
+        const double *p = rows_of(x->at.p, i), *centre = rows_of(x->centre, i);
         for (int k = 0; k <= c->size; k++) {
-            proximal = fmax(proximal, x->alpha * c->mobility * fabs(p[k] - centre[k]));
+            worst = fmax(worst, x->alpha * c->mobility * fabs(p[k] - centre[k]));
         }
-        shift = p[0] > 0.0 ? fmax(shift, fabs(x->image[i] - x->shift[i])) : shift;
     }
-    if (proximal > shift) {
-        x->alpha = fmax(ALPHA_DOWN * x->alpha, x->alpha_least);
+    return worst;
+}
+
+// What a change of the shift of contact i to mu |u_t| does to its impulses at fixed velocities, in c->c, and the slope
+// mu u_t / |u_t| of that by its sliding rates, in c->turn.
+static void push_shift(const convex *x, int i)
+{
+    pp_mode_contact *c = &x->s->contact[i];
+    const pp_mode_friction *f = sliding(c);
+    const double *slip = rows_of(x->u, i) + 1;
+    memset(c->c, 0, sizeof c->c);
+    memset(c->turn, 0, sizeof c->turn);
+    double speed = f ? length_of(slip, f->size) : 0.0;
+    if (speed == 0.0) {
+        return;
+    }
+    for (int k = 0; k < f->size; k++) {
+        c->turn[k] = f->mu * slip[k] / speed;
+    }
+    c->c[0] = c->mode == PP_MODE_OPEN ? 0.0 : -c->stiffness * (x->at.image[i] - x->at.shift[i]);
+    for (int k = 0; k < f->size; k++) {
+        c->c[1 + k] = f->slips ? f->grip * f->e[k] * c->c[0] : 0.0;
     }
 }
 
-// The next p^ and s. Extrapolated shifts may be negative, which no slip is.
-static void move_on(convex *x, bool first)
+// Newton's step of the shift, x->ds, and of the velocities that go with it, x->along:             theory (S16)
+//   (M + J' P' (1 + n mu e_u') J) dw = -J' P' n (mu |u_t| - s),   ds = mu |u_t| - s + mu e_u' J_t dw
+static bool find_shift_step(convex *x)
 {
-    get_impulses(x, x->centre);
-    if (first) {
-        memcpy(x->shift, x->image, (size_t)x->s->count * sizeof *x->shift);
-        return;
+    pp_modes *s = x->s;
+    for (int i = 0; i < s->count; i++) {
+        set_slopes(x, i);
+        push_shift(x, i);
     }
-    pp_anderson_next(x->extrapolation, x->image, x->shift);
+    pp_modes_push(s);
+    s->factored = false;
+    s->law = PP_LAW_SHIFTED;
+    bool solved = pp_modes_solve_step(s);
+    s->law = PP_LAW_EXACT;
+    s->factored = false;
+    if (!solved) {
+        return false;
+    }
+    memcpy(x->along, s->step, (size_t)x->n * sizeof *x->along);
+    for (int i = 0; i < s->count; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        const pp_mode_friction *f = sliding(c);
+        x->ds[i] = x->at.image[i] - x->at.shift[i];
+        for (int k = 0; f && k < f->size; k++) {
+            x->ds[i] += c->turn[k] * pp_modes_step_rate(s, c, 1 + k);
+        }
+    }
+    return true;
+}
+
+// The problem at the shift s + t ds from x->kept. No slip has a negative speed.
+static bool try_shift(convex *x, double t)
+{
+    copy_iterate(x, &x->at, &x->kept);
     for (int i = 0; i < x->s->count; i++) {
-        x->shift[i] = fmax(x->shift[i], 0.0);
+        x->at.shift[i] = fmax(x->kept.shift[i] + t * x->ds[i], 0.0);
+    }
+    pp_axpy(x->n, t, x->along, x->at.w);
+    return solve_problem(x);
+}
+
+// Newton's method on the shift at this p^ and alpha, after the first problem. *settled: its error is small against that of
+// the proximal term, or the goal. False: no budget.
+static bool settle_shift(convex *x, bool *settled)
+{
+    size_of_error e = shift_error(x);
+    for (int k = 0;; k++) {
+        *settled = e.worst <= SETTLED * fmax(proximal_error(x), x->goal);
+        if (*settled || k == SHIFTS_MOST) {
+            return true;
+        }
+        copy_iterate(x, &x->kept, &x->at);
+        x->accuracy = fmax(x->goal, e.worst);
+        if (!find_shift_step(x)) {
+            return false;
+        }
+        double t = 1.0, before = e.squares;
+        for (int shorter = 0; shorter <= SHORTER_MOST; shorter++, t *= SHORTER) {
+            if (!try_shift(x, t)) {
+                return false;
+            }
+            e = shift_error(x);
+            if (e.squares <= (1.0 - HELPS * t) * before) {
+                break;
+            }
+        }
+        if (!(e.squares <= SLOW * before)) {
+            return true;
+        }
     }
 }
 
-// Keeps the best answer so far. An error that has grown much comes of a problem that was too stiff to be solved: back to
-// the best, with a larger alpha.
-static void watch_error(convex *x)
+// ── From one p^ to the next ──────────────────────────────────────────────────────────────────────
+
+// The exact law at the impulses of x->at. False: not a number.
+static bool examine(convex *x)
 {
-    size_t rows = PP_MODE_ROWS * (size_t)x->s->count * sizeof *x->p,
-           n = (size_t)x->n * sizeof *x->w;
-    if (x->error < x->least) {
-        x->least = x->error;
-        memcpy(x->best, x->p, rows);
-        memcpy(x->best_w, x->w, n);
-        return;
-    }
-    if (x->error <= WORSE * x->least) {
-        return;
-    }
-    x->alpha = fmin(x->alpha / ALPHA_DOWN, ALPHA_FIRST);
-    x->alpha_least = x->alpha;
-    memcpy(x->p, x->best, rows);
-    memcpy(x->w, x->best_w, n);
     put_impulses(x);
-    set_image(x);
-    pp_anderson_reset(x->extrapolation);
-    x->error = x->least;
+    x->s->factored = false;
+    x->at.error = pp_modes_evaluate(x->s);
+    if (x->at.error < x->best.error) {
+        copy_iterate(x, &x->best, &x->at);
+    }
+    return x->at.error < PP_INF;
 }
 
-// Sweeps from the impulses of the last problem; velocities and shifts are then those of the swept ones.
-static perp_status sweep(convex *x)
+// The impulses in the answer, their velocities and the shift of these. False: not a number.
+static bool start_from_answer(convex *x)
 {
-    perp_status status = pp_modes_sweep(x->s, SWEEPS);
-    if (status < 0 || x->s->no_sweeps) {
-        return status;
+    pp_modes *s = x->s;
+    get_impulses(x, x->at.p);
+    if (!examine(x)) {
+        return false;
     }
-    x->error = pp_modes_evaluate(x->s);
-    memcpy(x->w, velocities(x->s), (size_t)x->n * sizeof *x->w);
-    get_impulses(x, x->p);
+    memcpy(x->at.w, velocities(s), (size_t)x->n * sizeof *x->at.w);
+    set_rates(x);
     set_image(x);
-    pp_anderson_reset(x->extrapolation);
-    return PERP_OK;
+    memcpy(x->at.shift, x->at.image, (size_t)s->count * sizeof *x->at.shift);
+    x->accuracy = fmax(x->goal, x->at.error);
+    x->alpha = ALPHA_FIRST;
+    return true;
+}
+
+// The proximal point method from x->at. The answer at one p^ is the next p^, with a smaller alpha; where the shift does
+// not settle, the same p^ is tried again with a larger one, larger by more each time.
+static void follow_centres(convex *x)
+{
+    int failed = 0;
+    copy_iterate(x, &x->from, &x->at);
+    for (int k = 0; k < CENTRES_MOST && x->best.error > x->goal; k++) {
+        bool settled = false;
+        copy_iterate(x, &x->at, &x->from);
+        memcpy(x->centre, x->from.p, PP_MODE_ROWS * (size_t)x->s->count * sizeof *x->centre);
+        if (!solve_problem(x) || !settle_shift(x, &settled) || !examine(x)) {
+            return;
+        }
+        x->accuracy = fmax(x->goal, ALPHA_STEP * proximal_error(x));
+        failed = settled ? 0 : failed + 1;
+        if (settled) {
+            copy_iterate(x, &x->from, &x->at);
+            x->alpha = fmax(x->alpha * ALPHA_STEP, ALPHA_LEAST);
+        }
+        for (int i = 0; i < failed; i++) {
+            x->alpha = fmin(x->alpha / ALPHA_STEP, ALPHA_MOST);
+        }
+    }
 }
 
 perp_status pp_modes_convex(pp_modes *s, bool *solved)
@@ -470,39 +623,34 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
     if (status < 0) {
         return status;
     }
-    // from the impulses in the answer and their velocities
-    double tried = PP_INF;
-    x.error = pp_modes_evaluate(s);
-    x.least = PP_INF;
-    memcpy(x.w, velocities(s), (size_t)x.n * sizeof *x.w);
-    get_impulses(&x, x.p);
-    set_image(&x);
-    watch_error(&x);
-    for (int k = 0; k < SHIFTS_MOST; k++) {
-        move_on(&x, k == 0);
-        if (!(x.error < PP_INF) || !solve_problem(&x)) {
-            return PERP_OK;
+    double accepted = pp_modes_accepted(s);
+    x.goal = fmax(0.5 * accepted, pp_modes_goal(s));
+    x.best.error = PP_INF;
+    // from the last impulses, then from none
+    if (start_from_answer(&x)) {
+        follow_centres(&x);
+    }
+    if (x.best.error > accepted) {
+        memset(x.at.p, 0, PP_MODE_ROWS * (size_t)s->count * sizeof *x.at.p);
+        put_impulses(&x);
+        if (start_from_answer(&x)) {
+            follow_centres(&x);
         }
-        set_image(&x);
-        choose_alpha(&x);
-        s->factored = false;
-        x.error = pp_modes_evaluate(s);
-        watch_error(&x);
-        if (k % SWEEP_EVERY == SWEEP_EVERY - 1) {
-            status = sweep(&x);
-        }
-        if (status < 0) {
-            return status;
-        }
-        if (x.error >= HAND_OVER * tried && x.error > pp_modes_goal(s)) {
-            continue;
-        }
-        tried = x.error;
+    }
+    copy_iterate(&x, &x.at, &x.best);
+    put_impulses(&x);
+    s->factored = false;
+    if (!(pp_modes_evaluate(s) <= accepted)) {
+        return PERP_OK;
+    }
+    // few contacts come to rounding from there, where they can
+    if (!pp_modes_are_many(s)) {
         status = pp_modes_newton_from_answer(s, solved);
         if (status < 0 || *solved) {
             return status;
         }
         put_impulses(&x);
     }
+    *solved = s->stalled = true;
     return PERP_OK;
 }

@@ -232,6 +232,17 @@ static void add_outer_product(pp_modes *s, const pp_mode_contact *c, double k, c
     }
 }
 
+// sum += factor J of a row of the contact.
+static void add_row(const pp_mode_contact *c, double factor, const pp_row *row,
+                    double sum[2][PP_BODY_NV])
+{
+    for (int b = 0; b < c->count; b++) {
+        for (int v = 0; v < PP_BODY_NV; v++) {
+            sum[b][v] += factor * row->J[b][v];
+        }
+    }
+}
+
 // A closed contact: K = (1, mu_g e_g ...) (1, 0 ...)' / alpha and the sets of friction rows. The left factor is n + the
 // mu e . t of sets that slip, the right one n; the other terms are symmetric.            theory (S8)
 static void add_closed(pp_modes *s, const pp_mode_contact *c)
@@ -242,16 +253,17 @@ static void add_closed(pp_modes *s, const pp_mode_contact *c)
         const pp_mode_friction *f = &c->friction[g];
         int rows = f->slips ? f->size : 0;
         for (int k = 0; k < rows; k++) {
-            const pp_row *t = &c->t[f->first - 1 + k];
-            for (int b = 0; b < c->count; b++) {
-                for (int v = 0; v < PP_BODY_NV; v++) {
-                    l[b][v] += f->grip * f->e[k] * t->J[b][v];
-                }
-            }
+            add_row(c, f->grip * f->e[k], &c->t[f->first - 1 + k], l);
         }
     }
-    bool symmetric = s->associated || c->mode == PP_MODE_STICK;
-    add_outer_product(s, c, c->stiffness, l[0], s->associated ? l[0] : c->n->J[0], symmetric);
+    double r[2][PP_BODY_NV];
+    memcpy(r, s->law == PP_LAW_EXACT ? c->n->J[0] : l[0], (size_t)c->count * sizeof r[0]);
+    bool turns = s->law == PP_LAW_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
+    for (int k = 0; turns && k < c->friction[0].size; k++) {
+        add_row(c, c->turn[k], &c->t[k], r);
+    }
+    bool symmetric = !turns && (s->law != PP_LAW_EXACT || c->mode == PP_MODE_STICK);
+    add_outer_product(s, c, c->stiffness, l[0], r[0], symmetric);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
         const pp_row *t = &c->t[f->first - 1];
@@ -300,12 +312,9 @@ bool pp_modes_factor(pp_modes *s)
         return pp_modes_tree_factor(s);
     }
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
-    s->symmetric = true;
-    for (int i = 0; i < s->count; i++) {
-        if (s->contact[i].mode == PP_MODE_SLIP && !s->associated) {
-            s->symmetric = false;
-            break;
-        }
+    s->symmetric = s->law != PP_LAW_SHIFTED;
+    for (int i = 0; i < s->count && s->law == PP_LAW_EXACT; i++) {
+        s->symmetric = s->symmetric && s->contact[i].mode != PP_MODE_SLIP;
     }
     if (!s->symmetric && !s->dense) {
         memset(s->upper, 0, (size_t)s->values * sizeof *s->upper);

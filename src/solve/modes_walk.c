@@ -27,8 +27,7 @@ enum {
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
-    HALVINGS_MOST = 1,    // of a step that raises the error
-    GS_SWEEPS = 2         // Gauss-Seidel sweeps after a Newton step
+    HALVINGS_MOST = 1     // of a step that raises the error
 };
 
 // Speeds are relative to s->scale, the largest in play.
@@ -37,7 +36,6 @@ static const double ACCEPT = 1e-12;         // accepted where the next step no l
 static const double ALPHA_UNDAMPED = 1e-7;  // least alpha, in units of the mobility
 static const double ALPHA_MOST = 0.3;
 static const double DOWN = 0.3;           // factor of alpha after a step that helped
-static const double SWEEP_ABOVE = 1e-3;   // errors after which sweeps follow
 static const double POLISH_BELOW = 1e-6;  // one more step with the least alpha may end at rounding
 static const double AT_REST = 0.04;       // of the slop: error of last impulses that are accepted,
 static const double BALANCED = 0.004;     // and change of rates that they cause
@@ -52,12 +50,10 @@ typedef struct prox_schedule {
     double shrink_below;  // alpha falls after a step that leaves less than this part of the error,
     double grow_by;       // and grows by this factor after one that doubles it
     int max_steps;        // steps
-    int gs_steps;         // steps that sweeps may follow, counted from the first
 } prox_schedule;
 
-static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40,
-                                               0};                         // few contacts
-static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40, 24};  // many contacts
+static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40};  // few contacts
+static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40};               // many contacts
 
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
@@ -105,6 +101,14 @@ double pp_modes_goal(const pp_modes *s)
     double enough = s->run->finish_polygons ? 0.0 : 0.5 * PP_ACCEPTED;
     enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
     return fmax(enough, ACCEPT * s->scale);
+}
+
+// Half of what the certificate allows at the speed of this island (K1). In joint coordinates the islands of the certificate
+// may be smaller, and slower, than what is solved here.
+double pp_modes_accepted(const pp_modes *s)
+{
+    double unit = fmax(fmin(1.0, s->scale), s->tree ? 0.0 : s->speed);
+    return PP_ACCEPTED * unit * s->run->options->tolerance;
 }
 
 // The error at which steps end that no longer halve it [m/s]: few contacts go on to rounding, which their sticking contacts
@@ -218,68 +222,6 @@ static double next_alpha(const pp_modes *s, const prox_schedule *how, double err
     return error > 2.0 * last ? fmin(how->grow_by * s->proximal, ALPHA_MOST) : s->proximal;
 }
 
-// ── Sweeps ───────────────────────────────────────────────────────────────────────────────────────
-
-// Lays the contacts out for sweeps when the first one is due; most solves need none. s->no_sweeps:
-// something of them cannot move, and sweeps are not used.
-static perp_status build_sweep(pp_modes *s)
-{
-    pp_run *r = s->run;
-    int nv = r->model->nv;
-    bool fit = false;
-    pp_sweep *sweep = PP_ARRAY(r->arena, pp_sweep, 1);
-    s->nu_free = PP_ARRAY(r->arena, double, nv);
-    perp_status status = sweep && s->nu_free ? pp_run_build_sweep(r, sweep, &fit) : PERP_ERR_MEMORY;
-    if (status >= 0 && fit) {
-        pp_masses_solve(r->model, r->kin->mass, s->start, s->nu_free);
-        s->sweep = sweep;
-    }
-    s->no_sweeps = !fit;
-    return status;
-}
-
-// Gauss-Seidel: contacts in a row, each solved exactly (C26) with the others held. Two contacts
-// that change each other's mode in every Newton step make a cycle that Newton's method does not
-// leave; a sweep does.
-static perp_status sweep_contacts(pp_modes *s)
-{
-    pp_run *r = s->run;
-    perp_status status = s->sweep || s->no_sweeps ? PERP_OK : build_sweep(s);
-    if (status < 0 || s->no_sweeps) {
-        return status;
-    }
-    // The sweep has the contacts in the order of its colours; c->at is their number here.
-    for (int i = 0; i < s->count; i++) {
-        const pp_sweep_contact *c = &s->sweep->contact[i];
-        double *p = s->sweep->r + 3 * (ptrdiff_t)i;
-        const pp_mode_contact *touch = &s->contact[c->at];
-        ptrdiff_t t = touch->size > 0 ? touch->t - r->rows->t : 0;
-        p[0] = fmax(r->out->pn[c->at], 0.0);
-        p[1] = touch->size > 0 ? r->out->pt[t] : 0.0;
-        p[2] = touch->size > 1 ? r->out->pt[t + 1] : 0.0;
-    }
-    pp_run_sweep_velocities(r, s->nu_free, s->sweep);
-    for (int k = 0; k < GS_SWEEPS; k++) {
-        pp_sweep_once(s->sweep);
-    }
-    pp_run_unpack_sweep(r, s->sweep);
-    s->factored = false;
-    return PERP_OK;
-}
-
-perp_status pp_modes_sweep(pp_modes *s, int count)
-{
-    perp_status status = PERP_OK;
-    s->no_sweeps = s->no_sweeps || !s->run->model->spatial;
-    for (int k = 0; k < count; k += GS_SWEEPS) {
-        if (status < 0 || s->no_sweeps) {
-            break;
-        }
-        status = sweep_contacts(s);
-    }
-    return status;
-}
-
 // ── Newton's steps ───────────────────────────────────────────────────────────────────────────────
 
 // p becomes the mean of what it was before the step and what it is.
@@ -341,22 +283,9 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
         }
         last = error;
         error = pp_modes_evaluate(s);
-        // Without sweeps a step that raises the error is halved: two rows that change each other's mode in every
-        // step cycle otherwise.
-        for (int half = 0; half < HALVINGS_MOST; half++) {
-            if (!s->no_sweeps || !(error > last)) {
-                break;
-            }
+        // Two rows that change each other's mode in every step cycle without this.
+        for (int half = 0; half < HALVINGS_MOST && error > last; half++) {
             halve_step(s, kept);
-            error = pp_modes_evaluate(s);
-        }
-        // In space modes may cycle while they are far from the answer.
-        if (k < how->gs_steps && s->run->model->spatial && error > SWEEP_ABOVE * s->scale &&
-            error < PP_INF) {
-            perp_status status = sweep_contacts(s);
-            if (status < 0) {
-                return status;
-            }
             error = pp_modes_evaluate(s);
         }
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
