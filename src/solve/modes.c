@@ -559,6 +559,33 @@ static bool obeys_laws(pp_modes *s)
     return r->nu_current;
 }
 
+static const double EXACT = 1e-4;  // slack that is as good as rounding, in tolerances
+
+// Few contacts that stall: solvers that follow may come to rounding, so that sticking contacts do not jitter. Feet of a machine
+// in space are rings of sticking contacts, at which those climb in vain.
+static bool is_worth_more(const pp_modes *s)
+{
+    bool feet = s->tree && s->run->model->spatial;
+    return s->stalled && !feet && !pp_modes_are_many(s) &&
+           s->run->slack > EXACT * s->run->options->tolerance;
+}
+
+// False: out of memory.
+static bool store_candidate(pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    int nn = rows->nn, nt = rows->nt, nm = rows->nm;
+    r->candidate = PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt + (size_t)nm);
+    if (!r->candidate) {
+        return false;
+    }
+    pp_copy_numbers(r->candidate, r->out->pn, nn);
+    pp_copy_numbers(r->candidate + nn, r->out->pt, nt);
+    pp_copy_numbers(r->candidate + nn + nt, r->out->pm, nm);
+    r->candidate_slack = r->slack;
+    return true;
+}
+
 // Where it fails the impulses are zero again, and for many contacts the state is kept in r->modes
 // for pp_run_polish.
 perp_status pp_run_by_modes(pp_run *r, bool *solved)
@@ -583,6 +610,12 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     add_mode_effort(s);
     *solved = *solved && obeys_laws(s);
+    if (*solved && is_worth_more(s)) {
+        *solved = r->nu_current = false;
+        if (!store_candidate(r)) {
+            return PERP_ERR_MEMORY;
+        }
+    }
     // The state is kept for many contacts only, which the central path is followed for (forms.c).
     if (*solved) {
         r->out->form = PERP_FORM_CONE;

@@ -134,6 +134,8 @@ bool pp_modes_step(pp_modes *s);
 perp_status pp_modes_newton(pp_modes *s, bool *solved);
 // From the impulses in run->out.
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved);
+// To rounding from the impulses in run->out, where redundant contacts agree; never a larger error.
+perp_status pp_modes_polish(pp_modes *s);
 // The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c).
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]

@@ -28,12 +28,14 @@ enum {
     CENTRES_MOST = 24,  // places of p^
     SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
     SHORTER_MOST = 2,   // times that one is shortened
-    STEPS_MOST = 60,    // Newton steps of a convex problem
+    STEPS_MOST = 30,    // Newton steps of a convex problem
     TRIALS_MOST = 30    // of a line search
 };
 
 static const double ALPHA_FIRST = 0.03;  // in units of the mobility
 static const double ALPHA_LEAST = 1e-7;
+static const double ALPHA_OF_JOINTS =
+    1e-4;  // the least with joints in the matrix, which yield by PP_MODES_STIFF
 static const double ALPHA_MOST = 1.0;
 static const double ALPHA_STEP = 0.2;    // factor from one p^ to the next
 static const double SETTLED = 0.3;       // of the proximal error: error of the shift that is enough
@@ -55,9 +57,11 @@ typedef struct iterate {
 // One convex problem after the other.
 typedef struct convex {
     pp_modes *s;
-    int n;            // velocities of the system
+    int n;  // velocities of the system
+    double alpha_least;
     double alpha;     // in units of the mobility
     double goal;      // error that is enough [m/s]
+    bool converged;   // the last problem
     double accuracy;  // of the next problem [m/s]
     double *dw;       // n: Newton's step of the velocities
     double *missing;  // n: momentum that w lacks
@@ -65,6 +69,7 @@ typedef struct convex {
     double *u, *du;   // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
     double *centre;   // the same: p^
     double *ds;       // contacts: Newton's step of the shift
+    double *load;     // contacts: p_n that limits torsion and rolling [N s]
     double *along;    // n: velocities that go with it
     iterate at;       // where it is
     iterate kept;     // before a step of the shift
@@ -114,11 +119,12 @@ static perp_status allocate(convex *x, pp_modes *s)
     size_t n = (size_t)(s->tree ? s->n : s->run->model->nv);
     size_t count = (size_t)s->count, rows = PP_MODE_ROWS * count;
     // bilateral rows have no law and are not among the contacts
-    double *reals = PP_ZEROS(s->run->arena, double, 8 * n + 7 * rows + 9 * count);
+    double *reals = PP_ZEROS(s->run->arena, double, 8 * n + 7 * rows + 10 * count);
     if (!reals) {
         return PERP_ERR_MEMORY;
     }
-    *x = (convex){.s = s, .n = (int)n};
+    *x = (convex){
+        .s = s, .n = (int)n, .alpha_least = s->rows > s->count ? ALPHA_OF_JOINTS : ALPHA_LEAST};
     x->dw = divide(
         &x->from,
         divide(&x->best, divide(&x->kept, divide(&x->at, reals, n, count), n, count), n, count), n,
@@ -130,6 +136,7 @@ static perp_status allocate(convex *x, pp_modes *s)
     x->du = x->u + rows;
     x->centre = x->du + rows;
     x->ds = x->centre + rows;
+    x->load = x->ds + count;
     return PERP_OK;
 }
 
@@ -161,8 +168,8 @@ static double project_onto_cone(double mu, double *x, int size)
     return x[0] > 0.0 ? mu : 0.0;
 }
 
-// Impulses of contact i at the rates u + t du, into p. Torsion and rolling have the limits of p^, so that the sets of a
-// contact are independent of each other.
+// Impulses of contact i at the rates u + t du, into p. Torsion and rolling have limits of their own, x->load, so that the sets
+// of a contact are independent of each other.
 static void apply_law(const convex *x, int i, double t, double *p)
 {
     const pp_mode_contact *c = &x->s->contact[i];
@@ -181,7 +188,7 @@ static void apply_law(const convex *x, int i, double t, double *p)
             p[k] = centre[k] - (u[k] + t * du[k]) / (x->alpha * f->mobility);
         }
         if (f->moment) {
-            double size = length_of(p + f->first, f->size), limit = f->mu * fmax(centre[0], 0.0);
+            double size = length_of(p + f->first, f->size), limit = f->mu * x->load[i];
             double part = size > limit ? limit / size : 1.0;
             for (int k = f->first; k < f->first + f->size; k++) {
                 p[k] *= part;
@@ -241,7 +248,7 @@ static void set_slopes(const convex *x, int i)
     for (int g = 0; g < c->sets; g++) {
         pp_mode_friction *f = &c->friction[g];
         double size = length_of(y + f->first, f->size);
-        double limit = f->mu * (f->moment ? fmax(centre[0], 0.0) : p[0]);
+        double limit = f->mu * (f->moment ? x->load[i] : p[0]);
         bool beyond = f->moment ? size > limit : size > f->mu * y[0];
         set_slopes_of_set(x, c, f, y, p[0] > 0.0 && beyond, size > 0.0 ? limit / size : 0.0);
         if (f->slips && !f->moment) {
@@ -367,6 +374,22 @@ static double set_residual(convex *x)
     return pp_norm_inf(x->n, x->dw);
 }
 
+// The nearest velocities to x->w at which joints are closed exactly: in the matrix of Newton's step they yield a little.
+static void close_joints(convex *x)
+{
+    pp_modes *s = x->s;
+    pp_run *r = s->run;
+    double *w = velocities(s);
+    multiply_mass(s, x->at.w, w);
+    if (s->tree) {
+        pp_closed_rates(&r->closed, s->still, w, r->out->pb);
+    } else {
+        pp_closed_solve(&r->closed, r->beta, w, r->out->pb);
+    }
+    memcpy(x->at.w, w, (size_t)x->n * sizeof *x->at.w);
+    set_rates(x);
+}
+
 // A step of Newton's method from x->w, after set_residual; false: singular, or the budget is spent.
 static bool newton_step(convex *x)
 {
@@ -392,7 +415,11 @@ static bool newton_step(convex *x)
     multiply_mass(s, x->dw, x->inert);
     double t = search_line(x);
     pp_axpy(x->n, t, x->dw, x->at.w);
-    pp_axpy(PP_MODE_ROWS * s->count, t, x->du, x->u);
+    if (s->closes) {
+        close_joints(x);
+    } else {
+        pp_axpy(PP_MODE_ROWS * s->count, t, x->du, x->u);
+    }
     return true;
 }
 
@@ -411,13 +438,14 @@ static void set_image(const convex *x)
     }
 }
 
-// The problem about x->centre with x->shift, until w lacks less than its accuracy. The impulses are then in the answer,
-// and mu |u_t| in the image.
+// The problem about x->centre with x->shift, until w lacks less than its accuracy (x->converged). The impulses are then in
+// the answer, and mu |u_t| in the image. False: no budget.
 static bool solve_problem(convex *x)
 {
     set_rates(x);
-    for (int k = 0; k < STEPS_MOST; k++) {
-        if (set_residual(x) < ENOUGH * x->accuracy) {
+    for (int k = 0;; k++) {
+        x->converged = set_residual(x) < ENOUGH * x->accuracy;
+        if (x->converged || k == STEPS_MOST) {
             break;
         }
         if (!newton_step(x)) {
@@ -531,8 +559,8 @@ static bool settle_shift(convex *x, bool *settled)
 {
     size_of_error e = shift_error(x);
     for (int k = 0;; k++) {
-        *settled = e.worst <= SETTLED * fmax(proximal_error(x), x->goal);
-        if (*settled || k == SHIFTS_MOST) {
+        *settled = x->converged && e.worst <= SETTLED * fmax(proximal_error(x), x->goal);
+        if (*settled || !x->converged || k == SHIFTS_MOST) {
             return true;
         }
         copy_iterate(x, &x->kept, &x->at);
@@ -550,6 +578,15 @@ static bool settle_shift(convex *x, bool *settled)
                 break;
             }
         }
+        // no descent along it: Cadoux' own step
+        if (!(e.squares < before)) {
+            copy_iterate(x, &x->at, &x->kept);
+            memcpy(x->at.shift, x->kept.image, (size_t)x->s->count * sizeof *x->at.shift);
+            if (!solve_problem(x)) {
+                return false;
+            }
+            e = shift_error(x);
+        }
         if (!(e.squares <= SLOW * before)) {
             return true;
         }
@@ -564,6 +601,9 @@ static bool examine(convex *x)
     put_impulses(x);
     x->s->factored = false;
     x->at.error = pp_modes_evaluate(x->s);
+    for (int i = 0; i < x->s->count; i++) {
+        x->load[i] = fmax(rows_of(x->at.p, i)[0], 0.0);
+    }
     if (x->at.error < x->best.error) {
         copy_iterate(x, &x->best, &x->at);
     }
@@ -604,7 +644,10 @@ static void follow_centres(convex *x)
         failed = settled ? 0 : failed + 1;
         if (settled) {
             copy_iterate(x, &x->from, &x->at);
-            x->alpha = fmax(x->alpha * ALPHA_STEP, ALPHA_LEAST);
+            x->alpha = fmax(x->alpha * ALPHA_STEP, x->alpha_least);
+        }
+        if (!settled && x->alpha == ALPHA_MOST) {
+            return;
         }
         for (int i = 0; i < failed; i++) {
             x->alpha = fmin(x->alpha / ALPHA_STEP, ALPHA_MOST);
@@ -624,7 +667,8 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
         return status;
     }
     double accepted = pp_modes_accepted(s);
-    x.goal = fmax(0.5 * accepted, pp_modes_goal(s));
+    double tolerance = fmin(1.0, s->scale) * s->run->options->tolerance;
+    x.goal = pp_modes_are_many(s) ? fmax(0.5 * accepted, pp_modes_goal(s)) : tolerance;
     x.best.error = PP_INF;
     // from the last impulses, then from none
     if (start_from_answer(&x)) {
@@ -639,18 +683,6 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
     }
     copy_iterate(&x, &x.at, &x.best);
     put_impulses(&x);
-    s->factored = false;
-    if (!(pp_modes_evaluate(s) <= accepted)) {
-        return PERP_OK;
-    }
-    // few contacts come to rounding from there, where they can
-    if (!pp_modes_are_many(s)) {
-        status = pp_modes_newton_from_answer(s, solved);
-        if (status < 0 || *solved) {
-            return status;
-        }
-        put_impulses(&x);
-    }
-    *solved = s->stalled = true;
-    return PERP_OK;
+    *solved = s->stalled = x.best.error <= accepted;
+    return *solved ? pp_modes_polish(s) : PERP_OK;
 }

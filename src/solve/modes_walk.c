@@ -103,11 +103,14 @@ double pp_modes_goal(const pp_modes *s)
     return fmax(enough, ACCEPT * s->scale);
 }
 
-// Half of what the certificate allows at the speed of this island (K1). In joint coordinates the islands of the certificate
-// may be smaller, and slower, than what is solved here.
+// Half of what the certificate allows. Many contacts are judged at the speed of their island (K1); in joint coordinates
+// islands of the certificate may be smaller, and slower, than what is solved here.
 double pp_modes_accepted(const pp_modes *s)
 {
-    double unit = fmax(fmin(1.0, s->scale), s->tree ? 0.0 : s->speed);
+    double unit = fmin(1.0, s->scale);
+    if (pp_modes_are_many(s) && !s->tree) {
+        unit = fmax(unit, s->speed);
+    }
     return PP_ACCEPTED * unit * s->run->options->tolerance;
 }
 
@@ -256,6 +259,17 @@ static void polish_to_roundoff(pp_modes *s, double error, double *kept)
     }
 }
 
+perp_status pp_modes_polish(pp_modes *s)
+{
+    double *kept = new_impulses(s);
+    s->factored = false;
+    if (!kept) {
+        return PERP_ERR_MEMORY;
+    }
+    polish_to_roundoff(s, pp_modes_evaluate(s), kept);
+    return PERP_OK;
+}
+
 // Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
 // or is below the tolerance and no longer falls. kept: room for impulses.
 static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double *kept,
@@ -307,7 +321,7 @@ bool pp_modes_are_many(const pp_modes *s)
 // solve the problem, some of them nil, and rounding would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
-    bool many = pp_modes_are_many(s);
+    bool many = pp_modes_are_many(s), stalled = false;
     double *kept = new_impulses(s);
     *solved = false;
     if (!kept) {
@@ -327,16 +341,22 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
         pp_modes_use_slop(s, true);
         perp_status status =
             newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
-        if (status < 0 || *solved) {
+        bool feet = s->tree && s->run->model->spatial;
+        bool done = *solved && (many || feet || !s->stalled);
+        if (status < 0 || done) {
             return status;
         }
+        stalled = *solved;
     }
     // With a limit on iterations the rest is for sweeps, which have an answer after each of them; polygons are finished at a
     // basic solution by the cone form.
     if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
     }
-    start_at_guess(s);
+    // few contacts that stall may still come to rounding, so that sticking contacts do not jitter
+    if (!stalled) {
+        start_at_guess(s);
+    }
     return pp_modes_convex(s, solved);
 }
 

@@ -30,6 +30,8 @@ typedef struct pp_run {
     double slack;            // residual (P12) of the answer that was last examined [m/s]
     bool nu_current;         // out->nu is consistent with the impulses
     struct pp_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
+    double *candidate;       // pn, pt, pm that are accepted unless better ones cost little; or NULL
+    double candidate_slack;  // of them [m/s]
     bool budget_low;         // the rest of the budget is for sweeps
     pp_meter meter;          // of modes, sweeps and joints
     double work;             // of solvers, in factorisations

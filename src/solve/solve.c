@@ -22,6 +22,8 @@ enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried f
 // Up to this many unknowns a factorisation is below the 3e6 operations that count as one, theory (C50):
 // PROOF_AFTER_WORK of them are a few milliseconds.
 enum { SMALL_UNKNOWNS = 150 };
+static const double IMPROVE_WORK =
+    4.0;  // factorisations for few contacts to come to rounding, where an answer is there already
 static const double PROOF_AFTER_WORK =
     20.0;  // factorisations before a proof of infeasibility is tried
 
@@ -225,6 +227,27 @@ static perp_status solve_polygonal(pp_run *r, perp_form form)
     return form == PERP_FORM_MCP ? pp_run_by_mcp(r) : pp_run_by_lcp(r, NULL);
 }
 
+// The cone form for what IMPROVE_WORK allows; the candidate of the modes where its answer is not better.
+static perp_status improve_candidate(pp_run *r)
+{
+    int nn = r->rows->nn, nt = r->rows->nt, nm = r->rows->nm;
+    double all = r->max_work;
+    r->max_work = fmin(all, pp_run_work(r) + IMPROVE_WORK);
+    perp_status status = pp_run_by_cone(r);
+    r->max_work = all;
+    if (pp_is_final(status) || (status == PERP_OK && pp_run_slack(r) < r->candidate_slack)) {
+        return status;
+    }
+    pp_copy_numbers(r->out->pn, r->candidate, nn);
+    pp_copy_numbers(r->out->pt, r->candidate + nn, nt);
+    pp_copy_numbers(r->out->pm, r->candidate + nn + nt, nm);
+    r->out->solver = "modes";
+    r->out->form = PERP_FORM_CONE;
+    r->out->remark[0] = '\0';
+    r->nu_current = r->budget_spent = false;
+    return PERP_OK;
+}
+
 // Sweeps, modes, cone form: the cheap ones first, each of which declines what it is not for. Most steps of a
 // simulation end with modes.
 static perp_status solve_cone(pp_run *r)
@@ -241,6 +264,9 @@ static perp_status solve_cone(pp_run *r)
     r->out->effort.seconds_modes = pp_seconds() - begin;
     if (status < 0 || solved) {
         return status;
+    }
+    if (r->candidate) {
+        return improve_candidate(r);
     }
     // With a limit on iterations what is left goes to sweeps, which have an answer after every iteration;
     // a factorising solver that is cut short may have none.
@@ -281,7 +307,8 @@ static perp_status solve_soon(pp_run *r, perp_form form)
     }
     r->max_work = pp_run_work(r) + PROOF_AFTER_WORK;
     perp_status status = solve_form(r, form);
-    bool ended = !pp_run_work_exceeded(r) || pp_is_final(status) || r->budget_spent;
+    bool ended = !pp_run_work_exceeded(r) || pp_is_final(status) || r->budget_spent ||
+                 (status == PERP_OK && r->candidate);
     r->max_work = all;
     if (ended) {
         return status;
@@ -292,6 +319,7 @@ static perp_status solve_soon(pp_run *r, perp_form form)
     // Not infeasible as far as is known: all over again with the whole of the step's work
     r->budget_low = r->nu_current = false;
     r->modes = NULL;
+    r->candidate = NULL;
     return solve_form(r, form);
 }
 
