@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contacts far from their answer: convex problems whose solutions lead to it.              theory (S15), (S16)
+// Contacts far from their answer: convex problems whose solutions lead to it.              theory (S15) to (S18)
 //
 // Coulomb's law is the law of an associated cone at the velocity u + s, s = mu |u_t| along the normal (De Saxce). With
 // the shift s held and a proximal term about the impulses p^, the velocities minimise a convex function,
@@ -26,6 +26,7 @@
 
 enum {
     CENTRES_MOST = 24,  // places of p^
+    PATIENCE = 12,      // of them in a row that do not halve the least error
     SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
     SHORTER_MOST = 2,   // times that one is shortened
     STEPS_MOST = 30,    // Newton steps of a convex problem
@@ -43,6 +44,7 @@ static const double ENOUGH = 0.3;        // of the accuracy: what w of a solved 
 static const double SLOPE_ENOUGH = 0.1;  // of the slope at the start of a line search
 static const double SHORTER = 0.3;       // factor of a step of the shift that does not help
 static const double HELPS = 0.1;  // of its length: part of the merit that a step has to remove
+static const double NEAR = 1e3;   // of what is accepted: error after which another start is tried
 static const double SLOW = 0.5;   // of the merit: what a step may leave
 
 // Velocities, impulses and the shift: one iterate.
@@ -512,7 +514,7 @@ static void push_shift(const convex *x, int i)
     }
 }
 
-// Newton's step of the shift, x->ds, and of the velocities that go with it, x->along:             theory (S16)
+// Newton's step of the shift, x->ds, and of the velocities that go with it, x->along:             theory (S18)
 //   (M + J' P' (1 + n mu e_u') J) dw = -J' P' n (mu |u_t| - s),   ds = mu |u_t| - s + mu e_u' J_t dw
 static bool find_shift_step(convex *x)
 {
@@ -631,9 +633,10 @@ static bool start_from_answer(convex *x)
 // not settle, the same p^ is tried again with a larger one, larger by more each time.
 static void follow_centres(convex *x)
 {
-    int failed = 0;
+    int failed = 0, waited = 0;
+    double halved = x->best.error;
     copy_iterate(x, &x->from, &x->at);
-    for (int k = 0; k < CENTRES_MOST && x->best.error > x->goal; k++) {
+    for (int k = 0; k < CENTRES_MOST && waited < PATIENCE && x->best.error > x->goal; k++) {
         bool settled = false;
         copy_iterate(x, &x->at, &x->from);
         memcpy(x->centre, x->from.p, PP_MODE_ROWS * (size_t)x->s->count * sizeof *x->centre);
@@ -642,6 +645,8 @@ static void follow_centres(convex *x)
         }
         x->accuracy = fmax(x->goal, ALPHA_STEP * proximal_error(x));
         failed = settled ? 0 : failed + 1;
+        waited = x->best.error < 0.5 * halved ? 0 : waited + 1;
+        halved = waited == 0 ? x->best.error : halved;
         if (settled) {
             copy_iterate(x, &x->from, &x->at);
             x->alpha = fmax(x->alpha * ALPHA_STEP, x->alpha_least);
@@ -670,11 +675,11 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
     double tolerance = fmin(1.0, s->scale) * s->run->options->tolerance;
     x.goal = pp_modes_are_many(s) ? fmax(0.5 * accepted, pp_modes_goal(s)) : tolerance;
     x.best.error = PP_INF;
-    // from the last impulses, then from none
+    // from the last impulses; where they lead near an answer but not to it, from none
     if (start_from_answer(&x)) {
         follow_centres(&x);
     }
-    if (x.best.error > accepted) {
+    if (x.best.error > accepted && x.best.error < NEAR * accepted) {
         memset(x.at.p, 0, PP_MODE_ROWS * (size_t)s->count * sizeof *x.at.p);
         put_impulses(&x);
         if (start_from_answer(&x)) {
