@@ -127,10 +127,8 @@ static perp_status check_strict(const perp_import *import, perp_error *error)
         pp_fail(error, PERP_ERR_FORMAT, "%s%s%s: %s%s%.120s%s (--strict)", first->file,
                 first->file[0] ? ": " : "", perp_import_note_word(first->kind), first->what,
                 first->why[0] ? ": " : "", first->why, more);
-    if (error) {
-        error->line = first->line;
-        error->column = first->line > 0 ? 1 : 0;
-    }
+    error->line = first->line;
+    error->column = first->line > 0 ? 1 : 0;
     return status;
 }
 
@@ -211,10 +209,11 @@ perp_status perp_import_parse(const char *name, const char *text, size_t size,
                               perp_import **import, perp_error *error)
 {
     const perp_import_options standard = perp_import_options_default();
+    perp_error
+        own;  // readers try things whose errors they take back: they always have an error to write to
     options = options ? options : &standard;
-    if (error) {
-        *error = (perp_error){0};
-    }
+    error = error ? error : &own;
+    *error = (perp_error){0};
     if (!import || !name || (!text && size > 0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_import_parse: NULL argument");
     }

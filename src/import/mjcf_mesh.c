@@ -153,16 +153,11 @@ void pp_mjcf_mesh_show(pp_mjcf *m, int k)
         return;
     }
     // A mesh that cannot be read is no reason to fail: nothing but the picture depends on it.
-    perp_error kept = {0};
-    if (m->error) {
-        kept = *m->error;
-    }
+    perp_error kept = *m->error;
     pp_mjcf_mesh_load(m, k);
     if (m->status < 0 && m->status != PERP_ERR_MEMORY) {
         m->status = PERP_OK;
-        if (m->error) {
-            *m->error = kept;
-        }
+        *m->error = kept;
         mesh->missing = true;
     }
     m->shown += (int64_t)mesh->vertices + mesh->triangles;
