@@ -48,7 +48,8 @@ void pp_report_add(pp_import_report *report, perp_import_note_kind kind, const p
         return;
     }
     const char *file = at && at->file ? at->file : report->main_file;
-    *note = (pp_note){.hash = hash,
+    *note = (pp_note){.at = at,
+                      .hash = hash,
                       .note = {.kind = kind,
                                .what = copy_text(report->arena, what),
                                .why = copy_text(report->arena, why),

@@ -12,7 +12,8 @@
 
 typedef struct pp_note {
     perp_import_note note;
-    uint64_t hash;  // of kind, what and why
+    const pp_xml *at;  // the first place; NULL: none
+    uint64_t hash;     // of kind, what and why
     struct pp_note *next;
 } pp_note;
 

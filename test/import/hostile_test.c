@@ -143,13 +143,56 @@ static void strict(void **state)
     assert_int_equal(
         perp_import_parse("m.xml", model, strlen(model), &options, NULL, &import, &error),
         PERP_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "not used: <geom wobble>"));
+    assert_string_equal(error.text,
+                        "<geom>: not used: <geom wobble>: not known to the reader (--strict)");
     assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 1);
     static const char good[] =
         "<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>";
     assert_int_equal(
         perp_import_parse("m.xml", good, strlen(good), &options, NULL, &import, &error), PERP_OK);
     perp_import_destroy(import);
+}
+
+// What an included or an attached file holds has the place in that file, in errors and in the report.
+static void strict_elsewhere(void **state)
+{
+    (void)state;
+    static const char *const main_files[] = {
+        "<mujoco>\n\n<worldbody><include file='part.xml'/></worldbody></mujoco>",
+        "<mujoco>\n\n<asset><model name='m' file='part.xml'/></asset><worldbody><attach model='m' "
+        "body='b' prefix='x_'/></worldbody></mujoco>"};
+    static const char *const parts[] = {
+        "<mujocoinclude>\n<body name='b'><freejoint/>\n  <geom name='g' size='1' "
+        "wobble='2'/></body></mujocoinclude>",
+        "<mujoco><worldbody>\n<body name='b'><joint/>\n  <geom name='g' size='1' pos='1 0 0' "
+        "wobble='2'/></body></worldbody></mujoco>"};
+    folder f = folder_create();
+    char path[400];
+    snprintf(path, sizeof path, "%s", folder_at(&f, "main.xml"));
+    for (int k = 0; k < 2; k++) {
+        put(path, main_files[k]);
+        put(folder_at(&f, "part.xml"), parts[k]);
+        perp_import *import = NULL;
+        perp_error error = {0};
+        perp_import_options options = perp_import_options_default();
+        assert_int_equal(perp_import_load(path, &options, NULL, &import, &error), PERP_OK);
+        int count = 0, line = 0;
+        const perp_import_note *note = perp_import_notes(import, &count);
+        for (int i = 0; i < count; i++) {
+            if (strstr(note[i].what, "wobble")) {
+                assert_string_equal(note[i].file, "part.xml");
+                line = note[i].line;
+            }
+        }
+        assert_int_equal(line, 3);
+        perp_import_destroy(import);
+        options.strict = true;
+        assert_int_equal(perp_import_load(path, &options, NULL, &import, &error), PERP_ERR_FORMAT);
+        assert_non_null(strstr(error.text, "part.xml:3:3: <geom> 'g': not used: <geom wobble>"));
+        assert_int_equal(error.line, 0);  // the line is not one of the main file
+    }
+    folder_remove(&f);
 }
 
 // ── Files that mean harm ─────────────────────────────────────────────────────────────────────────
@@ -262,7 +305,8 @@ static void ways_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_everywhere), cmocka_unit_test(strict),   cmocka_unit_test(harmful),
+        cmocka_unit_test(unknown_everywhere), cmocka_unit_test(strict),
+        cmocka_unit_test(strict_elsewhere),   cmocka_unit_test(harmful),
         cmocka_unit_test(attach_cycles),      cmocka_unit_test(ways_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
