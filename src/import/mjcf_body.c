@@ -325,7 +325,7 @@ static void weigh_body(pp_mjcf *m, int first, pp_robot_body *body)
                 pp_mjcf_fail(m, geom->at, "the mass of the body depends on the mesh '%.60s', %s",
                              mesh->name,
                              mesh->file ? "whose file does not exist"
-                                        : "which has no file: write it as STL or OBJ");
+                                        : "which MuJoCo makes itself: write it as STL or OBJ");
             }
         }
         pp_robot_mass part;

@@ -199,6 +199,10 @@ static void strict_elsewhere(void **state)
 
 #define BODY(text) "<mujoco><worldbody><body><freejoint/>" text "</body></worldbody></mujoco>"
 
+#define MESH(text)                                                                                 \
+    "<mujoco><asset><mesh name='m' " text "/></asset><worldbody><body><freejoint/><geom "          \
+    "type='mesh' mesh='m'/></body></worldbody></mujoco>"
+
 static void harmful(void **state)
 {
     (void)state;
@@ -228,6 +232,18 @@ static void harmful(void **state)
          "elevation"},
         {"<mujoco><asset><hfield name='h' file='/etc/passwd' size='1 1 1 1'/></asset></mujoco>",
          "outside the directory"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0'"), "at least 4 points"},
+        {MESH(""), "at least 4 points"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1 7'"), "three for each point"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 nan'"), "three for each point"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1e300'"), "not finite"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 1 1 0'"), "no convex hull"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1'"), "three for each triangle"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 4'"), "the vertices 0 to 3"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 -1'"), "the vertices 0 to 3"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 1.5'"), "the vertices 0 to 3"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 1e300'"), "the vertices 0 to 3"},
+        {MESH("builtin='sphere'"), "MuJoCo makes itself"},
         {"<mujoco><tendon><spatial><pulley divisor='0'/></spatial></tendon></mujoco>", "divisor"},
         {"<mujoco><tendon><spatial><site site='none'/></spatial></tendon></mujoco>",
          "no such object"},
