@@ -352,6 +352,7 @@ static void read_parts(pp_mjcf *m, pp_xml *at, const mjcf_place *p, bool bodies)
 static void read_frame(pp_mjcf *m, pp_xml *at, const mjcf_place *p, bool bodies)
 {
     pp_mjcf_view v = pp_mjcf_look(m, at, NULL, p->class);
+    pp_xml_value(at, "name");  // nothing refers to a frame
     const char *child = pp_xml_value(at, "childclass");
     perp_vec3 pos = pp_mjcf_vec3(&v, "pos", pp_vec(0.0, 0.0, 0.0));
     perp_quat quat;
