@@ -254,6 +254,9 @@ static void harmful(void **state)
          "link='a'/><child link='b'/></joint><joint name='k' type='fixed'><parent link='b'/><child "
          "link='a'/></joint></robot>",
          "loop"},
+        {"<robot><link name='a'/><link name='b'/><joint name='j' type='continuous'><parent "
+         "link='a'/><child link='b'/><mimic joint='j'/></joint></robot>",
+         "mimic itself"},
         {"<robot><link name='a'><inertial><mass value='1e400'/></inertial></link></robot>",
          "value"},
         {"<robot><link name='a'><collision><geometry><mesh filename='package://../../etc/passwd'/>"
@@ -318,12 +321,72 @@ static void ways_out(void **state)
     folder_remove(&f);
 }
 
+// Text of many copies of a piece, in which # is the number of the copy; the caller frees it.
+static char *copies(const char *before, const char *piece, int count, const char *after)
+{
+    size_t room = strlen(before) + (strlen(piece) + 20) * (size_t)count + strlen(after) + 1, n = 0;
+    char *text = calloc(1, room);
+    assert_non_null(text);
+    n += (size_t)snprintf(text, room, "%s", before);
+    for (int k = 0; k < count; k++) {
+        for (const char *c = piece; *c; c++) {
+            n += (size_t)(*c == '#' ? snprintf(text + n, room - n, "%d", k)
+                                    : snprintf(text + n, room - n, "%c", *c));
+        }
+    }
+    snprintf(text + n, room - n, "%s", after);
+    return text;
+}
+
+// Much of one kind costs no more than in proportion, or is refused: seconds of CPU time.
+static void large(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *piece, *after;
+        int count;
+        const char *says;  // NULL: it is read
+    } list[] = {
+        {"<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody><keyframe>",
+         "<key qpos='#'/>", "</keyframe></mujoco>", 20000, NULL},
+        {"<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody><keyframe>",
+         "<key qpos='#'/>", "</keyframe></mujoco>", 150000, "more than 200000 values"},
+        {"<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody>", "<u# a='1'/>",
+         "</mujoco>", 50000, NULL},
+        {"<robot><link name='base'/>",
+         "<link name='l#'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+         "<collision><geometry><sphere radius='1'/></geometry></collision></link><joint name='j#' "
+         "type='continuous'><parent link='base'/><child link='l#'/></joint>",
+         "</robot>", 1000, "pairs of links overlap"},
+    };
+    for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
+        char *text = copies(list[k].before, list[k].piece, list[k].count, list[k].after);
+        perp_scene *scene = NULL;
+        perp_error error = {0};
+        clock_t start = clock();
+        perp_status status =
+            perp_scene_parse("model.xml", text, strlen(text), NULL, &scene, &error);
+        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        bool expected = list[k].says ? status < 0 && strstr(error.text, list[k].says) : status >= 0;
+        if (!expected || seconds > 2.0) {
+            fail_msg("%d of %s: %.2g s, '%s'", list[k].count, list[k].piece, seconds, error.text);
+        }
+        print_message("%d of %s: %.2g s\n", list[k].count, list[k].piece, seconds);
+        perp_scene_destroy(scene);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_everywhere), cmocka_unit_test(strict),
-        cmocka_unit_test(strict_elsewhere),   cmocka_unit_test(harmful),
-        cmocka_unit_test(attach_cycles),      cmocka_unit_test(ways_out),
+        cmocka_unit_test(unknown_everywhere),
+        cmocka_unit_test(strict),
+        cmocka_unit_test(strict_elsewhere),
+        cmocka_unit_test(harmful),
+        cmocka_unit_test(attach_cycles),
+        cmocka_unit_test(ways_out),
+        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
