@@ -92,7 +92,10 @@ static perp_status choose_key(const pp_robot *robot, const char *name, int *key,
             return PERP_OK;
         }
     }
-    return pp_fail(error, PERP_ERR_ARGUMENT, "the model has no keyframe '%.60s'", name);
+    const char *first = robot->keys > 0 ? robot->key[0].name : "";
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "the model has no keyframe '%.60s'; it has %d%s%.60s%s", name, robot->keys,
+                   *first ? ", the first is '" : "", first, *first ? "'" : "");
 }
 
 // The name of a file without its folders.
