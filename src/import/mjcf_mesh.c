@@ -127,6 +127,7 @@ static void read_inline(pp_mjcf *m, const pp_mjcf_view *v, pp_robot_mesh *mesh)
     if (m->status < 0 || mesh->triangles > 0) {
         return;
     }
+    // As with files, the hull is that of the vertices after rounding and scaling.
     perp_error error = {0};
     perp_status status = pp_robot_mesh_close(mesh, m->arena, &error);
     if (status == PERP_ERR_MEMORY) {
@@ -174,6 +175,7 @@ static void read_mesh(pp_mjcf *m, pp_xml *at)
         return;
     }
     mesh->ref_quat = pp_quat_unit(quat);
+    // In the order of pp_mesh_rule.
     mesh->rule = (pp_mesh_rule)pp_mjcf_word(&v, "inertia", "legacy exact convex shell", 0);
     const char *builtin = mesh->file ? NULL : pp_mjcf_text(&v, "builtin");
     if (builtin && strcmp(builtin, "none") != 0) {

@@ -672,6 +672,7 @@ static void read_mimics(urdf_reader *u)
             no_memory(u);
             return;
         }
+        // q_a = offset + factor q_b
         *to =
             (pp_robot_equality){.kind = PP_ROBOT_JOINT, .name = "mimic", .a = a, .b = b, .at = at};
         to->polynomial[0] = offset;

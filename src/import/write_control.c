@@ -198,6 +198,7 @@ static void note_shared_limits(pp_robot_writer *w)
         pp_write_memory(w);
         return;
     }
+    // Actuators that the scene does not have are without a name.
     for (int k = 0; k < robot->actuators; k++) {
         if (robot->actuator[k].name) {
             mark_drivers(robot, &robot->actuator[k], of);

@@ -194,6 +194,7 @@ void perp_builder_set_keyframe_joint(perp_builder *builder, perp_keyframe keyfra
     if (!convert_keyframe_joint(builder, of, position, rate, &to)) {
         return;
     }
+    // the same joint again, or a new item
     pp_list *list = &builder->keyframe_joints;
     pp_keyframe_joint *known = list->items;
     int end = items_before(list, sizeof to, keyframe.i + 1);

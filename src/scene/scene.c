@@ -335,11 +335,10 @@ perp_status perp_model_load(const char *path, const perp_scene_load_options *rea
     *model = NULL;
     perp_scene *scene = NULL;
     perp_status status = perp_scene_load_with(path, reading, env, &scene, error);
-    if (status < 0) {
-        return status;
+    if (scene) {
+        *model = scene->model;
+        scene->model = NULL;
     }
-    *model = scene->model;
-    scene->model = NULL;
     perp_scene_destroy(scene);
     return status;
 }
