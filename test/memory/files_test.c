@@ -89,6 +89,8 @@ static void scenes(void **state)
     }
     snprintf(path, sizeof path, "fuzz/corpus/import/everything.xml");
     assert_true(sites_walk(path, load_import, path, DEPTH) > 5);
+    snprintf(path, sizeof path, "fuzz/corpus/import/meshes.xml");
+    assert_true(sites_walk(path, load_import, path, DEPTH) > 5);
     snprintf(path, sizeof path, "fuzz/corpus/import/arm.urdf");
     assert_true(sites_walk(path, load_scene, path, DEPTH) > 5);
     snprintf(path, sizeof path, "examples/robots/arm.xml");
