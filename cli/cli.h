@@ -127,6 +127,8 @@ void cli_recording_dir(const char *path, char *dir, size_t size);
 // configured install path. false: not found (place.c).
 bool cli_data_folder(char *folder, size_t size);
 
+// Prints what the import of a robot left out, repaired and assumed, in numbers; nothing for other scenes (left_out.c).
+void cli_import_line(const perp_scene *scene, const char *see);
 // Prints the number of excluded pairs of shapes (left_out.c).
 void cli_left_out(const perp_model *model);
 

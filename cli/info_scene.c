@@ -143,6 +143,7 @@ static void print_text(const insight *in)
     if (description[0]) {
         printf("            %s\n", cli_plain(description));
     }
+    cli_import_line(in->scene, "'perp import'");
     printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
            perp_form_word((int)def.form), def.solver ? def.solver : "auto");
     printf("time        %g s in steps of %g s\n", perp_scene_until(in->scene),

@@ -1,8 +1,34 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line that counts the pairs of shapes excluded from contact detection.
+// Lines that count what is not part of a run: parts of a robot that its scene does not have, and pairs of shapes excluded
+// from contact detection.
 #include "cli.h"
+
+#include <string.h>
+
+// Notes of a kind in the report of an import. Quotes inside of its texts are escaped, so that the words are found at the
+// beginning of a note only.
+static int count_notes(const char *report, perp_import_note_kind kind)
+{
+    char words[60];
+    int count = 0;
+    snprintf(words, sizeof words, "{\"kind\": \"%s\"", perp_import_note_word(kind));
+    for (const char *at = strstr(report, words); at; at = strstr(at + 1, words)) {
+        count++;
+    }
+    return count;
+}
+
+void cli_import_line(const perp_scene *scene, const char *see)
+{
+    const char *report = perp_scene_report(scene);
+    if (report) {
+        printf("import      not used: %d, repaired: %d, assumed: %d; see %s\n",
+               count_notes(report, PERP_IMPORT_NOT_USED), count_notes(report, PERP_IMPORT_REPAIRED),
+               count_notes(report, PERP_IMPORT_ASSUMED), see);
+    }
+}
 
 void cli_left_out(const perp_model *model)
 {

@@ -467,6 +467,8 @@ static void print_summary(const run *r, const perp_summary *sum)
     const perp_step_info *info = perp_sim_info(r->sim);
     double t = perp_sim_time(r->sim);
     printf("scene       %s\n", cli_plain(perp_scene_name(r->scene)));
+    cli_import_line(r->scene,
+                    r->options.no_recording ? "'perp import'" : "report.json, or 'perp import'");
     printf("method      %s, form %s, solver %s\n", perp_stepper_word((int)def.stepper),
            perp_form_word((int)(sum->steps > 0 ? info->form : def.form)),
            def.solver ? def.solver : "auto");

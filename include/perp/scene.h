@@ -66,6 +66,14 @@ PERP_API PERP_MUST perp_status perp_scene_parse_with(const char *name, const cha
                                                      perp_error *error);
 PERP_API void perp_scene_destroy(perp_scene *scene);
 
+// The model alone, of a scene, MJCF or URDF file; the caller destroys it. How it is run is part of the scene: gravity,
+// step and joint coordinates are not in the model (perp_scene_load, perp_scene_sim_def). On failure *model is NULL and
+// error is as above. reading: NULL: the default.
+PERP_API PERP_MUST perp_status perp_model_load(const char *path,
+                                               const perp_scene_load_options *reading,
+                                               const perp_env *env, perp_model **model,
+                                               perp_error *error);
+
 // Contents of a scene; borrowed from it.
 PERP_API const char *perp_scene_name(const perp_scene *scene);
 PERP_API const char *perp_scene_description(const perp_scene *scene);  // "": none
@@ -80,9 +88,9 @@ perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0
 // start + k h. PERP_ERR_ARGUMENT: more than 1e15 steps, or h is not positive.
 PERP_API PERP_MUST perp_status perp_scene_schedule(double start, double until, double h,
                                                    int64_t *count, double *last);
-// As read, with the values that were set written into it.
 // The report of the import as JSON, if the scene was a robot (perp_import_report); else NULL; borrowed.
 PERP_API const char *perp_scene_report(const perp_scene *scene);
+// As read, with the values that were set written into it.
 PERP_API const char *perp_scene_text(const perp_scene *scene, size_t *size);
 // The files it names, each once, as read.
 PERP_API const perp_scene_file *perp_scene_files(const perp_scene *scene, int *count);

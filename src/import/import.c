@@ -92,7 +92,10 @@ static perp_status choose_key(const pp_robot *robot, const char *name, int *key,
             return PERP_OK;
         }
     }
-    return pp_fail(error, PERP_ERR_ARGUMENT, "the model has no keyframe '%.60s'", name);
+    const char *first = robot->keys > 0 ? robot->key[0].name : "";
+    return pp_fail(error, PERP_ERR_ARGUMENT,
+                   "the model has no keyframe '%.60s'; it has %d%s%.60s%s", name, robot->keys,
+                   *first ? ", the first is '" : "", first, *first ? "'" : "");
 }
 
 // The name of a file without its folders.
@@ -103,35 +106,28 @@ static const char *last_part(const char *path)
 }
 
 // With strict, the first thing that was not used or was repaired is an error at its place.
-static perp_status check_strict(const perp_import *import, perp_error *error)
+static perp_status check_strict(const pp_import_report *report, perp_error *error)
 {
     int count = 0;
-    const perp_import_note *first = NULL;
-    if (!import->note) {
-        return PERP_OK;  // nothing was noted
-    }
-    for (int k = 0; k < import->notes; k++) {
-        const perp_import_note *note = &import->note[k];
-        bool bad = note->kind == PERP_IMPORT_NOT_USED || note->kind == PERP_IMPORT_REPAIRED;
-        first = bad && !first ? note : first;
+    const pp_note *first = NULL;
+    for (const pp_note *k = report->first; k; k = k->next) {
+        bool bad = k->note.kind == PERP_IMPORT_NOT_USED || k->note.kind == PERP_IMPORT_REPAIRED;
+        first = bad && !first ? k : first;
         count += bad;
     }
     if (!first) {
         return PERP_OK;
     }
-    char more[80] = "";
+    char text[400], more[80] = "";
     if (count > 1) {
-        pp_print(more, sizeof more, "; %d more lines of the report are like this", count - 1);
+        pp_print(more, sizeof more, "; %d more line%s of the report %s like this", count - 1,
+                 count > 2 ? "s" : "", count > 2 ? "are" : "is");
     }
-    perp_status status =
-        pp_fail(error, PERP_ERR_FORMAT, "%s%s%s: %s%s%.120s%s (--strict)", first->file,
-                first->file[0] ? ": " : "", perp_import_note_word(first->kind), first->what,
-                first->why[0] ? ": " : "", first->why, more);
-    if (error) {
-        error->line = first->line;
-        error->column = first->line > 0 ? 1 : 0;
-    }
-    return status;
+    pp_print(text, sizeof text, "%s: %s%s%.120s%s (--strict)",
+             perp_import_note_word(first->note.kind), first->note.what,
+             first->note.why[0] ? ": " : "", first->note.why, more);
+    return first->at ? pp_xml_fail(first->at, error, "%s", text)
+                     : pp_fail(error, PERP_ERR_FORMAT, "%s", text);
 }
 
 // The report as JSON.
@@ -201,7 +197,7 @@ static perp_status read_model(perp_import *import, const char *name, const pp_xm
         }
     }
     if (status == PERP_OK && options->strict) {
-        status = check_strict(import, error);
+        status = check_strict(&report, error);
     }
     return status;
 }
@@ -211,10 +207,11 @@ perp_status perp_import_parse(const char *name, const char *text, size_t size,
                               perp_import **import, perp_error *error)
 {
     const perp_import_options standard = perp_import_options_default();
+    perp_error
+        own;  // readers try things whose errors they take back: they always have an error to write to
     options = options ? options : &standard;
-    if (error) {
-        *error = (perp_error){0};
-    }
+    error = error ? error : &own;
+    *error = (perp_error){0};
     if (!import || !name || (!text && size > 0)) {
         return pp_fail(error, PERP_ERR_ARGUMENT, "perp_import_parse: NULL argument");
     }

@@ -199,6 +199,42 @@ static perp_status weigh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error *
     return status;
 }
 
+// A sheet of mass 1 per area [kg/m^2]. The second moment of a triangle with the corners x_i and the area A is
+// A/12 (sum x_i x_i^T + s s^T) with s = sum x_i.
+static void weigh_shell(pp_robot_mesh *mesh)
+{
+    double area = 0.0, second[9] = {0.0};
+    perp_vec3 centre = surface_centre(mesh);
+    for (int k = 0; k < mesh->triangles; k++) {
+        const int *t = mesh->triangle + 3 * (size_t)k;
+        double x[4][3] = {{0.0}};  // corners from the centre, and their sum
+        for (int i = 0; i < 3; i++) {
+            perp_vec3 p = pp_sub(mesh->vertex[t[i]], centre);
+            x[i][0] = p.x;
+            x[i][1] = p.y;
+            x[i][2] = p.z;
+            for (int e = 0; e < 3; e++) {
+                x[3][e] += x[i][e];
+            }
+        }
+        perp_vec3 ab = pp_sub(mesh->vertex[t[1]], mesh->vertex[t[0]]);
+        perp_vec3 ac = pp_sub(mesh->vertex[t[2]], mesh->vertex[t[0]]);
+        double own = 0.5 * pp_length(pp_cross(ab, ac));
+        area += own;
+        for (int e = 0; e < 9; e++) {
+            for (int i = 0; i < 4; i++) {
+                second[e] += own / 12.0 * x[i][e / 3] * x[i][e % 3];
+            }
+        }
+    }
+    mesh->volume = area;
+    mesh->centroid = centre;
+    double trace = second[0] + second[4] + second[8];
+    for (int e = 0; e < 9; e++) {
+        mesh->inertia.m[e] = (e % 4 == 0 ? trace : 0.0) - second[e];
+    }
+}
+
 perp_status pp_robot_mesh_weigh(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error)
 {
     if (mesh->volume != 0.0 || mesh->missing) {
@@ -206,6 +242,10 @@ perp_status pp_robot_mesh_weigh(pp_robot_mesh *mesh, pp_arena *arena, perp_error
     }
     if (mesh->rule == PP_MESH_CONVEX) {
         return weigh_hull(mesh, arena, error);
+    }
+    if (mesh->rule == PP_MESH_SHELL) {
+        weigh_shell(mesh);
+        return PERP_OK;
     }
     bool positive = mesh->rule == PP_MESH_LEGACY;
     perp_vec3 apex = surface_centre(mesh);
@@ -264,6 +304,37 @@ perp_status pp_robot_mesh_parse(pp_robot_mesh *mesh, const char *text, size_t si
     mesh->triangles = file.triangles;
     return pp_robot_mesh_place(mesh) ? PERP_OK
                                      : pp_fail(error, PERP_ERR_NUMERIC, "a vertex is not finite");
+}
+
+perp_status pp_robot_mesh_close(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error)
+{
+    const pp_hull *hull = NULL;
+    perp_status status = pp_hull_create(mesh->vertex, mesh->vertices, arena, &hull, error);
+    if (status < 0) {
+        return status;
+    }
+    // Faces are convex polygons: n corners make n - 2 triangles around the first one.
+    int count = hull->face_first[hull->faces] - 2 * hull->faces, made = 0;
+    int *triangle = PP_ARRAY(arena, int, 3 * (size_t)count);
+    perp_vec3 *vertex = PP_ARRAY(arena, perp_vec3, hull->vertices);
+    if (!triangle || !vertex) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for the hull of a mesh");
+    }
+    for (int f = 0; f < hull->faces; f++) {
+        const int *corner = hull->corner + hull->face_first[f];
+        int corners = hull->face_first[f + 1] - hull->face_first[f];
+        for (int k = 2; k < corners; k++) {
+            triangle[made++] = corner[0];
+            triangle[made++] = corner[k - 1];
+            triangle[made++] = corner[k];
+        }
+    }
+    memcpy(vertex, hull->vertex, (size_t)hull->vertices * sizeof *vertex);
+    mesh->vertex = vertex;
+    mesh->vertices = hull->vertices;
+    mesh->triangle = triangle;
+    mesh->triangles = count;
+    return PERP_OK;
 }
 
 perp_status pp_robot_mesh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error)

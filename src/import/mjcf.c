@@ -96,6 +96,10 @@ static const pp_unused unused[] = {
     {"plugin", NULL, "<plugin>", "code of other programs"},
     {"extension", NULL, "<extension>", "code of other programs"},
     {"deformable", NULL, "<deformable>", "perp simulates rigid bodies"},
+    {"mesh", "normal", looks, shown},
+    {"mesh", "texcoord", looks, shown},
+    {"mesh", "smoothnormal", looks, shown},
+    {"geom", "shellinertia", NULL, "only meshes can be shells; the shape is solid"},
     {"mesh", "maxhullvert", NULL, "the whole convex hull is used"},
     {"mesh", "content_type", NULL, "formats are recognised by their content"},
 };

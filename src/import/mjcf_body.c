@@ -325,7 +325,7 @@ static void weigh_body(pp_mjcf *m, int first, pp_robot_body *body)
                 pp_mjcf_fail(m, geom->at, "the mass of the body depends on the mesh '%.60s', %s",
                              mesh->name,
                              mesh->file ? "whose file does not exist"
-                                        : "which has no file: write it as STL or OBJ");
+                                        : "which MuJoCo makes itself: write it as STL or OBJ");
             }
         }
         pp_robot_mass part;
@@ -352,6 +352,7 @@ static void read_parts(pp_mjcf *m, pp_xml *at, const mjcf_place *p, bool bodies)
 static void read_frame(pp_mjcf *m, pp_xml *at, const mjcf_place *p, bool bodies)
 {
     pp_mjcf_view v = pp_mjcf_look(m, at, NULL, p->class);
+    pp_xml_value(at, "name");  // nothing refers to a frame
     const char *child = pp_xml_value(at, "childclass");
     perp_vec3 pos = pp_mjcf_vec3(&v, "pos", pp_vec(0.0, 0.0, 0.0));
     perp_quat quat;

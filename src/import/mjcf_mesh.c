@@ -44,6 +44,110 @@ static const char *asset_folder(pp_mjcf *m)
     return made;
 }
 
+// ── Meshes in the text of the model ──────────────────────────────────────────────────────────────
+
+static int count_words(const char *text)
+{
+    static const char blanks[] = " \t\r\n";
+    int count = 0;
+    for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+        text += strcspn(text, blanks);
+        count++;
+    }
+    return count;
+}
+
+// The numbers of an attribute, three for each of *count points or triangles; NULL: none, or a failure.
+static const double *read_triples(pp_mjcf *m, const pp_mjcf_view *v, const char *name, int *count)
+{
+    const char *text = pp_mjcf_text(v, name);
+    int numbers = text ? count_words(text) : 0;
+    *count = numbers / 3;
+    if (numbers == 0) {
+        return NULL;
+    }
+    double *x = PP_ARRAY(m->arena, double, numbers);
+    if (!x) {
+        pp_mjcf_memory(m);
+        return NULL;
+    }
+    if (numbers % 3 != 0 || pp_xml_numbers(text, x, numbers) != numbers) {
+        pp_mjcf_fail(m, v->at, "%s must be finite numbers, three for each %s", name,
+                     strcmp(name, "face") == 0 ? "triangle" : "point");
+        return NULL;
+    }
+    return x;
+}
+
+// Numbers of vertices; they come from the file.
+static void read_faces(pp_mjcf *m, const pp_mjcf_view *v, pp_robot_mesh *mesh)
+{
+    const double *x = read_triples(m, v, "face", &mesh->triangles);
+    int *triangle = x ? PP_ARRAY(m->arena, int, 3 * (size_t)mesh->triangles) : NULL;
+    if (x && !triangle) {
+        pp_mjcf_memory(m);
+    }
+    if (!triangle) {
+        mesh->triangles = 0;
+        return;
+    }
+    for (int k = 0; k < 3 * mesh->triangles; k++) {
+        bool valid = x[k] >= 0.0 && x[k] < mesh->vertices && x[k] == (double)(int)x[k];
+        if (!valid) {
+            pp_mjcf_fail(m, v->at,
+                         "face: triangle %d has %.9g for a vertex; there are the vertices 0 to %d",
+                         k / 3, x[k], mesh->vertices - 1);
+            return;
+        }
+        triangle[k] = (int)x[k];
+    }
+    mesh->triangle = triangle;
+}
+
+// Vertices and triangles; without triangles those of the convex hull, as in MuJoCo.
+static void read_inline(pp_mjcf *m, const pp_mjcf_view *v, pp_robot_mesh *mesh)
+{
+    const double *x = read_triples(m, v, "vertex", &mesh->vertices);
+    if (m->status < 0 || mesh->vertices < 4) {
+        pp_mjcf_fail(m, mesh->at, "needs a file, or at least 4 points as vertex");
+        return;
+    }
+    mesh->vertex = PP_ARRAY(m->arena, perp_vec3, mesh->vertices);
+    if (!mesh->vertex) {
+        pp_mjcf_memory(m);
+        return;
+    }
+    for (int k = 0; k < mesh->vertices; k++) {
+        mesh->vertex[k] = pp_vec(x[3 * k], x[3 * k + 1], x[3 * k + 2]);
+    }
+    read_faces(m, v, mesh);
+    if (m->status == PERP_OK && !pp_robot_mesh_place(mesh)) {
+        pp_mjcf_fail(m, mesh->at, "vertex: after scaling a point is not finite");
+    }
+    if (m->status < 0 || mesh->triangles > 0) {
+        return;
+    }
+    // As with files, the hull is that of the vertices after rounding and scaling.
+    perp_error error = {0};
+    perp_status status = pp_robot_mesh_close(mesh, m->arena, &error);
+    if (status == PERP_ERR_MEMORY) {
+        pp_mjcf_memory(m);
+    } else if (status < 0) {
+        pp_mjcf_fail(m, mesh->at, "the points have no convex hull: %.120s", error.text);
+    }
+}
+
+// A mesh that MuJoCo makes itself is left out; a mass that depends on it is an error.
+static void note_builtin(pp_mjcf *m, const pp_mjcf_view *v, pp_robot_mesh *mesh)
+{
+    pp_mjcf_text(v, "params");
+    mesh->loaded = mesh->missing = true;
+    pp_report_add(m->report, PERP_IMPORT_NOT_USED, mesh->at, "<mesh builtin>",
+                  "meshes that MuJoCo makes itself are not made here");
+}
+
+// ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
+
 static void read_mesh(pp_mjcf *m, pp_xml *at)
 {
     pp_mjcf_view v = pp_mjcf_look(m, at, "mesh", NULL);
@@ -55,11 +159,6 @@ static void read_mesh(pp_mjcf *m, pp_xml *at)
     mesh->at = at;
     mesh->file = pp_mjcf_text(&v, "file");
     mesh->name = pp_xml_value(at, "name");
-    if (!mesh->file) {
-        mesh->loaded = mesh->missing = true;  // vertices in the model itself
-        pp_report_add(m->report, PERP_IMPORT_NOT_USED, at, "meshes without a file",
-                      "only STL and OBJ files are read");
-    }
     if (!mesh->name && !mesh->file) {
         pp_mjcf_fail(m, at, "needs a name or a file");
         return;
@@ -76,12 +175,15 @@ static void read_mesh(pp_mjcf *m, pp_xml *at)
         return;
     }
     mesh->ref_quat = pp_quat_unit(quat);
-    int rule = pp_mjcf_word(&v, "inertia", "legacy exact convex shell", 0);
-    if (rule == 3) {
-        pp_report_add(m->report, PERP_IMPORT_ASSUMED, at, "meshes with inertia=\"shell\" are solid",
-                      "shells are not supported");
+    // In the order of pp_mesh_rule.
+    mesh->rule = (pp_mesh_rule)pp_mjcf_word(&v, "inertia", "legacy exact convex shell", 0);
+    const char *builtin = mesh->file ? NULL : pp_mjcf_text(&v, "builtin");
+    if (builtin && strcmp(builtin, "none") != 0) {
+        note_builtin(m, &v, mesh);
+    } else if (!mesh->file && m->status == PERP_OK) {
+        mesh->loaded = true;
+        read_inline(m, &v, mesh);
     }
-    mesh->rule = rule == 3 ? PP_MESH_EXACT : (pp_mesh_rule)rule;
     bool full = false;
     if (!pp_robot_enter(m->robot, PP_ROBOT_LIST_mesh, mesh->name, m->robot->meshes - 1, &full)) {
         if (full) {
@@ -153,16 +255,11 @@ void pp_mjcf_mesh_show(pp_mjcf *m, int k)
         return;
     }
     // A mesh that cannot be read is no reason to fail: nothing but the picture depends on it.
-    perp_error kept = {0};
-    if (m->error) {
-        kept = *m->error;
-    }
+    perp_error kept = *m->error;
     pp_mjcf_mesh_load(m, k);
     if (m->status < 0 && m->status != PERP_ERR_MEMORY) {
         m->status = PERP_OK;
-        if (m->error) {
-            *m->error = kept;
-        }
+        *m->error = kept;
         mesh->missing = true;
     }
     m->shown += (int64_t)mesh->vertices + mesh->triangles;

@@ -430,6 +430,13 @@ static void read_key(pp_mjcf *m, pp_xml *at)
         return;
     }
     pp_mjcf_view v = pp_mjcf_look(m, at, NULL, NULL);
+    // Each keyframe of the scene has all joints, also if a short file says little of them.
+    enum { VALUES_MOST = 200000 };
+    if ((int64_t)m->robot->keys * (m->robot->joints + m->robot->actuators + 1) > VALUES_MOST) {
+        pp_mjcf_fail(m, at, "keyframes have more than %d values of joints and actuators in all",
+                     VALUES_MOST);
+        return;
+    }
     pp_robot_key *key = pp_robot_add_key(m->robot);
     if (!key) {
         pp_mjcf_memory(m);

@@ -142,8 +142,10 @@ static perp_status exclude(probe *p, int a, int b, double deep, const char *wher
     return PERP_OK;
 }
 
-static perp_status exclude_pairs(probe *p, pp_import_report *report)
+// Where everything overlaps with everything, there is nothing to repair.
+static perp_status exclude_pairs(probe *p, pp_import_report *report, perp_error *error)
 {
+    enum { PAIRS_MOST = 20000 };
     const pp_robot *robot = p->robot;
     for (int a = 1; a < robot->bodies; a++) {
         for (int b = a + 1; b < robot->bodies; b++) {
@@ -151,6 +153,12 @@ static perp_status exclude_pairs(probe *p, pp_import_report *report)
                 continue;
             }
             double deep = depth(p, a, b);
+            if (deep > DEEP && robot->excludes >= PAIRS_MOST) {
+                return pp_xml_fail(robot->body[b].at, error,
+                                   "more than %d pairs of links overlap at the start; move them "
+                                   "apart, or remove their collision shapes",
+                                   PAIRS_MOST);
+            }
             if (deep > DEEP && exclude(p, a, b, deep, "at the start", report) < 0) {
                 return PERP_ERR_MEMORY;
             }
@@ -266,11 +274,12 @@ perp_status pp_robot_part(pp_robot *robot, bool mounts, const perp_env *env,
         pp_robot_poses(robot, q, pose, NULL);
         // A model that cannot be built is one that has faults of its own, which its scene will name.
         bool built = build(&p, pose);
-        status = built && !mounts ? exclude_pairs(&p, report) : PERP_OK;
+        status = built && !mounts ? exclude_pairs(&p, report, error) : PERP_OK;
         status = built && mounts ? exclude_mounts(&p, q, pose, report) : status;
     }
     perp_sim_destroy(p.sim);
     perp_model_destroy(p.model);
     perp_builder_destroy(p.builder);
-    return status < 0 ? pp_fail(error, status, "not enough memory for this model") : PERP_OK;
+    return status == PERP_ERR_MEMORY ? pp_fail(error, status, "not enough memory for this model")
+                                     : status;
 }

@@ -17,7 +17,7 @@ static const char *copy_text(pp_arena *arena, const char *text)
 static pp_note *find_note(const pp_import_report *report, uint64_t hash, perp_import_note_kind kind,
                           const char *what, const char *why)
 {
-    for (pp_note *note = report->first; note; note = note->next) {
+    for (pp_note *note = report->bucket[hash % PP_NOTE_BUCKETS]; note; note = note->same) {
         if (note->hash == hash && note->note.kind == kind && strcmp(note->note.what, what) == 0 &&
             strcmp(note->note.why, why) == 0) {
             return note;
@@ -48,7 +48,8 @@ void pp_report_add(pp_import_report *report, perp_import_note_kind kind, const p
         return;
     }
     const char *file = at && at->file ? at->file : report->main_file;
-    *note = (pp_note){.hash = hash,
+    *note = (pp_note){.at = at,
+                      .hash = hash,
                       .note = {.kind = kind,
                                .what = copy_text(report->arena, what),
                                .why = copy_text(report->arena, why),
@@ -65,6 +66,8 @@ void pp_report_add(pp_import_report *report, perp_import_note_kind kind, const p
         report->first = note;
     }
     report->last = note;
+    note->same = report->bucket[hash % PP_NOTE_BUCKETS];
+    report->bucket[hash % PP_NOTE_BUCKETS] = note;
     report->count++;
 }
 

@@ -12,14 +12,19 @@
 
 typedef struct pp_note {
     perp_import_note note;
-    uint64_t hash;  // of kind, what and why
+    const pp_xml *at;  // the first place; NULL: none
+    uint64_t hash;     // of kind, what and why
     struct pp_note *next;
+    struct pp_note *same;  // the next one in its bucket
 } pp_note;
+
+enum { PP_NOTE_BUCKETS = 256 };
 
 typedef struct pp_import_report {
     pp_arena *arena;
     const char *main_file;
     pp_note *first, *last;
+    pp_note *bucket[PP_NOTE_BUCKETS];  // by hash
     int count;
     int dropped;  // notes beyond the largest number
     bool full;    // out of memory

@@ -66,9 +66,10 @@ typedef enum pp_mesh_rule {
     PP_MESH_LEGACY,  // pyramids with positive volumes
     PP_MESH_EXACT,
     PP_MESH_CONVEX,
+    PP_MESH_SHELL,  // all mass on the surface: areas take the place of volumes
 } pp_mesh_rule;
 
-// A mesh file, scaled and placed, with its volume by the rule of the model.
+// A mesh, scaled and placed, with its volume by the rule of the model.
 typedef struct pp_robot_mesh {
     const char *name, *file, *folder;  // folder: of the file, relative to that of the model
     bool loaded, missing;
@@ -78,9 +79,9 @@ typedef struct pp_robot_mesh {
     int vertices, triangles;
     perp_vec3 *vertex;
     const int *triangle;
-    double volume;  // [m^3]; 0: not computed
+    double volume;  // [m^3], of a shell its area [m^2]; 0: not computed
     perp_vec3 centroid;
-    pp_mat3 inertia;  // about the centroid, density 1 [m^5]
+    pp_mat3 inertia;  // about the centroid, density 1 [m^5], of a shell [m^4]
     int hull_vertices;
     const perp_vec3 *hull;  // NULL: not computed
     // What is shown of it; NULL: nothing.
@@ -337,6 +338,8 @@ perp_status pp_robot_mesh_parse(pp_robot_mesh *mesh, const char *text, size_t si
                                 perp_error *error);
 // Rounds, scales and places the vertices; false: one is not finite.
 bool pp_robot_mesh_place(pp_robot_mesh *mesh);
+// Gives a mesh of vertices alone the triangles of its convex hull.
+perp_status pp_robot_mesh_close(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error);
 // Computes its convex hull, once.
 perp_status pp_robot_mesh_hull(pp_robot_mesh *mesh, pp_arena *arena, perp_error *error);
 

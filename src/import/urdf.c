@@ -661,6 +661,10 @@ static void read_mimics(urdf_reader *u)
             fail_at(u, at, "there is no such joint", other ? other : "");
             return;
         }
+        if (a == b) {
+            fail_at(u, at, "a joint cannot mimic itself; name another one", other);
+            return;
+        }
         double factor = read_number(u, at, "multiplier", 1.0);
         double offset = read_number(u, at, "offset", 0.0);
         pp_robot_equality *to = pp_robot_add_equality(u->robot);
@@ -668,6 +672,7 @@ static void read_mimics(urdf_reader *u)
             no_memory(u);
             return;
         }
+        // q_a = offset + factor q_b
         *to =
             (pp_robot_equality){.kind = PP_ROBOT_JOINT, .name = "mimic", .a = a, .b = b, .at = at};
         to->polynomial[0] = offset;

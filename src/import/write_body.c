@@ -91,7 +91,8 @@ static bool shape_exists(pp_robot_writer *w, pp_robot_geom *geom)
     if (mesh->missing) {
         char what[200];
         pp_print(what, sizeof what, "shapes of mesh '%.80s'", mesh->name);
-        pp_write_unused(w, geom->at, what, "its file was not found");
+        pp_write_unused(w, geom->at, what,
+                        mesh->file ? "its file was not found" : "MuJoCo makes it itself");
         return false;
     }
     perp_error error = {0};

@@ -146,33 +146,77 @@ static pp_robot_range effort_of(const pp_robot_actuator *actuator, const pp_robo
     return to;
 }
 
-// Whether the actuator acts on the joint, by itself or by a tendon.
-static bool drives(const pp_robot *robot, const pp_robot_actuator *actuator, int joint)
+// Who drives each joint.
+typedef struct joint_drivers {
+    int own;      // actuators on the joint itself
+    bool others;  // actuators on tendons or sites
+} joint_drivers;
+
+// Marks the joints that move body a against body b: those of the bodies from each of them up to the first that carries
+// both. Parents have smaller numbers.
+static void mark_between(const pp_robot *robot, int a, int b, joint_drivers *of)
 {
-    if (actuator->drive != PP_ROBOT_ON_TENDON || actuator->target < 0) {
-        return actuator->drive == PP_ROBOT_ON_JOINT && actuator->target == joint;
+    while (a != b) {
+        int later = a > b ? a : b;
+        const pp_robot_body *body = &robot->body[later];
+        for (int k = 0; k < body->joints; k++) {
+            of[body->joint + k].others = true;
+        }
+        a = a == later ? body->parent : a;
+        b = b == later ? body->parent : b;
     }
-    const pp_robot_tendon *tendon = &robot->tendon[actuator->target];
-    bool found = tendon->spatial;  // which may act on any joint
-    for (int k = 0; k < tendon->terms; k++) {
-        found = found || tendon->term[k].joint == joint;
-    }
-    return found;
 }
 
-// A limit of the sum of all actuators of a joint is that of each of them in the scene.
+static void mark_drivers(const pp_robot *robot, const pp_robot_actuator *actuator,
+                         joint_drivers *of)
+{
+    if (actuator->drive == PP_ROBOT_ON_JOINT && actuator->target >= 0) {
+        of[actuator->target].own++;
+    }
+    if (actuator->drive == PP_ROBOT_ON_SITE && actuator->target >= 0) {
+        mark_between(robot, robot->site[actuator->target].body, 0, of);
+    }
+    if (actuator->drive != PP_ROBOT_ON_TENDON || actuator->target < 0) {
+        return;
+    }
+    const pp_robot_tendon *tendon = &robot->tendon[actuator->target];
+    for (int k = 0; k < tendon->terms; k++) {
+        of[tendon->term[k].joint].others = true;
+    }
+    for (int k = 0; k < tendon->spans; k++) {
+        mark_between(robot, robot->site[tendon->span[k].a].body,
+                     robot->site[tendon->span[k].b].body, of);
+    }
+}
+
+// A limit of the sum of all that drives a joint is one of each actuator on the joint in the scene, and none of others.
 static void note_shared_limits(pp_robot_writer *w)
 {
     const pp_robot *robot = w->robot;
-    for (int j = 0; j < robot->joints; j++) {
-        int count = 0;
-        for (int k = 0; k < robot->actuators; k++) {
-            count += drives(robot, &robot->actuator[k], j);
+    joint_drivers *of = PP_ZEROS(robot->arena, joint_drivers, robot->joints);
+    if (!of) {
+        pp_write_memory(w);
+        return;
+    }
+    // Actuators that the scene does not have are without a name.
+    for (int k = 0; k < robot->actuators; k++) {
+        if (robot->actuator[k].name) {
+            mark_drivers(robot, &robot->actuator[k], of);
         }
-        if (count > 1 && robot->joint[j].force.set) {
+    }
+    for (int j = 0; j < robot->joints; j++) {
+        if (!robot->joint[j].force.set) {
+            continue;
+        }
+        if (of[j].own > 1) {
             pp_report_add(w->report, PERP_IMPORT_ASSUMED, robot->joint[j].at,
                           "actuatorfrcrange of joints with several actuators limits each of them",
                           "in MuJoCo it limits their sum");
+        }
+        if (of[j].others) {
+            pp_report_add(w->report, PERP_IMPORT_NOT_USED, robot->joint[j].at,
+                          "actuatorfrcrange for actuators on tendons and sites",
+                          "limits of scenes are those of one actuator; give it a forcerange");
         }
     }
 }

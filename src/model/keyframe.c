@@ -95,6 +95,35 @@ void perp_builder_set_keyframe_time(perp_builder *builder, perp_keyframe keyfram
     }
 }
 
+// What keyframes say of joints and bodies is in lists of items that begin with the number of their keyframe, by
+// which they are sorted. These are the items of keyframes before `keyframe`.
+static int items_before(const pp_list *list, size_t size, int keyframe)
+{
+    int low = 0, high = list->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2, number;
+        memcpy(&number, (const char *)list->items + (size_t)middle * size, sizeof number);
+        if (number < keyframe) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Room for a new item behind those of its keyframe; NULL: no memory.
+static void *insert_item(perp_builder *b, pp_list *list, size_t size, int keyframe)
+{
+    int at = items_before(list, size, keyframe + 1), later = list->count - at;
+    if (!pp_builder_grow(b, list, size)) {
+        return NULL;
+    }
+    char *place = (char *)list->items + (size_t)at * size;
+    memmove(place + size, place, (size_t)later * size);
+    return place;
+}
+
 // Numbers that the joint has, all finite.
 static bool check_numbers(perp_builder *b, const pp_keyframe *of, const pp_joint *joint,
                           const double *numbers, int count)
@@ -165,14 +194,17 @@ void perp_builder_set_keyframe_joint(perp_builder *builder, perp_keyframe keyfra
     if (!convert_keyframe_joint(builder, of, position, rate, &to)) {
         return;
     }
-    pp_keyframe_joint *known = builder->keyframe_joints.items;
-    for (int i = 0; i < builder->keyframe_joints.count; i++) {
-        if (known[i].keyframe == keyframe.i && known[i].joint == joint.i) {
+    // the same joint again, or a new item
+    pp_list *list = &builder->keyframe_joints;
+    pp_keyframe_joint *known = list->items;
+    int end = items_before(list, sizeof to, keyframe.i + 1);
+    for (int i = items_before(list, sizeof to, keyframe.i); i < end; i++) {
+        if (known[i].joint == joint.i) {
             known[i] = to;
             return;
         }
     }
-    pp_keyframe_joint *item = pp_builder_grow(builder, &builder->keyframe_joints, sizeof *item);
+    pp_keyframe_joint *item = insert_item(builder, list, sizeof *item, keyframe.i);
     if (item) {
         *item = to;
     }
@@ -237,14 +269,16 @@ void perp_builder_set_keyframe_body(perp_builder *builder, perp_keyframe keyfram
         return;
     }
     // the same body again, or a new item
-    pp_keyframe_body *known = builder->keyframe_bodies.items;
-    for (int i = 0; i < builder->keyframe_bodies.count; i++) {
-        if (known[i].keyframe == keyframe.i && known[i].body == body.i) {
+    pp_list *list = &builder->keyframe_bodies;
+    pp_keyframe_body *known = list->items;
+    int end = items_before(list, sizeof to, keyframe.i + 1);
+    for (int i = items_before(list, sizeof to, keyframe.i); i < end; i++) {
+        if (known[i].body == body.i) {
             known[i] = to;
             return;
         }
     }
-    pp_keyframe_body *item = pp_builder_grow(builder, &builder->keyframe_bodies, sizeof *item);
+    pp_keyframe_body *item = insert_item(builder, list, sizeof *item, keyframe.i);
     if (item) {
         *item = to;
     }
@@ -310,9 +344,10 @@ static perp_status check_keyframe(const perp_builder *b, int keyframe, int *set,
         set[i] = body[i].nv == 0 ? 0 : i;
         given[i] = -1;
     }
-    for (int i = 0; i < b->keyframe_joints.count; i++) {
+    int end = items_before(&b->keyframe_joints, sizeof *item, keyframe + 1);
+    for (int i = items_before(&b->keyframe_joints, sizeof *item, keyframe); i < end; i++) {
         const pp_joint *j = &joint[item[i].joint];
-        if (item[i].keyframe == keyframe && !connect(set, j->a, j->b)) {
+        if (!connect(set, j->a, j->b)) {
             return pp_fail(error, PERP_ERR_MODEL,
                            "keyframe '%s': joint '%s' closes a loop of the joints before it; leave "
                            "it out, as its coordinate follows from theirs",
@@ -328,10 +363,8 @@ static perp_status check_keyframe(const perp_builder *b, int keyframe, int *set,
             (void)connect(set, joint[i].a, joint[i].b);
         }
     }
-    for (int i = 0; i < b->keyframe_bodies.count; i++) {
-        if (place[i].keyframe != keyframe) {
-            continue;
-        }
+    end = items_before(&b->keyframe_bodies, sizeof *place, keyframe + 1);
+    for (int i = items_before(&b->keyframe_bodies, sizeof *place, keyframe); i < end; i++) {
         int at = set_of(set, place[i].body);
         const char *name = body[place[i].body].name;
         if (at == 0) {

@@ -325,6 +325,24 @@ perp_status perp_scene_load(const char *path, const perp_env *env, perp_scene **
     return perp_scene_load_with(path, NULL, env, scene, error);
 }
 
+// The scene is read and gives its model away; what else it has is freed.
+perp_status perp_model_load(const char *path, const perp_scene_load_options *reading,
+                            const perp_env *env, perp_model **model, perp_error *error)
+{
+    if (!model) {
+        return pp_fail(error, PERP_ERR_ARGUMENT, "perp_model_load: NULL argument");
+    }
+    *model = NULL;
+    perp_scene *scene = NULL;
+    perp_status status = perp_scene_load_with(path, reading, env, &scene, error);
+    if (scene) {
+        *model = scene->model;
+        scene->model = NULL;
+    }
+    perp_scene_destroy(scene);
+    return status;
+}
+
 // NULL is allowed, as for free.
 void perp_scene_destroy(perp_scene *scene)
 {
@@ -394,12 +412,13 @@ perp_status perp_scene_schedule(double start, double until, double h, int64_t *c
     return PERP_OK;
 }
 
-// The text as it was read, with its comments. It lives as long as the scene.
+// NULL: the scene was not imported.
 const char *perp_scene_report(const perp_scene *scene)
 {
     return scene ? scene->report : NULL;
 }
 
+// The text as it was read, with its comments. It lives as long as the scene.
 const char *perp_scene_text(const perp_scene *scene, size_t *size)
 {
     if (size) {

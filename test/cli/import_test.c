@@ -50,6 +50,19 @@ static void starts(void **state)
     folder_remove(&f);
 }
 
+// Commands that read a robot directly say what its import did.
+static void counted(void **state)
+{
+    (void)state;
+    folder f = folder_create();
+    says(&f, "PERP run " ARM " --until 0.01 --no-figures -o @/run", 0,
+         "import      not used: 8, repaired: 8, assumed: 1; see report.json");
+    says(&f, "PERP info " ARM, 0, "import      not used: 8, repaired: 8, assumed: 1; see 'perp");
+    says(&f, "PERP import " ARM " -q -o @/arm.json; PERP info @/arm.json | grep -c '^import'; true",
+         0, "0");
+    folder_remove(&f);
+}
+
 static void mistakes(void **state)
 {
     (void)state;
@@ -72,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scene_and_report),
         cmocka_unit_test(starts),
+        cmocka_unit_test(counted),
         cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

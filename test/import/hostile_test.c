@@ -143,8 +143,10 @@ static void strict(void **state)
     assert_int_equal(
         perp_import_parse("m.xml", model, strlen(model), &options, NULL, &import, &error),
         PERP_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "not used: <geom wobble>"));
+    assert_string_equal(error.text,
+                        "<geom>: not used: <geom wobble>: not known to the reader (--strict)");
     assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 1);
     static const char good[] =
         "<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>";
     assert_int_equal(
@@ -152,9 +154,54 @@ static void strict(void **state)
     perp_import_destroy(import);
 }
 
+// What an included or an attached file holds has the place in that file, in errors and in the report.
+static void strict_elsewhere(void **state)
+{
+    (void)state;
+    static const char *const main_files[] = {
+        "<mujoco>\n\n<worldbody><include file='part.xml'/></worldbody></mujoco>",
+        "<mujoco>\n\n<asset><model name='m' file='part.xml'/></asset><worldbody><attach model='m' "
+        "body='b' prefix='x_'/></worldbody></mujoco>"};
+    static const char *const parts[] = {
+        "<mujocoinclude>\n<body name='b'><freejoint/>\n  <geom name='g' size='1' "
+        "wobble='2'/></body></mujocoinclude>",
+        "<mujoco><worldbody>\n<body name='b'><joint/>\n  <geom name='g' size='1' pos='1 0 0' "
+        "wobble='2'/></body></worldbody></mujoco>"};
+    folder f = folder_create();
+    char path[400];
+    snprintf(path, sizeof path, "%s", folder_at(&f, "main.xml"));
+    for (int k = 0; k < 2; k++) {
+        put(path, main_files[k]);
+        put(folder_at(&f, "part.xml"), parts[k]);
+        perp_import *import = NULL;
+        perp_error error = {0};
+        perp_import_options options = perp_import_options_default();
+        assert_int_equal(perp_import_load(path, &options, NULL, &import, &error), PERP_OK);
+        int count = 0, line = 0;
+        const perp_import_note *note = perp_import_notes(import, &count);
+        for (int i = 0; i < count; i++) {
+            if (strstr(note[i].what, "wobble")) {
+                assert_string_equal(note[i].file, "part.xml");
+                line = note[i].line;
+            }
+        }
+        assert_int_equal(line, 3);
+        perp_import_destroy(import);
+        options.strict = true;
+        assert_int_equal(perp_import_load(path, &options, NULL, &import, &error), PERP_ERR_FORMAT);
+        assert_non_null(strstr(error.text, "part.xml:3:3: <geom> 'g': not used: <geom wobble>"));
+        assert_int_equal(error.line, 0);  // the line is not one of the main file
+    }
+    folder_remove(&f);
+}
+
 // ── Files that mean harm ─────────────────────────────────────────────────────────────────────────
 
 #define BODY(text) "<mujoco><worldbody><body><freejoint/>" text "</body></worldbody></mujoco>"
+
+#define MESH(text)                                                                                 \
+    "<mujoco><asset><mesh name='m' " text "/></asset><worldbody><body><freejoint/><geom "          \
+    "type='mesh' mesh='m'/></body></worldbody></mujoco>"
 
 static void harmful(void **state)
 {
@@ -185,6 +232,18 @@ static void harmful(void **state)
          "elevation"},
         {"<mujoco><asset><hfield name='h' file='/etc/passwd' size='1 1 1 1'/></asset></mujoco>",
          "outside the directory"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0'"), "at least 4 points"},
+        {MESH(""), "at least 4 points"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1 7'"), "three for each point"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 nan'"), "three for each point"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1e300'"), "not finite"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 1 1 0'"), "no convex hull"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1'"), "three for each triangle"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 4'"), "the vertices 0 to 3"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 -1'"), "the vertices 0 to 3"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 1.5'"), "the vertices 0 to 3"},
+        {MESH("vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 1 1e300'"), "the vertices 0 to 3"},
+        {MESH("builtin='sphere'"), "MuJoCo makes itself"},
         {"<mujoco><tendon><spatial><pulley divisor='0'/></spatial></tendon></mujoco>", "divisor"},
         {"<mujoco><tendon><spatial><site site='none'/></spatial></tendon></mujoco>",
          "no such object"},
@@ -195,6 +254,9 @@ static void harmful(void **state)
          "link='a'/><child link='b'/></joint><joint name='k' type='fixed'><parent link='b'/><child "
          "link='a'/></joint></robot>",
          "loop"},
+        {"<robot><link name='a'/><link name='b'/><joint name='j' type='continuous'><parent "
+         "link='a'/><child link='b'/><mimic joint='j'/></joint></robot>",
+         "mimic itself"},
         {"<robot><link name='a'><inertial><mass value='1e400'/></inertial></link></robot>",
          "value"},
         {"<robot><link name='a'><collision><geometry><mesh filename='package://../../etc/passwd'/>"
@@ -259,11 +321,72 @@ static void ways_out(void **state)
     folder_remove(&f);
 }
 
+// Text of many copies of a piece, in which # is the number of the copy; the caller frees it.
+static char *copies(const char *before, const char *piece, int count, const char *after)
+{
+    size_t room = strlen(before) + (strlen(piece) + 20) * (size_t)count + strlen(after) + 1, n = 0;
+    char *text = calloc(1, room);
+    assert_non_null(text);
+    n += (size_t)snprintf(text, room, "%s", before);
+    for (int k = 0; k < count; k++) {
+        for (const char *c = piece; *c; c++) {
+            n += (size_t)(*c == '#' ? snprintf(text + n, room - n, "%d", k)
+                                    : snprintf(text + n, room - n, "%c", *c));
+        }
+    }
+    snprintf(text + n, room - n, "%s", after);
+    return text;
+}
+
+// Much of one kind costs no more than in proportion, or is refused: seconds of CPU time.
+static void large(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *piece, *after;
+        int count;
+        const char *says;  // NULL: it is read
+    } list[] = {
+        {"<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody><keyframe>",
+         "<key qpos='#'/>", "</keyframe></mujoco>", 20000, NULL},
+        {"<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody><keyframe>",
+         "<key qpos='#'/>", "</keyframe></mujoco>", 150000, "more than 200000 values"},
+        {"<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody>", "<u# a='1'/>",
+         "</mujoco>", 50000, NULL},
+        {"<robot><link name='base'/>",
+         "<link name='l#'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+         "<collision><geometry><sphere radius='1'/></geometry></collision></link><joint name='j#' "
+         "type='continuous'><parent link='base'/><child link='l#'/></joint>",
+         "</robot>", 1000, "pairs of links overlap"},
+    };
+    for (size_t k = 0; k < sizeof list / sizeof list[0]; k++) {
+        char *text = copies(list[k].before, list[k].piece, list[k].count, list[k].after);
+        perp_scene *scene = NULL;
+        perp_error error = {0};
+        clock_t start = clock();
+        perp_status status =
+            perp_scene_parse("model.xml", text, strlen(text), NULL, &scene, &error);
+        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        bool expected = list[k].says ? status < 0 && strstr(error.text, list[k].says) : status >= 0;
+        if (!expected || seconds > 2.0) {
+            fail_msg("%d of %s: %.2g s, '%s'", list[k].count, list[k].piece, seconds, error.text);
+        }
+        print_message("%d of %s: %.2g s\n", list[k].count, list[k].piece, seconds);
+        perp_scene_destroy(scene);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_everywhere), cmocka_unit_test(strict),   cmocka_unit_test(harmful),
-        cmocka_unit_test(attach_cycles),      cmocka_unit_test(ways_out),
+        cmocka_unit_test(unknown_everywhere),
+        cmocka_unit_test(strict),
+        cmocka_unit_test(strict_elsewhere),
+        cmocka_unit_test(harmful),
+        cmocka_unit_test(attach_cycles),
+        cmocka_unit_test(ways_out),
+        cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,10 +363,12 @@ static void many_copies(void **state)
         "<replicate count='9999'><geom "
         "size='1'/></replicate></replicate></replicate></body></worldbody></mujoco>",
         3, "more than 50000");
-    refused("<mujoco><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 "
-            "1'/></asset><worldbody><body>\n"
-            "<freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
-            2, "has no file");
+    // A tetrahedron in the text of the model: 1/6 m^3 of 1000 kg/m^3.
+    assert_near(mass_of("<mujoco><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 "
+                        "1'/></asset><worldbody><body name='b'>\n"
+                        "<freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
+                        "b"),
+                1000.0 / 6.0, 1e-10);
     refused("<mujoco><worldbody>\n<replicate count='1e9'/></worldbody></mujoco>", 2, "count");
 }
 

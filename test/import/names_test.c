@@ -17,7 +17,9 @@
 typedef struct name_case {
     const char *name;
     const char *model;
-    const char *report;  // NULL: the scene changes; else a note that is not `used` has these words
+    // NULL: the scene changes. "": the name has no effect at all, and neither the scene nor the report changes.
+    // Else a note that is not `used` has these words.
+    const char *report;
 } name_case;
 
 // ── Models ───────────────────────────────────────────────────────────────────────────────────────
@@ -90,13 +92,19 @@ static void check(const folder *f, const name_case *list, int count)
     for (int k = 0; k < count; k++) {
         perp_import *without = import_of(f, &list[k], 0), *with = import_of(f, &list[k], 1);
         bool changed = strcmp(perp_import_text(without, NULL), perp_import_text(with, NULL)) != 0;
-        bool reported =
-            list[k].report && reports(with, list[k].report) && !reports(without, list[k].report);
-        if (list[k].report ? !reported : !changed) {
+        const char *words = list[k].report, *fault = NULL;
+        if (!words && !changed) {
+            fault = "the scene has not changed";
+        } else if (words && !*words) {
+            bool same =
+                !changed && strcmp(perp_import_report(without), perp_import_report(with)) == 0;
+            fault = same ? NULL : "the scene or the report has changed";
+        } else if (words && (!reports(with, words) || reports(without, words))) {
+            fault = "not in the report";
+        }
+        if (fault) {
             failed++;
-            print_error("%s: %s\n%s\n", list[k].name,
-                        list[k].report ? "not in the report" : "the scene has not changed",
-                        perp_import_report(with));
+            print_error("%s: %s\n%s\n", list[k].name, fault, perp_import_report(with));
         }
         perp_import_destroy(without);
         perp_import_destroy(with);
@@ -220,6 +228,33 @@ static const name_case bodies[] = {
      FREE("<asset><mesh name='m' file='dent.obj' {|inertia='convex'}/></asset>",
           "<geom type='mesh' mesh='m'/>"),
      NULL},
+    {"mesh vertex",
+     FREE("<asset><mesh name='m' vertex='0 0 0 .1 0 0 0 .1 0 0 0 {.1|.2}'/></asset>",
+          "<geom type='mesh' mesh='m'/>"),
+     NULL},
+    {"mesh face",
+     FREE("<asset><mesh name='m' vertex='0 0 0 .1 0 0 0 .1 0 0 0 .1 .02 .02 .02' {|face='0 2 1 0 1 "
+          "3 0 3 2 1 2 4 2 3 4 3 1 4'}/></asset>",
+          "<geom type='mesh' mesh='m'/>"),
+     NULL},
+    {"mesh inertia shell",
+     FREE("<asset><mesh name='m' file='part.obj' {|inertia='shell'}/></asset>",
+          "<geom type='mesh' mesh='m'/>"),
+     NULL},
+    {"mesh normal",
+     FREE("<asset><mesh name='m' vertex='0 0 0 .1 0 0 0 .1 0 0 0 .1' {|normal='0 0 1 0 0 1 0 0 1 0 "
+          "0 1'}/></asset>",
+          "<geom type='mesh' mesh='m'/>"),
+     "looks"},
+    {"mesh texcoord",
+     FREE("<asset><mesh name='m' vertex='0 0 0 .1 0 0 0 .1 0 0 0 .1' {|texcoord='0 0 0 1 1 1 1 "
+          "0'}/></asset>",
+          "<geom type='mesh' mesh='m'/>"),
+     "looks"},
+    {"mesh builtin",
+     FREE("<asset>{|<mesh name='m' builtin='sphere' params='2'/>}</asset>",
+          "<geom size='.1'/>{|<geom type='mesh' mesh='m' mass='0'/>}"),
+     "<mesh builtin>"},
     {"plane",
      "<mujoco><worldbody>{|<geom type='plane' size='1 1 1'/>}<body pos='0 0 1'><freejoint/><geom "
      "size='.1'/></body></worldbody></mujoco>",
@@ -256,6 +291,27 @@ static const name_case joints[] = {
     {"ref", ARM("", "{|ref='10'}", "", ""), NULL},
     {"actuatorfrcrange",
      ARM("", "{|actuatorfrcrange='-1 1'}", "", "<actuator><motor joint='j'/></actuator>"), NULL},
+    {"actuatorfrcrange with a tendon",
+     "<mujoco><worldbody><body><joint name='j' {|actuatorfrcrange='-1 1'}/><geom size='.1' pos='.3 "
+     "0 0'/></body></worldbody><tendon><fixed name='t'><joint joint='j' "
+     "coef='2'/></fixed></tendon><actuator><motor tendon='t'/></actuator></mujoco>",
+     "on tendons and sites"},
+    {"actuatorfrcrange with a rope",
+     "<mujoco><worldbody><site name='w'/><body><joint name='j' {|actuatorfrcrange='-1 1'}/><geom "
+     "size='.1' pos='.3 0 0'/><site name='s' pos='.3 0 0'/></body></worldbody><tendon><spatial "
+     "name='t'><site site='w'/><site site='s'/></spatial></tendon><actuator><motor "
+     "tendon='t'/></actuator></mujoco>",
+     "on tendons and sites"},
+    {"actuatorfrcrange with a thruster",
+     "<mujoco><worldbody><body><joint name='j' {|actuatorfrcrange='-1 1'}/><geom size='.1' pos='.3 "
+     "0 0'/><site name='s' pos='.3 0 0'/></body></worldbody><actuator><motor site='s' gear='0 1 0 "
+     "0 0 0'/></actuator></mujoco>",
+     "on tendons and sites"},
+    {"actuatorfrcrange with two actuators",
+     ARM("", "{|actuatorfrcrange='-1 1'}", "",
+         "<actuator><motor joint='j'/><motor joint='j' gear='2'/></actuator>"),
+     "limits each of them"},
+    {"name of a frame", FREE("", "<frame {|name='f'}><geom size='.1'/></frame>"), ""},
     {"margin of a joint", ARM("", "{|margin='.1'}", "", ""), "softness"},
     {"solreflimit", ARM("", "{|solreflimit='.1 1'}", "", ""), "softness"},
     {"contact exclude", ARMS("", "<contact>{|<exclude body1='a' body2='b'/>}</contact>"), NULL},

@@ -44,6 +44,17 @@ static perp_status load_import(const perp_env *env, void *user)
     return status;
 }
 
+static perp_status load_model(const perp_env *env, void *user)
+{
+    perp_model *model = NULL;
+    perp_error error = {0};
+    perp_status status = perp_model_load(user, NULL, env, &model, &error);
+    assert_true((status >= 0) == (model != NULL));
+    assert_true(status >= 0 || error.text[0]);
+    perp_model_destroy(model);
+    return status;
+}
+
 static perp_status generate_scene(const perp_env *env, void *user)
 {
     perp_scene *scene = NULL;
@@ -78,8 +89,12 @@ static void scenes(void **state)
     }
     snprintf(path, sizeof path, "fuzz/corpus/import/everything.xml");
     assert_true(sites_walk(path, load_import, path, DEPTH) > 5);
+    snprintf(path, sizeof path, "fuzz/corpus/import/meshes.xml");
+    assert_true(sites_walk(path, load_import, path, DEPTH) > 5);
     snprintf(path, sizeof path, "fuzz/corpus/import/arm.urdf");
     assert_true(sites_walk(path, load_scene, path, DEPTH) > 5);
+    snprintf(path, sizeof path, "examples/robots/arm.xml");
+    assert_true(sites_walk(path, load_model, path, DEPTH) > 5);
     static const char *const families[] = {"cradle", "arch3"};
     for (size_t k = 0; k < sizeof families / sizeof families[0]; k++) {
         snprintf(path, sizeof path, "%s", families[k]);

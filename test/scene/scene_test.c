@@ -423,6 +423,53 @@ static void blocks_touch_at_the_start(void **state)
     }
 }
 
+static uint64_t hash_after(const perp_model *model, const perp_sim_def *def)
+{
+    perp_sim *sim = NULL;
+    assert_int_equal(perp_sim_create(model, def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 10; k++) {
+        assert_true(perp_sim_step(sim, 1e-3) >= 0);
+    }
+    uint64_t hash = perp_sim_state_hash(sim);
+    perp_sim_destroy(sim);
+    return hash;
+}
+
+// Scenes, MJCF and URDF: the same model as that of the scene, and it outlives what it was read from.
+static void models_alone(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"scenes/mesh-ramp.json", "examples/robots/quadruped.xml",
+                                        "examples/robots/arm.urdf"};
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
+        perp_scene *scene = NULL;
+        perp_model *model = NULL;
+        perp_error error = {0};
+        assert_int_equal(perp_scene_load(paths[k], NULL, &scene, NULL), PERP_OK);
+        if (perp_model_load(paths[k], NULL, NULL, &model, &error) < 0) {
+            fail_msg("%s: %s", paths[k], error.text);
+        }
+        perp_sim_def def = perp_scene_sim_def(scene);
+        assert_true(hash_after(model, &def) == hash_after(perp_scene_model(scene), &def));
+        perp_model_destroy(model);
+        perp_scene_destroy(scene);
+    }
+    // Options count, and failures are those of the scene.
+    perp_model *model = NULL;
+    perp_error error = {0};
+    perp_scene_load_options reading = perp_scene_load_options_default();
+    reading.import.strict = true;
+    assert_int_equal(
+        perp_model_load("fuzz/corpus/import/everything.xml", &reading, NULL, &model, &error),
+        PERP_ERR_FORMAT);
+    assert_null(model);
+    assert_non_null(strstr(error.text, "--strict"));
+    assert_true(error.line > 0);
+    assert_true(perp_model_load("there/is/none.urdf", NULL, NULL, &model, &error) < 0);
+    assert_null(model);
+    assert_non_null(strstr(error.text, "cannot"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +485,7 @@ int main(void)
         cmocka_unit_test(generators_check_options),
         cmocka_unit_test(cards_tell_the_truth),
         cmocka_unit_test(blocks_touch_at_the_start),
+        cmocka_unit_test(models_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

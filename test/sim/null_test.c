@@ -439,6 +439,9 @@ static void scenes(void **state)
     perp_scene *made = NULL;
     REFUSED(perp_scene_create(NULL, NULL, NULL, &made, &error));
     REFUSED(perp_model_write(NULL, NULL, "x", &error));
+    perp_model *loaded = NULL;
+    REFUSED(perp_model_load(NULL, NULL, NULL, &loaded, &error));
+    REFUSED(perp_model_load("x", NULL, NULL, NULL, &error));
     HARMLESS(perp_generator_count());
     IS(perp_generator_at(-1), NULL);
     REFUSED(perp_scene_generate(NULL, NULL, 0, NULL, &scene, &error));

@@ -353,6 +353,19 @@ def transform(case, state, n):
     return T
 
 
+def accelerations(case, state, T):
+    """T qacc + T' qvel: the centre of mass of a free body, at R c from its origin, has R (w x (w x c)) as well."""
+    qacc = [sum(t * a for t, a in zip(row, state['qacc'])) for row in T]
+    for joint in case.robot['joints']:
+        if joint['type'] == 'free':
+            R, c, at = matrix(unit(state['xquat'][joint['body']])), case.offset[joint['body']], joint['dof']
+            w = state['qvel'][at + 3:at + 6]
+            turned_twice = cross(w, cross(w, c))
+            for i in range(3):
+                qacc[at + i] += sum(R[i][j] * turned_twice[j] for j in range(3))
+    return qacc
+
+
 def product(A, B):
     columns = list(zip(*B))
     return [[sum(a * b for a, b in zip(row, column) if a and b) for column in columns] for row in A]
@@ -378,16 +391,19 @@ def check_dynamics(case, state, printed, unlike):
             case.note('M', abs(H[i][j] - M[i][j]) / (d[i] * d[j]), f'{i} {j}')
     if unlike:
         return
-    given = [a + b for a, b in zip(state.get('passive', [0.0] * n), state.get('actuator', [0.0] * n))]
+    # Compensation of gravity is part of the weight in a scene, and of the passive forces in MuJoCo.
+    none = [0.0] * n
+    parts = zip(state.get('passive', none), state.get('actuator', none), state.get('gravcomp', none))
+    given = [passive + actuator - lifted for passive, actuator, lifted in parts]
     size = max([abs(f) / s for f, s in zip(given, d)] + [max(d)])
-    weighs = not any(body.get('gravcomp') for body in case.robot['bodies'])  # else part of the bias
     for i in range(n):
-        case.note('force', abs(forces[i] - given[i]) / d[i] / size if weighs else 0.0, str(i))
-    if any(j['type'] == 'free' for j in case.robot['joints']) or 'qacc' not in state:
-        return  # accelerations of another point
-    size = max([abs(a) * s for a, s in zip(state['qacc'], d)] + [max(d)])
+        case.note('force', abs(forces[i] - given[i]) / d[i] / size, str(i))
+    if 'qacc' not in state:
+        return
+    qacc = accelerations(case, state, T)
+    size = max([abs(a) * s for a, s in zip(qacc, d)] + [max(d)])
     for i in range(n):
-        case.note('qacc', abs(printed['qdd'][order[i]] - state['qacc'][i]) * d[i] / size, str(i))
+        case.note('qacc', abs(printed['qdd'][order[i]] - qacc[i]) * d[i] / size, str(i))
 
 
 def unlike(case):
