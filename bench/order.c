@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// perp_bench_order: error of the motion against cost, for the linear step, the implicit step, Moreau-Jean and event.
+// perp_bench_order: error of the motion against cost, for the linear step, the implicit step, Moreau-Jean
+// with linear and exact positions, and event.
 //
 // Twelve scenes of scenes/ run with four step sizes and every stepper. The error is the largest distance of a body from
 // where a run of `event` at the tightest tolerances puts it at the end, turns in rad counted as m; the order is the
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SIZES = 4, STEPPERS = 4 };
+enum { SIZES = 4, STEPPERS = 5 };
 static const double REFERENCE =
     2e-9;  // errors of two runs of event that meet the same events in other steps [m, rad]
 
@@ -44,12 +45,15 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 typedef struct order_method {
     const char *name;
     perp_stepper stepper;
+    perp_positions positions;
 } order_method;
 
-static const order_method methods[STEPPERS] = {{"stewart-trinkle", PERP_STEPPER_STEWART_TRINKLE},
-                                               {"implicit", PERP_STEPPER_IMPLICIT},
-                                               {"moreau-jean", PERP_STEPPER_MOREAU_JEAN},
-                                               {"event", PERP_STEPPER_EVENT}};
+static const order_method methods[STEPPERS] = {
+    {"stewart-trinkle", PERP_STEPPER_STEWART_TRINKLE, PERP_POSITIONS_LINEAR},
+    {"implicit", PERP_STEPPER_IMPLICIT, PERP_POSITIONS_LINEAR},
+    {"moreau-jean", PERP_STEPPER_MOREAU_JEAN, PERP_POSITIONS_LINEAR},
+    {"moreau-jean, exact", PERP_STEPPER_MOREAU_JEAN, PERP_POSITIONS_EXACT},
+    {"event", PERP_STEPPER_EVENT, PERP_POSITIONS_LINEAR}};
 
 // One run: where the bodies are at its end, and what it cost.
 typedef struct order_run {
@@ -131,6 +135,7 @@ static void print_method(const order_case *c, const order_method *m, const perp_
     double error[SIZES] = {0}, seconds[SIZES] = {0};
     bool failed = false, violated = false;
     def.stepper = m->stepper;
+    def.positions = m->positions;
     def.theta = 0.5;
     def.coordinates = PERP_COORDINATES_BODY;
     for (int k = 0; k < SIZES; k++) {

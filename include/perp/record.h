@@ -101,6 +101,7 @@ typedef struct perp_recording_info {
     perp_gyroscopic gyroscopic;     // spatial
     int facets;                     // spatial
     perp_coordinates coordinates;
+    perp_positions positions;  // linear if not recorded
     bool spatial;
     double h, margin, theta, tolerance;
     perp_limits limits;

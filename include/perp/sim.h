@@ -54,8 +54,10 @@ typedef enum perp_rotation_update {
 // Joint constraints at the end of a step.
 typedef enum perp_positions {
     PERP_POSITIONS_LINEAR,  // W_b^T nu + phi/h = 0: linearised, with a second-order error in rotations
-    PERP_POSITIONS_EXACT,  // phi = 0 at the final positions, by Newton's method: joints do not
-                           // dissipate energy. stewart-trinkle only
+    // stewart-trinkle: phi = 0 at the final positions, by Newton's method: joints do not dissipate energy.
+    // moreau-jean: joints and gaps are closed after each step by the least move in the mass metric; of second order
+    // where motion is smooth. Other steppers: as linear
+    PERP_POSITIONS_EXACT,
 } perp_positions;
 
 // The velocity coordinates of a step. In joint coordinates the same step has fewer unknowns, and the joints of the
@@ -254,6 +256,8 @@ typedef enum perp_part_kind {
     PERP_PART_IMPACT,  // an instant: velocities jump, positions do not change
     PERP_PART_SMOOTH,  // motion between two events: impulses are integrals
     PERP_PART_OTHER,  // an impact by the other impact law, because the one selected would create energy
+    PERP_PART_CLOSE,  // an instant: positions are closed, velocities do not change. Impulses in it are
+                      // M times the way they move bodies [kg m, kg m^2]
     PERP_PART_COUNT,
 } perp_part_kind;
 

@@ -154,5 +154,19 @@ struct pp_step_evidence {
 // ledger: kinetic and potential energy after the step, work and dissipation in it [J].
 perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                        const perp_limits *limits, pp_arena *arena);
+// A closing: bodies that were moved without a change of their velocities, until joints, limits and gaps are closed. With
+// no rows nothing was moved, and only places are judged.                               theory (I9), (K16)
+typedef struct pp_closing_evidence {
+    const perp_model *model;
+    const pp_frame *start;      // bodies at the start of the step
+    const pp_poses *from, *to;  // and on both ends of the way
+    double h;                   // of the step [s]
+    const pp_gaps *gaps;        // contacts of the rows
+    const pp_rows *rows;        // of which only joints and contacts are read, not their numbers
+    const double *pb, *pn;      // multipliers: M times the way that they move bodies [kg m, kg m^2]
+    double slack;               // relative
+} pp_closing_evidence;
+perp_status pp_certify_closing(perp_certificate *out, const pp_closing_evidence *e,
+                               const perp_limits *limits, pp_arena *arena);
 // Whether every value is within its limit.
 bool pp_certificate_passes(const perp_certificate *c);

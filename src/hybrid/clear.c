@@ -91,6 +91,18 @@ static double width_of(const perp_model *m, int shape)
     }
 }
 
+// How far two shapes may move into each other in one go [m]: half of the thinner one, whose overlap is then still detected.
+// A shape without thickness may also go through the other by `thin` at most; two such shapes have sides, which are seen.
+static double crossed_most(const perp_model *m, int a, int b, double thin)
+{
+    double wa = width_of(m, a), wb = width_of(m, b);
+    if (wa > 0.0 && wb > 0.0) {
+        return 0.5 * fmin(wa, wb);
+    }
+    double other = fmax(wa, wb);
+    return other > 0.0 ? fmin(0.5 * other, thin) : thin;
+}
+
 // ── Speeds ───────────────────────────────────────────────────────────────────────────────────────
 
 // Bound of the speed of all points of a shape [m/s]. Shapes are no larger than the length of the
@@ -148,9 +160,7 @@ static perp_status clear_time(pp_flight *flight, double t, const double *y, doub
         const pp_contact *c = &gaps.contact[i];
         double speed = ROOM * (speed_of(m, body, c->a, machine->length) +
                                speed_of(m, body, c->b, machine->length));
-        // Half of the thinner shape may be crossed in one go: the overlap is then still detected.
-        double width = fmin(width_of(m, c->a), width_of(m, c->b));
-        width = fmax(0.5 * width, THIN * machine->length);
+        double width = crossed_most(m, c->a, c->b, THIN * machine->length);
         if (!is_held_contact(&flight->holds, c) && speed > 0.0) {
             *clear = fmin(*clear, fmax(c->gap, width) / speed);
         }

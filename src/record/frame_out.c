@@ -391,7 +391,8 @@ void pp_csv_heads(perp_record *r, bool parts)
 // its length [s]; part < 0: of a frame, which begins with the time.
 static void put_part(pp_text *text, const perp_record *r, const pp_stored_part *at, int part)
 {
-    static const char *const words[PERP_PART_COUNT] = {"step", "impact", "smooth", "other"};
+    static const char *const words[PERP_PART_COUNT] = {"step", "impact", "smooth", "other",
+                                                       "close"};
     if (part >= 0) {
         pp_text_int(text, r->sum.steps);
         pp_text_add(text, ",");

@@ -158,6 +158,7 @@ static void put_run(group_writer *w, const perp_sim *sim, const perp_record_def 
     put_number(w, "margin", pp_gap_margin(sim->given, s->margin));
     put_number(w, "theta", s->theta);
     put_word(w, "coordinates", perp_coordinates_word((int)s->coordinates));
+    put_word(w, "positions", perp_positions_word((int)s->positions));
     if (s->keyframe.i >= 0) {
         put_word(w, "keyframe", sim->given->keyframe[s->keyframe.i].name);
     }

@@ -42,7 +42,7 @@ static perp_status pick(perp_recording *r, const char *name, const char *(*word)
 static perp_status load_choices(perp_recording *r, perp_error *error)
 {
     // Words, not numbers, are in the file: enums may be extended between releases.
-    int stepper = 0, form = 0, friction = 0, impact = 0, coordinates = 0;
+    int stepper = 0, form = 0, friction = 0, impact = 0, coordinates = 0, positions = 0;
     perp_status status = pick(r, "stepper", perp_stepper_word, &stepper, error);
     if (status == PERP_OK) {
         status = pick(r, "form", perp_form_word, &form, error);
@@ -57,7 +57,12 @@ static perp_status load_choices(perp_recording *r, perp_error *error)
     if (status == PERP_OK && H5Aexists(r->file, "coordinates") > 0) {
         status = pick(r, "coordinates", perp_coordinates_word, &coordinates, error);
     }
+    // or of linear positions
+    if (status == PERP_OK && H5Aexists(r->file, "positions") > 0) {
+        status = pick(r, "positions", perp_positions_word, &positions, error);
+    }
     r->info.coordinates = (perp_coordinates)coordinates;
+    r->info.positions = (perp_positions)positions;
     r->info.stepper = (perp_stepper)stepper;
     r->info.form = (perp_form)form;
     r->info.friction = (perp_friction_law)friction;

@@ -255,7 +255,18 @@ static void write_sweep(const char *joint, const char *rest)
     fclose(file);
 }
 
-// The error names the drive, what it presses against, and the cure; the cure is one.
+// The effort that the last error names.
+static double named_effort(void)
+{
+    double effort = 0.0;
+    const char *at = strstr(out, ": limit its effort to ");
+    if (!at || sscanf(at, ": limit its effort to %lf N m", &effort) != 1) {
+        fail_msg("no effort in:\n%s", out);
+    }
+    return effort;
+}
+
+// The error names the drive, what it presses against, and the cure with its effort; the cure is one.
 static void a_jammed_drive_is_named(void **state)
 {
     (void)state;
@@ -266,19 +277,29 @@ static void a_jammed_drive_is_named(void **state)
                  steppers[k]);
         write_sweep(", \"target\": \"pi/2*min(t, 1)\"", "");
         expect(command, 3);
-        expect_text("joint 'turn' drives 'rod' against 'ground' with any effort: use a position "
-                    "actuator with an effort limit instead of its target");
+        expect_text(
+            "joint 'turn' drives 'rod' against 'belt' with any effort: limit its effort to ");
+        expect_text(" N m, with a position actuator instead of its target");
+        assert_true(named_effort() > 2.0 && named_effort() < 10.0);
         write_sweep(", \"rate\": \"pi/2\"", "");
         expect(command, 3);
-        expect_text("joint 'turn' drives 'rod' against 'ground' with any effort: limit it by "
-                    "rate_effort");
+        expect_text(
+            "joint 'turn' drives 'rod' against 'belt' with any effort: limit its effort to ");
+        expect_text(" N m by rate_effort");
     }
-    write_sweep(", \"rate\": \"pi/2\", \"rate_effort\": 5", "");
+    // with the effort that was named both run to their end
+    char rest[300];
+    double effort = named_effort();
+    snprintf(rest, sizeof rest, ", \"rate\": \"pi/2\", \"rate_effort\": %g", effort);
+    write_sweep(rest, "");
     expect("run @/sweep.json --no-recording 2>&1", 0);
-    write_sweep("", ", \"inputs\": [{\"name\": \"aim\", \"value\": \"pi/2*min(t, 1)\"}],\n"
-                    " \"actuators\": [{\"name\": \"servo\", \"kind\": \"position\", \"joint\": "
-                    "\"turn\", \"control\": \"aim\", \"kp\": 100, \"damping_ratio\": 1, "
-                    "\"effort\": 5}]");
+    snprintf(rest, sizeof rest,
+             ", \"inputs\": [{\"name\": \"aim\", \"value\": \"pi/2*min(t, 1)\"}],\n"
+             " \"actuators\": [{\"name\": \"servo\", \"kind\": \"position\", \"joint\": "
+             "\"turn\", \"control\": \"aim\", \"kp\": 100, \"damping_ratio\": 1, "
+             "\"effort\": %g}]",
+             effort);
+    write_sweep("", rest);
     expect("run @/sweep.json --no-recording 2>&1", 0);
 }
 

@@ -467,9 +467,11 @@ typedef struct totals {
     perp_vec3 pf;
 } totals;
 
-static void add_totals(totals *sum, const perp_snapshot *frame)
+static void add_totals(totals *sum, const perp_snapshot *frame, bool closing)
 {
-    for (int i = 0; i < frame->contacts; i++) {
+    // multipliers of a closing are no impulses
+    int contacts = closing ? 0 : frame->contacts;
+    for (int i = 0; i < contacts; i++) {
         sum->pn += frame->contact[i].pn;
         // World axes: normals and tangents may turn from part to part.
         sum->pf = pp_add(sum->pf, frame->contact[i].pf_W);
@@ -486,7 +488,7 @@ static void compare_totals(pp_recheck *c, const totals *parts, const double *sta
     const perp_snapshot *now = c->now;
     size_t nv = (size_t)c->info->nv, nq = (size_t)c->info->nq;
     totals whole = {0};
-    add_totals(&whole, now);
+    add_totals(&whole, now, false);
     // 1e-300: nothing at all, compared with nothing.
     double size = parts->size + whole.size + 1e-300, energy = fabs(parts->work) + 1e-300;
     energy += fabs(parts->dissipated) + fabs(now->energy.kinetic) + fabs(c->energy0.kinetic);
@@ -511,6 +513,45 @@ static perp_status check_frame(pp_recheck *c, int frame, perp_error *error)
     return PERP_OK;
 }
 
+// Positions of the theta method are closed after its steps.
+static bool closes_after(const perp_recording_info *info)
+{
+    return info->stepper == PERP_STEPPER_MOREAU_JEAN && info->positions == PERP_POSITIONS_EXACT &&
+           info->coordinates != PERP_COORDINATES_JOINT;
+}
+
+static perp_status judge_closing(pp_recheck *c)
+{
+    perp_status status = prepare_step(c);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_check_places(c);
+    return status < 0 ? status : pp_check_closing(c);
+}
+
+// A closing is judged by its places, its way and its multipliers. It takes no time: as a way it is a step of 1 s.
+static perp_status check_closing(pp_recheck *c, int frame, perp_error *error)
+{
+    pp_arena_reset(c->arena);
+    double *turn = PP_ARRAY(c->arena, double, c->info->joints);
+    if (c->info->joints > 0 && !turn) {
+        return pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
+    }
+    for (int i = 0; i < c->info->joints; i++) {
+        turn[i] = c->now->joint[i].coordinate;
+    }
+    c->turn = turn;
+    c->nu = c->now->nu;
+    c->h = c->last = 1.0;
+    // without the model there are no masses
+    perp_status status = c->model ? judge_closing(c) : PERP_OK;
+    if (status < 0) {
+        return pp_fail(error, status, "frame %d: %s", frame, perp_status_text(status));
+    }
+    return PERP_OK;
+}
+
 // Each part of a divided step is a step of the scheme, and judged like one: it starts where the
 // part before ended.
 static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *state,
@@ -528,11 +569,13 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
         c->part = i;
         c->h = c->last = part->h;
         c->whole = whole;
-        status = check_frame(c, k, error);
+        bool closing = part->part == PERP_PART_CLOSE;
+        c->closed = closing || (closes_after(c->info) && i + 1 == frame->kept);
+        status = closing ? check_closing(c, k, error) : check_frame(c, k, error);
         if (status < 0) {
             return status;
         }
-        add_totals(&sum, part);
+        add_totals(&sum, part, closing);
         store_step_start(c, part, state);
     }
     // Bodies, joints and contacts of the last part took the place of the frame's in the recording.
@@ -599,6 +642,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         if (c->check->item[PERP_CHECK_RECORD].done) {
             pp_check_recorded_actuators(c);
         }
+        c->closed = closes_after(c->info);
         // With steps left out between frames, the parts are those of the last step only.
         bool by_parts = frame->kept > 0 && c->info->every == 1;
         status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);

@@ -27,6 +27,8 @@ typedef struct pp_recheck {
     double last;                          // the last step before this frame [s]
     double whole;                         // the step that this is a part of
     int part;                             // which, -1: it is whole
+    bool
+        closed;  // positions are exact where it ends, by a closing or without one                theory (I9)
     bool at_end;  // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;
@@ -138,6 +140,11 @@ perp_status pp_check_event(pp_recheck *c);
 // The balance of momentum of an impact, in which nothing moves and no force has time to act
 // (check_step.c).
 perp_status pp_check_impact(pp_recheck *c);
+// Sums over bodies and joints, at zero (check_step.c). False: no memory.
+bool pp_check_start_sums(pp_recheck *c);
+
+// ── A closing of the theta method (check_close.c) ────────────────────────────────────────────────
+perp_status pp_check_closing(pp_recheck *c);
 
 // ── Friction (check_friction.c) ──────────────────────────────────────────────────────────────────
 // What the scene says of two shapes; *is_listed: it lists their contact.

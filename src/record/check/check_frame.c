@@ -21,7 +21,7 @@ perp_status pp_check_places(pp_recheck *c)
         return status;
     }
     // of what a step may leave, the implicit one has a millionth: theory (K14)
-    double share = pp_check_at_end(c) ? 1e-6 : 1.0;
+    double share = pp_check_at_end(c) || c->closed ? 1e-6 : 1.0;
     for (int i = 0; i < gaps.count; i++) {
         const pp_contact *contact = &gaps.contact[i];
         pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),

@@ -465,8 +465,7 @@ static perp_status weigh_end(pp_recheck *c)
     return PERP_OK;
 }
 
-// Sums over bodies and joints, at zero.
-static bool start_sums(pp_recheck *c)
+bool pp_check_start_sums(pp_recheck *c)
 {
     c->impulse = PP_ZEROS(c->arena, perp_wrench, c->model->bodies);
     c->spring = PP_ZEROS(c->arena, double, c->model->joints);
@@ -502,7 +501,7 @@ perp_status pp_check_balance(pp_recheck *c)
     }
     double *left = PP_ARRAY(c->arena, double, m->nv);
     double *none = PP_ZEROS(c->arena, double, m->nv);
-    if (status < 0 || !left || !none || !start_sums(c)) {
+    if (status < 0 || !left || !none || !pp_check_start_sums(c)) {
         return PERP_ERR_MEMORY;
     }
     // left = M (nu - nu^l) - p_ext - springs: what the impulses of contacts and joints must be.
@@ -536,7 +535,7 @@ perp_status pp_check_impact(pp_recheck *c)
 {
     const perp_model *m = c->model;
     double *left = PP_ARRAY(c->arena, double, m->nv);
-    if (!left || !start_sums(c)) {
+    if (!left || !pp_check_start_sums(c)) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < m->nv; i++) {

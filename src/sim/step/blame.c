@@ -50,6 +50,52 @@ static int closest_to_others(const perp_model *m, const pp_gaps *gaps, const boo
 
 static const double NEAR = 0.01;  // what may be in the way [m]
 
+// Joints whose coordinate is a length.
+static bool is_length(const pp_joint *j)
+{
+    return j->kind == PERP_JOINT_PRISMATIC || j->kind == PERP_JOINT_POINT_ON_LINE ||
+           j->kind == PERP_JOINT_DISTANCE;
+}
+
+// What it takes to hold the marked side against gravity in any direction: its weight, at the arm of a joint that turns
+// [N, N m]. Motors are chosen by this; a drive that is limited to it gives way at what it meets.
+static double holding_effort(const perp_sim *sim, const pp_joint *j, const bool *linked)
+{
+    const perp_model *m = sim->model;
+    bool slides = is_length(j);
+    perp_vec3 at = pp_point(&sim->frames[j->b], j->r_B);
+    double sum = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        if (linked[i]) {
+            double arm = slides ? 1.0 : pp_length(pp_sub(sim->frames[i].p, at));
+            sum += m->body[i].mass * pp_length(pp_body_gravity(m, &m->body[i])) * arm;
+        }
+    }
+    return sum;
+}
+
+// The cure; without gravity no effort can be named.
+static void name_cure(const perp_sim *sim, const pp_joint *j, const bool *linked, char *text,
+                      size_t size)
+{
+    double effort = holding_effort(sim, j, linked);
+    bool slides = is_length(j);
+    const char *by =
+        j->target ? ", with a position actuator instead of its target" : " by rate_effort";
+    if (effort > 0.0) {
+        pp_print(text, size, "limit its effort to %.2g %s%s", effort, slides ? "N" : "N m", by);
+    } else {
+        pp_print(text, size, "limit its effort%s", by);
+    }
+}
+
+// A body by its name; what stands still by the name of the shape that is met.
+static const char *name_met(const perp_model *m, int shape)
+{
+    int body = m->shape[shape].body;
+    return body == 0 ? m->shape[shape].name : m->body[body].name;
+}
+
 // Of all drives the one whose bodies are closest to something.
 void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
 {
@@ -76,10 +122,10 @@ void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
             continue;
         }
         closest = c->gap;
-        int a = m->shape[c->a].body, b = m->shape[c->b].body;
-        pp_print(text, size, "joint '%.30s' drives '%.30s' against '%.30s' with any effort: %s",
-                 j->name, m->body[linked[a] ? a : b].name, m->body[linked[a] ? b : a].name,
-                 j->target ? "use a position actuator with an effort limit instead of its target"
-                           : "limit it by rate_effort");
+        bool first = linked[m->shape[c->a].body];
+        char cure[100];
+        name_cure(sim, j, linked, cure, sizeof cure);
+        pp_print(text, size, "joint '%.20s' drives '%.20s' against '%.20s' with any effort: %s",
+                 j->name, name_met(m, first ? c->a : c->b), name_met(m, first ? c->b : c->a), cure);
     }
 }

@@ -456,6 +456,10 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
         any_bounces(&sim->step.row)) {
         return brief;
     }
+    // What has passed through something is met by parts that are short enough, however little the first ones change.
+    if (over[PERP_JUDGED_PATH] > 1.0 && h > SHORTEST * QUARTER * sim->whole) {
+        return h / QUARTER;
+    }
     return worst > 1.0 && helps(sim, h, worst) && h > sim->whole / JUDGED ? h / QUARTER : h;
 }
 

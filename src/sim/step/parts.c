@@ -155,6 +155,19 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
     return status;
 }
 
+// The same; where a closing follows, gaps and joints of the step are those that it leaves.
+static perp_status add_open_part(perp_sim *sim, perp_step_info *info)
+{
+    perp_certificate *c = &sim->info.certificate, own = *c;
+    if (pp_sim_closes_after(sim)) {
+        c->gap = c->joint = 0.0;
+        c->relative[PERP_JUDGED_GAP] = c->relative[PERP_JUDGED_JOINT] = 0.0;
+    }
+    perp_status status = add_part(sim, info);
+    *c = own;
+    return status;
+}
+
 // ── The parts ────────────────────────────────────────────────────────────────────────────────────
 
 // The state at the start of the step, restored when a part fails: a step is taken whole or not at all.
@@ -219,7 +232,7 @@ static perp_status take_parts(perp_sim *sim, double first, const part_start *fro
             return status;
         }
         worst = status > worst ? status : worst;
-        status = add_part(sim, info);
+        status = add_open_part(sim, info);
         if (status < 0) {
             return status;
         }
@@ -227,6 +240,13 @@ static perp_status take_parts(perp_sim *sim, double first, const part_start *fro
         status = pp_sim_store_present(sim, PERP_PART_STEP, length);
         if (status < 0) {
             return status;
+        }
+        if (pp_sim_closes_after(sim)) {
+            status = pp_sim_close(sim, info);
+            if (status < 0) {
+                return status;
+            }
+            worst = status > worst ? status : worst;
         }
         // The commit has used the wrenches up; they act in every part. The next part tries all that is left.
         memcpy(sim->applied, from->applied, (size_t)sim->model->bodies * sizeof *from->applied);
@@ -340,8 +360,11 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
     sim->step.solved = true;
     if (sim->accurate.twin) {
         pp_sim_shadow_end(sim, true);
-    } else {
+    } else if (sim->parts.count > 1) {
         note_parts(sim);
+    }
+    if (sim->kept.count == 1) {  // a whole step that had nothing to close is one piece
+        pp_sim_clear_parts(sim);
     }
     return status;
 }

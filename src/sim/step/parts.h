@@ -30,6 +30,10 @@ perp_status pp_sim_choose_half(perp_sim *sim, double left, double *half);
 perp_status pp_sim_shadow_begin(perp_sim *sim);
 perp_status pp_sim_shadow_follow(perp_sim *sim, double length);
 void pp_sim_shadow_end(perp_sim *sim, bool done);
+// Exact positions of the theta method (close.c): whether steps end with a closing; and the closing of the part that was
+// just committed, added to the sums of the step.                                       theory (I9)
+bool pp_sim_closes_after(const perp_sim *sim);
+perp_status pp_sim_close(perp_sim *sim, perp_step_info *info);
 // The whole step; on failure the state is what it was.
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);
 

@@ -11,7 +11,7 @@
 // again where the bodies then are, until nothing is left.
 //
 // A start that is kept as given is worked off in the same way, after each step, a little at a time (pp_sim_work_off).
-#include "sim/step/stages.h"
+#include "sim/step/fit.h"
 
 #include "math/math.h"
 
@@ -31,28 +31,8 @@ static const double FITS = 1e-9;    // nothing to remove
 static const double DONE = 1e-12;   // likewise, once bodies are being moved
 static const double A_STEP = 0.05;  // what a step works off at most of a start as given, (K8)
 
-// The worst fault of a start, in units of the thickness or the arm.
-typedef struct fault {
-    double worst;          // over the thickness or the arm
-    double value;          // [m, rad]
-    int shape_a, shape_b;  // -1: not an overlap
-    int joint;             // -1: not a joint
-} fault;
-
-typedef struct start_fit {
-    perp_sim *sim;
-    pp_state *at;       // the places of the bodies, which are moved
-    pp_frame *frames;   // the same as frames
-    pp_kinematics kin;  // at rest, h = 1
-    pp_gaps gap;
-    pp_rows row;
-    pp_answer answer;
-    fault fault;
-    double deepest;  // overlap [m]
-} start_fit;
-
 // Kinematics of the scene at rest where it is, without forces, h = 1.
-static perp_status stand_still(start_fit *f)
+static perp_status stand_still(pp_fit *f)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
@@ -75,7 +55,7 @@ static perp_status stand_still(start_fit *f)
 }
 
 // Keeps the worst fault; unit: the length that the value is measured by.
-static void note_worst(fault *worst, double value, double unit, fault at)
+static void note_worst(pp_fault *worst, double value, double unit, pp_fault at)
 {
     if (value > worst->worst * unit) {
         *worst = at;
@@ -85,7 +65,7 @@ static void note_worst(fault *worst, double value, double unit, fault at)
 }
 
 // What errors of a joint are relative to [m, rad, or the unit of a coupling's coordinate].
-static double joint_unit(const start_fit *f, int joint)
+static double joint_unit(const pp_fit *f, int joint)
 {
     const perp_model *m = f->sim->model;
     const pp_joint *j = &m->joint[joint];
@@ -100,16 +80,16 @@ static double joint_unit(const start_fit *f, int joint)
 
 // Overlaps, open joints and crossed limits as they are. The scales of the certificate are
 // hundredths of the lengths.
-static void find_faults(start_fit *f)
+static void find_faults(pp_fit *f)
 {
     const perp_model *m = f->sim->model;
-    f->fault = (fault){.shape_a = -1, .shape_b = -1, .joint = -1};
+    f->fault = (pp_fault){.shape_a = -1, .shape_b = -1, .joint = -1};
     f->deepest = 0.0;
     for (int i = 0; i < f->gap.count; i++) {
         const pp_contact *c = &f->gap.contact[i];
         double unit = 100.0 * pp_scale_overlap(m, c->a, c->b);
         note_worst(&f->fault, -c->gap, unit,
-                   (fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
+                   (pp_fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
         f->deepest = fmax(f->deepest, -c->gap);
     }
     for (int i = 0; i < m->joints; i++) {
@@ -118,12 +98,12 @@ static void find_faults(start_fit *f)
         if (!(m->joint[i].epsilon > 0.0)) {  // whose target keeps its error
             off = fmax(off, pp_joint_error(m, &f->kin.poses, i));
         }
-        note_worst(&f->fault, off, unit, (fault){.shape_a = -1, .shape_b = -1, .joint = i});
+        note_worst(&f->fault, off, unit, (pp_fault){.shape_a = -1, .shape_b = -1, .joint = i});
     }
 }
 
 // Contacts, also those that bodies which are moved apart may run into.
-static perp_status find_start_gaps(start_fit *f)
+static perp_status find_start_gaps(pp_fit *f)
 {
     perp_sim *sim = f->sim;
     double margin = fmax(pp_gap_margin(sim->model, sim->def.margin), 2.0 * f->deepest);
@@ -141,7 +121,7 @@ static perp_status find_start_gaps(start_fit *f)
 }
 
 // Rows of positions alone: no springs, no drives of rates or of limited effort, and nothing moves.
-static perp_status find_position_rows(start_fit *f)
+perp_status pp_fit_rows(pp_fit *f)
 {
     static const pp_scheme scheme = {.stepper = PERP_STEPPER_STEWART_TRINKLE,
                                      .friction = PERP_FRICTION_NONE,
@@ -179,7 +159,7 @@ static perp_status find_position_rows(start_fit *f)
 }
 
 // Rows ask for `most` of their units at most (K8): thickness of shapes, arm of a joint.
-static void limit_rows(start_fit *f, double most)
+static void limit_rows(pp_fit *f, double most)
 {
     const perp_model *m = f->sim->model;
     pp_rows *row = &f->row;
@@ -195,7 +175,7 @@ static void limit_rows(start_fit *f, double most)
 }
 
 // The way d as the velocities of a step from rest, (K7).
-static perp_status solve_least_move(start_fit *f)
+perp_status pp_fit_solve(pp_fit *f)
 {
     perp_sim *sim = f->sim;
     // bodies at rest: d^T M d is then the kinetic energy of the way, and the solver makes it least
@@ -211,7 +191,7 @@ static perp_status solve_least_move(start_fit *f)
 
 // Moves the bodies by d, or by the part of it that turns none by more than TURN_MOST; velocities
 // stay as they were.
-static perp_status move_bodies(start_fit *f, const double *d)
+static perp_status move_bodies(pp_fit *f, const double *d)
 {
     const perp_model *m = f->sim->model;
     pp_state moved = *f->at;
@@ -238,16 +218,16 @@ static perp_status move_bodies(start_fit *f, const double *d)
 }
 
 // One round: rows, solve, move. most: see limit_rows; HUGE_VAL: no limit.
-static perp_status round_once(start_fit *f, double most)
+static perp_status round_once(pp_fit *f, double most)
 {
-    perp_status status = find_position_rows(f);
+    perp_status status = pp_fit_rows(f);
     if (status < 0) {
         return status;
     }
     if (most < HUGE_VAL) {
         limit_rows(f, most);
     }
-    status = solve_least_move(f);
+    status = pp_fit_solve(f);
     if (status < 0) {
         return status;
     }
@@ -255,7 +235,7 @@ static perp_status round_once(start_fit *f, double most)
 }
 
 // Contacts and faults where the bodies are now.
-static perp_status look_again(start_fit *f)
+perp_status pp_fit_look(pp_fit *f)
 {
     perp_status status = stand_still(f);
     if (status < 0) {
@@ -269,7 +249,7 @@ static perp_status look_again(start_fit *f)
 }
 
 // The error of a start that cannot be mended: what is wrong, and the two cures.
-static perp_status refuse_start(const start_fit *f, perp_status status, perp_error *error)
+static perp_status refuse_start(const pp_fit *f, perp_status status, perp_error *error)
 {
     const perp_model *m = f->sim->model;
     if (pp_is_final(status)) {
@@ -298,7 +278,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
 }
 
 // For remarks and errors, short enough that the rest of the sentence fits.
-static void describe_fault(const start_fit *f, const fault *at, char *what, size_t size)
+static void describe_fault(const pp_fit *f, const pp_fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
     if (at->joint >= 0) {
@@ -310,7 +290,7 @@ static void describe_fault(const start_fit *f, const fault *at, char *what, size
 }
 
 // The remark: what was wrong, and which body was moved farthest; an error where one went too far.
-static perp_status report_moves(start_fit *f, const pp_frame *from, const fault *first,
+static perp_status report_moves(pp_fit *f, const pp_frame *from, const pp_fault *first,
                                 perp_error *error)
 {
     perp_sim *sim = f->sim;
@@ -342,7 +322,7 @@ static perp_status report_moves(start_fit *f, const pp_frame *from, const fault 
 }
 
 // Rounds of (K7) until nothing is left, or no round gets nearer. q: room for one state.
-static perp_status remove_faults(start_fit *f, double *q)
+static perp_status remove_faults(pp_fit *f, double *q)
 {
     perp_sim *sim = f->sim;
     const perp_model *m = sim->model;
@@ -360,7 +340,7 @@ static perp_status remove_faults(start_fit *f, double *q)
         if (status < 0) {
             return status;
         }
-        status = look_again(f);
+        status = pp_fit_look(f);
         if (status < 0) {
             return status;
         }
@@ -378,7 +358,7 @@ static perp_status remove_faults(start_fit *f, double *q)
 
 // A start as given: its faults are worked off later (pp_sim_work_off). Smooth equations of motion
 // cannot start from it.
-static perp_status keep_consistent(start_fit *f, perp_error *error)
+static perp_status keep_consistent(pp_fit *f, perp_error *error)
 {
     perp_sim *sim = f->sim;
     sim->unfit = f->fault.worst > FITS;
@@ -396,7 +376,7 @@ static perp_status keep_consistent(start_fit *f, perp_error *error)
 // Rates that joints do not allow are taken away as by an impact, the least in the metric of the masses: theory
 // (K15). Steps of the theta method hold the mean of the rates before and after them, so that with theta = 1/2 a joint that
 // starts with the rate v would have -v after the next step, and v again after that. All others end it in their first step.
-static perp_status fit_rates(start_fit *f)
+static perp_status fit_rates(pp_fit *f)
 {
     static const pp_scheme scheme = {.stepper = PERP_STEPPER_ANITESCU_POTRA,
                                      .friction = PERP_FRICTION_NONE,
@@ -443,7 +423,7 @@ static perp_status fit_rates(start_fit *f)
 // largest rate that was taken away.
 static perp_status fit_start_rates(perp_sim *sim, perp_error *error)
 {
-    start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    pp_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
     const perp_model *m = sim->model;
     if (sim->def.stepper != PERP_STEPPER_MOREAU_JEAN || sim->tree || m->joints == 0) {
         return PERP_OK;
@@ -477,14 +457,14 @@ static perp_status fit_start_rates(perp_sim *sim, perp_error *error)
 // Nothing to fit where no body is free. Mended starts leave a remark; what cannot be mended is an error.
 static perp_status fit_places(perp_sim *sim, perp_error *error)
 {
-    start_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    pp_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
     const perp_model *m = sim->model;
     sim->unfit = false;
     if (m->nv == 0) {
         return PERP_OK;
     }
     pp_arena_reset(sim->arena);
-    perp_status status = look_again(&f);
+    perp_status status = pp_fit_look(&f);
     if (status < 0) {
         // any other failure of detection is reported by the first step
         return pp_is_final(status) ? refuse_start(&f, status, error) : PERP_OK;
@@ -492,7 +472,7 @@ static perp_status fit_places(perp_sim *sim, perp_error *error)
     if (sim->def.start == PERP_START_AS_GIVEN) {
         return keep_consistent(&f, error);
     }
-    fault first = f.fault;
+    pp_fault first = f.fault;
     if (!(first.worst > FITS)) {
         return PERP_OK;
     }
@@ -523,13 +503,13 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
 }
 
 // One round at the end of a step, the bodies on the tree again where there is one.
-static perp_status move_nearer(start_fit *f, double most)
+static perp_status move_nearer(pp_fit *f, double most)
 {
     perp_status status = round_once(f, most);
     if (status >= 0 && f->sim->tree) {
         status = pp_sim_project_to_tree(f->sim);
     }
-    return status < 0 ? status : look_again(f);
+    return status < 0 ? status : pp_fit_look(f);
 }
 
 // One round (K8), limited to A_STEP, or of a part of the step to as much of it. Where no way is
@@ -537,11 +517,11 @@ static perp_status move_nearer(start_fit *f, double most)
 perp_status pp_sim_work_off(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    start_fit f = {.sim = sim, .at = &sim->next, .frames = s->end_body};
+    pp_fit f = {.sim = sim, .at = &sim->next, .frames = s->end_body};
     if (!sim->unfit) {
         return PERP_OK;
     }
-    perp_status status = look_again(&f);
+    perp_status status = pp_fit_look(&f);
     if (status >= 0 && f.fault.worst > FITS) {
         char what[96];
         describe_fault(&f, &f.fault, what, sizeof what);

@@ -197,7 +197,7 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 static perp_status step_with_inputs(perp_sim *sim, double h)
 {
     double part = h;
-    if (sim->accurate.twin) {
+    if (sim->accurate.twin || pp_sim_closes_after(sim)) {
         sim->info = (perp_step_info){0};
         return pp_sim_step_in_parts(sim, h, h);
     }

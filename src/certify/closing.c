@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judges a closing: bodies that were moved from where the rule of a step led them, without a change of their velocities,
+// until joints, limits and gaps are closed.
+//
+//   M d = W(q) rho,   phi(q) = 0,   0 <= rho_n _|_ psi(q) >= 0                                 theory (I9), (K16)
+//
+// The way d is taken from the two places, W is written again from the model. Errors are lengths: what is left of M d over the
+// mass of the body, and gaps at which something pushes.
+#include "certify/scale.h"
+
+#include <math.h>
+
+// Of what turning may leave in other schemes: 1e-8 of the thinner shape and of a joint's arm.          theory (K14)
+static const double CLOSED = 1e-6;
+static const double ROUNDING = 1e-12;  // of coordinates
+
+// M d - sum of multipliers of one body [kg m, kg m^2], and the sizes of all terms.
+typedef struct way_balance {
+    perp_vec3 f, tau;
+    double size_f, size_tau;
+} way_balance;
+
+// The turn of a body on its way as a rotation vector in world axes [rad].
+static perp_vec3 turn_between(const perp_model *m, int i, const pp_frame *from, const pp_frame *to)
+{
+    if (!m->spatial) {
+        return pp_vec(0.0, 0.0, to[i].angle - from[i].angle);
+    }
+    return pp_quat_log(pp_quat_mul(to[i].rot, pp_quat_conjugate(from[i].rot)));
+}
+
+static void add_term(way_balance *to, double by, perp_vec3 f, perp_vec3 tau)
+{
+    to->f = pp_along(to->f, by, f);
+    to->tau = pp_along(to->tau, by, tau);
+    to->size_f += fabs(by) * pp_length(f);
+    to->size_tau += fabs(by) * pp_length(tau);
+}
+
+static void open_ways(const pp_closing_evidence *e, way_balance *of)
+{
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        const pp_frame *from = &e->from->body[i], *to = &e->to->body[i];
+        if (body->nv > 0) {
+            perp_vec3 turn_B = pp_mul_t(&from->R, turn_between(m, i, e->from->body, e->to->body));
+            perp_vec3 spin = pp_mul(&from->R, pp_mul(&body->I_B, turn_B));
+            add_term(&of[i], 1.0, pp_scale(body->mass, pp_sub(to->p, from->p)), spin);
+        }
+    }
+}
+
+// A row of this folder times its multiplier.
+static void add_row(const perp_model *m, const pp_row *row, double p, way_balance *of)
+{
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *b = &m->body[row->body[k]];
+        double all[PP_BODY_NV] = {0.0};
+        for (int i = 0; i < b->nv; i++) {
+            all[b->axis[i]] = row->J[k][i];
+        }
+        add_term(&of[row->body[k]], -p, pp_vec(all[0], all[1], all[2]),
+                 pp_vec(all[3], all[4], all[5]));
+    }
+}
+
+// Multipliers of equations and targets, joint by joint in the order of the problem. False: their number is another.
+static bool add_joints(const pp_closing_evidence *e, way_balance *of)
+{
+    const perp_model *m = e->model;
+    int at = 0;
+    for (int j = 0; j < m->joints; j++) {
+        pp_row row[PP_JOINT_EQUATIONS + 1];
+        int count = pp_own_equations(m, e->to, j, row), given = 0;
+        count += pp_own_coordinate(m, e->to, j, &row[count]);
+        for (; at < e->rows->nb && e->rows->b[at].joint == j; at++, given++) {
+            if (given == count) {
+                return false;
+            }
+            add_row(m, &row[given], e->pb[at], of);
+        }
+    }
+    return at == e->rows->nb;
+}
+
+// Multipliers of limits push away from the nearer one, which is closed.
+static void add_limits(perp_certificate *out, const pp_closing_evidence *e,
+                       const perp_limits *limits, way_balance *of)
+{
+    const perp_model *m = e->model;
+    for (int i = e->rows->nc; i < e->rows->nn; i++) {
+        const pp_joint *j = &m->joint[e->rows->n[i].joint];
+        pp_row row;
+        if (e->pn[i] == 0.0 || !pp_own_coordinate(m, e->to, e->rows->n[i].joint, &row)) {
+            continue;
+        }
+        double below = fabs(row.value - j->lower), above = fabs(j->upper - row.value);
+        bool lower = !(above < below);
+        double arm = pp_scale_is_length(m, &row) ? pp_scale_arm(m, j) : 1.0;
+        pp_certificate_record(out, limits, PERP_JUDGED_MOTION, lower ? below : above,
+                              CLOSED * PP_APART * arm);
+        add_row(m, &row, lower ? e->pn[i] : -e->pn[i], of);
+    }
+}
+
+// A contact that pushes lies on both surfaces. Of meshes the gap alone is judged.
+static void add_pushes(perp_certificate *out, const pp_closing_evidence *e,
+                       const perp_limits *limits, way_balance *of)
+{
+    const perp_model *m = e->model;
+    for (int i = 0; i < e->rows->nc; i++) {
+        const pp_contact *c = &e->gaps->contact[e->rows->contact[i]];
+        const int shape[2] = {c->a, c->b};
+        if (e->pn[i] == 0.0) {
+            continue;
+        }
+        for (int k = 0; k < 2; k++) {
+            int body = m->shape[shape[k]].body;
+            double sign = k == 0 ? -1.0 : 1.0;
+            perp_vec3 out_W = pp_scale(-sign, c->n), f = pp_scale(sign, c->n);
+            if (m->shape[shape[k]].kind != PERP_SHAPE_MESH &&
+                m->shape[shape[k]].kind != PERP_SHAPE_HEIGHTFIELD) {
+                double off = pp_shape_surface_error(m, e->to->body, shape[k], c->point, out_W);
+                pp_certificate_record(out, limits, PERP_JUDGED_MOTION, fabs(off),
+                                      CLOSED * pp_scale_overlap(m, c->a, c->b));
+            }
+            if (m->body[body].nv > 0) {
+                perp_vec3 arm = pp_sub(c->point, e->to->body[body].p);
+                add_term(&of[body], -e->pn[i], f, pp_cross(arm, f));
+            }
+        }
+    }
+}
+
+// Nothing pulls; what is left of M d is a length over the mass, or an angle at the reach over the inertia.
+static void judge_way(perp_certificate *out, const pp_closing_evidence *e,
+                      const perp_limits *limits, const way_balance *of)
+{
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        if (body->nv == 0) {
+            continue;
+        }
+        perp_vec3 f = of[i].f, tau = of[i].tau;
+        f.z = pp_body_is_spatial(body) ? f.z : 0.0;
+        double turn = body->kind == PERP_BODY_SPATIAL ? pp_length(tau) : fabs(tau.z);
+        double place = pp_length(e->to->body[i].p) + body->reach, mass = body->divisor_mass;
+        pp_certificate_record(out, limits, PERP_JUDGED_MOTION, pp_length(f) / mass,
+                              e->slack * of[i].size_f / mass + ROUNDING * place);
+        if (pp_body_turns(body) && body->reach > 0.0) {
+            // moments over the mass and the reach: as forces at the rim
+            double by = mass * body->reach;
+            pp_certificate_record(out, limits, PERP_JUDGED_MOTION, turn / by,
+                                  e->slack * of[i].size_tau / by + ROUNDING * place);
+        }
+    }
+    for (int i = 0; i < e->rows->nn; i++) {
+        pp_certificate_record(out, limits, PERP_JUDGED_MOTION, e->pn[i] < 0.0 ? HUGE_VAL : 0.0,
+                              1.0);
+    }
+}
+
+// ── Energy ───────────────────────────────────────────────────────────────────────────────────────
+
+// What the order of the step explains of the errors that were closed [m]: turning, and for contacts also the way of their
+// points in the step, since one that closes in its second half is met by the next step.                  theory (K16)
+static double explained_error(const pp_closing_evidence *e)
+{
+    const perp_model *m = e->model;
+    double most = 0.0;
+    for (int i = 0; i < e->rows->nc; i++) {
+        const pp_contact *c = &e->gaps->contact[e->rows->contact[i]];
+        // velocities jump in steps: the faster end counts
+        const pp_frame *const at[2] = {e->start, e->from->body};
+        for (int k = 0; k < 2 && e->pn[i] > 0.0; k++) {
+            const pp_frame *a = &at[k][m->shape[c->a].body], *b = &at[k][m->shape[c->b].body];
+            perp_vec3 v = pp_sub(pp_own_velocity(b, c->point), pp_own_velocity(a, c->point));
+            double drift = pp_drift_contact(m, at[k], e->h, c->a, c->b) + e->h * pp_length(v);
+            most = fmax(most, drift);
+        }
+    }
+    for (int i = 0; i < e->rows->nb + e->rows->nn - e->rows->nc; i++) {
+        const pp_row *row =
+            i < e->rows->nb ? &e->rows->b[i] : &e->rows->n[e->rows->nc + i - e->rows->nb];
+        const pp_joint *j = &m->joint[row->joint];
+        double drift =
+            fmax(pp_drift_joint(m, e->start, e->h, j), pp_drift_joint(m, e->from->body, e->h, j));
+        most = fmax(most, drift);
+    }
+    return most;
+}
+
+// Energy that the way made [J], beyond the work of weights, springs and gyroscopic moments along it, as far as the order of
+// the step explains the way.                                                             theory (K16)
+static void judge_energy_of_way(perp_certificate *out, const pp_closing_evidence *e,
+                                const perp_limits *limits)
+{
+    const perp_model *m = e->model;
+    double made = 0.0, allowed = 0.0, scale = 0.0, most = explained_error(e);
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        const pp_frame *from = &e->from->body[i], *to = &e->to->body[i];
+        if (body->nv == 0) {
+            continue;
+        }
+        perp_vec3 way = pp_sub(to->p, from->p), w = pp_mul_t(&from->R, from->w);
+        perp_vec3 turned = pp_mul_t(&to->R, to->w),
+                  weight = pp_scale(body->mass * body->gravity_scale, m->gravity);
+        perp_vec3 spin = pp_mul(&body->I_B, w);
+        double turn = pp_length(turn_between(m, i, e->from->body, e->to->body));
+        double T = 0.5 * pp_dot3(w, spin),
+               after = 0.5 * pp_dot3(turned, pp_mul(&body->I_B, turned));
+        made += after - T - pp_dot3(weight, way);
+        // twice: what one body needs may be moved by another, and the end of the way differs from its start
+        allowed += 2.0 * pp_length(weight) * fmin(pp_length(way), most);
+        double angle = body->reach > 0.0 ? fmin(turn, most / body->reach) : turn;
+        allowed += 2.0 * pp_length(pp_cross(w, spin)) * angle;
+        scale += T + 0.5 * body->mass * pp_dot3(from->v, from->v) +
+                 pp_length(weight) * (body->reach + pp_length(from->v) * e->h);
+    }
+    for (int i = 0; i < m->forces; i++) {
+        const pp_force *f = &m->force[i];
+        if (f->kind != PERP_FORCE_SPRING && f->kind != PERP_FORCE_TORSION_SPRING) {
+            continue;
+        }
+        double V = pp_spring_energy(f, e->from->body), after = pp_spring_energy(f, e->to->body);
+        made += after - V;
+        scale += V + after;
+        // stretch s = sqrt(2 V / k), force k s = sqrt(2 V k); both ends move
+        allowed += 2.0 * most * sqrt(2.0 * V * f->stiffness) + 2.0 * f->stiffness * most * most;
+    }
+    pp_certificate_record(out, limits, PERP_JUDGED_ENERGY, fmax(0.0, made - allowed),
+                          e->slack * scale);
+}
+
+perp_status pp_certify_closing(perp_certificate *out, const pp_closing_evidence *e,
+                               const perp_limits *limits, pp_arena *arena)
+{
+    *out = (perp_certificate){0};
+    const pp_places places = {.end = e->to, .gaps = e->gaps, .share = CLOSED};
+    perp_status status = pp_judge_places(out, e->model, &places, limits, arena);
+    if (status < 0) {
+        return status;
+    }
+    pp_judge_joints(out, e->model, e->to, CLOSED, limits);
+    way_balance *of = PP_ZEROS(arena, way_balance, e->model->bodies);
+    if (!of) {
+        return PERP_ERR_MEMORY;
+    }
+    // The way, its multipliers, and the energy that it makes.
+    open_ways(e, of);
+    if (!add_joints(e, of)) {
+        pp_certificate_record(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);
+    }
+    add_limits(out, e, limits, of);
+    add_pushes(out, e, limits, of);
+    judge_way(out, e, limits, of);
+    judge_energy_of_way(out, e, limits);
+    out->passed = pp_certificate_passes(out);
+    return PERP_OK;
+}

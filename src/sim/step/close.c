@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact positions of the theta method: after each step joints, limits and gaps are closed by the least move in the metric
+// of the masses. Velocities stay, since the step has brought them to the rates that its laws ask for.
+//
+//   M d = W(q) rho,   phi(q) = 0,   0 <= rho_n _|_ psi(q) >= 0,   q = q_rule + d                       theory (I9)
+//
+// This is the implicit step of a scene at rest without forces and friction, with h = 1 and d in place of the velocities. It
+// is recorded as a part of the step of its own, so that the way, its multipliers and where it ends can be judged.
+#include "sim/step/fit.h"
+#include "sim/step/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 20 };
+// Of the thickness of a shape, or of a joint's arm:
+static const double CLOSED = 1e-11;  // nothing to do
+static const double ACCEPTED =
+    1e-9;  // what rounding may leave: a tenth of what the certificate allows, (K14)
+static const double SETTLED =
+    1e-8;  // change of d between rounds, of its size: rows are those of the end
+static const double ROUNDING = 1e-14;  // likewise, of the length of the model
+
+bool pp_sim_closes_after(const perp_sim *sim)
+{
+    return sim->def.positions == PERP_POSITIONS_EXACT && !sim->unfit && !sim->tree &&
+           sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
+}
+
+// Places the bodies of the fit where d leads from the end that the rule of the step gave them.
+static void move_from(pp_fit *f, const pp_state *rule, const double *d, double *scratch)
+{
+    const pp_advance by = {1.0, 1.0, 1.0, PERP_ROTATION_EXPONENTIAL};
+    pp_state moved = *f->at;
+    moved.nu = scratch;  // velocities stay
+    pp_integrate(&moved, f->sim->model, rule, d, &by);
+    pp_frames(f->sim->model, f->at, f->frames);
+}
+
+// Tangents where the bodies are, taken back by the way d so far: J d' + (value - J d) = 0.            theory (I2)
+static void shift_rows(const perp_model *m, pp_rows *row, const double *d)
+{
+    for (int i = 0; i < row->nb; i++) {
+        row->b[i].bias -= pp_row_rate(m, &row->b[i], d);
+    }
+    for (int i = 0; i < row->nn; i++) {
+        row->n[i].bias -= pp_row_rate(m, &row->n[i], d);
+    }
+}
+
+// Whether two ways are the same but for rounding: turns count at the reach of their body.
+static bool is_settled(const perp_model *m, const double *from, const double *to)
+{
+    double off = 0.0, size = 0.0;
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        for (int k = 0; k < body->nv; k++) {
+            double arm = body->axis[k] < 3 || !(body->reach > 0.0) ? 1.0 : body->reach;
+            off = fmax(off, arm * fabs(to[body->at + k] - from[body->at + k]));
+            size = fmax(size, arm * fabs(to[body->at + k]));
+        }
+    }
+    return off <= SETTLED * size + ROUNDING * m->length_scale;
+}
+
+// Newton's method for (I9). True: closed; false: not, and the bodies are where the rule of the step left them. *status < 0:
+// memory or time ran out.
+static bool find_way(pp_fit *f, const pp_state *rule, double *d, perp_status *status)
+{
+    const perp_model *m = f->sim->model;
+    pp_inertia *mass = f->kin.mass;
+    double best = HUGE_VAL;
+    double *scratch = PP_ARRAY(f->sim->arena, double, m->nv);
+    if (!scratch) {
+        *status = PERP_ERR_MEMORY;
+        return false;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        *status = pp_fit_rows(f);
+        if (*status < 0) {
+            break;
+        }
+        shift_rows(m, &f->row, d);
+        f->kin.mass = mass;  // of the place that the way starts from
+        *status = pp_fit_solve(f);
+        if (*status < 0 || !f->answer.nu || !pp_all_finite((size_t)m->nv, f->answer.nu)) {
+            break;
+        }
+        bool settled = is_settled(m, d, f->answer.nu);
+        memcpy(d, f->answer.nu, (size_t)m->nv * sizeof *d);
+        move_from(f, rule, d, scratch);
+        pp_rows row = f->row;
+        pp_gaps gap = f->gap;
+        pp_answer answer = f->answer;
+        *status = pp_fit_look(f);
+        if (*status < 0) {
+            break;
+        }
+        double worst = f->fault.worst;
+        bool stays = !(worst < 0.5 * best) || worst <= CLOSED;
+        if (worst <= ACCEPTED && settled && stays) {
+            // multipliers belong to the contacts and rows of the last solve
+            f->row = row;
+            f->gap = gap;
+            f->answer = answer;
+            // solvers end with multipliers that are negative by rounding: these push nothing, as the balance then shows
+            for (int i = 0; i < f->row.nn; i++) {
+                f->answer.pn[i] = fmax(f->answer.pn[i], 0.0);
+            }
+            return true;
+        }
+        best = fmin(best, worst);
+    }
+    memset(d, 0, (size_t)m->nv * sizeof *d);
+    move_from(f, rule, d, scratch);
+    return false;
+}
+
+// Contacts that pushed, as a recording has them: pn is the multiplier [kg m].
+static perp_status show_contacts(const pp_fit *f, pp_stored_part *part)
+{
+    perp_contact *to = PP_ZEROS(f->sim->arena, perp_contact, (size_t)f->row.nc + 1);
+    if (!to) {
+        return PERP_ERR_MEMORY;
+    }
+    part->contact = to;
+    for (int n = 0; n < f->row.nc; n++) {
+        const pp_contact *c = &f->gap.contact[f->row.contact[n]];
+        if (!(f->answer.pn[n] > 0.0)) {
+            continue;
+        }
+        to[part->contacts++] = (perp_contact){.a = {c->a},
+                                              .b = {c->b},
+                                              .feature = c->feature,
+                                              .point_W = c->point,
+                                              .normal_W = c->n,
+                                              .tangent_W = c->t,
+                                              .pn = f->answer.pn[n],
+                                              .mode = PERP_CONTACT_SLIP};
+    }
+    return PERP_OK;
+}
+
+// The same of joints: what perp_sim_joint reports where the rows and multipliers of the closing are those of the step.
+static perp_status show_joints(const pp_fit *f, pp_stored_part *part)
+{
+    perp_sim *sim = f->sim;
+    const perp_model *m = sim->model;
+    perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
+    if (m->joints > 0 && !joint) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_step step = sim->step;
+    sim->step.row = f->row;
+    sim->step.answer = f->answer;
+    sim->step.middle = (pp_poses){
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
+    for (int i = 0; i < m->joints; i++) {
+        joint[i] = perp_sim_joint(sim, (perp_joint){i});
+    }
+    sim->step = step;
+    part->joint = joint;
+    return PERP_OK;
+}
+
+// Energies of the bodies where they are [J].
+static perp_energy energy_of(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    pp_poses now = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
+    perp_energy e = {.kinetic = pp_rotor_energy(m, &now),
+                     .potential = pp_potential(m, sim->frames) + pp_joint_energy(m, &now)};
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *b = &m->body[i];
+        const pp_frame *f = &sim->frames[i];
+        if (b->nv > 0) {
+            perp_vec3 w = pp_mul_t(&f->R, f->w);
+            e.kinetic += 0.5 * (b->mass * pp_dot3(f->v, f->v) + pp_dot3(w, pp_mul(&b->I_B, w)));
+        }
+    }
+    return e;
+}
+
+// The closing as a part of the step, with a certificate of its own, and its share of the sums in `info`.
+static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_energy *before,
+                                 perp_step_info *info)
+{
+    perp_sim *sim = f->sim;
+    const perp_energy now = energy_of(sim);
+    // the commit has put the state before the step into `next`
+    pp_frame *start = PP_ARRAY(sim->arena, pp_frame, sim->model->bodies);
+    pp_poses to = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
+    pp_closing_evidence e = {.model = sim->model,
+                             .start = start,
+                             .from = from,
+                             .h = sim->step.h,
+                             .to = &to,
+                             .gaps = &f->gap,
+                             .rows = &f->row,
+                             .pb = f->answer.pb,
+                             .pn = f->answer.pn,
+                             .slack = pp_slack_of(sim->def.tolerance)};
+    if (!start) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_frames(sim->model, &sim->next, start);
+    pp_stored_part part = {.kind = PERP_PART_CLOSE,
+                           .t = sim->now.t,
+                           .q = sim->now.q,
+                           .nu = sim->now.nu,
+                           .body = sim->frames};
+    perp_certificate c;
+    perp_status status = pp_certify_closing(&c, &e, &sim->def.limits, sim->arena);
+    if (status < 0) {
+        return status;
+    }
+    double change = now.kinetic + now.potential - before->kinetic - before->potential;
+    info->energy.kinetic += now.kinetic - before->kinetic;
+    info->energy.potential += now.potential - before->potential;
+    info->energy.dissipated -= change;
+    part.info = (perp_step_info){.status = c.passed ? PERP_OK : PERP_INEXACT,
+                                 .certificate = c,
+                                 .energy = info->energy,
+                                 .unique = true,
+                                 .motion = PERP_UNIQUENESS_PROVED,
+                                 .impulses = PERP_UNIQUENESS_UNKNOWN,
+                                 .parts = 1};
+    part.info.energy.work = 0.0;
+    part.info.energy.dissipated = -change;
+    // the path is that of the step; an end that is closed is held against less than one that is not
+    bool clear = info->certificate.path_clear;
+    pp_certificate_worst(&info->certificate, &c);
+    info->certificate.passed = info->certificate.passed && c.passed;
+    info->certificate.path_clear = clear;
+    if (f->row.nb + f->row.nn == 0) {
+        return c.passed ? PERP_OK : PERP_INEXACT;
+    }
+    status = show_contacts(f, &part);
+    if (status < 0) {
+        return status;
+    }
+    status = show_joints(f, &part);
+    if (status < 0) {
+        return status;
+    }
+    status = pp_sim_store_part(sim, &part);
+    return status < 0 || c.passed ? status : PERP_INEXACT;
+}
+
+// The part of a step that was just committed, and added to `info`, is closed.
+perp_status pp_sim_close(perp_sim *sim, perp_step_info *info)
+{
+    const perp_model *m = sim->model;
+    pp_fit f = {.sim = sim, .at = &sim->now, .frames = sim->frames};
+    pp_state rule = sim->now;
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    double *d = PP_ZEROS(sim->arena, double, (size_t)m->nv);
+    rule.q = PP_ARRAY(sim->arena, double, m->nq);
+    double *turn = PP_ARRAY(sim->arena, double, m->joints);
+    if (!body || (m->nv > 0 && (!d || !rule.q)) || (m->joints > 0 && !turn)) {
+        return PERP_ERR_MEMORY;
+    }
+    memcpy(body, sim->frames, (size_t)m->bodies * sizeof *body);
+    memcpy(rule.q, sim->now.q, (size_t)m->nq * sizeof *rule.q);
+    if (m->joints > 0) {
+        memcpy(turn, sim->now.turn, (size_t)m->joints * sizeof *turn);
+    }
+    const perp_energy before = energy_of(sim);
+    const pp_poses from = {.t = sim->now.t, .body = body, .turn = turn, .drive = sim->now.drive};
+    perp_status status = pp_fit_look(&f);
+    if (status < 0) {
+        return status;
+    }
+    bool moved = f.fault.worst > CLOSED && find_way(&f, &rule, d, &status);
+    if (pp_is_final(status)) {
+        return status;
+    }
+    if (moved) {
+        pp_sim_keep_turns(sim);
+        sim->contact_cache.valid = false;
+    } else {  // nothing to close, or no way: the certificate shows which
+        f.row = (pp_rows){0};
+    }
+    return judge_closing(&f, &from, &before, info);
+}

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private to sim/: moving bodies the least way until overlaps, open joints and crossed limits are gone. theory (K7), (I9)
+#pragma once
+
+#include "sim/step/stages.h"
+
+// The worst fault, in units of the thickness or the arm.
+typedef struct pp_fault {
+    double worst;          // over the thickness or the arm
+    double value;          // [m, rad]
+    int shape_a, shape_b;  // -1: not an overlap
+    int joint;             // -1: not a joint
+} pp_fault;
+
+typedef struct pp_fit {
+    perp_sim *sim;
+    pp_state *at;       // the places of the bodies, which are moved
+    pp_frame *frames;   // the same as frames
+    pp_kinematics kin;  // at rest, h = 1
+    pp_gaps gap;
+    pp_rows row;
+    pp_answer answer;
+    pp_fault fault;
+    double deepest;  // overlap [m]
+} pp_fit;
+
+// Kinematics at rest, contacts and faults where the bodies are now.
+perp_status pp_fit_look(pp_fit *f);
+// Rows of positions alone: no springs, no drives of rates or of limited effort, and nothing moves.
+perp_status pp_fit_rows(pp_fit *f);
+// The way d as the velocities of a step from rest.
+perp_status pp_fit_solve(pp_fit *f);

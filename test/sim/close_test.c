@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact positions of the theta method: joints and gaps hold where each step ends, the order is two where motion is smooth,
+// recordings are judged again, and the certificate refuses closings that are none.                     theory (I9), (K16)
+#include "support/cmocka.h"
+
+#include "certify/certify.h"
+#include "gap/gap.h"
+#include "sim/sim.h"
+
+#include <perp/io.h>
+
+#include <math.h>
+#include <string.h>
+
+// Three rods that hang from each other, let go from the side.
+static const char RODS[] =
+    "{\"step\": 0.01, \"bodies\": [{\"name\": \"r1\", \"position\": [0.2, 0], \"mass\": 1, "
+    "\"inertia\": 0.0133}, {\"name\": \"r2\", \"position\": [0.6, 0], \"mass\": 1, \"inertia\": "
+    "0.0133}, {\"name\": \"end\", \"position\": [1, 0], \"mass\": 1, \"inertia\": 0.0133}], "
+    "\"joints\": [{\"kind\": \"revolute\", \"b\": \"r1\", \"at\": [0, 0]}, {\"kind\": "
+    "\"revolute\", \"a\": \"r1\", \"b\": \"r2\", \"at\": [0.4, 0]}, {\"kind\": \"revolute\", "
+    "\"a\": \"r2\", \"b\": \"end\", \"at\": [0.8, 0]}]}";
+
+// Boxes that fall on each other, turning.
+static const char BOXES[] =
+    "{\"step\": 0.005, \"shapes\": [{\"kind\": \"halfplane\", \"mu\": 0.5}], \"bodies\": "
+    "[{\"name\": "
+    "\"end\", \"position\": [0, 0.25], \"angle\": 0.4, \"spin\": 3, \"shapes\": "
+    "[{\"kind\": \"box\", \"size\": [0.4, 0.2], \"density\": 100, \"mu\": 0.5}]}, {\"name\": "
+    "\"top\", "
+    "\"position\": [0.1, 0.7], \"angle\": 0.9, \"velocity\": [0, -1], \"spin\": -4, \"shapes\": "
+    "[{\"kind\": "
+    "\"box\", \"size\": [0.4, 0.2], \"density\": 100, \"mu\": 0.5}]}]}";
+
+// The same in space: a cube falls on its corner.
+static const char CUBE[] =
+    "{\"step\": 0.005, \"shapes\": [{\"kind\": \"halfspace\", \"mu\": 0.5}], \"bodies\": "
+    "[{\"name\": "
+    "\"end\", \"kind\": \"solid\", \"position\": [0, 0, 0.4], \"rotation\": {\"axis\": [1, 0.4, "
+    "0.2], "
+    "\"angle\": \"40 deg\"}, \"spin\": [1, 2, 3], \"shapes\": [{\"kind\": \"box\", \"size\": [0.3, "
+    "0.3, 0.3], \"density\": 100, \"mu\": 0.5}]}]}";
+
+typedef struct outcome {
+    perp_vec3 place;
+    double overlap, apart;  // worst of all steps [m]
+    double energy;          // largest above that of the start [J]
+    int violated;
+} outcome;
+
+static perp_scene *parse(const char *text)
+{
+    perp_scene *scene = NULL;
+    perp_error error;
+    if (perp_scene_parse("x", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    return scene;
+}
+
+// Steps of `step` to `until`; directory: for a recording, NULL: none.
+static outcome run(const char *text, perp_positions positions, double until, double step,
+                   const char *directory)
+{
+    perp_scene *scene = parse(text);
+    perp_sim *sim = NULL;
+    perp_record *record = NULL;
+    perp_error error;
+    outcome out = {.energy = -HUGE_VAL};
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = PERP_STEPPER_MOREAU_JEAN;
+    def.positions = positions;
+    def.theta = 0.5;
+    if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    if (directory) {
+        perp_record_def to = perp_record_default();
+        to.scene = text;
+        to.h = step;
+        if (perp_record_create(directory, sim, &to, NULL, &record, &error) < 0) {
+            fail_msg("%s", error.text);
+        }
+    }
+    int steps = (int)lround(until / step);
+    double first = 0.0;
+    for (int k = 0; k < steps; k++) {
+        if (perp_sim_step(sim, step) < 0 || (record && perp_record_step(record, sim) < 0)) {
+            fail_msg("step %d: %s", k, perp_sim_error(sim)->text);
+        }
+        const perp_step_info *info = perp_sim_info(sim);
+        double now = info->energy.kinetic + info->energy.potential;
+        first = k == 0 ? now + info->energy.dissipated : first;
+        out.energy = fmax(out.energy, now - first);
+        out.overlap = fmax(out.overlap, info->certificate.gap);
+        out.apart = fmax(out.apart, info->certificate.joint);
+        out.violated += !info->certificate.passed;
+    }
+    if (record) {
+        assert_int_equal(perp_record_finish(record, sim), PERP_OK);
+        perp_record_destroy(record);
+    }
+    out.place = perp_sim_body_position(sim, perp_model_body(perp_scene_model(scene), "end"));
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return out;
+}
+
+static void joints_hold_where_steps_end(void **state)
+{
+    (void)state;
+    outcome linear = run(RODS, PERP_POSITIONS_LINEAR, 1.0, 0.01, NULL);
+    outcome exact = run(RODS, PERP_POSITIONS_EXACT, 1.0, 0.01, NULL);
+    assert_true(linear.apart > 1e-7);
+    assert_true(exact.apart <= 1e-10);
+    assert_int_equal(exact.violated, 0);
+}
+
+static void gaps_hold_where_steps_end(void **state)
+{
+    (void)state;
+    const char *const text[] = {BOXES, CUBE};
+    for (int k = 0; k < 2; k++) {
+        outcome linear = run(text[k], PERP_POSITIONS_LINEAR, 1.0, 0.005, NULL);
+        outcome exact = run(text[k], PERP_POSITIONS_EXACT, 1.0, 0.005, NULL);
+        assert_true(linear.overlap > 1e-6);
+        assert_true(exact.overlap <= 1e-9);
+        assert_int_equal(exact.violated, 0);
+    }
+}
+
+// Halves of a step leave a quarter of the error, and energy stays near its start.
+static void the_order_is_two(void **state)
+{
+    (void)state;
+    perp_vec3 place[4];
+    for (int k = 0; k < 4; k++) {
+        outcome o = run(RODS, PERP_POSITIONS_EXACT, 0.5, ldexp(0.01, -k), NULL);
+        place[k] = o.place;
+        assert_true(o.energy < 0.01);  // of about 10 J of motion
+    }
+    double first = hypot(place[0].x - place[1].x, place[0].y - place[1].y);
+    double second = hypot(place[1].x - place[2].x, place[1].y - place[2].y);
+    double third = hypot(place[2].x - place[3].x, place[2].y - place[3].y);
+    assert_true(log2(first / second) > 1.8 && log2(first / second) < 2.2);
+    assert_true(log2(second / third) > 1.8 && log2(second / third) < 2.2);
+}
+
+static void recordings_are_judged_again(void **state)
+{
+    (void)state;
+    const char *const text[] = {RODS, BOXES, CUBE};
+    for (int k = 0; k < 3; k++) {
+        perp_recording *r = NULL;
+        perp_snapshot frame, part;
+        perp_error error;
+        perp_check check = {0};
+        int closings = 0;
+        (void)run(text[k], PERP_POSITIONS_EXACT, 0.6, 0.005, "close_test.run");
+        if (perp_recording_open("close_test.run", NULL, &r, &error) < 0) {
+            fail_msg("%s", error.text);
+        }
+        perp_recording_info info = *perp_recording_about(r);
+        assert_int_equal(info.positions, PERP_POSITIONS_EXACT);
+        for (int i = 1; i < info.frames; i++) {
+            assert_int_equal(perp_recording_read(r, i, &frame, &error), PERP_OK);
+            for (int j = 0, kept = frame.kept; j < kept; j++) {
+                assert_int_equal(perp_recording_read_part(r, i, j, &part, &error), PERP_OK);
+                closings += part.part == PERP_PART_CLOSE;
+            }
+        }
+        assert_true(closings > 0);
+        assert_int_equal(perp_recording_check(r, NULL, &check, &error), PERP_OK);
+        assert_true(check.passed);
+        perp_recording_close(r);
+    }
+}
+
+// ── The certificate ──────────────────────────────────────────────────────────────────────────────
+
+// A box of 1 m over a floor, lifted from an overlap of 1 mm, with the multiplier by which it should be moved times `share`.
+static bool passes_lift(double up, double aside, double share)
+{
+    static const char text[] = "{\"shapes\": [{\"kind\": \"halfplane\"}], \"bodies\": [{\"name\": "
+                               "\"box\", \"position\": [0, "
+                               "0.5], \"mass\": 2, \"inertia\": 0.3, \"shapes\": [{\"kind\": "
+                               "\"box\", \"size\": [1, 1]}]}]}";
+    perp_scene *scene = parse(text);
+    const perp_model *m = perp_scene_model(scene);
+    pp_arena *arena = pp_arena_create(NULL);
+    assert_non_null(arena);
+    pp_frame from[2], to[2], start[2];
+    double q[3] = {0.0, 0.499, 0.0}, nu[3] = {0.0, -0.2, 0.0};
+    pp_state at = {.q = q, .nu = nu};
+    pp_frames(m, &at, from);
+    memcpy(start, from, sizeof start);
+    q[0] += aside;
+    q[1] += up;
+    pp_frames(m, &at, to);
+    pp_poses before = {.body = from}, after = {.body = to};
+    pp_gaps gaps = {0};
+    assert_true(pp_gaps_run(&gaps, m, &after, (pp_gap_search){.margin = 0.01}, arena) >= 0);
+    assert_int_equal(gaps.count, 2);
+    // both corners push with half of M d
+    int contact[2] = {0, 1};
+    double pn[2] = {share * 1e-3, share * 1e-3};
+    pp_row n[2] = {{.joint = -1}, {.joint = -1}};
+    pp_rows rows = {.nc = 2, .nn = 2, .n = n, .contact = contact};
+    pp_closing_evidence e = {.model = m,
+                             .start = start,
+                             .from = &before,
+                             .to = &after,
+                             .h = 0.01,
+                             .gaps = &gaps,
+                             .rows = &rows,
+                             .pn = pn,
+                             .slack = 1e-6};
+    perp_certificate c;
+    perp_limits limits = {0};
+    assert_int_equal(pp_certify_closing(&c, &e, &limits, arena), PERP_OK);
+    pp_arena_destroy(arena);
+    perp_scene_destroy(scene);
+    return c.passed;
+}
+
+static void wrong_closings_are_refused(void **state)
+{
+    (void)state;
+    assert_true(passes_lift(1e-3, 0.0, 1.0));
+    assert_false(passes_lift(0.999e-3, 0.0, 0.999));  // an overlap is left
+    assert_false(passes_lift(1.1e-3, 0.0, 1.1));      // pushed beyond the floor
+    assert_false(passes_lift(1e-3, 1e-6, 1.0));       // moved aside by nothing
+    assert_false(passes_lift(1e-3, 0.0, 1.001));      // by another multiplier
+    assert_false(passes_lift(1e-3, 0.0, -1.0));       // pulled
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joints_hold_where_steps_end),
+        cmocka_unit_test(gaps_hold_where_steps_end),
+        cmocka_unit_test(the_order_is_two),
+        cmocka_unit_test(recordings_are_judged_again),
+        cmocka_unit_test(wrong_closings_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
