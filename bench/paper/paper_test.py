@@ -3,18 +3,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenes of bench/paper have the published geometry, and the driver runs, measures and reports violations.
 
-    paper_test.py PERP_BENCH_PAPER"""
+    paper_test.py PERP_BENCH_PAPER PERP_BENCH_PROBLEM"""
 import contextlib
 import io
+import json
+import math
 import os
 import sys
+import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, '..', 'problems')]
+import collect  # noqa: E402
 import run  # noqa: E402
 import scenes  # noqa: E402
 
-PROGRAM = ''
+PROGRAM = DUMP = ''
 
 
 def polygon_area(ends):
@@ -103,6 +108,51 @@ class Driver(unittest.TestCase):
             run.rows, sys.argv = old, words
 
 
+class Problems(unittest.TestCase):
+    def laws(self, problem, solution):
+        """The worst errors of a solution by the file alone: of M v = f + H r, and of the natural map of the law."""
+        def product(matrix, x, transposed=False):
+            y = [0.0] * matrix['cols' if transposed else 'rows']
+            for i, j, value in matrix['entries']:
+                row, column = (j, i) if transposed else (i, j)
+                y[row] += value * x[column]
+            return y
+
+        nv = len(problem['f'])
+        v, r = solution[:nv], solution[nv:]
+        balance = max(abs(a - f - b) for a, f, b in zip(product(problem['M'], v), problem['f'],
+                                                        product(problem['H'], r)))
+        u = [a + b for a, b in zip(product(problem['H'], v, True), problem['w'])]
+        law = 0.0
+        for c, mu in enumerate(problem['mu']):
+            n, t = 3 * c, slice(3 * c + 1, 3 * c + 3)
+            law = max(law, abs(min(r[n], u[n])))
+            force = [x - y for x, y in zip(r[t], u[t])]
+            size, most = math.hypot(*force), mu * max(r[n], 0.0)
+            held = [x * min(1.0, most / size) if size > 0.0 else 0.0 for x in force]
+            law = max(law, math.dist(r[t], held))
+        return balance, law
+
+    def read(self, folder, name):
+        with open(os.path.join(folder, f'{name}.json')) as file:
+            problem = json.load(file)
+        with open(os.path.join(folder, f'{name}.solution.csv')) as file:
+            return problem, [float(line) for line in file]
+
+    def test_the_solution_beside_a_problem_solves_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with contextlib.redirect_stdout(io.StringIO()):
+                rows = collect.collect(DUMP, folder, 'kapla-first')
+            self.assertEqual([row['passed'] for row in rows], [True])
+            problem, solution = self.read(folder, 'kapla-first')
+            balance, law = self.laws(problem, solution)
+            self.assertLess(balance, 1e-11)
+            self.assertLess(law, 1e-9)
+            # and another answer does not
+            solution[-3] += 1e-3
+            self.assertGreater(max(self.laws(problem, solution)), 1e-4)
+
+
 if __name__ == '__main__':
-    PROGRAM = sys.argv.pop(1)
+    PROGRAM, DUMP = sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

@@ -185,7 +185,9 @@ static void print_tally(tally *t, const options *o, int planned, const char *err
         worst = t->took[k] > t->took[worst] ? k : worst;
     }
     double longest = t->done > 0 ? t->took[worst] : 0.0;
-    qsort(t->took, (size_t)t->done, sizeof *t->took, by_size);
+    if (t->done > 0) {
+        qsort(t->took, (size_t)t->done, sizeof *t->took, by_size);
+    }
     (void)printf(
         "{\"steps\": %d, \"planned\": %d, \"certified\": %d, \"inexact\": %d, \"cpu_s\": %.6g, "
         "\"mean_ms\": %.6g, \"median_ms\": %.6g, \"p99_ms\": %.6g, \"worst_ms\": %.6g, "
@@ -238,13 +240,14 @@ int main(int count, char **words)
     steps = o.steps > 0 && o.steps < steps ? o.steps : steps;
     tally t = {.took = calloc((size_t)steps + 1, sizeof *t.took)};
     FILE *trace = o.trace ? fopen(o.trace, "w") : NULL;
+    const char *stopped = NULL;
     if (!t.took || (o.trace && !trace)) {
-        return fail("no memory, or the trace cannot be written");
+        stopped = "no memory, or the trace cannot be written";
+        steps = 0;
     }
     if (trace) {
         write_line(trace, sim, o.bodies);
     }
-    const char *stopped = NULL;
     for (; t.done < steps; t.done++) {
         double before = cpu();
         perp_status status = perp_sim_step(sim, h);

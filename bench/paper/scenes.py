@@ -87,7 +87,7 @@ def painleve(mu):
 RELEASE = 1600 * H240  # cubes are released at frame 400, of four steps each
 
 
-def card_house(levels, until, struck=True):
+def card_house(levels, until, struck=True, **more):
     """Tents of two cards of 2.5 x 1.25 x 0.04 m, 25 kg, 25 degrees from the vertical, with bridges tilted by -1 degree.
     The authors' poses leave gaps (6.7 cm below the lowest cards); the house falls into place first."""
     mu, width = 0.8, 2.2
@@ -111,7 +111,7 @@ def card_house(levels, until, struck=True):
                        'shapes': [box([0.8, 0.8, 0.8], 500.0, mu)]})
         forces.append(held(f'cube{k}', 256.0, RELEASE - 0.25 * H240))
     return scene(f'cards {levels} levels', H240, until, bodies,
-                 [{'name': 'floor', 'kind': 'halfspace', 'mu': mu}], forces=forces)
+                 [{'name': 'floor', 'kind': 'halfspace', 'mu': mu}], forces=forces, **more)
 
 
 def arch_sections(count, apart):
