@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-machines bench-models lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-machines bench-models bench-paper bench-problems lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
         deps-docs deps-wasm deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -30,6 +30,8 @@ help:
 	@echo 'make bench-limits  what one core can do, and how near a factorisation and a sweep come'
 	@echo 'make bench-order  error of the motion against cost, by steppers'
 	@echo 'make bench-growth  cost of a step against the size of the scene (ARGS="--family walls")'
+	@echo 'make bench-paper  scenes of published benchmarks, into docs/yardsticks.md (ARGS="--only arch")'
+	@echo 'make bench-problems  contact problems of single steps, with solutions, into build/problems'
 	@echo 'make bench-peers  spatial scenes by perp and five other engines (ARGS="--scene slide")'
 	@echo 'make lint      format, clang-tidy, the viewer by tsc, layers, budgets, symbols, headers, names, words, equations'
 	@echo 'make docs      the documentation as static HTML in build/docs, links checked'
@@ -132,6 +134,17 @@ bench-models: deps-bench
 	    --cpu 60 --rows build/bench-models/run.jsonl --page docs/robots.md $(ARGS)
 	@python3 bench/robots/table.py drift build/release/cli/perp build/release/bench/perp_bench_motion build/bench-robots \
 	    --cpu 120 --rows build/bench-models/drift.jsonl --page docs/robots.md --picture docs/img/robots-creep.svg $(ARGS)
+
+# Tables of docs/yardsticks.md; rows that are in build/bench-paper are not run again.
+bench-paper: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@mkdir -p build/bench-paper
+	@python3 bench/paper/run.py build/release/bench/perp_bench_paper --rows build/bench-paper/rows.jsonl \
+	    --page docs/yardsticks.md $(ARGS)
+
+bench-problems: deps-bench
+	@$(MAKE) --no-print-directory build-release
+	@python3 bench/problems/collect.py build/release/bench/perp_bench_problem build/problems $(ARGS)
 
 bench-limits: deps-bench
 	@$(MAKE) --no-print-directory build-release

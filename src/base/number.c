@@ -212,13 +212,109 @@ static void print_digits(char *text, size_t size, double value, int digits)
     *out = '\0';
 }
 
+// Numbers of ordinary size, without printf, which needs five times as long: |x| = m / 2^s with m < 2^53 has the 17 digits
+//
+//   N = m 10^p / 2^s = m 5^p / 2^(s - p) ,   p = 16 - floor(log10 |x|) ,
+//
+// rounded to even as printf does. For 1e-4 <= |x| < 2^53, 5^p < 2^47: the product is exact in two words.
+enum { DIGITS_FULL = 17, DECADE_LEAST = -4, DECADES = 20, FAST_MOST = 32 };
+
+// N for the decade 10^k, or 0: it is not that decade.
+static uint64_t digits_in_decade(uint64_t m, int s, int k)
+{
+    const uint64_t least = 10000000000000000U;  // 10^16
+    uint64_t five = 1;
+    int p = DIGITS_FULL - 1 - k, shift = s - p;
+    for (int j = 0; j < p; j++) {
+        five *= 5;
+    }
+    // m five = high 2^64 + low, by halves of both
+    const uint64_t half_word = 0xffffffffU;
+    uint64_t low_low = (m & half_word) * (five & half_word),
+             low_high = (m & half_word) * (five >> 32);
+    uint64_t high_low = (m >> 32) * (five & half_word), high_high = (m >> 32) * (five >> 32);
+    uint64_t middle = (low_low >> 32) + (low_high & half_word) + (high_low & half_word);
+    uint64_t low = (middle << 32) | (low_low & half_word);
+    uint64_t high = high_high + (low_high >> 32) + (high_low >> 32) + (middle >> 32);
+    uint64_t n = 0;
+    if (shift > 0) {
+        uint64_t rest = low & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
+        n = (high << (64 - shift)) | (low >> shift);
+        if (n < least) {
+            return 0;
+        }
+        n += rest > half || (rest == half && (n & 1));
+    } else {
+        n = low << -shift;
+    }
+    return n >= least && n < 10 * least ? n : 0;
+}
+
+static bool print_ordinary(char *text, double value)
+{
+    // not exact: which decade it is shows by the number of digits
+    static const double decade[DECADES] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1, 1e2,
+                                           1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                           1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    double x = fabs(value);
+    if (x == 0.0) {
+        memcpy(text, signbit(value) ? "-0" : "0\0", 3);
+        return true;
+    }
+    if (!(x >= 1e-4 && x < 9007199254740992.0)) {  // 2^53
+        return false;
+    }
+    int binary = 0, k = DECADES - 1;
+    uint64_t m = (uint64_t)ldexp(frexp(x, &binary), 53);
+    while (k > 0 && x < decade[k]) {
+        k--;
+    }
+    k += DECADE_LEAST;
+    uint64_t n = digits_in_decade(m, 53 - binary, k);
+    if (n == 0) {
+        return false;  // within rounding of a power of ten
+    }
+    char digit[DIGITS_FULL];
+    int count = DIGITS_FULL;
+    for (int j = DIGITS_FULL - 1; j >= 0; j--) {
+        digit[j] = (char)('0' + n % 10);
+        n /= 10;
+    }
+    while (count > 1 && digit[count - 1] == '0') {
+        count--;
+    }
+    // sign; zeros that a small number begins with; digits, with the point where it belongs
+    char *out = text;
+    if (value < 0.0) {
+        *out++ = '-';
+    }
+    if (k < 0) {
+        *out++ = '0';
+        *out++ = '.';
+        for (int j = -1; j > k; j--) {
+            *out++ = '0';
+        }
+    }
+    for (int j = 0; j < count || j <= k; j++) {
+        if (j == k + 1 && k >= 0) {
+            *out++ = '.';
+        }
+        *out++ = j < count ? digit[j] : '0';
+    }
+    *out = '\0';
+    return true;
+}
+
 void pp_number_print(char *text, size_t size, double value)
 {
     if (isinf(value)) {
         pp_print(text, size, "%s", value < 0.0 ? "-inf" : "inf");
         return;
     }
-    print_digits(text, size, value, 17);
+    if (size >= FAST_MOST && print_ordinary(text, value)) {
+        return;
+    }
+    print_digits(text, size, value, DIGITS_FULL);
 }
 
 void pp_number_print_rounded(char *text, size_t size, double value)

@@ -404,7 +404,7 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     }
     apply_holding_contacts(model, gaps, choice, TOUCHING * model->length_scale, push);
     size_t most = (size_t)gaps->count + (size_t)PP_POINTS_MAX * (size_t)pairs;
-    pp_gaps out = {0, PP_ARRAY(arena, pp_contact, most)};
+    pp_gaps out = {.contact = PP_ARRAY(arena, pp_contact, most), .reach = gaps->reach};
     if (!out.contact) {
         return PERP_ERR_MEMORY;
     }
@@ -414,6 +414,7 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
         if (choice[i] && pp_arena_stopped(arena)) {
             return PERP_ERR_STOPPED;
         }
+        t.margin = pp_gap_looked(model, gaps, margin, c->a, c->b);
         if (choice[i] && aim_pair(&t, c, to - i)) {
             out.count += write_pair(&t, &out.contact[out.count]);
         } else {

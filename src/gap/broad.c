@@ -245,10 +245,11 @@ static bool set_items(broad_search *s, double margin)
 {
     const perp_model *m = s->model;
     broad_item *list = PP_ARRAY(s->arena, broad_item, m->shapes);
+    pp_box3 *box = PP_ARRAY(s->arena, pp_box3, m->shapes);
     uint64_t *key = PP_ARRAY(s->arena, uint64_t, m->shapes),
              *scratch = PP_ARRAY(s->arena, uint64_t, m->shapes);
     s->item = PP_ARRAY(s->arena, broad_item, m->shapes);
-    if (!list || !key || !scratch || !s->item) {
+    if (!list || !box || !key || !scratch || !s->item) {
         return false;
     }
     // boxes that are not grown yet: the curve needs their centres only
@@ -276,7 +277,9 @@ static bool set_items(broad_search *s, double margin)
     }
     for (int i = 0; i < s->count; i++) {
         box_inflate(&s->item[i].box, margin);
+        box[s->item[i].shape] = s->item[i].box;
     }
+    s->out->box = box;
     return true;
 }
 
@@ -354,10 +357,11 @@ static void ask_few(broad_search *s)
 }
 
 // A point of the plane and its outward normal.
-static void plane_of(const broad_search *s, const pp_shape *plane, perp_vec3 *x, perp_vec3 *out)
+static void plane_of(const perp_model *model, const pp_frame *body, const pp_shape *plane,
+                     perp_vec3 *x, perp_vec3 *out)
 {
-    const pp_frame *f = &s->body[plane->body];
-    if (s->model->spatial) {
+    const pp_frame *f = &body[plane->body];
+    if (model->spatial) {
         pp_pose X = world_pose(plane, f);
         *x = X.p;
         *out = pp_mat3_column(&X.R, 2);
@@ -368,25 +372,47 @@ static void plane_of(const broad_search *s, const pp_shape *plane, perp_vec3 *x,
     }
 }
 
+// How far a box is above a plane through x.
+static double above_plane(const pp_box3 *b, perp_vec3 x, perp_vec3 out)
+{
+    // the corner of the box that is deepest along -out
+    double x_low = out.x > 0.0 ? b->low.x : b->high.x;
+    double y_low = out.y > 0.0 ? b->low.y : b->high.y;
+    double z_low = out.z > 0.0 ? b->low.z : b->high.z;
+    return pp_dot3(out, pp_sub(pp_vec(x_low, y_low, z_low), x));
+}
+
 // A plane that is not free meets free bodies only, which come first.
 static void ask_plane(broad_search *s, int shape, double margin)
 {
     const pp_shape *plane = &s->model->shape[shape];
     perp_vec3 x, out;
-    plane_of(s, plane, &x, &out);
+    plane_of(s->model, s->body, plane, &x, &out);
     int most = s->model->body[plane->body].nv > 0 ? s->count : s->free;
     for (int i = 0; i < most; i++) {
-        const pp_box3 *b = &s->item[i].box;
-        // the corner of the box that is deepest along -out
-        double x_low = out.x > 0.0 ? b->low.x : b->high.x;
-        double y_low = out.y > 0.0 ? b->low.y : b->high.y;
-        double z_low = out.z > 0.0 ? b->low.z : b->high.z;
-        perp_vec3 lowest = {x_low, y_low, z_low};
         s->out->tests++;
-        if (pp_dot3(out, pp_sub(lowest, x)) <= margin) {
+        if (above_plane(&s->item[i].box, x, out) <= margin) {
             add_pair(s, s->item[i].shape, shape);
         }
     }
+}
+
+double pp_broad_apart(const pp_broad *broad, const perp_model *model, const pp_frame *body,
+                      double margin, int a, int b)
+{
+    const pp_shape *of_a = &model->shape[a], *of_b = &model->shape[b];
+    if (is_endless(of_a) || is_endless(of_b)) {
+        perp_vec3 x, out;
+        plane_of(model, body, is_endless(of_a) ? of_a : of_b, &x, &out);
+        // along any direction the box has grown by no more than this
+        double grown = 0.5 * margin * (fabs(out.x) + fabs(out.y) + fabs(out.z));
+        return above_plane(&broad->box[is_endless(of_a) ? b : a], x, out) + grown;
+    }
+    const pp_box3 *p = &broad->box[a], *q = &broad->box[b];
+    double along_x = pp_max(p->low.x - q->high.x, q->low.x - p->high.x);
+    double along_y = pp_max(p->low.y - q->high.y, q->low.y - p->high.y);
+    double along_z = pp_max(p->low.z - q->high.z, q->low.z - p->high.z);
+    return pp_max(pp_max(along_x, along_y), along_z) + margin;
 }
 
 perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame *body,

@@ -11,6 +11,8 @@ typedef struct pp_broad {
     uint64_t *pair;  // a << 32 | b with a < b, sorted
     int capacity;
     int64_t tests;  // of boxes, what the search cost
+    const pp_box3 *
+        box;  // shapes: their boxes, each grown by half the margin; not of half-planes and half-spaces
 } pp_broad;
 
 static inline int pp_broad_a(uint64_t pair)
@@ -26,3 +28,11 @@ static inline int pp_broad_b(uint64_t pair)
 // Every pair with a gap up to margin that the model lets meet is among them.
 perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame *body,
                          double margin, pp_arena *arena);
+
+// A lower bound of the gap of one of these pairs [m]: that of their boxes, or of a box and a plane.
+double pp_broad_apart(const pp_broad *broad, const perp_model *model, const pp_frame *body,
+                      double margin, int a, int b);
+
+// Drops pairs that the bodies around them cannot close in the step (group.c). reach: bodies, how far each is looked at from.
+perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_frame *body,
+                           const pp_gap_search *search, pp_arena *arena, const double **reach);

@@ -43,6 +43,8 @@ typedef struct pp_contact {
 typedef struct pp_gaps {
     int count;
     pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
+    const double
+        *reach;  // bodies: how far each was looked at from [m]; NULL: all as far as the search says
 } pp_gaps;
 
 // What is known of two shapes that all but touch.
@@ -56,7 +58,11 @@ typedef struct pp_pair_hint {
 
 // How contacts are looked for.
 typedef struct pp_gap_search {
-    double margin;             // gaps up to this are wanted [m]
+    double margin;  // gaps up to this are wanted [m]
+    // bodies: how far each can move in the step [m]; NULL: gaps up to the margin are wanted of all pairs. Else
+    // only those that the bodies around can close (group.c), and those up to `near`.
+    const double *travel;
+    double near;               // [m]
     const pp_team *team;       // NULL: one thread
     const pp_pair_hint *hint;  // of some pairs; the last that fits counts
     int hints;
@@ -79,6 +85,10 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
 
 // How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin);
+// A bound of how far each body can move in a step, impacts included; two bodies close at most the sum.
+void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel);
+// How far two shapes were looked at from: as the gaps say, else the margin.
+double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b);
 
 // Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h); what is listed
 // stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked. exact:

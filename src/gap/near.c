@@ -54,20 +54,33 @@ static double largest_restitution(const perp_model *m)
     return most;
 }
 
+// Of a body: as it moves, spin at the arm of the model's length scale, and what forces add [m/s].
+static double fastest(const perp_model *model, const pp_kinematics *kin, int i)
+{
+    const pp_frame *f = &kin->poses.body[i];
+    return pp_length(f->v) + pp_length(f->w) * model->length_scale + force_dv(model, kin, i);
+}
+
 // One bound for all pairs, for the broad phase: which contacts of a pair can matter is decided later, by pp_contacts_cull.
 double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin)
 {
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
     for (int i = 0; i < model->bodies; i++) {
-        const pp_frame *f = &kin->poses.body[i];
-        double speed =
-            pp_length(f->v) + pp_length(f->w) * model->length_scale + force_dv(model, kin, i);
+        double speed = fastest(model, kin, i);
         // the two largest in one pass
         second = fmax(second, fmin(first, speed));
         first = fmax(first, speed);
     }
     double speed = (1.0 + largest_restitution(model)) * (first + second);
     return fmax(margin, SAFETY * kin->h * speed);
+}
+
+void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel)
+{
+    double times = SAFETY * kin->h * (1.0 + largest_restitution(model));
+    for (int i = 0; i < model->bodies; i++) {
+        travel[i] = times * fastest(model, kin, i);
+    }
 }
 
 // Contacts beyond what a step can close are kept for the next steps, which a body that rolls or rocks meets them in: how

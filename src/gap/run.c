@@ -127,7 +127,8 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_poses *at
 
 // The points of one pair, with their laws; returns how many.
 static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
-                                 const pp_gap_search *search, int a, int b, pp_contact *c)
+                                 const pp_gap_search *search, double reach, int a, int b,
+                                 pp_contact *c)
 {
     pp_pair_rule pair;
     const pp_pair_hint *hint = NULL;
@@ -136,7 +137,7 @@ static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
             hint = &search->hint[i];
         }
     }
-    int count = pp_gap_pair_near(model, at->body, a, b, search->margin, hint, c);
+    int count = pp_gap_pair_near(model, at->body, a, b, reach, hint, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
     }
@@ -151,6 +152,7 @@ typedef struct pair_job {
     const perp_model *model;
     const pp_poses *at;
     const pp_gap_search *search;
+    const pp_gaps *out;
     const uint64_t *pair;
     int points;           // most of a pair
     pp_contact *contact;  // points of every pair
@@ -168,8 +170,9 @@ static void look_at_some(void *arg, int from, int to)
             s->count[i] = 0;
             continue;
         }
-        s->count[i] = find_contacts_of_pair(s->model, s->at, s->search, pp_broad_a(s->pair[i]),
-                                            pp_broad_b(s->pair[i]), found);
+        int a = pp_broad_a(s->pair[i]), b = pp_broad_b(s->pair[i]);
+        double reach = pp_gap_looked(s->model, s->out, s->search->margin, a, b);
+        s->count[i] = find_contacts_of_pair(s->model, s->at, s->search, reach, a, b, found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
                (size_t)s->count[i] * sizeof *found);
     }
@@ -187,15 +190,17 @@ static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_p
             if (i % GRAIN == 0 && pp_arena_stopped(arena)) {
                 return PERP_ERR_STOPPED;
             }
+            int a = pp_broad_a(broad->pair[i]), b = pp_broad_b(broad->pair[i]);
+            double reach = pp_gap_looked(model, out, search->margin, a, b);
             out->count +=
-                find_contacts_of_pair(model, at, search, pp_broad_a(broad->pair[i]),
-                                      pp_broad_b(broad->pair[i]), &out->contact[out->count]);
+                find_contacts_of_pair(model, at, search, reach, a, b, &out->contact[out->count]);
         }
         return PERP_OK;
     }
     pair_job s = {.model = model,
                   .at = at,
                   .search = search,
+                  .out = out,
                   .pair = broad->pair,
                   .points = model->spatial ? PP_POINTS_MAX : 2,
                   .contact = out->contact + out->count,
@@ -237,6 +242,14 @@ static bool contacts_finite(const pp_gaps *gaps)
     return true;
 }
 
+double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b)
+{
+    if (!gaps->reach) {
+        return margin;
+    }
+    return fmax(gaps->reach[model->shape[a].body], gaps->reach[model->shape[b].body]);
+}
+
 perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *at,
                         pp_gap_search search, pp_arena *arena)
 {
@@ -247,6 +260,9 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *a
     }
     if (!model->listed_only) {
         perp_status status = pp_broad_run(&broad, model, at->body, search.margin, arena);
+        if (status >= 0 && search.travel) {
+            status = pp_broad_group(&broad, model, at->body, &search, arena, &out->reach);
+        }
         if (status < 0) {
             return status;
         }
@@ -290,7 +306,7 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
         if (i % GRAIN == GRAIN - 1 && pp_arena_stopped(arena)) {
             return PERP_ERR_STOPPED;
         }
-        out->count += find_contacts_of_pair(model, at, &search, pair[i].a, pair[i].b,
+        out->count += find_contacts_of_pair(model, at, &search, search.margin, pair[i].a, pair[i].b,
                                             &out->contact[out->count]);
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;

@@ -60,7 +60,8 @@ typedef struct pp_contact_cache {
     int current;         // which is that of the end
     pp_gaps gaps;
     double reach;
-    bool valid;  // of the state as it is
+    const double *travel;  // bodies
+    bool valid;            // of the state as it is
 } pp_contact_cache;
 
 // Impulses of the last step's contacts, to start the next one from.

@@ -101,6 +101,32 @@ static void round_trips(void)
     }
 }
 
+// Numbers of ordinary size are printed without printf, to the same text.
+static void prints_as_the_library(void **state)
+{
+    (void)state;
+    FOR_SEEDS(seed, 300)
+    {
+        rng r = rng_seed(seed);
+        for (int k = 0; k < 1000; k++) {
+            // any size; short decimals; whole numbers and halves; next to powers of ten
+            double size = pow(10.0, rng_uniform(&r, -6.0, 18.0));
+            double few = round(rng_uniform(&r, -1e4, 1e4)) * pow(10.0, rng_below(&r, 8) - 6);
+            double half = 0.5 * round(rng_uniform(&r, -1.0, 1.0) * ldexp(1.0, rng_below(&r, 56)));
+            double ten = pow(10.0, rng_below(&r, 22) - 5);
+            const double x[] = {
+                size * rng_uniform(&r, -1.0, 1.0), few, half, ten,  nextafter(ten, 0.0),
+                nextafter(ten, INFINITY),          0.0, -0.0, -size};
+            for (size_t j = 0; j < sizeof x / sizeof x[0]; j++) {
+                char ours[64], theirs[64];
+                pp_number_print(ours, sizeof ours, x[j]);
+                (void)snprintf(theirs, sizeof theirs, "%.17g", x[j]);
+                CHECK(strcmp(ours, theirs) == 0, seed);
+            }
+        }
+    }
+}
+
 static void prints_and_reads_exactly(void **state)
 {
     (void)state;
@@ -164,8 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_a_number),       cmocka_unit_test(prints_and_reads_exactly),
-        cmocka_unit_test(long_digits_round_once), cmocka_unit_test(locale_does_not_matter),
-        cmocka_unit_test(integers_have_limits),
+        cmocka_unit_test(prints_as_the_library),  cmocka_unit_test(long_digits_round_once),
+        cmocka_unit_test(locale_does_not_matter), cmocka_unit_test(integers_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
     // for itself. end, gaps_end: where the step ended, found anew.
-    pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
+    pp_gaps acting = {.count = s->gap.count, .contact = s->acted ? s->acted : s->gap.contact};
     pp_step_evidence e = {
         .model = sim->model,
         .kin = &s->kin,

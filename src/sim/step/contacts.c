@@ -8,17 +8,62 @@
 #include "sim/step/parts.h"
 
 #include <math.h>
+#include <string.h>
 
-// How near shapes must be to be looked at [m]: the margin, and what speeds can close within the
-// step, rounded up to eighths of a power of two. So the reach at the end of one step is mostly that
-// at the start of the next, to the last bit, and what was found serves.
-static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
+// Rounded up to eighths of a power of two. So the reach at the end of one step is mostly that at the start of the next, to
+// the last bit, and what was found serves.
+static double round_up(double x)
 {
     int exponent;
-    double margin = pp_gap_margin(sim->model, sim->def.margin);
-    double reach = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, margin) : margin;
-    double part = frexp(reach, &exponent);
-    return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
+    double part = frexp(x, &exponent);
+    return isfinite(x) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : x;
+}
+
+// How near shapes must be to be looked at: the margin, and what speeds can close within the step.
+typedef struct gap_reach {
+    double near;  // the margin [m]
+    double most;  // of all pairs [m]
+    const double
+        *travel;  // bodies: how far each can move [m]; NULL: all pairs are looked at from `most`
+} gap_reach;
+
+// Bodies that hardly move count with half the margin, which they are looked at from in any case: so the noise of
+// a body at rest does not make its travel another one in every step. With two free bodies, all pairs have the same reach.
+static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_arena *arena,
+                              gap_reach *out)
+{
+    const perp_model *m = sim->model;
+    double near = pp_gap_margin(m, sim->def.margin);
+    double most = m->shapes > 0 ? pp_gap_reach(m, kin, near) : near;
+    *out = (gap_reach){.near = near, .most = most > near ? round_up(most) : most};
+    if (!(most > near) || m->bodies <= 3) {
+        return PERP_OK;
+    }
+    double *travel = PP_ARRAY(arena, double, m->bodies);
+    if (!travel) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_gap_travel(m, kin, travel);
+    for (int i = 0; i < m->bodies; i++) {
+        travel[i] = travel[i] > 0.5 * near ? round_up(travel[i]) : 0.5 * near;
+    }
+    out->travel = travel;
+    return PERP_OK;
+}
+
+static bool same_reach(const perp_model *m, const pp_contact_cache *found, const gap_reach *r)
+{
+    if (found->reach != r->most || !found->travel != !r->travel) {
+        return false;
+    }
+    return !r->travel ||
+           memcmp(found->travel, r->travel, (size_t)m->bodies * sizeof *r->travel) == 0;
+}
+
+static pp_gap_search search_of(const perp_sim *sim, const gap_reach *r)
+{
+    return (pp_gap_search){
+        .margin = r->most, .travel = r->travel, .near = r->near, .team = &sim->team};
 }
 
 // Contacts of the step: those of the last certificate, unless the state was changed since, or the
@@ -28,15 +73,17 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     pp_contact_cache *found = &sim->contact_cache;
-    double reach = reach_of(sim, &s->kin);
-    s->reach = reach;
-    bool known = found->valid && found->reach == reach;
-    perp_status status = PERP_OK;
+    gap_reach r;
+    perp_status status = find_reach(sim, &s->kin, sim->arena, &r);
+    if (status < 0) {
+        return status;
+    }
+    s->reach = r.most;
+    bool known = found->valid && same_reach(sim->model, found, &r);
     if (known) {
         s->gap = found->gaps;
     } else {
-        status = pp_gaps_run(&s->gap, sim->model, &s->kin.poses,
-                             (pp_gap_search){.margin = reach, .team = &sim->team}, sim->arena);
+        status = pp_gaps_run(&s->gap, sim->model, &s->kin.poses, search_of(sim, &r), sim->arena);
     }
     found->valid = false;  // the functions below change the list in place
     if (status < 0) {
@@ -44,7 +91,7 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     }
     bool exact = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE ||
                  sim->def.stepper == PERP_STEPPER_IMPLICIT;
-    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, reach, exact, sim->arena);
+    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, exact, sim->arena);
     if (status < 0) {
         return status;
     }
@@ -70,12 +117,18 @@ perp_status pp_sim_find_end(perp_sim *sim)
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
     pp_arena_reset(arena);
     found->current = 1 - found->current;
-    found->reach = reach_of(sim, &at);
-    if (sim->step.last && sim->step.bounces) {
-        found->reach = fmax(found->reach, sim->step.reach);
+    gap_reach r;
+    perp_status status = find_reach(sim, &at, arena, &r);
+    if (status >= 0 && sim->step.last && sim->step.bounces) {
+        // all pairs as far as then
+        r.most = fmax(r.most, sim->step.reach);
+        r.travel = NULL;
     }
-    pp_gap_search search = {.margin = found->reach, .team = &sim->team};
-    perp_status status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search, arena);
+    if (status >= 0) {
+        found->reach = r.most;
+        found->travel = r.travel;
+        status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search_of(sim, &r), arena);
+    }
     pp_sim_charge(sim, stage);
     return status;
 }

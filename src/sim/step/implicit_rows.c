@@ -177,7 +177,7 @@ static perp_status contacts_of_end(perp_sim *sim)
     }
     const pp_gaps *found = &sim->contact_cache.gaps;
     size_t most = (size_t)found->count + (size_t)s->gap_l.count;
-    s->gap = (pp_gaps){0, PP_ARRAY(sim->arena, pp_contact, most)};
+    s->gap = (pp_gaps){.contact = PP_ARRAY(sim->arena, pp_contact, most)};
     if (!s->gap.contact) {
         return PERP_ERR_MEMORY;
     }

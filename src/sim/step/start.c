@@ -384,7 +384,7 @@ static perp_status fit_rates(pp_fit *f)
                                      .facets = 8,
                                      .theta = 1.0};
     perp_sim *sim = f->sim;
-    pp_gaps none = {0, NULL};
+    pp_gaps none = {0};
     perp_status status = stand_still(f);
     if (status < 0) {
         return status;
