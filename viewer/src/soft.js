@@ -143,7 +143,7 @@ export class SoftRenderer {
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
     this.solids(stage.groups, view, w, h);
-    if (floor) this.shadows(stage, floor.position, floor.normal, view, w, h);
+    if (floor) this.shadows(floor.position, floor.normal, view, w, h);
     this.map = { depth: this.depth, w, h };
     this.copy(w, h, look);
   }
@@ -214,6 +214,7 @@ export class SoftRenderer {
 
   // Whether everything in a box of pixels is nearer than a depth. Depths only decrease, so that the largest one of a tile
   // that was drawn on since is still a bound; it is computed again only if the bound does not decide.
+  /** @param {number[]} box @param {number} nearest */
   covered([x0, y0, x1, y1], nearest) {
     const { farthest, stale, across } = this;
     for (let y = (y0 / TILE) | 0; y * TILE < y1; y++) {
@@ -236,6 +237,8 @@ export class SoftRenderer {
     this.farthest[t] = far;
     this.stale[t] = 0;
   }
+  // Their largest depths are to be computed again.
+  /** @param {number[]} box */
   changed([x0, y0, x1, y1]) {
     for (let y = (y0 / TILE) | 0; y * TILE < y1; y++) {
       const row = y * this.across;
@@ -448,7 +451,7 @@ export class SoftRenderer {
   }
   // Pixels without a body that one outline or more covers: shadows do not accumulate. The projection along the light onto
   // the ground and from there to the screen is one matrix.
-  shadows(stage, origin, normal, view, w, h) {
+  shadows(origin, normal, view, w, h) {
     const { sun } = this;
     const slope = sun.dot(normal);
     if (slope < 0.1) return;
