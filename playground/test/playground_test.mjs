@@ -88,6 +88,14 @@ await withBrowser(async (browser, folder) => {
   check(/size \d+/.test(await page.textContent("#explain")), "the problem has a size");
   await page.click("#explain th.name");
   check((await page.evaluate(() => window.playground.app.look.body)) >= 0, "a click on a row selects its body");
+  // The rows and columns of the selected body are highlighted; of a contact as well, by the bodies it acts on.
+  const marked = () => page.$$eval("#explain tr > th.of:first-child", (list) => list.map((e) => e.textContent));
+  const names = await marked();
+  check(names.includes("ball.vx") && names.some((n) => n.endsWith(".n")) && names.some((n) => n.endsWith(".sigma")), `rows of the ball are highlighted: ${names}`);
+  await page.evaluate(() => window.playground.app.select(null));
+  check((await marked()).length === 0, "nothing is highlighted without a selection");
+  await page.click("#explain th.name:text-matches('\\.n$')");
+  check((await marked()).includes("ball.vy"), "a click on a contact selects a body it acts on");
 
   // ── dragging and changes while it runs ──
   await page.evaluate(() => window.playground.app.live.toggleRun());
