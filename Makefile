@@ -16,7 +16,7 @@ COUNT ?= 2000
 SEED  ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-machines bench-models bench-paper bench-problems lint format docs pictures python wasm test-wasm playground site install clean asan coverage check-install fuzz truth \
+.PHONY: help demo test bench bench-peers bench-tree bench-growth bench-limits bench-order bench-robots bench-machines bench-models bench-paper bench-problems lint format docs pictures python wasm test-wasm test-clang playground site install clean asan coverage check-install fuzz truth \
         deps-docs deps-wasm deps-python deps-build deps-product deps-test deps-browser deps-lint deps-fuzz deps-bench deps-bench-peers
 
 help:
@@ -43,7 +43,7 @@ help:
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR is honoured; PYTHON=yes: also the Python package)'
 	@echo 'make clean     remove build/'
 	@echo 'make truth     random hostile scenes, judged by an independent program (COUNT=2000 SEED=1)'
-	@echo 'more checks:   make asan, make coverage, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
+	@echo 'more checks:   make test-clang, make asan, make coverage, make check-install, make fuzz [FUZZ_SECONDS=600 FUZZ_SEED=7]; all: .ci/run'
 
 # ── Building ─────────────────────────────────────────────────────────────────────────────────────
 # build/<preset>/.configured is made once a preset; CMake itself notices later changes of its files.
@@ -182,6 +182,12 @@ test-wasm: deps-browser wasm
 	@$(MAKE) --no-print-directory build-release
 	@$(MAKE) --no-print-directory playground
 	@ctest --test-dir build/release --output-on-failure -R '^(wasm|playground)/'
+
+# The golden hashes of a build by clang: the same bits as by gcc.
+test-clang: deps-lint
+	@$(MAKE) --no-print-directory build/clang/.configured
+	@cmake --build build/clang --parallel $(JOBS) --target test_golden_hashes
+	@ctest --test-dir build/clang --output-on-failure -R '^golden/hashes$$'
 
 # The playground as plain files in build/site/playground: packages from npm, into the build folder.
 build/playground/installed: playground/package.json playground/package-lock.json

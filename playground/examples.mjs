@@ -18,7 +18,7 @@ export const examples = [
   { key: "arm", title: "A robot pushes", scene: "arm-pushes.json", note: "Inputs of the arm have sliders below the view." },
   { key: "robot", title: "A robot pushes a ball", scene: "trinkle-robot.json", note: "Joint limits, motors and contact in one problem." },
   { key: "rattleback", title: "Rattleback", scene: "rattleback.json", note: "Spun one way, the stone begins to rattle and turns back." },
-  { key: "euler", title: "Euler's disc", scene: "euler-disc.json", note: "A coin that spins down, faster and faster." },
+  { key: "euler", title: "Euler's disc", scene: "euler-disc.json", note: "A coin that rolls on its rim, tilted: its precession is the faster the lower it lies. Without rolling friction it goes on for ever." },
   { key: "slip", title: "From slip to rolling", scene: "disc-backspin.json", note: "A disc with backspin slips, then rolls: the mode strip shows when." },
   { key: "linkage", title: "Andrews' squeezer", scene: "andrews-squeezer.json", note: "Seven bodies in three loops, a benchmark of linkages." },
   { key: "sensors", title: "A robot arm with sensors", scene: "sensor-arm.json", note: "Motors follow their targets; strips show what sensors read." },

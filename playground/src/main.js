@@ -30,7 +30,7 @@ class Playground {
       changed: (byUser) => byUser && this.later(),
       run: () => this.open(),
     });
-    this.explain = new Explain($("#explain"), (name) => this.selectBody(name));
+    this.explain = new Explain($("#explain"), (body) => this.app?.select({ body }));
     this.buttons();
     this.examples();
     this.start();
@@ -175,7 +175,10 @@ class Playground {
     const run = new Run(view, page.getElementById("perp-data").textContent);
     const strips = this.app ? this.app.host.querySelector("[data-strips]")?.getAttribute("aria-pressed") : null;
     this.close();
+    this.explain.run = run;
+    this.explain.highlight(-1);
     this.app = new App($("#app"), run, {
+      selected: (body) => this.explain.highlight(body),
       live: (app, host) => new PageLive(app, host, { send: (command) => this.post({ command }), save: () => this.download("recording") }),
       keys: $("#view"),
       hash: strips === "false" || window.innerWidth <= 760 ? "#strips=0" : "",
@@ -199,12 +202,6 @@ class Playground {
     document.documentElement.dataset.hash = state.hash;
     document.documentElement.dataset.steps = String(state.steps);
   }
-  selectBody(name) {
-    const bodies = this.app?.run.bodies ?? [];
-    const found = bodies.findIndex((b) => b.name && name.includes(b.name) && b.row >= 0);
-    if (found >= 0) this.app.select({ body: found });
-  }
-
   // ── parameters ──
   // Those of the scene, between a half and twice their values, and one of a scene that is made by rule.
   sliders() {

@@ -40,6 +40,10 @@ const write = (page, text) =>
   }, text);
 const counted = (page, total) => page.waitForFunction((n) => (window.playground.post({ state: true }), document.documentElement.dataset.steps === String(n)), total);
 // Makes steps of a simulation that stands; `before` have been made.
+// Controls that end beyond the right edge of the page.
+const beyond = (page) => page.evaluate(() => [...document.querySelectorAll("button, select, .badge, .time, .state")].map((e) => ({ e, box: e.getBoundingClientRect() }))
+  .filter(({ box }) => box.width > 0 && box.right > innerWidth + 1).map(({ e }) => e.outerHTML.slice(0, 80)));
+
 const steps = async (page, count, before = 0) => {
   await page.evaluate((n) => window.playground.app.live.send({ step: n }), count);
   await counted(page, before + count);
@@ -88,6 +92,14 @@ await withBrowser(async (browser, folder) => {
   check(/size \d+/.test(await page.textContent("#explain")), "the problem has a size");
   await page.click("#explain th.name");
   check((await page.evaluate(() => window.playground.app.look.body)) >= 0, "a click on a row selects its body");
+  // The rows and columns of the selected body are highlighted; of a contact as well, by the bodies it acts on.
+  const marked = () => page.$$eval("#explain tr > th.of:first-child", (list) => list.map((e) => e.textContent));
+  const names = await marked();
+  check(names.includes("ball.vx") && names.some((n) => n.endsWith(".n")) && names.some((n) => n.endsWith(".sigma")), `rows of the ball are highlighted: ${names}`);
+  await page.evaluate(() => window.playground.app.select(null));
+  check((await marked()).length === 0, "nothing is highlighted without a selection");
+  await page.click("#explain th.name:text-matches('\\.n$')");
+  check((await marked()).includes("ball.vy"), "a click on a contact selects a body it acts on");
 
   // ── dragging and changes while it runs ──
   await page.evaluate(() => window.playground.app.live.toggleRun());
@@ -116,6 +128,10 @@ await withBrowser(async (browser, folder) => {
   await page.waitForFunction(() => window.playground.app.live.state.stepper === "moreau-jean");
   await page.evaluate(() => window.playground.app.live.send({ law: "none" }));
   await page.waitForFunction(() => window.playground.app.live.state.law === "none");
+  // The matrices leave room for the view, and no button of its head is cut off, however long its badge is.
+  const room = await page.evaluate(() => document.querySelector("#app .stage").getBoundingClientRect().height);
+  check(room > 150, `the view beside the matrices is ${room} pixels high`);
+  check((await beyond(page)).length === 0, `no control is cut off: ${await beyond(page)}`);
   await page.screenshot({ path: path.join(shots, "playground.png") });
 
   // ── parameters ──
@@ -208,8 +224,8 @@ await withBrowser(async (browser, folder) => {
   await opened(phone, "dominoes");
   const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
   check(wide <= 390, `nothing is wider than a phone: ${wide}`);
-  const cut = await phone.evaluate(() => [...document.querySelectorAll("button, select, .badge, .time, .state")].map((e) => ({ e, box: e.getBoundingClientRect() }))
-    .filter(({ box }) => box.width > 0 && box.right > innerWidth + 1).map(({ e }) => e.outerHTML.slice(0, 80)));
+  await steps(phone, 5);
+  const cut = await beyond(phone);
   check(cut.length === 0, `no control is cut off on a phone: ${cut}`);
   const stage = await phone.evaluate(() => document.querySelector("#app .stage").getBoundingClientRect().height);
   check(stage > 150, `the picture is ${stage} pixels high`);

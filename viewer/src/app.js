@@ -40,6 +40,7 @@ const TRAVEL = -2; // look.follow: the scene as a whole
 //   live   (app, host) => what controls a simulation that runs (live.js: Live, or a class derived from it)
 //   keys   the element that listens to keys (default: the window)
 //   hash   the initial view (default: that of the address)
+//   selected  (body) => called when a body is selected (-1: none)
 //   title  false: the title of the document stays
 export class App {
   constructor(host, run, options = {}) {
@@ -299,6 +300,7 @@ export class App {
     else this.panel.open("joint", what.joint);
     const say = this.host.querySelector("[aria-live]");
     say.textContent = what ? this.panel.about.title : "";
+    this.options.selected?.(this.look.body);
     this.dirty = true;
   }
   // Its frame is drawn on the stage.

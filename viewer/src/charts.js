@@ -81,7 +81,7 @@ export class Chart {
       {
         width: Math.max(80, this.host.clientWidth),
         height: o.height,
-        padding: [6, 8, 0, 0],
+        padding: [6, 16, 0, 0],
         legend: { show: false },
         cursor: { points: { show: false }, drag: { x: false, y: false }, y: false },
         scales: { x: { time: false }, y: o.log ? { distr: 3, log: 10, range: (_u, lo, hi) => this.logRange(lo, hi) } : { range: (_u, lo, hi) => this.range(lo, hi) } },

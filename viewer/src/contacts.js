@@ -3,7 +3,7 @@
 //
 // Marks of contacts: points, forces, normals, cones, gaps, and the legend. Their size follows the spacing of the
 // contacts on the screen, marks behind bodies fade, and of a crowd only the strongest force of each patch of the screen
-// gets an arrow: 1500 contacts do not bury the bodies.
+// gets a point and an arrow: 1500 contacts do not bury the bodies.
 import { bodyReach } from "./bounds.js";
 import { niceStep } from "./planar.js";
 import { withAlpha } from "./theme.js";
@@ -28,6 +28,24 @@ export function arrow(ctx, from, to, head) {
   ctx.lineTo(to[0] - ux * h - uy * h * 0.42, to[1] - uy * h + ux * h * 0.42);
   ctx.lineTo(to[0] - ux * h + uy * h * 0.42, to[1] - uy * h - ux * h * 0.42);
   ctx.lineTo(to[0], to[1]);
+}
+
+// An arrow as an outline to fill: strokes of hundreds of arrows, with their round ends, take most of the time of a picture.
+function dart(ctx, from, to, head, width) {
+  const d = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  if (d < 1) return;
+  const h = Math.min(head + width, 0.7 * d);
+  const [ux, uy] = [(to[0] - from[0]) / d, (to[1] - from[1]) / d];
+  const [x, y] = [to[0] - ux * h, to[1] - uy * h]; // the base of the head
+  const [sx, sy] = [-uy * 0.5 * width, ux * 0.5 * width];
+  const [hx, hy] = [-uy * 0.45 * h, ux * 0.45 * h];
+  ctx.moveTo(from[0] + sx, from[1] + sy);
+  ctx.lineTo(x + sx, y + sy);
+  ctx.lineTo(x + hx, y + hy);
+  ctx.lineTo(to[0], to[1]);
+  ctx.lineTo(x - hx, y - hy);
+  ctx.lineTo(x - sx, y - sy);
+  ctx.lineTo(from[0] - sx, from[1] - sy);
 }
 
 // Two directions perpendicular to a unit vector.
@@ -99,22 +117,28 @@ export class ContactMarks {
     const [from, to] = run.contactRange(state.snap);
     const chosen = look.body >= 0 || look.track >= 0;
     const out = [];
+    const modes = run.snaps.mode.data;
+    const tracks = run.snaps.track.data;
     for (let row = from; row < to; row++) {
+      // Of a crowd most are open, and not drawn: they are left out before anything is computed.
+      if (modes[row] === 0 && this.crowd > FEW && !this.isChosen(tracks[row], look)) continue;
       const c = run.contact(row);
       const at = stage.project(c.point);
       if (!at[2]) continue;
       c.at = at;
       const [a, b] = this.bodies(c.track);
-      c.chosen = c.track === look.track || (look.body >= 0 && (a === look.body || b === look.body));
-      const near = Math.min(...[a, b].map((k) => this.reach[k] || Infinity));
+      c.chosen = this.isChosen(c.track, look);
+      const near = Math.min(this.reach[a] || Infinity, this.reach[b] || Infinity);
       const margin = Math.max(3 / stage.pixels(c.point), Number.isFinite(near) ? 0.2 * near : 0);
       c.weight = 1;
       if (!c.chosen && chosen && this.crowd > SOLO) c.weight = 0.35;
       if (!c.chosen && stage.hidden(c.point, margin)) c.weight = Math.min(c.weight, this.faded);
-      if (c.mode === 0 && !c.chosen && this.crowd > FEW) c.weight = 0;
       if (c.weight >= 0.05) out.push(c);
     }
     return out;
+  }
+  isChosen(track, look) {
+    return track === look.track || (look.body >= 0 && this.bodies(track).includes(look.body));
   }
   bodies(track) {
     const s = this.run.trackShapes.data;
@@ -135,22 +159,23 @@ export class ContactMarks {
     for (const weight of [...new Set(list.map((c) => c.weight))].sort((a, b) => a - b)) {
       ctx.globalAlpha = weight;
       const same = list.filter((c) => c.weight === weight);
-      if (look.forces) this.forces(this.thinned(same));
-      if (look.contacts) this.points(same, look);
+      if (look.forces) this.forces(this.thinned(same, 0.8));
+      if (look.contacts) this.points(this.thinned(same, 0.5), look);
     }
     ctx.globalAlpha = 1;
     if (look.track >= 0) this.ring(list.find((c) => c.track === look.track));
     return list.map((c) => ({ track: c.track, x: c.at[0], y: c.at[1] }));
   }
 
-  // One arrow for each patch of the screen, the longest; all of what is selected.
-  thinned(list) {
+  // One mark for each patch of the screen, that of the largest force; all of what is selected. side: of a patch, in units of
+  // the spacing. Heaps that are far away have more contacts than pixels.
+  thinned(list, side) {
     if (this.crowd <= FEW) return list;
     const best = new Map();
-    const cell = Math.max(9, 0.8 * this.spacing);
+    const cell = Math.max(9, side * this.spacing);
     const out = [];
     for (const c of list) {
-      const key = `${Math.floor(c.at[0] / cell)},${Math.floor(c.at[1] / cell)}`;
+      const key = Math.floor(c.at[0] / cell) + 65536 * Math.floor(c.at[1] / cell);
       if (c.chosen) out.push(c);
       else if (!(best.get(key)?.pn >= c.pn)) best.set(key, c);
     }
@@ -209,26 +234,23 @@ export class ContactMarks {
       for (const strong of [false, true]) {
         ctx.beginPath();
         for (const c of list) {
-          if (c.mode === mode && c.pn > 0 && c.chosen === strong) this.vector(c.point, c.at, this.forceOf(c), strong ? 11 : this.head);
+          if (c.mode === mode && c.pn > 0 && c.chosen === strong) this.vector(c.point, c.at, this.forceOf(c), strong ? 11 : this.head, strong ? 2.6 : this.line);
         }
-        ctx.strokeStyle = ctx.fillStyle = theme.color.mode[mode];
-        ctx.lineWidth = strong ? 2.6 : this.line;
-        ctx.lineJoin = "round";
-        ctx.stroke();
+        ctx.fillStyle = theme.color.mode[mode];
         ctx.fill();
       }
     }
   }
   // A force as an arrow in the current path; too short a one is left out: the point is there.
-  vector(from, at, force, head) {
+  vector(from, at, force, head, width) {
     const { ctx, stage } = this;
     const size = length(force);
     const most = CUT * this.force;
     const shown = (this.metresPerNewton * Math.min(size, most)) / (size || 1);
     const tip = stage.project(add(from, force, shown));
     if (Math.hypot(tip[0] - at[0], tip[1] - at[1]) < this.radius + 1.5) return;
-    arrow(ctx, at, tip, head);
-    if (size > most) arrow(ctx, at, stage.project(add(from, force, 0.93 * shown)), head);
+    dart(ctx, at, tip, head, width);
+    if (size > most) dart(ctx, at, stage.project(add(from, force, 0.93 * shown)), head, width);
   }
 
   // Contact forces of a body summed, from its centre of mass.
@@ -237,10 +259,8 @@ export class ContactMarks {
     if (!(length(force) > 1e-9)) return;
     const p = [...state.position.subarray(3 * body, 3 * body + 3)];
     ctx.beginPath();
-    this.vector(p, stage.project(p), force, 14);
-    ctx.lineWidth = 4;
-    ctx.strokeStyle = ctx.fillStyle = this.theme.color.accent;
-    ctx.stroke();
+    this.vector(p, stage.project(p), force, 14, 4);
+    ctx.fillStyle = this.theme.color.accent;
     ctx.fill();
   }
 

@@ -195,10 +195,8 @@ export class Overlay {
     const force = run.joint(k, state.frame).force;
     if (!(length(force) > 1e-9)) return;
     ctx.beginPath();
-    this.contacts.vector(b, pb, force, 10);
-    ctx.strokeStyle = ctx.fillStyle = color;
-    ctx.lineWidth = 2.2;
-    ctx.stroke();
+    this.contacts.vector(b, pb, force, 10, 2.2);
+    ctx.fillStyle = color;
     ctx.fill();
   }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The 3D stage without a GPU: a software rasterizer with a depth buffer, several times faster than emulated WebGL.
-// Per-vertex lighting; shadows are outlines on the ground. While playing the resolution may be reduced; at rest the
-// picture is supersampled.
+// Per-vertex lighting; shadows are outlines on the ground. Solids are drawn from near to far, and those that nearer ones
+// cover are skipped: of a heap most are. While playing the resolution may be reduced; at rest the picture is supersampled.
 import * as THREE from "three";
 import { outline } from "./bounds.js";
 import { niceStep } from "./planar.js";
@@ -11,6 +11,7 @@ import { CPU, withAlpha } from "./theme.js";
 
 const LEVELS = 128; // brightness levels, from none to TOP
 const TOP = 1.3;
+const TILE = 8; // [px] sides of the squares whose largest depths are kept
 
 // Vectors that occur, each once, and for each entry of the array the number of its vector.
 function unique(array) {
@@ -70,6 +71,7 @@ export class SoftRenderer {
     this.scale = 1; // resolution while playing
     this.palettes = new Map();
     this.prepared = new Map();
+    this.order = null; // what is drawn, from near to far in the last picture
   }
   setSize(width, height) {
     this.width = width;
@@ -90,7 +92,15 @@ export class SoftRenderer {
       this.pixels = new Uint32Array(this.image.data.buffer);
       this.depth = new Float32Array(w * h).fill(1);
       this.inked = null;
+      this.across = Math.ceil(w / TILE);
+      this.farthest = new Float32Array(this.across * Math.ceil(h / TILE));
+      this.stale = new Uint8Array(this.farthest.length);
+      this.edges = new Int16Array((w + 1) * h); // of shadows: how many begin at a pixel, less those that end
+      this.from = new Float32Array(h);
+      this.to = new Float32Array(h);
     }
+    this.farthest.fill(1);
+    this.stale.fill(0);
     this.wiped = this.inked;
     if (this.wiped) {
       const [x0, y0, x1, y1] = this.wiped;
@@ -130,10 +140,10 @@ export class SoftRenderer {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.drawImage(this.back, 0, 0);
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    if (floor) this.shadows(stage, floor.position, floor.normal, view);
     const scale = look.playing ? this.scale : this.ratio < 1.5 ? 2 : this.ratio;
     const [w, h] = this.buffers(scale);
-    for (const group of stage.groups) this.solids(group, view, w, h);
+    this.solids(stage.groups, view, w, h);
+    if (floor) this.shadows(floor.position, floor.normal, view, w, h);
     this.map = { depth: this.depth, w, h };
     this.copy(w, h, look);
   }
@@ -158,34 +168,89 @@ export class SoftRenderer {
     this.sun = stage.sun.position;
     const [w, h] = this.buffers(scale);
     const view = new THREE.Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
-    for (const group of stage.groups) this.solids(group, view, w, h);
+    this.solids(stage.groups, view, w, h);
     return { depth: this.depth, w, h };
   }
 
   // ── solids ──
 
-  solids({ mesh, items, base }, view, w, h) {
-    const g = this.prepared.get(mesh.geometry) ?? prepare(mesh.geometry, items.length);
-    this.prepared.set(mesh.geometry, g);
+  solids(groups, view, w, h) {
     const m = new THREE.Matrix4();
     const all = new THREE.Matrix4();
     const turn = new THREE.Matrix3();
-    for (let k = 0; k < items.length; k++) {
+    for (const { g, mesh, items, base, k } of this.sorted(groups, view.elements)) {
       if (!items[k].shown) continue;
       m.fromArray(mesh.instanceMatrix.array, 16 * k);
       all.multiplyMatrices(view, m);
+      const box = this.project(g, all.elements, w, h);
+      if (!box || this.covered(box, g.nearest)) continue;
       turn.getNormalMatrix(m);
-      if (this.project(g, all.elements, w, h)) {
-        this.shine(g, turn.elements);
-        this.fill(g, this.palette(base[k]), w, h);
+      this.shine(g, turn.elements);
+      this.fill(g, this.palette(base[k]), w, h);
+      this.ink(box);
+      this.changed(box);
+    }
+  }
+  // By the distances of their centres from the camera. Little changes from one picture to the next, so that the list is
+  // nearly in order when it is sorted.
+  sorted(groups, e) {
+    this.order ??= groups.flatMap(({ mesh, items, base }) => items.map((_, k) => ({ g: this.shape(mesh, items), mesh, items, base, k, far: 0 })));
+    for (const item of this.order) {
+      const a = item.mesh.instanceMatrix.array;
+      const at = 16 * item.k + 12;
+      item.far = e[3] * a[at] + e[7] * a[at + 1] + e[11] * a[at + 2];
+    }
+    return this.order.sort((a, b) => a.far - b.far);
+  }
+  shape(mesh, items) {
+    const g = this.prepared.get(mesh.geometry) ?? prepare(mesh.geometry, items.length);
+    this.prepared.set(mesh.geometry, g);
+    return g;
+  }
+  ink(box) {
+    const all = this.inked;
+    this.inked = all ? [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])] : box;
+  }
+
+  // Whether everything in a box of pixels is nearer than a depth. Depths only decrease, so that the largest one of a tile
+  // that was drawn on since is still a bound; it is computed again only if the bound does not decide.
+  /** @param {number[]} box @param {number} nearest */
+  covered([x0, y0, x1, y1], nearest) {
+    const { farthest, stale, across } = this;
+    for (let y = (y0 / TILE) | 0; y * TILE < y1; y++) {
+      for (let x = (x0 / TILE) | 0; x * TILE < x1; x++) {
+        const t = y * across + x;
+        if (farthest[t] > nearest && stale[t]) this.refresh(t, x, y);
+        if (farthest[t] > nearest) return false;
       }
+    }
+    return true;
+  }
+  refresh(t, x, y) {
+    const { width: w, height: h } = this.layer;
+    const right = Math.min(w, (x + 1) * TILE);
+    const below = Math.min(h, (y + 1) * TILE);
+    let far = -1;
+    for (let row = y * TILE; row < below; row++) {
+      for (let at = row * w + x * TILE, end = row * w + right; at < end; at++) if (this.depth[at] > far) far = this.depth[at];
+    }
+    this.farthest[t] = far;
+    this.stale[t] = 0;
+  }
+  // Their largest depths are to be computed again.
+  /** @param {number[]} box */
+  changed([x0, y0, x1, y1]) {
+    for (let y = (y0 / TILE) | 0; y * TILE < y1; y++) {
+      const row = y * this.across;
+      this.stale.fill(1, row + ((x0 / TILE) | 0), row + Math.ceil(x1 / TILE));
     }
   }
 
-  // Place on the screen and depth of every point; false: entirely off screen.
+  // Place on the screen and depth of every point, and the smallest depth. Returns the box of pixels; null: off screen.
   project(g, e, w, h) {
     const { points, x: sx, y: sy, z: sz } = g;
     let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
+    g.nearest = Infinity;
     for (let k = 0, p = 0; k < sx.length; k++, p += 3) {
       const x = points[p];
       const y = points[p + 1];
@@ -199,17 +264,16 @@ export class SoftRenderer {
       const Y = (1 - (e[1] * x + e[5] * y + e[9] * z + e[13]) / c) * 0.5 * h;
       sx[k] = X;
       sy[k] = Y;
-      sz[k] = (e[2] * x + e[6] * y + e[10] * z + e[14]) / c;
+      const Z = (e[2] * x + e[6] * y + e[10] * z + e[14]) / c;
+      sz[k] = Z;
+      if (Z < g.nearest) g.nearest = Z;
       if (X < x0) x0 = X;
       if (X > x1) x1 = X;
       if (Y < y0) y0 = Y;
       if (Y > y1) y1 = Y;
     }
-    if (!(x1 > 0 && y1 > 0 && x0 < w && y0 < h)) return false;
-    const box = [Math.max(0, Math.floor(x0)), Math.max(0, Math.floor(y0)), Math.min(w, Math.ceil(x1) + 1), Math.min(h, Math.ceil(y1) + 1)];
-    const all = this.inked;
-    this.inked = all ? [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])] : box;
-    return true;
+    if (!(x1 > 0 && y1 > 0 && x0 < w && y0 < h)) return null;
+    return [Math.max(0, Math.floor(x0)), Math.max(0, Math.floor(y0)), Math.min(w, Math.ceil(x1) + 1), Math.min(h, Math.ceil(y1) + 1)];
   }
   // Brightness of every normal.
   shine(g, r) {
@@ -385,10 +449,10 @@ export class SoftRenderer {
     }
     ctx.globalAlpha = 1;
   }
-  // One path of all outlines, filled once, so that shadows do not accumulate. The projection along the light onto the
-  // ground and from there to the screen is one matrix.
-  shadows(stage, origin, normal, view) {
-    const { ctx, sun } = this;
+  // Pixels without a body that one outline or more covers: shadows do not accumulate. The projection along the light onto
+  // the ground and from there to the screen is one matrix.
+  shadows(origin, normal, view, w, h) {
+    const { sun } = this;
     const slope = sun.dot(normal);
     if (slope < 0.1) return;
     const [nx, ny, nz] = [normal.x / slope, normal.y / slope, normal.z / slope];
@@ -401,28 +465,68 @@ export class SoftRenderer {
     );
     const down = new THREE.Matrix4().multiplyMatrices(view, fall);
     const m = new THREE.Matrix4();
-    const path = new Path2D();
-    for (const { mesh, items } of stage.groups) {
-      const g = this.prepared.get(mesh.geometry) ?? prepare(mesh.geometry, items.length);
-      this.prepared.set(mesh.geometry, g);
-      for (let k = 0; k < items.length; k++) {
-        if (!items[k].shown) continue;
-        m.fromArray(mesh.instanceMatrix.array, 16 * k).premultiply(down);
-        this.shadow(g, m.elements, path);
-      }
+    for (const { g, mesh, items, k } of this.order) {
+      if (!items[k].shown) continue;
+      m.fromArray(mesh.instanceMatrix.array, 16 * k).premultiply(down);
+      this.shadow(g, m.elements, w, h);
     }
-    ctx.fillStyle = this.theme.name === "dark" ? "rgba(0, 0, 0, .42)" : "rgba(70, 64, 50, .30)";
-    ctx.fill(path, "nonzero");
+    this.shade(w, h);
   }
-  shadow(g, e, path) {
+  // Adds the outline of a shadow to the edges.
+  shadow(g, e, w, h) {
     const points = [];
     for (const [x, y, z] of g.corners) {
       const c = e[3] * x + e[7] * y + e[11] * z + e[15];
       if (c <= 1e-6) return;
-      points.push([((e[0] * x + e[4] * y + e[8] * z + e[12]) / c + 1) * 0.5 * this.width, (1 - (e[1] * x + e[5] * y + e[9] * z + e[13]) / c) * 0.5 * this.height]);
+      points.push([((e[0] * x + e[4] * y + e[8] * z + e[12]) / c + 1) * 0.5 * w, (1 - (e[1] * x + e[5] * y + e[9] * z + e[13]) / c) * 0.5 * h]);
     }
     if (points.length < 3) return;
-    // fill() closes outlines implicitly; closePath() would be slow because it scans the whole path.
-    outline(points).forEach((p, i) => (i ? path.lineTo(p[0], p[1]) : path.moveTo(p[0], p[1])));
+    const hull = outline(points);
+    const ys = hull.map((p) => p[1]);
+    const top = Math.max(0, Math.ceil(Math.min(...ys) - 0.5));
+    const end = Math.min(h - 1, Math.ceil(Math.max(...ys) - 0.5) - 1);
+    if (end < top) return;
+    const { from, to, edges } = this;
+    from.fill(Infinity, top, end + 1);
+    to.fill(-Infinity, top, end + 1);
+    hull.forEach((p, k) => this.rows(p, hull[(k + 1) % hull.length], top, end));
+    for (let y = top; y <= end; y++) {
+      const first = Math.min(w, Math.max(0, Math.ceil(from[y] - 0.5)));
+      const last = Math.min(w, Math.max(0, Math.ceil(to[y] - 0.5)));
+      if (last <= first) continue;
+      edges[y * (w + 1) + first]++;
+      edges[y * (w + 1) + last]--;
+    }
+    // The leftmost and rightmost corners bound all rows.
+    const xs = hull.map((p) => p[0]);
+    const box = [Math.max(0, Math.floor(Math.min(...xs))), top, Math.min(w, Math.ceil(Math.max(...xs)) + 1), end + 1];
+    if (box[2] > box[0]) this.ink(box);
+  }
+  // Where rows of pixels cross an edge.
+  rows([ax, ay], [bx, by], top, end) {
+    const { from, to } = this;
+    const slope = (bx - ax) / (by - ay);
+    const first = Math.max(top, Math.ceil(Math.min(ay, by) - 0.5));
+    const last = Math.min(end, Math.ceil(Math.max(ay, by) - 0.5) - 1);
+    for (let y = first; y <= last; y++) {
+      const x = ax + (y + 0.5 - ay) * slope;
+      if (x < from[y]) from[y] = x;
+      if (x > to[y]) to[y] = x;
+    }
+  }
+  // The sums of the edges along each row are the numbers of shadows.
+  shade(w, h) {
+    if (!this.inked) return;
+    const { edges, depth, pixels } = this;
+    const colour = this.theme.name === "dark" ? 107 << 24 : ((77 << 24) | (50 << 16) | (64 << 8) | 70) >>> 0;
+    const [x0, y0, x1, y1] = this.inked;
+    for (let y = y0; y < Math.min(y1, h); y++) {
+      let many = 0;
+      for (let x = x0, at = y * w + x0, edge = y * (w + 1) + x0; x < x1; x++, at++, edge++) {
+        many += edges[edge];
+        if (many > 0 && depth[at] === 1) pixels[at] = colour;
+      }
+      edges.fill(0, y * (w + 1) + x0, y * (w + 1) + x1 + 1);
+    }
   }
 }

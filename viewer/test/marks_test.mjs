@@ -28,6 +28,45 @@ function covered(page) {
   });
 }
 
+// Bodies that nearer ones cover are skipped, and the picture is the same.
+async function skips(browser, folder) {
+  const [scene, dir] = [path.join(folder, "heap.json"), path.join(folder, "heap")];
+  perp("scene", "heap3", "--bodies", "125", "--cubes", "1", "-o", scene);
+  perp("run", scene, "--until", "0.02", "-o", dir, "-q", "--no-figures");
+  const page = await openPage(browser, url(dir, "paused&render=soft"));
+  const { with: fewer, without: all, differ, shaded, bare } = await page.evaluate(() => {
+    const app = window.perp;
+    const { soft } = app.stage;
+    const paint = () => {
+      const fill = soft.fill;
+      let filled = 0;
+      soft.fill = function (...args) {
+        filled++;
+        fill.apply(this, args);
+      };
+      app.draw();
+      soft.fill = fill;
+      return { filled, pixels: soft.pixels.slice(), depth: soft.depth.slice() };
+    };
+    const one = paint();
+    soft.covered = () => false;
+    const two = paint();
+    delete soft.covered;
+    const count = (test) => one.pixels.reduce((n, _, k) => n + (test(k) ? 1 : 0), 0);
+    return {
+      with: one.filled,
+      without: two.filled,
+      differ: count((k) => one.pixels[k] !== two.pixels[k] || one.depth[k] !== two.depth[k]),
+      shaded: count((k) => one.depth[k] === 1 && one.pixels[k] !== 0),
+      bare: count((k) => one.depth[k] === 1 && one.pixels[k] === 0),
+    };
+  });
+  check(fewer < 0.8 * all, `${fewer} of ${all} bodies are drawn`);
+  check(differ === 0, `${differ} pixels differ`);
+  check(shaded > 1000 && bare > 1000, `shadows cover ${shaded} pixels of the ground, and not ${bare}`);
+  await page.context().close();
+}
+
 async function crowd(browser, folder) {
   const [scene, dir] = [path.join(folder, "crowd.json"), path.join(folder, "crowd")];
   perp("scene", "pile3", "--bodies", "125", "--cubes", "1", "--step", "0.01", "-o", scene);
@@ -207,6 +246,7 @@ async function fingers(browser, folder) {
 
 await withBrowser(async (browser, folder) => {
   await crowd(browser, folder);
+  await skips(browser, folder);
   await weight(browser, folder);
   await floor(browser, folder);
   await travel(browser, folder);

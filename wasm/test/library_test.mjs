@@ -46,6 +46,25 @@ for (const text of bad) {
   check(same, `the message about ${JSON.stringify(text.slice(0, 60))}\n  native: ${native}\n  here:   ${here}`);
 }
 
+// A step that fails: a driven body squeezes another one against a wall. The command says the same, and writes the same.
+{
+  const file = path.join(folder, "squeeze.json");
+  writeFileSync(file, `{"name": "squeeze", "step": 0.01, "until": 1, "gravity": [0, 0],
+    "shapes": [{"name": "wall", "kind": "halfplane", "position": [0.5, 0], "angle": ${Math.PI / 2}}],
+    "bodies": [{"name": "pusher", "kind": "particle", "drive": {"x": "t", "y": 0}, "shapes": [{"name": "tip", "kind": "disc", "radius": 0.1}]},
+      {"name": "box", "position": [0.3, 0], "mass": 1, "inertia": 1, "shapes": [{"kind": "disc", "radius": 0.1}]}]}`);
+  const fail = (program, ...before) => {
+    const dir = path.join(folder, "squeeze");
+    rmSync(dir, { recursive: true, force: true });
+    const { status, stderr } = spawnSync(program, [...before, "run", file, "-o", dir, "-q", "--no-figures"], { encoding: "utf8" });
+    return [String(status), stderr, readFileSync(path.join(dir, "bodies.csv"), "utf8"), readFileSync(path.join(dir, "events.jsonl"), "utf8")];
+  };
+  const native = fail(cli);
+  const here = fail(process.execPath, built("package/cli.mjs"));
+  check(native[0] === "3" && /jam: no velocity satisfies/.test(native[1]), `the squeezed body jams natively: ${native[0]} ${native[1]}`);
+  ["exit code", "message", "bodies.csv", "events.jsonl"].forEach((what, k) => check(native[k] === here[k], `${what} of a step that fails\n  native: ${native[k]}\n  here:   ${here[k]}`));
+}
+
 // ── runs ──
 const table = readFileSync(path.join(root, "test/golden/hashes.txt"), "utf8");
 for (const name of ["arm-pushes.json", "berard-4.6.json", "painleve-rod.json"]) {
