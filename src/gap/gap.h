@@ -57,6 +57,8 @@ typedef struct pp_pair_hint {
 // How contacts are looked for.
 typedef struct pp_gap_search {
     double margin;             // gaps up to this are wanted [m]
+    bool by_pair;              // of a pair only those up to its own margin, or up to `reach`:
+    double reach;              // what speeds can close [m]
     const pp_team *team;       // NULL: one thread
     const pp_pair_hint *hint;  // of some pairs; the last that fits counts
     int hints;

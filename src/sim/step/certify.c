@@ -19,6 +19,11 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (found < 0 || *part < h) {
         return found;
     }
+    // shapes and lists of pairs are those of the model, whatever this sim has changed
+    sim->shapes = sim->shapes ? sim->shapes : pp_judged_shapes_create(sim->given, sim->memory);
+    if (!sim->shapes) {
+        return PERP_ERR_MEMORY;
+    }
     // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
     // for itself. end, gaps_end: where the step ended, found anew.
     pp_gaps acting = {s->gap.count, s->acted ? s->acted : s->gap.contact};
@@ -37,6 +42,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .pt = s->answer.pt,
         .end = &s->end,
         .team = &sim->team,
+        .shapes = sim->shapes,
         .gaps_end = &sim->contact_cache.gaps,
         .polygons = s->answer.form != PERP_FORM_CONE,
         .impact = s->answer.impact,

@@ -9,16 +9,25 @@
 
 #include <math.h>
 
-// How near shapes must be to be looked at [m]: the margin, and what speeds can close within the
-// step, rounded up to eighths of a power of two. So the reach at the end of one step is mostly that
-// at the start of the next, to the last bit, and what was found serves.
-static double reach_of(const perp_sim *sim, const pp_kinematics *kin)
+// Up to eighths of a power of two.
+static double rounded_up(double x)
 {
     int exponent;
+    double part = frexp(x, &exponent);
+    return isfinite(x) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : x;
+}
+
+// How near shapes must be to be looked at [m]: the margin, and what speeds can close within the
+// step, rounded up. So the reach at the end of one step is mostly that at the start of the next, to
+// the last bit, and what was found serves. A margin that depends on the pair is that of the pair.
+static pp_gap_search search_of(const perp_sim *sim, const pp_kinematics *kin)
+{
     double margin = pp_gap_margin(sim->model, sim->def.margin);
-    double reach = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, margin) : margin;
-    double part = frexp(reach, &exponent);
-    return reach > margin && isfinite(reach) ? ldexp(ceil(8.0 * part) / 8.0, exponent) : reach;
+    double speed = sim->model->shapes > 0 ? pp_gap_reach(sim->model, kin, 0.0) : 0.0;
+    return (pp_gap_search){.margin = speed > margin ? rounded_up(speed) : margin,
+                           .by_pair = !(sim->def.margin > 0.0),
+                           .reach = rounded_up(speed),
+                           .team = &sim->team};
 }
 
 // Contacts of the step: those of the last certificate, unless the state was changed since, or the
@@ -28,15 +37,17 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
 {
     pp_step *s = &sim->step;
     pp_contact_cache *found = &sim->contact_cache;
-    double reach = reach_of(sim, &s->kin);
+    pp_gap_search search = search_of(sim, &s->kin);
+    double reach = search.margin;
     s->reach = reach;
-    bool known = found->valid && found->reach == reach;
+    s->speed_reach = search.reach;
+    // what was found farther away than is needed is culled
+    bool known = found->valid && found->reach == reach && found->speed_reach >= search.reach;
     perp_status status = PERP_OK;
     if (known) {
         s->gap = found->gaps;
     } else {
-        status = pp_gaps_run(&s->gap, sim->model, &s->kin.poses,
-                             (pp_gap_search){.margin = reach, .team = &sim->team}, sim->arena);
+        status = pp_gaps_run(&s->gap, sim->model, &s->kin.poses, search, sim->arena);
     }
     found->valid = false;  // the functions below change the list in place
     if (status < 0) {
@@ -70,11 +81,13 @@ perp_status pp_sim_find_end(perp_sim *sim)
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
     pp_arena_reset(arena);
     found->current = 1 - found->current;
-    found->reach = reach_of(sim, &at);
+    pp_gap_search search = search_of(sim, &at);
     if (sim->step.last && sim->step.bounces) {
-        found->reach = fmax(found->reach, sim->step.reach);
+        search.margin = fmax(search.margin, sim->step.reach);
+        search.reach = fmax(search.reach, sim->step.speed_reach);
     }
-    pp_gap_search search = {.margin = found->reach, .team = &sim->team};
+    found->reach = search.margin;
+    found->speed_reach = search.reach;
     perp_status status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search, arena);
     pp_sim_charge(sim, stage);
     return status;
