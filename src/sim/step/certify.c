@@ -73,12 +73,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
                         c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
-        int undefined = pp_sim_undefined_coupling(sim->model, &s->end);
-        if (undefined >= 0) {
-            pp_print(sim->info.remark, sizeof sim->info.remark,
-                     "not solved: the function of coupling '%.60s' or a derivative of it is not "
-                     "finite where the step ends; keep its joints away with limits",
-                     sim->model->joint[undefined].name);
+        if (pp_sim_blame_undefined(sim, &s->end)) {
             return PERP_ERR_LIMIT;
         }
         pp_print(sim->info.remark, sizeof sim->info.remark,
@@ -97,5 +92,6 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (status < 0) {
         return status;
     }
+    pp_sim_blame_open(sim, &s->end);
     return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
