@@ -25,7 +25,7 @@ sys.path.insert(0, HERE)
 from scene_of import Unfit, scene_of  # noqa: E402
 
 ROOT = os.path.join(os.environ.get('PERP_DATA_DIR') or os.path.join(HERE, '..', '..', '..', 'shared'), 'robots')
-SECONDS = 30  # of a robot
+SECONDS = 60  # of a robot
 
 
 def chosen(only):
@@ -44,7 +44,7 @@ def chosen(only):
 def mujoco(folder, names, steps, hold):
     if not folder or not os.path.isdir(os.path.join(folder, 'node_modules', '@mujoco', 'mujoco')):
         return {}
-    command = ['node', os.path.join(HERE, 'mujoco.mjs'), ROOT, str(steps)] + (['--hold'] if hold else [])
+    command = ['node', '--no-liftoff', os.path.join(HERE, 'mujoco.mjs'), ROOT, str(steps)] + (['--hold'] if hold else [])
     run = subprocess.run(command + [f'{name}.xml' for name in names], cwd=folder, capture_output=True, text=True)
     rows = {}
     for line in run.stdout.splitlines():
