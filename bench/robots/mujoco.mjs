@@ -5,6 +5,7 @@
 //
 // ROBOTS is the folder of reference robots; its tools/stub.mjs puts files in place of visual meshes that are absent.
 // Models are in its folder mjcf, or in DIR.
+// Run node with --no-liftoff: by default V8 begins with unoptimised code, in which a step takes up to ten times as long.
 // A robot starts at its first keyframe. --hold: position servos follow that pose; motors without one hold it by
 // kp 100 and critical damping of the diagonal of M, applied as joint stiffness and damping.
 import fs from 'fs';
@@ -45,7 +46,7 @@ for (const file of files) {
             m.actuator_biasprm.fill(0);
         }
         M.mj_forward(m, d);
-        for (let k = 0; k < 50; k++) {  // compiled and warm before anything is measured
+        for (let k = 0; k < 200; k++) {  // compiled and warm before anything is measured
             M.mj_step(m, d);
         }
         if (m.nkey > 0) {

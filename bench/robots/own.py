@@ -164,7 +164,7 @@ def mujoco(folder, files, steps):
         return {}
     times = {}
     for name, path in files.items():
-        command = ['node', os.path.join(HERE, 'mujoco.mjs'), ROOT, str(steps), '--hold', '--folder',
+        command = ['node', '--no-liftoff', os.path.join(HERE, 'mujoco.mjs'), ROOT, str(steps), '--hold', '--folder',
                    os.path.dirname(path), os.path.basename(path)]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         for line in run.stdout.splitlines():

@@ -3,11 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots by perp and by MuJoCo's WebAssembly build: CPU time of a step, with perp's certificate in the same row.
 
-    run.py PERP_BENCH_ROBOTS MUJOCO_FOLDER [--steps 250] [--hold] [--only NAME] [--csv FILE]
+    run.py PERP_BENCH_ROBOTS MUJOCO_FOLDER [--steps 250] [--hold] [--boxes] [--only NAME] [--csv FILE]
 
 Robots are read from PERP_DATA_DIR/robots, or ../shared/robots beside the project. MUJOCO_FOLDER has
 node_modules/@mujoco/mujoco; without it the columns of MuJoCo stay empty. Passive by default; --hold: position servos
-hold the first keyframe. Steps of 2 ms."""
+hold the first keyframe. Steps of 2 ms.
+
+Both engines read the robots' own files; perp by `perp import`. --boxes: perp steps the compiled models of the reference
+collection, in which meshes collide as their boxes, and servos of one kind hold every joint."""
 import argparse
 import glob
 import json
@@ -22,7 +25,7 @@ sys.path.insert(0, HERE)
 from scene_of import Unfit, scene_of  # noqa: E402
 
 ROOT = os.path.join(os.environ.get('PERP_DATA_DIR') or os.path.join(HERE, '..', '..', '..', 'shared'), 'robots')
-SECONDS = 30  # of a robot
+SECONDS = 60  # of a robot
 
 
 def chosen(only):
@@ -41,7 +44,7 @@ def chosen(only):
 def mujoco(folder, names, steps, hold):
     if not folder or not os.path.isdir(os.path.join(folder, 'node_modules', '@mujoco', 'mujoco')):
         return {}
-    command = ['node', os.path.join(HERE, 'mujoco.mjs'), ROOT, str(steps)] + (['--hold'] if hold else [])
+    command = ['node', '--no-liftoff', os.path.join(HERE, 'mujoco.mjs'), ROOT, str(steps)] + (['--hold'] if hold else [])
     run = subprocess.run(command + [f'{name}.xml' for name in names], cwd=folder, capture_output=True, text=True)
     rows = {}
     for line in run.stdout.splitlines():
@@ -53,11 +56,32 @@ def mujoco(folder, names, steps, hold):
     return rows
 
 
-def perp(program, name, steps, hold):
+def own_scene(program, name, hold):
+    """The robot's file as a scene; passive: without its actuators, as MuJoCo's gains are zero there."""
+    cli = os.path.join(os.path.dirname(program), '..', 'cli', 'perp')
+    command = [cli, 'import', '-q', '--no-visuals', os.path.join(ROOT, 'mjcf', f'{name}.xml')]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode != 0:
+        raise Unfit((run.stderr.strip().splitlines() or ['import failed'])[-1])
+    scene = json.loads(run.stdout)
+    scene['step'] = 0.002
+    if not hold:
+        scene.pop('actuators', None)
+        scene.pop('inputs', None)
+        scene['sensors'] = [s for s in scene.get('sensors', []) if 'actuator' not in s]
+        for frame in scene.get('keyframes', []):
+            frame.pop('inputs', None)
+    return scene
+
+
+def boxed_scene(name, hold):
     with open(os.path.join(ROOT, 'oracle', 'mjcf', f'{name}.json')) as file:
-        robot = json.load(file)
+        return scene_of(json.load(file), hold=hold)
+
+
+def perp(program, name, steps, hold, boxes):
     try:
-        scene = scene_of(robot, hold=hold)
+        scene = boxed_scene(name, hold) if boxes else own_scene(program, name, hold)
     except Unfit as why:
         return {'error': str(why)}
     with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
@@ -86,6 +110,7 @@ def main():
     options.add_argument('mujoco', nargs='?')
     options.add_argument('--steps', type=int, default=250)
     options.add_argument('--hold', action='store_true')
+    options.add_argument('--boxes', action='store_true')
     options.add_argument('--only')
     options.add_argument('--csv')
     o = options.parse_args()
@@ -98,7 +123,7 @@ def main():
           'kinematics gap constraint solve integrate certify')
     rows = []
     for name in names:
-        ours = perp(o.program, name, o.steps, o.hold)
+        ours = perp(o.program, name, o.steps, o.hold, o.boxes)
         rows.append((name, ours, theirs.get(name, {})))
         print(line(*rows[-1]), flush=True)
     ran = [row for row in rows if 'error' not in row[1]]

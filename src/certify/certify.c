@@ -76,6 +76,7 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_p
 {
     pp_geometry found;
     pp_geometry_task task = {.model = m,
+                             .shapes = of->shapes,
                              .start = of->start,
                              .end = of->end->body,
                              .h = of->h,
@@ -222,7 +223,8 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
                               .end = e->end,
                               .h = e->kin->h,
                               .gaps = e->gaps_end,
-                              .share = pp_own_at_end(e) ? CLOSED : 0.0};
+                              .share = pp_own_at_end(e) ? CLOSED : 0.0,
+                              .shapes = e->shapes};
     status = pp_judge_places(out, e->model, &places, limits, arena);
     if (status < 0) {
         return status;

@@ -46,6 +46,11 @@ double pp_scale_apart(const perp_model *m, const pp_joint *j);
 double pp_scale_coupling(const perp_model *m, const pp_row *row);
 bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, not in radians
 
+// Pieces of all shapes and the pairs that are judged, which depend on the model alone: measuring a hull looks at all of its
+// vertices, so that a sim does it once. NULL: out of memory.
+typedef struct pp_judged_shapes pp_judged_shapes;
+const pp_judged_shapes *pp_judged_shapes_create(const perp_model *model, pp_arena *arena);
+
 // Extent of a shape along a unit vector d, by its support points, relative to `origin` [m]; false:
 // the shape is a mesh or a half-space.
 bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_vec3 origin,
@@ -132,11 +137,12 @@ struct pp_step_evidence {
     const double *nu;      // and at the end
     // impulses of the rows: bilateral, boxed, unilateral, friction [N s, N m s]
     const double *pb, *pm, *pn, *pt;
-    const pp_poses *end;      // where the step ends
-    const pp_gaps *gaps_end;  // contacts detected there
-    const pp_team *team;      // NULL: one thread
-    bool polygons;            // friction pyramids stand for the discs
-    const pp_impact *impact;  // two phases of Poisson's law; NULL: one phase
+    const pp_poses *end;             // where the step ends
+    const pp_gaps *gaps_end;         // contacts detected there
+    const pp_team *team;             // NULL: one thread
+    const pp_judged_shapes *shapes;  // of the model; NULL: found for this step
+    bool polygons;                   // friction pyramids stand for the discs
+    const pp_impact *impact;         // two phases of Poisson's law; NULL: one phase
     perp_stepper stepper;
     perp_rotation_update rotation;
     perp_gyroscopic gyroscopic;

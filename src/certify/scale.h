@@ -38,9 +38,10 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
 typedef struct pp_places {
     const pp_frame *start;  // NULL: the end alone is judged
     const pp_poses *end;
-    double h;             // [s]
-    const pp_gaps *gaps;  // found at the end
-    double share;         // of the overlap that is allowed at the end; 0: all of it
+    double h;                        // [s]
+    const pp_gaps *gaps;             // found at the end
+    double share;                    // of the overlap that is allowed at the end; 0: all of it
+    const pp_judged_shapes *shapes;  // NULL: found by the call
 } pp_places;
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_places *of,
                             const perp_limits *limits, pp_arena *arena);

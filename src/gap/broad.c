@@ -238,7 +238,9 @@ static int fill_keys(const broad_search *s, const broad_item *list, uint64_t *ke
     return index_bits;
 }
 
-enum { BRUTE_FORCE_MAX = 12 };  // boxes up to which each is held against each
+enum {
+    BRUTE_FORCE_MAX = 64
+};  // boxes up to which each is held against each, which takes less than sorting them
 
 // Shapes with a box into s->item, in tree order.
 static bool set_items(broad_search *s, double margin)

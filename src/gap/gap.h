@@ -63,6 +63,8 @@ typedef struct pp_gap_search {
     // only those that the bodies around can close (group.c), and those up to `near`.
     const double *travel;
     double near;               // [m]
+    bool by_pair;              // of a pair only those up to its own margin, or up to `closes`:
+    double closes;             // what the two fastest of all bodies close in the step [m]
     const pp_team *team;       // NULL: one thread
     const pp_pair_hint *hint;  // of some pairs; the last that fits counts
     int hints;

@@ -125,6 +125,17 @@ static void add_listed(pp_gaps *out, const perp_model *model, const pp_poses *at
     set_laws(model, at, &pair, c);
 }
 
+// How near the shapes of a pair have to be, of which `reach` is enough for their group: what is beyond the margin of the
+// pair and beyond what the step can close would be culled after an exact search for its points.
+static double margin_of_pair(const perp_model *model, const pp_gap_search *search, double reach,
+                             int a, int b)
+{
+    if (!search->by_pair) {
+        return reach;
+    }
+    return fmin(reach, fmax(pp_gap_pair_margin(model, 0.0, a, b), search->closes));
+}
+
 // The points of one pair, with their laws; returns how many.
 static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
                                  const pp_gap_search *search, double reach, int a, int b,
@@ -137,7 +148,8 @@ static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
             hint = &search->hint[i];
         }
     }
-    int count = pp_gap_pair_near(model, at->body, a, b, reach, hint, c);
+    double margin = margin_of_pair(model, search, reach, a, b);
+    int count = pp_gap_pair_near(model, at->body, a, b, margin, hint, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
     }

@@ -282,7 +282,6 @@ static bool groups_meet(const pp_shape *a, const pp_shape *b)
 pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
 {
     const pp_shape *sa = &m->shape[a], *sb = &m->shape[b];
-    pp_pair_rule rule = {.ignore = false};
     if (sa->body == sb->body) {
         return PP_PAIR_ONE_BODY;
     }
@@ -304,13 +303,11 @@ pp_pair_filter pp_model_pair_filter(const perp_model *m, int a, int b)
         return PP_PAIR_NOT_DETECTED;
     }
     // A rule of the scene overrides groups, excluded bodies and joints.
-    if (m->pairs > 0) {
-        pp_model_pair(m, a, b, &rule);
-    }
-    if (rule.ignore) {
+    const pp_pair_rule *rule = pp_model_rule(m, a, b);
+    if (rule && rule->ignore) {
         return PP_PAIR_IGNORED;
     }
-    if (rule.given) {
+    if (rule && rule->given) {
         return PP_PAIR_COLLIDES;
     }
     if (!groups_meet(sa, sb)) {

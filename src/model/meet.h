@@ -53,3 +53,5 @@ pp_pair_filter pp_model_pair_filter(const perp_model *model, int shape_a, int sh
 // Coefficients of two shapes: by a rule, or combined from both as perp_combine and the priorities
 // say; of restitution and facets the larger one.
 void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair);
+// The rule of the scene that was given last for two shapes; NULL: none.
+const pp_pair_rule *pp_model_rule(const perp_model *model, int shape_a, int shape_b);

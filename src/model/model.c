@@ -540,14 +540,9 @@ void perp_model_destroy(perp_model *model)
 
 // ── Looking ──────────────────────────────────────────────────────────────────────────────────────
 
-// Coefficients of two shapes, by their rule or combined from both.
-void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair)
+const pp_pair_rule *pp_model_rule(const perp_model *model, int shape_a, int shape_b)
 {
     int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
-    const pp_shape *sa = &model->shape[a], *sb = &model->shape[b];
-    *pair = pp_shapes_combine(sa, sb);
-    pair->a = a;
-    pair->b = b;
     int low = 0, high = model->pairs;
     while (low < high) {  // the first rule beyond (a, b): the one before it is the last for (a, b)
         int middle = low + (high - low) / 2;
@@ -558,9 +553,22 @@ void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_ru
             high = middle;
         }
     }
-    if (low > 0 && model->pair[low - 1].a == a && model->pair[low - 1].b == b) {
-        *pair = model->pair[low - 1];
+    bool found = low > 0 && model->pair[low - 1].a == a && model->pair[low - 1].b == b;
+    return found ? &model->pair[low - 1] : NULL;
+}
+
+// Coefficients of two shapes, by their rule or combined from both.
+void pp_model_pair(const perp_model *model, int shape_a, int shape_b, pp_pair_rule *pair)
+{
+    const pp_pair_rule *rule = pp_model_rule(model, shape_a, shape_b);
+    if (rule) {
+        *pair = *rule;
+        return;
     }
+    int a = shape_a < shape_b ? shape_a : shape_b, b = shape_a + shape_b - a;
+    *pair = pp_shapes_combine(&model->shape[a], &model->shape[b]);
+    pair->a = a;
+    pair->b = b;
 }
 
 // Handles come from callers, and are checked wherever they enter.

@@ -270,6 +270,9 @@ static void put_violation(perp_record *r, const perp_sim *sim)
             pp_text_member(text, item[k].name, item[k].value);
         }
     }
+    if (sim->info.remark[0]) {
+        pp_text_named(text, "remark", sim->info.remark);
+    }
     end(text);
 }
 

@@ -47,6 +47,7 @@ typedef struct pp_step {
     const pp_round *first, *last;
     double restitution_share;
     double reach;    // how far contacts of the start were looked for [m]
+    double closes;   // what speeds could close then [m]
     bool bounces;    // an impact is among the rows
     bool at_end;     // rows were taken where the step ends,
     bool unsettled;  // and do not hold there
@@ -59,7 +60,8 @@ typedef struct pp_contact_cache {
     pp_arena *arena[2];  // of the last step's end, and of its start
     int current;         // which is that of the end
     pp_gaps gaps;
-    double reach;
+    double reach;          // as far as was looked [m]
+    double closes;         // and of pairs whose margins are smaller [m]
     const double *travel;  // bodies
     bool valid;            // of the state as it is
 } pp_contact_cache;
@@ -203,11 +205,12 @@ struct perp_sim {
     pp_step_clock clock;  // now.t is its time
     pp_controls controls;
     pp_sensing sensing;
-    bool stepping;         // a step is under way: callbacks may not begin another
-    perp_wrench *applied;  // bodies
-    perp_wrench *pushed;   // bodies: what was applied in the last step
-    perp_body refused;     // was given a wrench that is not finite; -1: none
-    pp_frame *frames;      // of `now`
+    bool stepping;                   // a step is under way: callbacks may not begin another
+    perp_wrench *applied;            // bodies
+    perp_wrench *pushed;             // bodies: what was applied in the last step
+    perp_body refused;               // was given a wrench that is not finite; -1: none
+    pp_frame *frames;                // of `now`
+    const pp_judged_shapes *shapes;  // of the model, for the certificate; NULL: not needed yet
     pp_step step;
     pp_contact_cache contact_cache;
     pp_warm *warm;  // of the last step, in heap memory that grows

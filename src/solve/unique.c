@@ -636,8 +636,9 @@ static bool has_own_rate(const pp_tree *tree, int joint)
     return false;
 }
 
-// Whether every row is along a coordinate of the tree that no other row has, and no loop ties coordinates together: such
-// rows are independent.
+// Whether every rigid row is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
+// together: such rows are independent. A compliant row repeats nothing: two answers of one motion have the same impulse
+// there, by its own law p = -(u + beta) / gamma, or the same bound.                       theory (U7)
 static bool along_coordinates(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -650,6 +651,9 @@ static bool along_coordinates(const pp_run *r)
     }
     for (int i = 0; i < rows->nm + rows->nn; i++) {
         const pp_row *row = i < rows->nm ? &rows->m[i] : &rows->n[i - rows->nm];
+        if (row->gamma > 0.0) {
+            continue;
+        }
         bool single = row->joint >= 0 && has_own_rate(r->in.tree->tree, row->joint);
         if (!single || seen[row->joint]) {
             return false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All pairs of a scene: overlaps at the end of a step and what passed through what on the way.
+#include "certify/certify.h"
 #include "certify/geometry/witness.h"
 #include "sim/sim.h"
 #include "support/cmocka.h"
@@ -75,6 +76,13 @@ static perp_status step(stage *s, double h, bool offered)
     }
     assert_int_equal(pp_judge_geometry(&s->out, &task, s->arena), PERP_OK);
     s->seconds += offered ? pp_seconds() - clock : 0.0;
+    // the same with shapes that were looked at before
+    pp_geometry again;
+    task.shapes = pp_judged_shapes_create(m, s->arena);
+    assert_non_null(task.shapes);
+    assert_int_equal(pp_judge_geometry(&again, &task, s->arena), PERP_OK);
+    assert_true(again.gap == s->out.gap && again.path_depth == s->out.path_depth);
+    assert_true(again.judged == s->out.judged && again.path == s->out.path);
     return status;
 }
 

@@ -298,6 +298,66 @@ static void refused(void **state)
     refuse("{\"kind\": \"coupling\", \"coordinate\": \"q[a]\", \"b\": \"a\"}", "'b'");
 }
 
+// Two hinged bars, the second of which follows the first by a function that the scene gives.
+static machine follower(const char *stepper, const char *function)
+{
+    char text[1200];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"stepper\": \"%s\", \"step\": 0.01, \"bodies\": ["
+        "{\"name\": \"l\", \"position\": [0.25, 0], \"shapes\": [{\"kind\": \"box\", \"size\": "
+        "[0.5, 0.05], \"density\": 10}]},"
+        "{\"name\": \"m\", \"position\": [1.25, 0], \"shapes\": [{\"kind\": \"box\", \"size\": "
+        "[0.5, 0.05], \"density\": 10}]}], \"joints\": ["
+        "{\"name\": \"h\", \"kind\": \"revolute\", \"a\": \"ground\", \"b\": \"l\", \"at\": [0, "
+        "0]},"
+        "{\"name\": \"g\", \"kind\": \"revolute\", \"a\": \"ground\", \"b\": \"m\", \"at\": [1, "
+        "0]},"
+        "{\"name\": \"cam\", \"kind\": \"coupling\", \"coordinate\": \"q[g] - %s\", \"target\": "
+        "0}]}",
+        stepper, function);
+    return open_text(text);
+}
+
+static const char *const STEPPERS[] = {"event", "stewart-trinkle", "moreau-jean", "implicit"};
+
+// The root ends where the first bar has sunk by 0.3 rad: the step fails with the name of the coupling, and nothing is
+// recorded that is not a number.
+static void undefined_is_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        machine m = follower(STEPPERS[k], "sqrt(0.3 + q[h])");
+        perp_status status = PERP_OK;
+        for (int i = 0; i < 40 && status >= 0; i++) {
+            status = perp_sim_step(m.sim, 0.01);
+        }
+        assert_true(status < 0);
+        assert_non_null(strstr(perp_sim_error(m.sim)->text, "coupling 'cam'"));
+        double angle = perp_sim_joint(m.sim, perp_model_joint(m.model, "h")).coordinate;
+        assert_true(angle > -0.3 && angle < -0.2);
+        close_machine(&m);
+    }
+}
+
+// A function that jumps by 0.1: the step in which it does is violated, and its remark names the coupling.
+static void jump_is_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        machine m = follower(STEPPERS[k], "if(q[h] < -0.3, q[h] + 0.1, q[h])");
+        int named = 0, violated = 0;
+        for (int i = 0; i < 40; i++) {
+            assert_true(perp_sim_step(m.sim, 0.01) >= 0);
+            const perp_step_info *info = perp_sim_info(m.sim);
+            violated += !info->certificate.passed;
+            named += strstr(info->remark, "coupling 'cam'") != NULL;
+        }
+        assert_true(violated >= 1 && named >= 1);
+        close_machine(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +368,8 @@ int main(void)
         cmocka_unit_test(depends_on_time),
         cmocka_unit_test(brake),
         cmocka_unit_test(refused),
+        cmocka_unit_test(undefined_is_named),
+        cmocka_unit_test(jump_is_named),
         cmocka_unit_test(rope_over_points),
         cmocka_unit_test(ball_damper),
     };

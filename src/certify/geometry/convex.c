@@ -290,3 +290,10 @@ double pp_convex_width(const pp_convex *c)
     }
     return least + 2.0 * c->radius;
 }
+
+// Hulls and polygons enclose a volume or an area, so that faces need not be compared.
+bool pp_convex_is_sheet(const pp_convex *c)
+{
+    bool solid = c->kind == PP_CONVEX_POINTS && (c->hull || c->flat || c->count > 3);
+    return !solid && pp_convex_width(c) == 0.0;
+}

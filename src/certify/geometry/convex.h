@@ -57,7 +57,9 @@ pp_placed_convex pp_convex_place(const pp_convex *convex, const pp_pose *X_WB);
 perp_vec3 pp_placed_convex_support(const pp_placed_convex *piece, perp_vec3 d);
 // Least width of the piece over its own axes [m]: the distance something must cover to get through.
 // 0 for sheets, infinite for half-spaces.
+// Of a hull it looks at all faces.
 double pp_convex_width(const pp_convex *convex);
+bool pp_convex_is_sheet(const pp_convex *convex);  // its width is 0
 // Candidates for separating axes: the k-th of the piece, in world axes; false: no more.
 bool pp_placed_convex_axis(const pp_placed_convex *piece, int k, perp_vec3 *n);
 

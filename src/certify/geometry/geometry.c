@@ -8,7 +8,7 @@
 // its points from their chords in between, at most r angle^2 / 8.
 #include "certify/geometry/geometry.h"
 
-#include "certify/geometry/filter.h"
+#include "certify/certify.h"
 #include "certify/geometry/sweep.h"
 #include "math/math.h"
 
@@ -28,7 +28,7 @@ typedef struct geometry_judge {
     const perp_model *model;
     pp_geometry *out;
     pp_arena *arena;
-    pp_convex *piece;         // shapes; not of meshes
+    const pp_convex *piece;   // shapes; not of meshes
     pp_placed_convex *first;  // shapes: at the start of the step, seen from their bodies
     pp_placed_convex *last;   // the same at its end
     pp_travel *travel;        // bodies
@@ -37,6 +37,31 @@ typedef struct geometry_judge {
     int items, along;
     uint64_t rounded;  // low bits that the sorting left out
 } geometry_judge;
+
+// ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
+
+static bool find_shapes(pp_judged_shapes *out, const perp_model *m, pp_arena *arena)
+{
+    pp_convex *piece = PP_ARRAY(arena, pp_convex, m->shapes);
+    if (!piece || !pp_judged_pairs_open(&out->pairs, m, arena)) {
+        return false;
+    }
+    for (int i = 0; i < m->shapes; i++) {
+        if (m->shape[i].mesh) {
+            piece[i] = (pp_convex){.body = m->shape[i].body};
+        } else {
+            pp_convex_shape(&piece[i], m, &m->shape[i]);
+        }
+    }
+    out->piece = piece;
+    return true;
+}
+
+const pp_judged_shapes *pp_judged_shapes_create(const perp_model *m, pp_arena *arena)
+{
+    pp_judged_shapes *out = PP_ARRAY(arena, pp_judged_shapes, 1);
+    return out && find_shapes(out, m, arena) ? out : NULL;
+}
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -227,16 +252,14 @@ static bool set_items(geometry_judge *j)
     const perp_model *m = j->model;
     box_item *list = PP_ARRAY(j->arena, box_item, m->shapes);
     j->item = PP_ARRAY(j->arena, box_item, m->shapes);
-    j->piece = PP_ARRAY(j->arena, pp_convex, m->shapes);
     j->first = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
     j->last = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
-    if (!j->first || !j->last || !list || !j->item || !j->piece) {
+    if (!j->first || !j->last || !list || !j->item) {
         return false;
     }
     for (int i = 0; i < m->shapes; i++) {
         if (!m->shape[i].mesh) {
             const pp_travel *t = &j->travel[m->shape[i].body];
-            pp_convex_shape(&j->piece[i], m, &m->shape[i]);
             j->first[i] = placed_at(&j->piece[i], &t->start);
             j->last[i] = placed_at(&j->piece[i], &t->end);
         }
@@ -371,7 +394,7 @@ static void judge_path(geometry_judge *j, shape_pair *d, double depth)
     pp_geometry *out = j->out;
     pp_swept_path sweep;
     // Two sheets have no depth to be allowed a part of: where gaps are closed, they may not pass each other at all.
-    bool sheets = pp_convex_width(d->pair.a) == 0.0 && pp_convex_width(d->pair.b) == 0.0;
+    bool sheets = pp_convex_is_sheet(d->pair.a) && pp_convex_is_sheet(d->pair.b);
     double allowed = sheets ? allowed_at_end(j->task, d) : allowed_of(j->task, d);
     d->pair.depth = fmax(depth, allowed);
     if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
@@ -541,6 +564,23 @@ static bool set_travels(geometry_judge *j)
     return true;
 }
 
+// Pieces and judged pairs, from those of the caller where it has them.
+static bool set_shapes(geometry_judge *j)
+{
+    const pp_judged_shapes *known = j->task->shapes;
+    pp_judged_shapes own;
+    if (!known) {
+        if (!find_shapes(&own, j->model, j->arena)) {
+            return false;
+        }
+        known = &own;
+    }
+    j->piece = known->piece;
+    j->pairs = known->pairs;
+    j->pairs.model = j->model;  // with changes that leave shapes and lists as they are
+    return true;
+}
+
 // One entry of each rotation is enough: a quaternion that is not finite spoils all of them.
 static bool travels_finite(const geometry_judge *j)
 {
@@ -559,7 +599,7 @@ perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp
     geometry_judge j = {.task = task, .model = task->model, .out = out, .arena = arena};
     *out = (pp_geometry){.gap_a = -1, .gap_b = -1, .path_a = -1, .path_b = -1};
     out->path = task->start ? PP_PATH_CLEAR : PP_PATH_NOT_ASKED;
-    if (!set_travels(&j) || !pp_judged_pairs_open(&j.pairs, task->model, arena)) {
+    if (!set_travels(&j) || !set_shapes(&j)) {
         return PERP_ERR_MEMORY;
     }
     if (!travels_finite(&j)) {

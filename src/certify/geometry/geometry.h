@@ -10,7 +10,8 @@
 // supports.
 #pragma once
 
-#include "kinematics/kinematics.h"
+#include "certify/geometry/convex.h"
+#include "certify/geometry/filter.h"
 
 // A claim that n separates two shapes: it points from a to b, a < b.
 typedef struct pp_separating_axis {
@@ -18,8 +19,15 @@ typedef struct pp_separating_axis {
     perp_vec3 n;
 } pp_separating_axis;
 
+// What is known of the shapes of a model before any step.
+typedef struct pp_judged_shapes {
+    const pp_convex *piece;  // shapes; not of meshes
+    pp_judged_pairs pairs;
+} pp_judged_shapes;
+
 typedef struct pp_geometry_task {
     const perp_model *model;
+    const pp_judged_shapes *shapes;  // of that model; NULL: found by the call
     const pp_frame *start;  // bodies at the start of the step; NULL: the end alone is judged
     const pp_frame *end;
     double h;  // length of the step, which shows full turns of bodies that spin [s]

@@ -129,3 +129,76 @@ void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
                  j->name, name_met(m, first ? c->a : c->b), name_met(m, first ? c->b : c->a), cure);
     }
 }
+
+// ── Couplings ────────────────────────────────────────────────────────────────────────────────────
+
+// Whether the function of a coupling and its slopes are finite.
+static bool is_defined(const perp_model *m, const pp_poses *at, int joint)
+{
+    pp_row row;
+    pp_joint_coordinate(m, at, joint, &row);
+    double sum = row.value + row.rate + row.v_pre;
+    for (int k = 0; k < row.count; k++) {
+        for (int c = 0; c < m->body[row.body[k]].nv; c++) {
+            sum += row.J[k][c];
+        }
+    }
+    return isfinite(sum);
+}
+
+// Functions of couplings are the scene's: one that is not finite is named instead of what follows from it.
+bool pp_sim_blame_undefined(perp_sim *sim, const pp_poses *at)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->joints; i++) {
+        if (m->joint[i].kind == PERP_JOINT_COUPLING && !is_defined(m, at, i)) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "the function of coupling '%.60s' or a derivative of it is not finite at t = "
+                     "%.6g; keep its joints away from there with limits",
+                     m->joint[i].name, at->t);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Half way and all the way: the theta method has its rows in the middle of the step.
+bool pp_sim_blame_ahead(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    pp_frame *body = PP_ARRAY(sim->arena, pp_frame, m->bodies);
+    if (!body) {
+        return false;
+    }
+    for (int k = 0; k <= 2; k++) {
+        double dt = 0.5 * k * h;
+        const pp_advance by = {dt, 1.0, 1.0, sim->def.rotation};
+        pp_poses at = {.t = sim->now.t + dt, .body = body, .turn = sim->now.turn};
+        // `next` is written by every step before it is read
+        pp_integrate(&sim->next, m, &sim->now, sim->now.nu, &by);
+        sim->next.t = at.t;
+        pp_frames(m, &sim->next, body);
+        if (pp_sim_blame_undefined(sim, &at)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pp_sim_blame_open(perp_sim *sim, const pp_poses *at)
+{
+    const perp_model *m = sim->model;
+    if (sim->info.certificate.relative[PERP_JUDGED_JOINT] <= 1.0 || sim->info.remark[0]) {
+        return;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        double limit, off = pp_judge_joint(m, at, i, &limit);
+        if (m->joint[i].kind == PERP_JOINT_COUPLING && !(off <= limit)) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "coupling '%.60s' is off by %.3g where the step ends: its function jumps, or "
+                     "bends more than a step can follow",
+                     m->joint[i].name, off);
+            return;
+        }
+    }
+}

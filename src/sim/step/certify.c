@@ -19,6 +19,11 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (found < 0 || *part < h) {
         return found;
     }
+    // shapes and lists of pairs are those of the model, whatever this sim has changed
+    sim->shapes = sim->shapes ? sim->shapes : pp_judged_shapes_create(sim->given, sim->memory);
+    if (!sim->shapes) {
+        return PERP_ERR_MEMORY;
+    }
     // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
     // for itself. end, gaps_end: where the step ended, found anew.
     pp_gaps acting = {.count = s->gap.count, .contact = s->acted ? s->acted : s->gap.contact};
@@ -37,6 +42,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .pt = s->answer.pt,
         .end = &s->end,
         .team = &sim->team,
+        .shapes = sim->shapes,
         .gaps_end = &sim->contact_cache.gaps,
         .polygons = s->answer.form != PERP_FORM_CONE,
         .impact = s->answer.impact,
@@ -67,12 +73,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
                         c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
-        int undefined = pp_sim_undefined_coupling(sim->model, &s->end);
-        if (undefined >= 0) {
-            pp_print(sim->info.remark, sizeof sim->info.remark,
-                     "not solved: the function of coupling '%.60s' or a derivative of it is not "
-                     "finite where the step ends; keep its joints away with limits",
-                     sim->model->joint[undefined].name);
+        if (pp_sim_blame_undefined(sim, &s->end)) {
             return PERP_ERR_LIMIT;
         }
         pp_print(sim->info.remark, sizeof sim->info.remark,
@@ -91,5 +92,6 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     if (status < 0) {
         return status;
     }
+    pp_sim_blame_open(sim, &s->end);
     return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }

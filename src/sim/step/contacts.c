@@ -21,8 +21,9 @@ static double round_up(double x)
 
 // How near shapes must be to be looked at: the margin, and what speeds can close within the step.
 typedef struct gap_reach {
-    double near;  // the margin [m]
-    double most;  // of all pairs [m]
+    double near;    // the margin [m]
+    double most;    // of all pairs [m]
+    double closes;  // what the two fastest bodies close, without the margin [m]
     const double
         *travel;  // bodies: how far each can move [m]; NULL: all pairs are looked at from `most`
 } gap_reach;
@@ -35,7 +36,9 @@ static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_
     const perp_model *m = sim->model;
     double near = pp_gap_margin(m, sim->def.margin);
     double most = m->shapes > 0 ? pp_gap_reach(m, kin, near) : near;
-    *out = (gap_reach){.near = near, .most = most > near ? round_up(most) : most};
+    double closes = m->shapes > 0 ? pp_gap_reach(m, kin, 0.0) : 0.0;
+    *out = (gap_reach){
+        .near = near, .most = most > near ? round_up(most) : most, .closes = round_up(closes)};
     if (!(most > near) || m->bodies <= 3) {
         return PERP_OK;
     }
@@ -53,7 +56,8 @@ static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_
 
 static bool same_reach(const perp_model *m, const pp_contact_cache *found, const gap_reach *r)
 {
-    if (found->reach != r->most || !found->travel != !r->travel) {
+    // what was found farther away than is needed is culled
+    if (found->reach != r->most || found->closes < r->closes || !found->travel != !r->travel) {
         return false;
     }
     return !r->travel ||
@@ -62,8 +66,13 @@ static bool same_reach(const perp_model *m, const pp_contact_cache *found, const
 
 static pp_gap_search search_of(const perp_sim *sim, const gap_reach *r)
 {
-    return (pp_gap_search){
-        .margin = r->most, .travel = r->travel, .near = r->near, .team = &sim->team};
+    // a margin that depends on the pair is that of the pair
+    return (pp_gap_search){.margin = r->most,
+                           .travel = r->travel,
+                           .near = r->near,
+                           .by_pair = !(sim->def.margin > 0.0),
+                           .closes = r->closes,
+                           .team = &sim->team};
 }
 
 // Contacts of the step: those of the last certificate, unless the state was changed since, or the
@@ -79,6 +88,7 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
         return status;
     }
     s->reach = r.most;
+    s->closes = r.closes;
     bool known = found->valid && same_reach(sim->model, found, &r);
     if (known) {
         s->gap = found->gaps;
@@ -122,10 +132,12 @@ perp_status pp_sim_find_end(perp_sim *sim)
     if (status >= 0 && sim->step.last && sim->step.bounces) {
         // all pairs as far as then
         r.most = fmax(r.most, sim->step.reach);
+        r.closes = fmax(r.closes, sim->step.closes);
         r.travel = NULL;
     }
     if (status >= 0) {
         found->reach = r.most;
+        found->closes = r.closes;
         found->travel = r.travel;
         status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search_of(sim, &r), arena);
     }

@@ -396,6 +396,7 @@ static perp_status certify_event(perp_sim *sim)
     if (status < 0) {
         return status;
     }
+    pp_sim_blame_open(sim, &sim->step.end);
     return sim->info.certificate.passed ? PERP_OK : PERP_INEXACT;
 }
 
@@ -431,6 +432,9 @@ static perp_status fly(perp_sim *sim, double h)
     pp_hybrid_state(m, s->end_body, sim->next.q, sim->next.nu);
     s->end = (pp_poses){.t = sim->next.t, .body = s->end_body, .turn = sim->next.turn};
     s->h = h;
+    if (pp_sim_blame_undefined(sim, &s->end)) {
+        return PERP_ERR_NUMERIC;
+    }
     report_events(sim);
     return reserve_events(sim, sim->flown.contacts);
 }

@@ -63,28 +63,6 @@ static perp_status find_drifts(const perp_sim *sim, double h, const double **out
     return PERP_OK;
 }
 
-// Functions of couplings are the scene's: one that is not finite is named instead of what follows from it.
-int pp_sim_undefined_coupling(const perp_model *m, const pp_poses *at)
-{
-    for (int i = 0; i < m->joints; i++) {
-        pp_row row;
-        if (m->joint[i].kind != PERP_JOINT_COUPLING) {
-            continue;
-        }
-        pp_joint_coordinate(m, at, i, &row);
-        double sum = row.value + row.rate + row.v_pre;
-        for (int k = 0; k < row.count; k++) {
-            for (int c = 0; c < m->body[row.body[k]].nv; c++) {
-                sum += row.J[k][c];
-            }
-        }
-        if (!isfinite(sum)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 // The theta method takes joints, and contacts in space, in the middle of the step that ends with
 // nu, which makes it second order, (S11), (S12). All others take them where the step starts.
 static perp_status build_rows(perp_sim *sim, const double *nu, double h)
@@ -94,12 +72,8 @@ static perp_status build_rows(perp_sim *sim, const double *nu, double h)
     bool moves = m->joints > 0 || (m->spatial && s->gap.count > 0);
     pp_scheme scheme = pp_sim_scheme(sim);
     perp_status found = find_drifts(sim, h, &scheme.drift);
-    int undefined = pp_sim_undefined_coupling(m, &s->kin.poses);
-    if (undefined >= 0) {
-        return pp_fail(&sim->error, PERP_ERR_NUMERIC,
-                       "step at t = %.9g: coupling '%s': its function or a derivative of it is not "
-                       "finite",
-                       sim->now.t, m->joint[undefined].name);
+    if (pp_sim_blame_undefined(sim, &s->kin.poses)) {
+        return PERP_ERR_NUMERIC;
     }
     if (found < 0) {
         return found;

@@ -21,9 +21,13 @@ perp_status pp_sim_find_gaps(perp_sim *sim);
 perp_status pp_sim_find_end(perp_sim *sim);
 // Bodies that overlap deeply are pushed apart in one step: a remark says so.
 void pp_sim_note_overlap(perp_sim *sim);
+// Couplings as causes (blame.c). The first whose function or slopes are not finite at the poses, in the remark; false: none.
+// The same where the state is, or where its velocities lead in h. And the one that the certificate found open there, which
+// a function that jumps causes.
+bool pp_sim_blame_undefined(perp_sim *sim, const pp_poses *at);
+bool pp_sim_blame_ahead(perp_sim *sim, double h);
+void pp_sim_blame_open(perp_sim *sim, const pp_poses *at);
 // Rows of the step that ends with velocities nu (rows.c).
-// The first coupling whose function or slopes are not finite at the poses; -1: none.
-int pp_sim_undefined_coupling(const perp_model *m, const pp_poses *at);
 perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h);
 // The answer, from velocities nu, unless the step has to be divided: then part < h, and the first part that it has (solve.c).
 perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, double *part);

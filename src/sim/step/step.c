@@ -72,6 +72,11 @@ static perp_status fail_step(perp_sim *sim, perp_status status)
     perp_status stopped = pp_sim_stopped(sim);
     status = stopped < 0 ? stopped : status;
     sim->info.status = status;
+    // what is not finite ahead shows as numbers or factors that are not
+    bool broken = status == PERP_ERR_NUMERIC || status == PERP_ERR_SINGULAR;
+    if (broken && !remark[0]) {
+        pp_sim_blame_ahead(sim, sim->whole);
+    }
     const char *why = remark[0] ? remark : perp_status_text(status);
     char drive[180] = "";
     if (stopped >= 0 && !pp_is_final(status)) {
@@ -80,13 +85,15 @@ static perp_status fail_step(perp_sim *sim, perp_status status)
     if (!drive[0]) {
         return pp_fail(&sim->error, status, "step at t = %.9g: %s", sim->now.t, why);
     }
-    // the drive is named whole; where there is little room the reason is cut before one of its clauses
-    int room = (int)sizeof sim->error.text - 36 - (int)strlen(drive), cut = room;
+    // the drive, which a user can change, comes first and is named whole; where there is little room, what the solvers
+    // said is cut before one of its clauses
+    int room = (int)sizeof sim->error.text - 38 - (int)strlen(drive), cut = room;
     while ((int)strlen(why) > room && cut > 0 && !strchr(":;,(", why[cut])) {
         cut--;
     }
     room = cut > 0 ? cut : room;
-    return pp_fail(&sim->error, status, "step at t = %.9g: %.*s; %s", sim->now.t, room, why, drive);
+    return pp_fail(&sim->error, status, "step at t = %.9g: %s (%.*s)", sim->now.t, drive, room,
+                   why);
 }
 
 // Adds the time since the last call to the stage that ran. One reading of the clock ends an interval and
