@@ -51,12 +51,17 @@ double pp_slack_of(double tolerance)
 
 // Overlap that the turning of bodies within a step may leave, as a share of the thinner shape.
 static const double OVERLAP = 1e-2;
+static const double SKIN_DEPTH = 0.5;  // of the skin between two shapes without an inside
 
 // A point has no thickness. Then the other shape counts, or else the reach of the free body that
 // the point belongs to, or else the length scale of the model.
 double pp_scale_overlap(const perp_model *m, int a, int b)
 {
     const int shapes[2] = {a, b};
+    double skin = pp_skin(m, a, b);
+    if (skin > 0.0) {  // what is deeper may have passed
+        return SKIN_DEPTH * skin;
+    }
     double thin = PP_INF, reach = PP_INF;
     for (int k = 0; k < 2; k++) {
         const pp_shape *s = &m->shape[shapes[k]];

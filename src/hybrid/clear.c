@@ -150,7 +150,8 @@ static perp_status clear_time(pp_flight *flight, double t, const double *y, doub
                                speed_of(m, body, c->b, machine->length));
         // Half of the thinner shape may be crossed in one go: the overlap is then still detected.
         double width = fmin(width_of(m, c->a), width_of(m, c->b));
-        width = fmax(0.5 * width, THIN * machine->length);
+        double skin = pp_skin(m, c->a, c->b);
+        width = skin > 0.0 ? 0.5 * skin : fmax(0.5 * width, THIN * machine->length);
         if (!is_held_contact(&flight->holds, c) && speed > 0.0) {
             *clear = fmin(*clear, fmax(c->gap, width) / speed);
         }

@@ -579,8 +579,7 @@ static void slides_on_what_turns_pass(void **state)
     assert_true(judge(folder_at(&place, "c"), PERP_CHECK_MOTION).check.passed);
 }
 
-// Contacts of two shapes without an inside are those of the start of a step, also of the implicit one: a fast point that
-// meets a sheet passes, whether it stops or bounces, and a changed gap is found.
+// Two shapes without an inside: a fast point that meets a sheet passes, whether it stops or bounces, and a changed gap is found.
 static void points_against_sheets_pass(void **state)
 {
     (void)state;

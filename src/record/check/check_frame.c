@@ -24,8 +24,9 @@ perp_status pp_check_places(pp_recheck *c)
     double share = pp_check_at_end(c) ? 1e-6 : 1.0;
     for (int i = 0; i < gaps.count; i++) {
         const pp_contact *contact = &gaps.contact[i];
-        pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
-                              share * pp_scale_overlap(m, contact->a, contact->b),
+        bool thin = pp_skin(m, contact->a, contact->b) > 0.0;
+        double limit = (thin ? 1.0 : share) * pp_scale_overlap(m, contact->a, contact->b);
+        pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap), limit,
                               m->shape[contact->a].name, m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
@@ -137,7 +138,6 @@ static bool has_phases(pp_recheck *c)
     }
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
-        pp_check_look_at(c, contact);
         if (contact->restitution != 0.0 && isfinite(contact->gap) && isfinite(contact->rate_n) &&
             isnan(normal_rate_beside(c, contact))) {
             return true;
@@ -164,7 +164,6 @@ void pp_check_contacts(pp_recheck *c)
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
         double beyond = 0.0, short_of = 0.0;
-        pp_check_look_at(c, contact);
         pp_check_scale s = contact_scale(c, contact);
         pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
@@ -183,5 +182,4 @@ void pp_check_contacts(pp_recheck *c)
                                   b);
         }
     }
-    pp_check_look_at(c, NULL);
 }
