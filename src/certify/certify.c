@@ -108,6 +108,20 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_p
     return PERP_OK;
 }
 
+perp_status pp_judge_crossing(pp_crossing *out, const perp_model *m, const pp_frame *start,
+                              const pp_frame *end, double h, pp_arena *arena)
+{
+    pp_geometry found;
+    const pp_geometry_task task = {
+        .model = m, .start = start, .end = end, .h = h, .allowed = pp_scale_overlap};
+    *out = (pp_crossing){.a = -1, .b = -1};
+    perp_status status = pp_judge_geometry(&found, &task, arena);
+    if (status >= 0 && found.path == PP_PATH_PASSED) {
+        *out = (pp_crossing){found.path_a, found.path_b, found.path_depth, found.path_allowed};
+    }
+    return status;
+}
+
 // Lever by which an error of an angle becomes one of a length: the farthest anchor or reach of the
 // two bodies.
 double pp_scale_arm(const perp_model *m, const pp_joint *j)

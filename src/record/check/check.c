@@ -347,6 +347,9 @@ static perp_status judge_with_model(pp_recheck *c, bool divided)
         return status;
     }
     status = pp_check_places(c);
+    if (status >= 0 && !divided) {
+        status = pp_check_path(c);
+    }
     if (status < 0 || divided) {
         return status;
     }

@@ -36,6 +36,23 @@ perp_status pp_check_places(pp_recheck *c)
     return PERP_OK;
 }
 
+// Whether anything passed through anything between this frame and the one before, which are one step or part of a step
+// apart: bodies move along a line and turn about one axis. The stepper event moves them otherwise.
+perp_status pp_check_path(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    pp_crossing found;
+    if (!pp_check_each_step(c) || c->info->stepper == PERP_STEPPER_EVENT) {
+        return PERP_OK;
+    }
+    perp_status status = pp_judge_crossing(&found, m, c->before, c->after, c->last, c->arena);
+    if (status >= 0 && found.a >= 0) {
+        pp_check_record_worst(c, PERP_CHECK_GAP, found.depth, found.allowed, m->shape[found.a].name,
+                              m->shape[found.b].name);
+    }
+    return status;
+}
+
 // The rate after an impact within the step, which leaves e^2 of the energy of the parabola through
 // the points of its steps: with the pull a = -push/h that is E = u^2/2 + a gap - a h u/2, before it
 // at the gap and after it at gap + h u.                                                theory (P14)
