@@ -51,12 +51,17 @@ double pp_slack_of(double tolerance)
 
 // Overlap that the turning of bodies within a step may leave, as a share of the thinner shape.
 static const double OVERLAP = 1e-2;
+static const double SKIN_DEPTH = 0.5;  // of the skin between two shapes without an inside
 
 // A point has no thickness. Then the other shape counts, or else the reach of the free body that
 // the point belongs to, or else the length scale of the model.
 double pp_scale_overlap(const perp_model *m, int a, int b)
 {
     const int shapes[2] = {a, b};
+    double skin = pp_skin(m, a, b);
+    if (skin > 0.0) {  // what is deeper may have passed
+        return SKIN_DEPTH * skin;
+    }
     double thin = PP_INF, reach = PP_INF;
     for (int k = 0; k < 2; k++) {
         const pp_shape *s = &m->shape[shapes[k]];
@@ -102,6 +107,20 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_p
     c->path = fmax(c->path, found.path_depth);
     c->path_clear = found.path == PP_PATH_CLEAR;
     return PERP_OK;
+}
+
+perp_status pp_judge_crossing(pp_crossing *out, const perp_model *m, const pp_frame *start,
+                              const pp_frame *end, double h, pp_arena *arena)
+{
+    pp_geometry found;
+    const pp_geometry_task task = {
+        .model = m, .start = start, .end = end, .h = h, .allowed = pp_scale_overlap};
+    *out = (pp_crossing){.a = -1, .b = -1};
+    perp_status status = pp_judge_geometry(&found, &task, arena);
+    if (status >= 0 && found.path == PP_PATH_PASSED) {
+        *out = (pp_crossing){found.path_a, found.path_b, found.path_depth, found.path_allowed};
+    }
+    return status;
 }
 
 // Lever by which an error of an angle becomes one of a length: the farthest anchor or reach of the

@@ -51,6 +51,14 @@ bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, 
 typedef struct pp_judged_shapes pp_judged_shapes;
 const pp_judged_shapes *pp_judged_shapes_create(const perp_model *model, pp_arena *arena);
 
+// Two shapes that passed through each other on the way from one placement of the bodies to another; a < 0: none did.
+typedef struct pp_crossing {
+    int a, b;               // shapes
+    double depth, allowed;  // [m]
+} pp_crossing;
+perp_status pp_judge_crossing(pp_crossing *out, const perp_model *m, const pp_frame *start,
+                              const pp_frame *end, double h, pp_arena *arena);
+
 // Extent of a shape along a unit vector d, by its support points, relative to `origin` [m]; false:
 // the shape is a mesh or a half-space.
 bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_vec3 origin,

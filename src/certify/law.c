@@ -199,11 +199,12 @@ static double distance_at_end(const law_judge *j, const pp_contact *c)
 {
     const perp_model *m = j->e->model;
     const int shape[2] = {c->a, c->b};
-    double most = 0.0;
+    double most = 0.0, skin = pp_skin(m, c->a, c->b);
     for (int k = 0; k < 2; k++) {
         if (!m->shape[shape[k]].mesh) {
             perp_vec3 out = pp_scale(k == 0 ? 1.0 : -1.0, c->n);
             double off = pp_shape_surface_error(m, j->e->end->body, shape[k], c->point, out);
+            off -= 0.5 * skin;  // midway in the skin that keeps two shapes without an inside apart
             most = fmax(most, fabs(off));
         }
     }

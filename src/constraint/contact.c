@@ -175,10 +175,6 @@ static void some_normals(void *arg, int from, int to)
         pp_scheme scheme = s->scheme;
         scheme.rates = scheme.rates || s->gaps->contact[i].locked;
         s->kept[i] = pp_row_unilateral(row, s->kin->h, push, scheme);
-        if (!s->kept[i] && s->gaps->contact[i].sheet) {  // there is no later for what would pass
-            double rate = row->v_pre + fmin(pp_row_force_rate(s->start.model, s->kin, row), 0.0);
-            s->kept[i] = row->value + s->kin->h * rate <= 0.0;
-        }
     }
 }
 

@@ -225,14 +225,6 @@ static int pair_end(const pp_gaps *gaps, int from)
     return to;
 }
 
-// Neither shape has an inside.
-static bool is_sheet(const perp_model *m, int shape_a, int shape_b)
-{
-    perp_shape_kind a = m->shape[shape_a].kind, b = m->shape[shape_b].kind;
-    return !m->spatial && (a == PERP_SHAPE_SEGMENT || a == PERP_SHAPE_POINT) &&
-           (b == PERP_SHAPE_SEGMENT || b == PERP_SHAPE_POINT);
-}
-
 // The aimed points of a pair, with all that a contact has. Returns how many.
 static int write_pair(const pp_aim_task *t, pp_contact *out)
 {
@@ -251,7 +243,6 @@ static int write_pair(const pp_aim_task *t, pp_contact *out)
                           .listed = -1,
                           .mu_2 = -1.0,
                           .aimed = true,
-                          .sheet = is_sheet(t->model, t->a, t->b),
                           .point = pp_add(origin, p->point),
                           .n = p->n,
                           .gap = p->gap};
@@ -302,68 +293,6 @@ static void apply_holding_contacts(const perp_model *m, const pp_gaps *gaps, con
     }
 }
 
-// ── Sheets ───────────────────────────────────────────────────────────────────────────────────────
-
-// A point or segment and a segment: neither has an inside, and what lies behind the segment by a little counts as having
-// come through it (core.c): bodies that turn sink in by a little, and so do all where a step is exact in velocities
-// only. Not so what comes up from there, or cannot sink: it stays behind, and by so much that it is seen to.
-// The reference is the segment (a where both are). Its +y side is along turned by 90 degrees; up is the cosine between
-// that and n.
-static bool is_behind(const pp_aim_task *t, const pp_contact *c)
-{
-    bool ref_is_b = t->model->shape[c->a].kind == PERP_SHAPE_POINT;
-    const pp_shape *ref = &t->model->shape[ref_is_b ? c->b : c->a];
-    pp_vec2 along = pp_rotate2(&t->kin->poses.body[ref->body], ref->axis_B);
-    double up = along.x * c->n.y - along.y * c->n.x;
-    return (ref_is_b ? -up : up) < -0.5;
-}
-
-static bool can_turn(const perp_model *m, int shape)
-{
-    const pp_body *body = &m->body[m->shape[shape].body];
-    return body->drive == PERP_MOTION_KINEMATIC || (body->nv > 0 && pp_body_turns(body));
-}
-
-// A sheet pair that overlaps and whose points all come up again, or cannot have sunk in, is taken to be on the other
-// side: gap and normal turn.
-static void turn_sheet(pp_aim_task *t, pp_contact *c, int count)
-{
-    const double rises = 1e-4;  // of the depth, in the step
-    perp_vec3 origin = t->kin->poses.body[t->model->shape[t->a].body].p;
-    bool comes_up = true;
-    bool sinks = !t->exact || can_turn(t->model, t->a) || can_turn(t->model, t->b);
-    for (int k = 0; k < count; k++) {
-        double rise = pp_aim_end(t, pp_sub(c[k].point, origin), c[k].n, 0.0);
-        comes_up = comes_up && c[k].gap < -t->touching && (!sinks || rise > -rises * c[k].gap);
-    }
-    for (int k = 0; k < count; k++) {
-        c[k].sheet = true;
-        if (comes_up) {
-            c[k].gap = -c[k].gap;
-            c[k].n = pp_scale(-1.0, c[k].n);
-            c[k].t = pp_scale(-1.0, c[k].t);
-            pp_contact_laws(t->model, &t->kin->poses, &c[k]);
-        }
-        if (is_behind(t, &c[k])) {  // kept off by so much that the next step sees it behind
-            c[k].gap -= 2.0 * t->touching;
-        }
-    }
-}
-
-static void turn_sheets(pp_aim_task *t, const pp_gaps *gaps)
-{
-    for (int i = 0, to; i < gaps->count; i = to) {
-        pp_contact *c = &gaps->contact[i];
-        to = pair_end(gaps, i);
-        if (c->listed < 0 && is_sheet(t->model, c->a, c->b)) {
-            t->a = c->a;
-            t->b = c->b;
-            set_sizes(t);
-            turn_sheet(t, c, to - i);
-        }
-    }
-}
-
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 // Marks the contacts of pairs with a choice. How many pairs there are.
@@ -382,11 +311,11 @@ static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, bool *choice)
 }
 
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                        double margin, bool exact, pp_arena *arena)
+                        double margin, pp_arena *arena)
 {
     perp_vec3 *push = PP_ARRAY(arena, perp_vec3, model->bodies);
     bool *choice = PP_ARRAY(arena, bool, gaps->count);
-    pp_aim_task t = {.model = model, .kin = kin, .push = push, .margin = margin, .exact = exact};
+    pp_aim_task t = {.model = model, .kin = kin, .push = push, .margin = margin};
     if (!push || !choice) {
         return PERP_ERR_MEMORY;
     }
@@ -394,9 +323,6 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     // back of the forces; then the choice.
     for (int i = 0; i < model->bodies; i++) {
         push[i] = forced_velocity(model, kin, i);
-    }
-    if (!model->spatial) {
-        turn_sheets(&t, gaps);
     }
     int pairs = mark_choices(&t, gaps, choice);
     if (pairs == 0) {

@@ -39,7 +39,6 @@ typedef struct pp_aim_task {
     pp_aim best;
     bool changed;
     bool vague;  // the best axis is arbitrary: the first candidate takes its place
-    bool exact;  // gaps are closed by the step to rounding
     bool ask;    // only whether there are candidates
     int others;  // that separate, along another axis than the best
 } pp_aim_task;

@@ -35,7 +35,6 @@ typedef struct pp_contact {
     int facets;               // 0: as the sim says
     bool aimed;               // its axis was chosen for the step: it is not that of the distance
     bool locked;              // by friction: corrections are not asked of it        theory (P20)
-    bool sheet;               // neither shape has an inside: what has passed has passed
     perp_vec3 surface;        // d psi_f / dt of moving surfaces: velocity of b's surface minus a's,
                               // beyond the bodies' own motion [m/s]
 } pp_contact;
@@ -93,10 +92,9 @@ void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *tr
 double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b);
 
 // Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h); what is listed
-// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked. exact:
-// the step closes gaps to rounding, not velocities alone.
+// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                        double margin, bool exact, pp_arena *arena);
+                        double margin, pp_arena *arena);
 
 // The margin of two shapes [m]: `margin` itself, or if it is 0 a hundredth of the reach of the smaller body and no more than 0.01 m. And the
 // largest one of all pairs.

@@ -160,7 +160,9 @@ static perp_status clear_time(pp_flight *flight, double t, const double *y, doub
         const pp_contact *c = &gaps.contact[i];
         double speed = ROOM * (speed_of(m, body, c->a, machine->length) +
                                speed_of(m, body, c->b, machine->length));
-        double width = crossed_most(m, c->a, c->b, THIN * machine->length);
+        double skin = pp_skin(m, c->a, c->b);
+        double width =
+            skin > 0.0 ? 0.5 * skin : crossed_most(m, c->a, c->b, THIN * machine->length);
         if (!is_held_contact(&flight->holds, c) && speed > 0.0) {
             *clear = fmin(*clear, fmax(c->gap, width) / speed);
         }

@@ -303,6 +303,8 @@ void pp_model_set_gravity_most(perp_model *m)
     m->gravity_most = (any ? most : 1.0) * pp_length(m->gravity);
 }
 
+static const double SKIN = 1e-6;  // of the longest segment: between shapes without an inside
+
 // Lengths that tolerances and certificates are relative to.
 static void set_scales(perp_model *m)
 {
@@ -311,6 +313,9 @@ static void set_scales(perp_model *m)
         s->thickness = thickness(s, m->spatial);
         s->size = shape_size(s, m->spatial);
         m->length_scale = fmax(m->length_scale, s->size);
+        if (s->kind == PERP_SHAPE_SEGMENT) {
+            m->skin = fmax(m->skin, SKIN * 2.0 * s->half);
+        }
         if (m->body[s->body].nv > 0) {
             m->body[s->body].reach = fmax(m->body[s->body].reach, shape_reach(s, m->spatial));
         }

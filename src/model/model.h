@@ -312,6 +312,7 @@ struct perp_model {
     pp_sensor *sensor;
     uint64_t fingerprint;  // of what moves and how: names, masses, joints, actuators
     double length_scale;   // of the largest shape [m]: for tolerances
+    double skin;           // between two shapes without an inside [m], pp_skin()
     // Definitions in the order in which they were added, perp_body_def and so on; texts of the sources of inputs.
     const void *def[PP_DEF_KINDS];
     int defs[PP_DEF_KINDS];
@@ -322,6 +323,17 @@ struct perp_model {
     pp_expr **line;     // joints: room for a target that is set
     pp_pair_exclusions meet;
 };
+
+// Distance at which two shapes touch [m]: 0 where one of them has an inside. A point or segment and a segment have none:
+// only which side of the segment the other is on shows which side it came from, so they are kept apart. The distance is
+// the same for all of a model, or there would be steps where segments of different lengths meet.      theory (P21)
+static inline double pp_skin(const perp_model *model, int a, int b)
+{
+    perp_shape_kind ka = model->shape[a].kind, kb = model->shape[b].kind;
+    bool thin_a = ka == PERP_SHAPE_POINT || ka == PERP_SHAPE_SEGMENT;
+    bool thin_b = kb == PERP_SHAPE_POINT || kb == PERP_SHAPE_SEGMENT;
+    return thin_a && thin_b ? model->skin : 0.0;
+}
 
 // The acceleration that gravity gives to a body [m/s^2], in world axes.
 static inline perp_vec3 pp_body_gravity(const perp_model *model, const pp_body *body)

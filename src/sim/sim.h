@@ -44,7 +44,7 @@ typedef struct pp_step {
     // Implicit step: contacts of the start while `gap` has those of the end; the round before, whose impulses a solve
     // starts from (NULL: those of the last step do); share of the restitution that acts
     pp_gaps gap_l;
-    const pp_round *first, *last;
+    const pp_round *last;
     double restitution_share;
     double reach;    // how far contacts of the start were looked for [m]
     double closes;   // what speeds could close then [m]

@@ -579,8 +579,7 @@ static void slides_on_what_turns_pass(void **state)
     assert_true(judge(folder_at(&place, "c"), PERP_CHECK_MOTION).check.passed);
 }
 
-// Contacts of two shapes without an inside are those of the start of a step, also of the implicit one: a fast point that
-// meets a sheet passes, whether it stops or bounces, and a changed gap is found.
+// Two shapes without an inside: a fast point that meets a sheet passes, whether it stops or bounces, and a changed gap is found.
 static void points_against_sheets_pass(void **state)
 {
     (void)state;
@@ -604,6 +603,22 @@ static void points_against_sheets_pass(void **state)
     }
     change("contacts/gap", 1, 0, 1e-6);
     assert_false(judge(place.path, PERP_CHECK_CONTACT).check.passed);
+}
+
+// A driven wall jumps over a box between two frames: the gap is open at both, and the way led through.
+static void a_passage_between_frames_is_found(void **state)
+{
+    (void)state;
+    write_text(
+        "jump.json",
+        "{\"gravity\": [0, 0], \"step\": 0.01, \"until\": 0.2, \"bodies\": [{\"name\": \"d\", "
+        "\"drive\": {\"x\": \"2*step(t - 0.1) - 1\"}, \"shapes\": [{\"kind\": "
+        "\"box\", \"size\": [0.1, 1]}]}, {\"name\": \"b\", \"mass\": 1, \"inertia\": 1, "
+        "\"shapes\": [{\"kind\": \"box\", \"size\": [0.2, 0.2]}]}]}");
+    record_scene(folder_at(&place, "jump.json"), place.path, PERP_STEPPER_STEWART_TRINKLE, 20, 1);
+    verdict v = judge(place.path, PERP_CHECK_GAP);
+    assert_false(v.check.passed);
+    assert_true(v.check.item[PERP_CHECK_GAP].over > 1.0);
 }
 
 // With the theta method contacts of space act in the middle of the step, theory (S12): a ball that rolls and a box
@@ -756,6 +771,7 @@ int main(void)
         cmocka_unit_test(every_number_is_judged),
         cmocka_unit_test(slides_on_what_turns_pass),
         cmocka_unit_test(points_against_sheets_pass),
+        cmocka_unit_test(a_passage_between_frames_is_found),
         cmocka_unit_test(contacts_in_the_middle_are_judged),
         cmocka_unit_test(bounces_in_joint_coordinates_pass),
         cmocka_unit_test(ropes_pass),

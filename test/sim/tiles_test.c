@@ -20,6 +20,7 @@ typedef struct ride {
     perp_stepper stepper;
     const char *tile;  // kind: "box", "segment", "mesh", "heightfield"
     int motions;       // 0: all
+    double skin;       // by which heights may differ [m]
 } ride;
 
 // A flat surface in space with inner edges that cross the way: triangles of a mesh, or cells of a height field.
@@ -120,6 +121,10 @@ static perp_vec3 end_of(const ride *r, bool tiles)
     return p;
 }
 
+static const perp_stepper STEPPER[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA,
+                                       PERP_STEPPER_MOREAU_JEAN, PERP_STEPPER_IMPLICIT,
+                                       PERP_STEPPER_EVENT};
+
 static void compare(ride r)
 {
     static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
@@ -133,8 +138,11 @@ static void compare(ride r)
             r.force = motion[k][1];
             r.step = motion[k][2];
             perp_vec3 on = end_of(&r, true), flat = end_of(&r, false);
-            double off = fmax(fmax(fabs(on.x - flat.x), fabs(on.y - flat.y)), fabs(on.z - flat.z));
-            if (!(off < 1e-8)) {
+            double off = fmax(fabs(on.y - flat.y), fabs(on.z - flat.z));
+            if (!(fabs(on.x - flat.x) < 1e-8)) {
+                off = HUGE_VAL;
+            }
+            if (!(off < 1e-8 + r.skin)) {
                 fail_msg("{%s} on %s, stepper %d, motion %d: (%g, %g, %g) instead of (%g, %g, %g)",
                          r.shape, r.tile, s, k, on.x, on.y, on.z, flat.x, flat.y, flat.z);
             }
@@ -165,10 +173,14 @@ static void over_segments(void **state)
     for (size_t k = 0; k < sizeof PLANAR / sizeof *PLANAR; k++) {
         compare((ride){.shape = PLANAR[k], .height = 0.1, .tile = "segment"});
     }
-    compare((ride){.shape = "\"kind\": \"point\"", .height = 0.0, .tile = "segment"});
+    // what has no inside rests on the skin of the segments, 1e-6 of the longest: 40 m, or a tile of 0.137 m
+    compare(
+        (ride){.shape = "\"kind\": \"point\"", .height = 0.0, .tile = "segment", .skin = 4.0e-5});
     compare((ride){.shape = "\"kind\": \"point\"", .height = 0.0, .tile = "box"});
-    compare((ride){
-        .shape = "\"kind\": \"segment\", \"length\": 0.3", .height = 0.0, .tile = "segment"});
+    compare((ride){.shape = "\"kind\": \"segment\", \"length\": 0.3",
+                   .height = 0.0,
+                   .tile = "segment",
+                   .skin = 4.0e-5});
 }
 
 static void over_tiles_in_space(void **state)
@@ -288,25 +300,33 @@ static void a_real_step_stops(void **state)
     perp_scene_destroy(scene);
 }
 
-// Thrown at a segment from either side, slowly and fast, with and without a bounce: it stays on its side.
+// Thrown or dropped at a segment from either side, slowly and fast, with and without a bounce: it stays on its side, is not
+// stopped before it arrives, and every step passes.
 static void points_stay_on_their_side(void **state)
 {
     (void)state;
-    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
-                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
-                                            PERP_STEPPER_IMPLICIT};
-    static const double throw[][2] = {{0.3, -1.0}, {0.3, -20.0}, {-0.3, 3.0}, {-0.3, 30.0}};
-    for (int k = 0; k < 4 * 4 * 2; k++) {
-        double y = throw [k / 8][0], v = throw [k / 8][1], e = k % 2 ? 0.5 : 0.0;
+    static const char *const bodies[] = {
+        "\"kind\": \"particle\", \"shapes\": [{\"kind\": \"point\", \"mu\": 0.3, ",
+        "\"inertia\": 0.01, \"shapes\": [{\"kind\": \"point\", \"mu\": 0.3, ",
+        "\"inertia\": 0.01, \"angle\": 0.3, \"shapes\": [{\"kind\": \"segment\", \"length\": 0.2, "
+        "\"mu\": 0.3, "};
+    static const double height[] = {0.05, -0.05, 0.3, -0.3}, speed[] = {0.0, 1.0, 30.0, 300.0};
+    enum { STEPPERS = 5, THROWS = 4, BODIES = 3, STEPS = 60 };
+    for (int k = 0; k < STEPPERS * THROWS * BODIES * 2; k++) {
+        double y = height[k / 30 % THROWS], v = speed[k / 30 % THROWS], e = k % 2 ? 0.5 : 0.0;
+        int which = k / 10 % BODIES;
+        perp_stepper stepper = STEPPER[k / 2 % STEPPERS];
+        if (stepper == PERP_STEPPER_EVENT && e > 0.0 && which == 2) {
+            continue;  // bounces of its two ends without end
+        }
         char text[1024];
+        // gravity towards the segment; the velocity along it leaves no end within reach
         snprintf(
             text, sizeof text,
-            "{\"gravity\": [0, 0], \"shapes\": [{\"kind\": \"segment\", \"length\": 4, "
-            "\"restitution\": %g}], "
-            "\"bodies\": [{\"name\": \"b\", \"kind\": \"particle\", \"mass\": 1, \"position\": [0, "
-            "%g], "
-            "\"velocity\": [0.5, %g], \"shapes\": [{\"kind\": \"point\", \"restitution\": %g}]}]}",
-            e, y, v, e);
+            "{\"gravity\": [0, %g], \"shapes\": [{\"kind\": \"segment\", \"length\": 8, \"mu\": "
+            "0.3, \"restitution\": %g}], \"bodies\": [{\"name\": \"b\", \"mass\": 1, "
+            "\"position\": [0, %g], \"velocity\": [0.3, %g], %s\"restitution\": %g}]}]}",
+            y > 0.0 ? -9.81 : 9.81, e, y, y > 0.0 ? -v : v, bodies[which], e);
         perp_scene *scene = NULL;
         perp_sim *sim = NULL;
         perp_error error;
@@ -314,17 +334,27 @@ static void points_stay_on_their_side(void **state)
             fail_msg("%s", error.text);
         }
         perp_sim_def def = perp_scene_sim_def(scene);
-        def.stepper = steppers[k / 2 % 4];
+        def.stepper = stepper;
         assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
-        for (int i = 0; i < 125; i++) {
-            assert_true(perp_sim_step(sim, 0.004) >= 0);
+        perp_body b = perp_model_body(perp_scene_model(scene), "b");
+        bool passed = true;
+        double least = HUGE_VAL;
+        for (int i = 0; i < STEPS; i++) {
+            if (perp_sim_step(sim, 0.005) < 0) {
+                fail_msg("%s: %s", text, perp_sim_error(sim)->text);
+            }
+            passed = passed && perp_sim_info(sim)->certificate.passed;
+            double above = perp_sim_body_position(sim, b).y;
+            least = fmin(least, y > 0.0 ? above : -above);
         }
-        double end = perp_sim_body_position(sim, perp_model_body(perp_scene_model(scene), "b")).y;
-        // Steps that are exact in velocities alone may sink in by what a step moves.
-        double sunk = def.stepper == PERP_STEPPER_STEWART_TRINKLE ? 1e-9 : 0.004 * fabs(v);
-        if (!(y > 0.0 ? end > -sunk : end < sunk)) {
-            fail_msg("stepper %d from %g at %g m/s, e = %g: ends at %g", (int)def.stepper, y, v, e,
-                     end);
+        // a point lies on the skin, 8e-6 m; what bounces has been there between two steps, and a rod may stand on an end
+        bool met = e > 0.0 || which == 2 || least < 1e-4;
+        bool refused =
+            which == 2 && v > 100.0;  // spins by radians in a step: may be violated, not lost
+        if (!(passed || refused) || !(least > 0.0) || !met) {
+            fail_msg("%s from %g at %g m/s, e = %g: %g from the segment, %s",
+                     perp_stepper_word((int)stepper), y, v, e, least,
+                     passed ? "passed" : "violated");
         }
         perp_sim_destroy(sim);
         perp_scene_destroy(scene);

@@ -68,9 +68,23 @@ class ContactRows:
                 self.rows.note('rebound', max(0.0, r1 - blur - bound) / speed, where)
             push = 2 * (f1.whole or h) * sum(self.g + self.pushed(b, f0) for b in free)
             closing = c.gap > 0 and abs(r1 + c.gap / h) < 1e-3 * abs(r0)   # it touches at the end of the step: not yet an impact
-            if c.e > 0 and self.model.impact == 'newton' and -r0 > 10 * push and -r0 > 1e-3 * speed and not closing:
+            if c.e > 0 and self.said_less(f1.t):
+                self.rows.skip('restitution', 'steps that say that they took less of it')
+            elif c.e > 0 and self.model.impact == 'newton' and -r0 > 10 * push and -r0 > 1e-3 * speed and not closing:
                 self.rows.note('restitution', max(0.0, -c.e * r0 - r1 - blur - push) / -r0, where)
             self.reaches(c, f0, f1, h, r0, size, where)
+
+    def said_less(self, t):
+        """Whether the step that ends at t, or that a part which ends there belongs to, says that all of the restitution would
+        have created energy, and how much was taken instead."""
+        if self.lessened is None:
+            self.lessened = []
+            path = os.path.join(self.folder, 'events.jsonl')
+            if os.path.exists(path):
+                with open(path) as f:
+                    said = [json.loads(line) for line in f if '"restitution-reduced"' in line]
+                self.lessened = [(e['t'] - e['t'] / e['step'], e['t']) for e in said if e.get('event') == 'restitution-reduced']
+        return any(start < t * (1 + 1e-12) and t <= end * (1 + 1e-9) for start, end in self.lessened)
 
     def share(self, e):
         """How much of the restitution an impact says that it took, where all of it would create energy: at most all."""

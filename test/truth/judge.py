@@ -93,6 +93,7 @@ class Judge(PlaceRows, ContactRows, StepRows):
         self.theta = {'moreau-jean': theta or float(s.get('theta', 0.5)), 'event': 0.5}.get(self.stepper, 1.0)
         self.euler = self.stepper in ('stewart-trinkle', 'anitescu-potra')
         self.rows, self.folder = Rows(), folder
+        self.lessened = None   # intervals of steps that took less restitution, once they are read
         self.frames = read_frames(m, folder)
         self.every = len(self.frames) == self.summary['steps'] + 1
         try:

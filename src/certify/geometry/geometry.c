@@ -179,7 +179,7 @@ static void set_box(const geometry_judge *j, box_item *it)
     }
     pp_box3 end = bounds_of(&to);
     end = (pp_box3){pp_add(end.low, t->end.p), pp_add(end.high, t->end.p)};
-    it->box = it->at_end = grown(&end, rounding(&end));
+    it->box = it->at_end = grown(&end, rounding(&end) + pp_skin(j->model, it->shape, it->shape));
     if (j->task->start) {
         pp_box3 start = bounds_of(&from);
         // Never more than the diameter, however often the body turns.
@@ -322,14 +322,23 @@ static void set_pair(const geometry_judge *j, const pp_placed_convex *first[2],
                             .end = {*last[0], seen(last[1], &of_b->end, &of_a->end)}};
 }
 
+static const double GRAZED_SKIN = 0.1;  // of a skin: as far as a path may come through
+
 static double allowed_of(const pp_geometry_task *t, const shape_pair *d)
 {
     return t->allowed ? t->allowed(t->model, d->a, d->b) : t->depth;
 }
 
+// Distance by which two shapes without an inside are kept apart [m]; 0 for all others.
+static double skin_of(const pp_geometry_task *t, const shape_pair *d)
+{
+    return pp_skin(t->model, d->a, d->b);
+}
+
 static double allowed_at_end(const pp_geometry_task *t, const shape_pair *d)
 {
-    return (t->end_share > 0.0 ? t->end_share : 1.0) * allowed_of(t, d);
+    bool shared = t->end_share > 0.0 && !(skin_of(t, d) > 0.0);
+    return (shared ? t->end_share : 1.0) * allowed_of(t, d);
 }
 
 // The best separation at the end, as far as it matters: offered axes first, the search only if all
@@ -352,11 +361,11 @@ static double separate(const geometry_judge *j, shape_pair *d)
             *axis = n;
         }
     }
-    double allowed = allowed_at_end(t, d);
-    if (best >= -allowed) {
+    double allowed = allowed_at_end(t, d), skin = skin_of(t, d);
+    if (best >= skin - allowed) {
         return best;
     }
-    best = pp_axis_search(a, b, 0.0, axis);
+    best = pp_axis_search(a, b, skin, axis);
     if (d->sheet && best < -allowed && pp_placed_convex_axis(b, 0, &front) &&
         pp_dot3(*axis, front) > 0.0) {
         // The way out through the back of a triangle would be shorter, but behind it the mesh is
@@ -378,6 +387,7 @@ static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
         return;
     }
     *depth = fmax(*depth, -s);
+    s -= skin_of(j->task, d);
     double allowed = allowed_at_end(j->task, d);
     if (-s * out->gap_allowed > out->gap * allowed || (out->gap_a < 0 && s < 0.0)) {
         out->gap = -s;
@@ -393,9 +403,12 @@ static void judge_path(geometry_judge *j, shape_pair *d, double depth)
 {
     pp_geometry *out = j->out;
     pp_swept_path sweep;
-    // Two sheets have no depth to be allowed a part of: where gaps are closed, they may not pass each other at all.
+    // Two sheets have no depth to be allowed a part of. Where gaps are closed, they may not pass each other at all; those with
+    // a skin never, and at either end they are further apart than this.
     bool sheets = pp_convex_is_sheet(d->pair.a) && pp_convex_is_sheet(d->pair.b);
+    double skin = skin_of(j->task, d);
     double allowed = sheets ? allowed_at_end(j->task, d) : allowed_of(j->task, d);
+    allowed = skin > 0.0 ? GRAZED_SKIN * skin : allowed;
     d->pair.depth = fmax(depth, allowed);
     if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
         pp_swept_run(&d->pair, &sweep);

@@ -120,12 +120,8 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
 
 void pp_aim_planar(pp_aim_task *t)
 {
-    const pp_shape *sa = &t->model->shape[t->a], *sb = &t->model->shape[t->b];
-    const pp_frame *fa = &t->kin->poses.body[sa->body], *fb = &t->kin->poses.body[sb->body];
-    pp_vec2 origin = pp_vec2_of(fa->p);
     pp_core a, b;
-    pp_core_set(&a, sa, fa, origin);
-    pp_core_set(&b, sb, fb, origin);
+    pp_cores_set(&a, &b, t->model, t->kin->poses.body, (const int[2]){t->a, t->b});
     // a single vertex has no sides
     int sides_a = a.count > 1 ? a.count : 0;
     int sides_b = b.count > 1 ? b.count : 0;

@@ -27,9 +27,6 @@
 static const double ROUNDING = 1e-12;
 // Vertices of a and b this close along the side are called by a's name, whichever ends the interval.
 static const double SAME_NAME = 1e-6;
-// Between a point or segment and a segment there is no inside. What lies along the segment and behind
-// its +y side by no more than this part of its length counts as having come through it.
-static const double THIN = 0.005;
 
 void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp_vec2 origin)
 {
@@ -55,6 +52,18 @@ void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp
     }
     core->count = 1;
     core->v[0] = centre;
+}
+
+void pp_cores_set(pp_core *a, pp_core *b, const perp_model *model, const pp_frame *body,
+                  const int shape[2])
+{
+    const pp_shape *sa = &model->shape[shape[0]], *sb = &model->shape[shape[1]];
+    pp_vec2 origin = pp_vec2_of(body[sa->body].p);
+    double skin = pp_skin(model, shape[0], shape[1]);
+    pp_core_set(a, sa, &body[sa->body], origin);
+    pp_core_set(b, sb, &body[sb->body], origin);
+    a->radius += 0.5 * skin;
+    b->radius += 0.5 * skin;
 }
 
 // Separation along one side, and the vertex that sets it.
@@ -285,24 +294,6 @@ static void add_far_end(const pp_core *a, const pp_core *b, int i, int j, double
 
 // ── Both ─────────────────────────────────────────────────────────────────────────────────────────
 
-// A point or segment that lies on the +y side of a segment, or has come through it by a little.
-static bool thin_facing(const pp_core *a, const pp_core *b, double rounding, pp_manifold2 *m)
-{
-    if (a->radius + b->radius > 0.0 || a->count > 2 || b->count > 2 || a->count + b->count == 2) {
-        return false;
-    }
-    bool ref_is_b = a->count == 1;
-    const pp_core *ref = a, *inc = b;
-    if (ref_is_b) {
-        ref = b;
-        inc = a;
-    }
-    pp_vec2 d = pp_sub2(ref->v[1], ref->v[0]);
-    double near = THIN * pp_hypot(d.x, d.y);
-    reach above = side_reach(ref, inc, 0), behind = side_reach(ref, inc, 1);
-    return above.s >= -near && behind.s >= -near && facing(ref, inc, ref_is_b, &above, rounding, m);
-}
-
 // Any other side that rounding alone keeps from being the best.
 static bool any_facing(const pp_core *ref, const pp_core *inc, bool ref_is_b, double least,
                        double rounding, pp_manifold2 *m)
@@ -325,9 +316,6 @@ bool pp_core_manifold(const pp_core *a, const pp_core *b, pp_vec2 axis, double m
     double rounding = ROUNDING * fmax(size(a), size(b));
     reach of_a = best_reach(a, b), of_b = best_reach(b, a);
     double s = fmax(of_a.s, of_b.s);
-    if (thin_facing(a, b, rounding, m)) {
-        return true;
-    }
     if (s - rounding > most) {
         return false;
     }

@@ -56,6 +56,9 @@ static inline pp_vec2 pp_add2(pp_vec2 x, double s, pp_vec2 y)  // x + s y
 
 // World axes, from `origin`: differences of nearby positions lose nothing far from the world's origin.
 void pp_core_set(pp_core *core, const pp_shape *shape, const pp_frame *frame, pp_vec2 origin);
+// Both cores of a pair, from the origin of a's body. Two shapes without an inside share their skin, pp_skin().
+void pp_cores_set(pp_core *a, pp_core *b, const perp_model *model, const pp_frame *body,
+                  const int shape[2]);
 
 // Signed distance of the cores with the points where it is taken, and points of facing sides. False:
 // the cores are clearly further apart than `most`. axis: the normal where all directions are alike.

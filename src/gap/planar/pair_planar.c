@@ -127,8 +127,7 @@ int pp_gap_planar(const perp_model *model, const pp_frame *body, int a, int b, d
         pp_core_set(&ca, sa, fa, origin);
         return plane_points(&p, &ca, false, margin, out);
     }
-    pp_core_set(&ca, sa, fa, origin);
-    pp_core_set(&cb, sb, fb, origin);
+    pp_cores_set(&ca, &cb, model, body, (const int[2]){a, b});
     // two points in one place have no direction: a's x axis stands in
     return core_points(&ca, &cb, pp_rotate2(fa, sa->axis_B), margin, out);
 }

@@ -230,25 +230,6 @@ static bool place_joints(pp_recheck *c, const pp_state *start)
     return true;
 }
 
-static bool has_no_inside(const perp_model *m, int shape)
-{
-    perp_shape_kind kind = m->shape[shape].kind;
-    return kind == PERP_SHAPE_SEGMENT || kind == PERP_SHAPE_POINT;
-}
-
-void pp_check_look_at(pp_recheck *c, const perp_contact *contact)
-{
-    const perp_model *m = c->model;
-    if (!m || c->info->stepper != PERP_STEPPER_IMPLICIT) {
-        return;
-    }
-    c->as_found =
-        contact && !m->spatial && has_no_inside(m, contact->a.i) && has_no_inside(m, contact->b.i);
-    c->found = c->as_found ? c->before : c->after;
-    c->found_t = c->as_found ? c->t0 : c->now->t;
-    c->coming = c->as_found || !c->carried ? c->before : c->carried;
-}
-
 // Velocities with which bodies come to contacts: the ones that restitution reverses. In joint
 // coordinates they are those of the step before, where it started.                      theory (J7)
 static perp_status find_coming(pp_recheck *c)
@@ -366,6 +347,9 @@ static perp_status judge_with_model(pp_recheck *c, bool divided)
         return status;
     }
     status = pp_check_places(c);
+    if (status >= 0 && !divided) {
+        status = pp_check_path(c);
+    }
     if (status < 0 || divided) {
         return status;
     }

@@ -45,8 +45,7 @@ typedef struct pp_recheck {
         acting;  // where the joints act: before, the middle of the theta method, the end of the implicit step
     const pp_frame *
         found;  // where contacts, drives and surfaces are taken: before, or the end of the implicit step
-    double found_t;  // when [s]
-    bool as_found;   // the contact looked at is taken where the step starts, whatever the stepper
+    double found_t;        // when [s]
     pp_kinematics kin;     // of the step
     const double *start;   // velocities it starts from: nu0, or none when quasistatic
     perp_wrench *impulse;  // bodies: of contacts and joints together, about their origins
@@ -91,12 +90,8 @@ static inline perp_twist pp_check_twist(const pp_body *body, const double *nu)
 // Contacts, joints and their directions are those where the step ends.                  theory (I1)
 static inline bool pp_check_at_end(const pp_recheck *c)
 {
-    return c->info->stepper == PERP_STEPPER_IMPLICIT && !c->as_found;
+    return c->info->stepper == PERP_STEPPER_IMPLICIT;
 }
-
-// From here on a recorded contact is looked at, or none (NULL). Of two shapes of the plane without an inside the end of a
-// step does not show which side they are on: their contacts are those of the start, also in the implicit step.
-void pp_check_look_at(pp_recheck *c, const perp_contact *contact);
 
 // The recording has every step: c->found is where the recorded contacts were found.
 static inline bool pp_check_each_step(const pp_recheck *c)
@@ -111,7 +106,8 @@ void pp_check_add_surface(pp_recheck *c, const perp_contact *contact);
 const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact);
 
 // ── What a frame shows by itself (check_frame.c) ─────────────────────────────────────────────────
-perp_status pp_check_places(pp_recheck *c);  // gaps, joints
+perp_status pp_check_places(pp_recheck *c);
+perp_status pp_check_path(pp_recheck *c);  // gaps, joints
 void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
 // Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after
 // the step, `before` that at its start; NaN: the recording does not show it.

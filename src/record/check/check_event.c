@@ -142,10 +142,11 @@ static void judge_motion(pp_recheck *c, bool impact, const bool *held)
         int flying = turns ? 3 : body->nq, judged = impact ? body->nq : flying;
         judged = held[i] && !impact ? 0 : judged;
         judged = body->nv > 0 ? judged : 0;
+        double length = body->reach > 0.0 ? body->reach : m->length_scale;  // a point has none
         for (int k = 0; k < judged; k++) {
             int at = body->at_q + k;
             double mean = impact ? 0.0 : 0.5 * (c->nu0[body->at + k] + c->nu[body->at + k]);
-            double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + body->reach;
+            double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + length;
             double off = fabs(c->now->q[at] - c->q0[at] - c->h * mean);
             pp_check_record_worst(c, PERP_CHECK_RECORD, off, ROUNDED * size, body->name, "");
         }

@@ -24,8 +24,9 @@ perp_status pp_check_places(pp_recheck *c)
     double share = pp_check_at_end(c) || c->closed ? 1e-6 : 1.0;
     for (int i = 0; i < gaps.count; i++) {
         const pp_contact *contact = &gaps.contact[i];
-        pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap),
-                              share * pp_scale_overlap(m, contact->a, contact->b),
+        bool thin = pp_skin(m, contact->a, contact->b) > 0.0;
+        double limit = (thin ? 1.0 : share) * pp_scale_overlap(m, contact->a, contact->b);
+        pp_check_record_worst(c, PERP_CHECK_GAP, fmax(0.0, -contact->gap), limit,
                               m->shape[contact->a].name, m->shape[contact->b].name);
     }
     for (int i = 0; i < m->joints; i++) {
@@ -33,6 +34,23 @@ perp_status pp_check_places(pp_recheck *c)
         pp_check_record_worst(c, PERP_CHECK_JOINT, error, share * limit, m->joint[i].name, "");
     }
     return PERP_OK;
+}
+
+// Whether anything passed through anything between this frame and the one before, which are one step or part of a step
+// apart: bodies move along a line and turn about one axis. The stepper event moves them otherwise.
+perp_status pp_check_path(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    pp_crossing found;
+    if (!pp_check_each_step(c) || c->info->stepper == PERP_STEPPER_EVENT) {
+        return PERP_OK;
+    }
+    perp_status status = pp_judge_crossing(&found, m, c->before, c->after, c->last, c->arena);
+    if (status >= 0 && found.a >= 0) {
+        pp_check_record_worst(c, PERP_CHECK_GAP, found.depth, found.allowed, m->shape[found.a].name,
+                              m->shape[found.b].name);
+    }
+    return status;
 }
 
 // The rate after an impact within the step, which leaves e^2 of the energy of the parabola through
@@ -137,7 +155,6 @@ static bool has_phases(pp_recheck *c)
     }
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
-        pp_check_look_at(c, contact);
         if (contact->restitution != 0.0 && isfinite(contact->gap) && isfinite(contact->rate_n) &&
             isnan(normal_rate_beside(c, contact))) {
             return true;
@@ -164,7 +181,6 @@ void pp_check_contacts(pp_recheck *c)
         const char *a = c->recording->shape[contact->a.i].name;
         const char *b = c->recording->shape[contact->b.i].name;
         double beyond = 0.0, short_of = 0.0;
-        pp_check_look_at(c, contact);
         pp_check_scale s = contact_scale(c, contact);
         pp_check_record_worst(c, PERP_CHECK_PULL, fmax(0.0, -contact->pn), s.impulse, a, b);
         double rho = normal_rate_beside(c, contact);
@@ -183,5 +199,4 @@ void pp_check_contacts(pp_recheck *c)
                                   b);
         }
     }
-    pp_check_look_at(c, NULL);
 }

@@ -140,9 +140,10 @@ static double point_error(const pp_recheck *c, const perp_contact *recorded)
     int count = pp_gap_pair(m, c->found, recorded->a.i, recorded->b.i, HUGE_VAL, point);
     perp_vec3 on_a = pp_along(x, -0.5 * recorded->gap, n),
               on_b = pp_along(x, 0.5 * recorded->gap, n);
-    double size = fmax(1.0, pp_length(x));
-    double least = fabs(pp_shape_distance(m, c->found, recorded->a.i, on_a)) / size;
-    least = fmin(least, fabs(pp_shape_distance(m, c->found, recorded->b.i, on_b)) / size);
+    double size = fmax(1.0, pp_length(x)), skin = pp_skin(m, recorded->a.i, recorded->b.i);
+    double to_a = pp_shape_distance(m, c->found, recorded->a.i, on_a) - 0.5 * skin;
+    double to_b = pp_shape_distance(m, c->found, recorded->b.i, on_b) - 0.5 * skin;
+    double least = fmin(fabs(to_a), fabs(to_b)) / size;
     for (int k = 0; k < count; k++) {
         least = fmin(least, apart3(x, point[k].point));
     }
@@ -161,6 +162,10 @@ static double axis_error(const pp_recheck *c, const perp_contact *recorded)
         !pp_shape_extent(m, c->found, recorded->b.i, x, n, b)) {
         return PP_INF;
     }
+    // Each of two shapes without an inside has half of the skin between them.
+    double skin = pp_skin(m, recorded->a.i, recorded->b.i);
+    a[1] += 0.5 * skin;
+    b[0] -= 0.5 * skin;
     // a[1] and b[0]: the farthest extent of a and the nearest of b along n, relative to x.
     // Points beside a face count as level with those above it to LEVEL (gap/aim.c).
     double off = fmax(fabs(least_gap(c, recorded) - (b[0] - a[1])) - LEVEL, 0.0);
@@ -310,7 +315,6 @@ static void judge_contacts(pp_recheck *c)
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
         bool listed;
-        pp_check_look_at(c, contact);
         pp_pair_rule law = pp_check_law(c->model, contact->a.i, contact->b.i, &listed);
         const char *a = c->model->shape[contact->a.i].name;
         const char *b = c->model->shape[contact->b.i].name;
@@ -322,7 +326,6 @@ static void judge_contacts(pp_recheck *c)
         pp_check_record_worst(c, PERP_CHECK_CONTACT, pp_check_worse(error, mode_error(c, contact)),
                               SAME, a, b);
     }
-    pp_check_look_at(c, NULL);
 }
 
 // ── Joints, driven bodies, energies, steps ───────────────────────────────────────────────────────

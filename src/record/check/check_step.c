@@ -482,10 +482,8 @@ static double add_impulses(pp_recheck *c)
 {
     double allowed = 0.0;
     for (int i = 0; i < c->now->contacts; i++) {
-        pp_check_look_at(c, &c->now->contact[i]);
         allowed += add_contact_impulse(c, &c->now->contact[i]);
     }
-    pp_check_look_at(c, NULL);
     for (int i = 0; i < c->model->joints; i++) {
         allowed += pp_check_add_joint(c, i);
     }

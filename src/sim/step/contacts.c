@@ -99,9 +99,7 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     if (status < 0) {
         return status;
     }
-    bool exact = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE ||
-                 sim->def.stepper == PERP_STEPPER_IMPLICIT;
-    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, exact, sim->arena);
+    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, sim->arena);
     if (status < 0) {
         return status;
     }

@@ -25,7 +25,7 @@ enum { QUARTER = 4 };    // one that the certificate rejects, by this,
 enum { JUDGED = 64 };    // down to this part of the step
 enum { HALVINGS = 12 };  // of the share of restitution: to 2^-12
 
-static const double SHORTEST = 1e-6;  // part of a step, of parts that are shortened without a gap
+static const double SHORTEST = 1e-9;  // part of a step, of parts that are shortened without a gap
 static const double BRIEF = 1.0 / 512.0;  // part of a step that an impact has to itself
 static const double ENERGY = 1e-9;        // of the work of impacts: rounding
 static const double CLOSED = 1e-6;        // of other limits of gaps, of the implicit step
@@ -126,9 +126,13 @@ static double first_impact(const perp_sim *sim, const double *free_nu, double h)
     return first;
 }
 
-// The smaller of two shapes; HUGE_VAL where neither has a size.
+// The smaller of two shapes, the skin of two that have no inside; HUGE_VAL where neither has a size.
 static double smaller_size(const perp_model *m, const pp_contact *c)
 {
+    double skin = pp_skin(m, c->a, c->b);
+    if (skin > 0.0) {
+        return skin;
+    }
     double a = m->shape[c->a].size > 0.0 ? m->shape[c->a].size : HUGE_VAL;
     double b = m->shape[c->b].size > 0.0 ? m->shape[c->b].size : HUGE_VAL;
     return fmin(a, b);
@@ -156,7 +160,8 @@ static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, doubl
     double limit = sim->def.limits.gap;
     double most = limit > 0.0 ? limit : pp_scale_overlap(sim->model, c->a, c->b);
     // The implicit step closes gaps; what bounces in it has a law of rates alone, and leaves more.      theory (K14)
-    most *= sim->step.at_end && sim->step.bounces ? CLOSED : 1.0;
+    bool thin = pp_skin(sim->model, c->a, c->b) > 0.0;
+    most *= sim->step.at_end && sim->step.bounces && !thin ? CLOSED : 1.0;
     return then < -most && then < gap - 0.01 * most;
 }
 

@@ -76,7 +76,7 @@ static void settle(perp_sim *sim)
     memcpy(s->kin.mass, s->mass_l, (size_t)sim->model->bodies * sizeof *s->mass_l);
     memcpy(s->kin.loads.p_ext, s->push_l, (size_t)sim->model->nv * sizeof *s->push_l);
     s->push_l = NULL;
-    s->last = s->first = NULL;
+    s->last = NULL;
     s->middle = s->end;
     s->acted = s->gap.contact;
     s->at_end = true;
@@ -154,7 +154,6 @@ perp_status pp_sim_solve_implicit(perp_sim *sim, const double *nu, double h)
     if (kept < 0) {
         return kept;
     }
-    s->first = s->last;
     perp_status status = go_round(sim, nu, h, &error);
     s->unsettled = !(error <= 1.0);
     settle(sim);

@@ -42,26 +42,6 @@ bool pp_sim_same_contact(const pp_contact *a, const pp_contact *b)
     return a->a == b->a && a->b == b->b && a->feature == b->feature && a->listed == b->listed;
 }
 
-// The rows of a contact of sheets, as they were at the start.
-static void restore_row(perp_sim *sim, int n)
-{
-    const pp_round *first = sim->step.first;
-    pp_rows *rows = &sim->step.row;
-    const pp_contact *c = &sim->step.gap.contact[rows->contact[n]];
-    for (int k = 0; k < first->row.nc; k++) {
-        if (!pp_sim_same_contact(c, &first->gap.contact[first->row.contact[k]])) {
-            continue;
-        }
-        rows->n[n] = first->row.n[k];
-        for (int g = 0; g < rows->grouped[n] && g < first->row.grouped[k]; g++) {
-            const pp_friction *to = &rows->group[rows->friction[n] + g];
-            const pp_friction *from = &first->row.group[first->row.friction[k] + g];
-            memcpy(&rows->t[to->t], &first->row.t[from->t], (size_t)to->size * sizeof *rows->t);
-        }
-        return;
-    }
-}
-
 // Biases of friction rows: slip is measured by what moved.
 static perp_status bias_friction(perp_sim *sim, double h)
 {
@@ -75,10 +55,6 @@ static perp_status bias_friction(perp_sim *sim, double h)
     }
     for (int n = 0; n < rows->nc; n++) {
         const pp_contact *c = &sim->step.gap.contact[rows->contact[n]];
-        if (c->sheet) {
-            restore_row(sim, n);
-            continue;
-        }
         rows->n[n].middle = true;  // acts, and holds, where the step ends
         for (int g = 0; g < rows->grouped[n]; g++) {
             const pp_friction *group = &rows->group[rows->friction[n] + g];
@@ -130,42 +106,6 @@ static pp_frame *carried_frames(const perp_sim *sim)
     return body;
 }
 
-// Of two shapes without an inside, neither of which has a side where they touch, contacts stay as found at the start.
-static bool is_sheet_pair(const perp_model *m, const pp_contact *c)
-{
-    perp_shape_kind a = m->shape[c->a].kind, b = m->shape[c->b].kind;
-    return !m->spatial && c->listed < 0 && (a == PERP_SHAPE_SEGMENT || a == PERP_SHAPE_POINT) &&
-           (b == PERP_SHAPE_SEGMENT || b == PERP_SHAPE_POINT);
-}
-
-// The order of contacts: listed ones, then by shapes and features.
-static bool comes_before(const pp_contact *x, const pp_contact *y)
-{
-    if (x->listed >= 0 || y->listed >= 0) {
-        return x->listed >= 0 && (y->listed < 0 || x->listed < y->listed);
-    }
-    if (x->a != y->a || x->b != y->b) {
-        return x->a < y->a || (x->a == y->a && x->b < y->b);
-    }
-    return x->feature < y->feature;
-}
-
-// Puts the contacts of sheets as the start has them among those of the end.
-static void add_sheets(const pp_gaps *start, pp_gaps *gaps)
-{
-    for (int i = 0; i < start->count; i++) {
-        if (!start->contact[i].sheet) {
-            continue;
-        }
-        int at = gaps->count++;
-        while (at > 0 && comes_before(&start->contact[i], &gaps->contact[at - 1])) {
-            gaps->contact[at] = gaps->contact[at - 1];
-            at--;
-        }
-        gaps->contact[at] = start->contact[i];
-    }
-}
-
 // Contacts of the end as far as the next step looks, so that the certificate and that step find them done; those that
 // cannot matter are left out of the rows.
 static perp_status contacts_of_end(perp_sim *sim)
@@ -176,23 +116,18 @@ static perp_status contacts_of_end(perp_sim *sim)
         return status;
     }
     const pp_gaps *found = &sim->contact_cache.gaps;
-    size_t most = (size_t)found->count + (size_t)s->gap_l.count;
-    s->gap = (pp_gaps){.contact = PP_ARRAY(sim->arena, pp_contact, most)};
+    s->gap = (pp_gaps){.contact = PP_ARRAY(sim->arena, pp_contact, found->count)};
     if (!s->gap.contact) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < found->count; i++) {
         pp_contact *c = &s->gap.contact[s->gap.count];
         *c = found->contact[i];
-        if (is_sheet_pair(sim->model, c)) {
-            continue;
-        }
         c->restitution *= s->restitution_share;
         double margin = pp_gap_pair_margin(sim->model, sim->def.margin, c->a, c->b);
         bool near = c->gap <= margin || c->restitution > 0.0;
         s->gap.count += near || c->listed >= 0;
     }
-    add_sheets(&s->gap_l, &s->gap);
     return PERP_OK;
 }
 
