@@ -297,7 +297,7 @@ static void what_sticks_stays(void **state)
 static pp_step_evidence evidence_of(perp_sim *sim, pp_gaps *acting)
 {
     const pp_step *s = &sim->step;
-    *acting = (pp_gaps){s->gap.count, s->gap.contact};
+    *acting = (pp_gaps){.count = s->gap.count, .contact = s->gap.contact};
     return (pp_step_evidence){.model = sim->model,
                               .kin = &s->kin,
                               .p_ext = s->kin.loads.p_ext,
