@@ -4,6 +4,7 @@
 // Exact positions of the theta method: joints and gaps hold where each step ends, the order is two where motion is smooth,
 // recordings are judged again, and the certificate refuses closings that are none.                     theory (I9), (K16)
 #include "support/cmocka.h"
+#include "support/folder.h"
 
 #include "certify/certify.h"
 #include "gap/gap.h"
@@ -158,8 +159,9 @@ static void recordings_are_judged_again(void **state)
         perp_error error;
         perp_check check = {0};
         int closings = 0;
-        (void)run(text[k], PERP_POSITIONS_EXACT, 0.6, 0.005, "close_test.run");
-        if (perp_recording_open("close_test.run", NULL, &r, &error) < 0) {
+        folder place = folder_create();
+        (void)run(text[k], PERP_POSITIONS_EXACT, 0.6, 0.005, folder_at(&place, "run"));
+        if (perp_recording_open(folder_at(&place, "run"), NULL, &r, &error) < 0) {
             fail_msg("%s", error.text);
         }
         perp_recording_info info = *perp_recording_about(r);
@@ -175,6 +177,7 @@ static void recordings_are_judged_again(void **state)
         assert_int_equal(perp_recording_check(r, NULL, &check, &error), PERP_OK);
         assert_true(check.passed);
         perp_recording_close(r);
+        folder_remove(&place);
     }
 }
 

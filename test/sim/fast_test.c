@@ -253,6 +253,41 @@ static void squeezed(void **state)
     plane_close(&p);
 }
 
+// A fast disc meets another within a step, 0.44 m from where it started. The contact sticks, but nothing drifts that it had
+// held before: friction of the next step must not drive a slip of 17 m/s.
+static void what_meets_has_held_nothing(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"ball\", \"mass\": 0.0777, \"inertia\": 0.00746, \"velocity\": "
+        "[1000, 19.56], \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.5, \"mu\": 0.5}]}, "
+        "{\"name\": \"other\", \"mass\": 0.051, \"inertia\": 0.00496, \"position\": [6.518, "
+        "0.054], "
+        "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.5, \"mu\": 0.5}]}]}";
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error;
+    if (perp_scene_parse("discs", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    int loaded = 0;
+    for (int k = 0; k < 20; k++) {
+        assert_true(perp_sim_step(sim, 0.000462) >= 0);
+        assert_true(perp_sim_info(sim)->certificate.passed);
+        int count = 0;
+        const perp_contact *c = perp_sim_contacts(sim, &count);
+        for (int i = 0; i < count; i++) {
+            assert_true(c[i].mode != PERP_CONTACT_STICK || fabs(c[i].slip) < 1e-6);
+            loaded += c[i].pn > 0.0;
+        }
+    }
+    assert_true(loaded >= 2);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // What is in the way of a ball at 1000 m/s, of a bullet against paper and of a rod that turns by more than 50 degrees in
 // a step is met in every stepper. Time steppers see the path; event locates what it meets, and does not ask.
 static void nothing_is_passed(void **state)
@@ -418,6 +453,7 @@ int main(void)
         cmocka_unit_test(pushed),
         cmocka_unit_test(squeezed),
         cmocka_unit_test(nothing_is_passed),
+        cmocka_unit_test(what_meets_has_held_nothing),
         cmocka_unit_test(margins_by_size),
         cmocka_unit_test(thin_walls_in_the_plane),
     };

@@ -173,15 +173,23 @@ static bool all_stick(const perp_sim *sim, int n)
     return true;
 }
 
-// Where a point of the two shapes slips, or carries nothing, nothing is held.
+// Whether a contact was closed where the step started, up to what rests moves in a step. What meets within the step, maybe
+// far from there, has held nothing.
+static bool was_closed(const perp_sim *sim, int n)
+{
+    const pp_row *row = &sim->step.row.n[n];
+    return row->value <= fmax(pp_closed_gap(sim->model), sim->whole * row->bounce_threshold);
+}
+
+// Where a point of the two shapes slips, carries nothing or was open, nothing is held.
 perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n)
 {
     const pp_step *s = &sim->step;
     const pp_contact *c = &s->gap.contact[s->row.contact[n]];
     perp_vec3 left, none = {0.0, 0.0, 0.0};
     pp_mat3 R;
-    if (!may_hold(sim) || !(s->answer.pn[n] > 0.0) || !left_behind(sim, c, &left, &R) ||
-        !all_stick(sim, n)) {
+    if (!may_hold(sim) || !(s->answer.pn[n] > 0.0) || !was_closed(sim, n) ||
+        !left_behind(sim, c, &left, &R) || !all_stick(sim, n)) {
         return none;
     }
     // theta method: (1 - theta) of the old bias and of the slip of the old velocities is still to
