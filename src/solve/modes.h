@@ -61,11 +61,11 @@ typedef struct pp_mode_friction {
 } pp_mode_friction;
 
 // Right factor of K of a closed contact, whose left one is (1, mu e).
-typedef enum pp_law {
-    PP_LAW_EXACT,       // (1, 0): Alart and Curnier's map
-    PP_LAW_ASSOCIATED,  // (1, mu e), symmetric: the convex problems of modes_convex.c
-    PP_LAW_SHIFTED      // (1, mu e + mu u_t / |u_t|): the same, with a shift that follows the slip
-} pp_law;
+typedef enum pp_mode_law {
+    PP_MODE_EXACT,       // (1, 0): Alart and Curnier's map
+    PP_MODE_ASSOCIATED,  // (1, mu e), symmetric: the convex problems of modes_convex.c
+    PP_MODE_SHIFTED      // (1, mu e + mu u_t / |u_t|): the same, with a shift that follows the slip
+} pp_mode_law;
 
 // A contact, its law made linear; or a limit, or a boxed row (boxed), or a bilateral row, in the matrix only.
 typedef struct pp_mode_contact {
@@ -85,7 +85,7 @@ typedef struct pp_mode_contact {
     double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
     double stiffness;  // 1 / alpha
     double u[PP_MODE_ROWS], c[PP_MODE_ROWS];
-    double turn[2];  // PP_LAW_SHIFTED: slope of the shift mu |u_t| by its sliding rates
+    double turn[2];  // PP_MODE_SHIFTED: slope of the shift mu |u_t| by its sliding rates
 } pp_mode_contact;
 
 typedef struct pp_modes {
@@ -117,7 +117,7 @@ typedef struct pp_modes {
     int values;
     int *pivot;  // dense
     bool dense, symmetric, factored;
-    pp_law law;  // whose slopes K has
+    pp_mode_law law;  // whose slopes K has
     pp_ldl *ldl;
     int steps;  // factorisations, or refinements
 } pp_modes;

@@ -399,12 +399,13 @@ static bool newton_step(convex *x)
     for (int i = 0; i < s->count; i++) {
         set_slopes(x, i);
     }
+    // the right-hand side is the momentum that w lacks [N s, N m s]
     multiply_mass(s, x->dw, x->missing);
     memcpy(s->step, x->missing, (size_t)x->n * sizeof *s->step);
     s->factored = false;
-    s->law = PP_LAW_ASSOCIATED;
+    s->law = PP_MODE_ASSOCIATED;
     bool solved = pp_modes_solve_step(s);
-    s->law = PP_LAW_EXACT;
+    s->law = PP_MODE_EXACT;
     if (!solved) {
         return false;
     }
@@ -523,11 +524,12 @@ static bool find_shift_step(convex *x)
         set_slopes(x, i);
         push_shift(x, i);
     }
+    // unsymmetric: the shift follows the slip
     pp_modes_push(s);
     s->factored = false;
-    s->law = PP_LAW_SHIFTED;
+    s->law = PP_MODE_SHIFTED;
     bool solved = pp_modes_solve_step(s);
-    s->law = PP_LAW_EXACT;
+    s->law = PP_MODE_EXACT;
     s->factored = false;
     if (!solved) {
         return false;
@@ -536,8 +538,9 @@ static bool find_shift_step(convex *x)
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         const pp_mode_friction *f = sliding(c);
+        int slides = f ? f->size : 0;
         x->ds[i] = x->at.image[i] - x->at.shift[i];
-        for (int k = 0; f && k < f->size; k++) {
+        for (int k = 0; k < slides; k++) {
             x->ds[i] += c->turn[k] * pp_modes_step_rate(s, c, 1 + k);
         }
     }
@@ -643,6 +646,7 @@ static void follow_centres(convex *x)
         if (!solve_problem(x) || !settle_shift(x, &settled) || !examine(x)) {
             return;
         }
+        // the next proximal error will be about this, so that a more exact problem is not worth its steps
         x->accuracy = fmax(x->goal, ALPHA_STEP * proximal_error(x));
         failed = settled ? 0 : failed + 1;
         waited = x->best.error < 0.5 * halved ? 0 : waited + 1;

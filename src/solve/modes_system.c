@@ -257,12 +257,13 @@ static void add_closed(pp_modes *s, const pp_mode_contact *c)
         }
     }
     double r[2][PP_BODY_NV];
-    memcpy(r, s->law == PP_LAW_EXACT ? c->n->J[0] : l[0], (size_t)c->count * sizeof r[0]);
-    bool turns = s->law == PP_LAW_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
-    for (int k = 0; turns && k < c->friction[0].size; k++) {
+    memcpy(r, s->law == PP_MODE_EXACT ? c->n->J[0] : l[0], (size_t)c->count * sizeof r[0]);
+    bool turns = s->law == PP_MODE_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
+    int turning = turns ? c->friction[0].size : 0;
+    for (int k = 0; k < turning; k++) {
         add_row(c, c->turn[k], &c->t[k], r);
     }
-    bool symmetric = !turns && (s->law != PP_LAW_EXACT || c->mode == PP_MODE_STICK);
+    bool symmetric = !turns && (s->law != PP_MODE_EXACT || c->mode == PP_MODE_STICK);
     add_outer_product(s, c, c->stiffness, l[0], r[0], symmetric);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
@@ -312,8 +313,8 @@ bool pp_modes_factor(pp_modes *s)
         return pp_modes_tree_factor(s);
     }
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
-    s->symmetric = s->law != PP_LAW_SHIFTED;
-    for (int i = 0; i < s->count && s->law == PP_LAW_EXACT; i++) {
+    s->symmetric = s->law != PP_MODE_SHIFTED;
+    for (int i = 0; i < s->count && s->law == PP_MODE_EXACT; i++) {
         s->symmetric = s->symmetric && s->contact[i].mode != PP_MODE_SLIP;
     }
     if (!s->symmetric && !s->dense) {

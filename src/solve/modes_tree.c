@@ -152,13 +152,14 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
         }
     }
     // the right factor differs from the left one by the slope of the shift
-    const double *r = s->law == PP_LAW_EXACT ? c->J : l;
-    bool turns = s->law == PP_LAW_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
+    const double *r = s->law == PP_MODE_EXACT ? c->J : l;
+    bool turns = s->law == PP_MODE_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
     if (turns) {
         memcpy(side, l, (size_t)n * sizeof *side);
         r = side;
     }
-    for (int k = 0; turns && k < c->friction[0].size; k++) {
+    int turning = turns ? c->friction[0].size : 0;
+    for (int k = 0; k < turning; k++) {
         pp_axpy(n, c->turn[k], c->J + (size_t)(1 + k) * (size_t)n, side);
     }
     add_outer_product(s, c->stiffness, l, r);
@@ -181,12 +182,12 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 
 bool pp_modes_tree_factor(pp_modes *s)
 {
-    s->symmetric = s->law != PP_LAW_SHIFTED;
+    s->symmetric = s->law != PP_MODE_SHIFTED;
     memcpy(s->x, s->H, (size_t)s->values * sizeof *s->x);
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
         if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {
-            s->symmetric = s->symmetric && (s->law != PP_LAW_EXACT || c->mode == PP_MODE_STICK);
+            s->symmetric = s->symmetric && (s->law != PP_MODE_EXACT || c->mode == PP_MODE_STICK);
             add_closed(s, c);
         }
     }

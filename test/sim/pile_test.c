@@ -42,6 +42,32 @@ static void most_steps_go_by_modes(void **state)
     perp_scene_destroy(scene);
 }
 
+// A loose heap falls together: contacts far from their answer, which convex problems and Newton's method on the shift find
+// without the solvers of comp/.
+static void a_heap_falls_by_modes(void **state)
+{
+    (void)state;
+    perp_generator_option options[] = {
+        {"bodies", "40"}, {"cubes", "1"}, {"layers", "4"}, {"loose", "0.05"}};
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    int many = 0, others = 0;
+    assert_int_equal(perp_scene_generate("heap3", options, 4, NULL, &scene, NULL), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 60; k++) {
+        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
+        const perp_step_info *info = perp_sim_info(sim);
+        assert_true(info->certificate.passed);
+        many += info->contacts > 60;
+        others += strcmp(info->solver, "modes") != 0 && strcmp(info->solver, "linear") != 0;
+    }
+    assert_true(many > 20);
+    assert_true(others <= 3);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // The load of a settled wall: a step that changes nothing takes next to nothing, and stays.
 static void a_wall_stays(void **state)
 {
@@ -156,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_steps_go_by_modes),
+        cmocka_unit_test(a_heap_falls_by_modes),
         cmocka_unit_test(a_wall_stays),
         cmocka_unit_test(a_pyramid_rests),
         cmocka_unit_test(every_allocation_may_fail),

@@ -14,12 +14,11 @@
 
 folder folder_create(void)
 {
-    static int count;
     const char *base = getenv("TMPDIR");
     folder f;
-    snprintf(f.path, sizeof f.path, "%s/perp-test-%ld-%d", base ? base : "/tmp", (long)getpid(),
-             count++);
-    assert_int_equal(mkdir(f.path, 0777), 0);
+    // a test that was killed leaves its folder behind, so that a process number is not enough of a name
+    snprintf(f.path, sizeof f.path, "%s/perp-test-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(f.path));
     return f;
 }
 
