@@ -136,7 +136,8 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved);
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved);
 // To rounding from the impulses in run->out, where redundant contacts agree; never a larger error.
 perp_status pp_modes_polish(pp_modes *s);
-// The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c).
+// The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c). Where the contacts are
+// not for them, nothing changes.
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]

@@ -13,12 +13,12 @@
 //
 // The shift is the fixed point of s -> mu |u_t(s)| (Cadoux 2009), found by Newton's method as well: the slope of the
 // convex problem's solution by s is one more linear system, with the unsymmetric matrix M + J' P' (1 + n mu e_u') J. The
-// merit function is |mu |u_t| - s|; a step that does not lower it is shortened. With the shift settled, p is the answer of
+// merit function is the sum of (mu |u_t| - s)^2; a step that does not lower it is shortened. With the shift settled, p is the answer of
 // the exact law with the proximal term. Then p^ moves to p (proximal point method), and alpha falls. Two errors are left,
 //
 //   of the proximal term  alpha m |p - p^|,     of the shift  |mu |u_t| - s|
 //
-// Where Newton's method on the shift fails the problem is too stiff: alpha grows again, and stays there.
+// Where Newton's method on the shift fails the problem is too stiff, and alpha grows again.
 #include "solve/modes.h"
 
 #include <math.h>
@@ -59,24 +59,24 @@ typedef struct iterate {
 // One convex problem after the other.
 typedef struct convex {
     pp_modes *s;
-    int n;  // velocities of the system
-    double alpha_least;
-    double alpha;     // in units of the mobility
-    double goal;      // error that is enough [m/s]
-    bool converged;   // the last problem
-    double accuracy;  // of the next problem [m/s]
-    double *dw;       // n: Newton's step of the velocities
-    double *missing;  // n: momentum that w lacks
-    double *inert;    // n: M dw
-    double *u, *du;   // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
-    double *centre;   // the same: p^
-    double *ds;       // contacts: Newton's step of the shift
-    double *load;     // contacts: p_n that limits torsion and rolling [N s]
-    double *along;    // n: velocities that go with it
-    iterate at;       // where it is
-    iterate kept;     // before a step of the shift
-    iterate from;     // the last one whose shift settled
-    iterate best;     // of least error
+    int n;               // velocities of the system
+    double alpha_least;  // in units of the mobility, as is
+    double alpha;        // the factor of the proximal term
+    double goal;         // error that is enough [m/s]
+    bool converged;      // the last problem
+    double accuracy;     // of the next problem [m/s]
+    double *dw;          // n: Newton's step of the velocities
+    double *missing;     // n: momentum that w lacks
+    double *inert;       // n: M dw
+    double *u, *du;      // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
+    double *centre;      // the same: p^
+    double *ds;          // contacts: Newton's step of the shift
+    double *load;        // contacts: p_n that limits torsion and rolling [N s]
+    double *along;       // n: velocities that go with it
+    iterate at;          // where it is
+    iterate kept;        // before a step of the shift
+    iterate from;        // the last one whose shift settled
+    iterate best;        // of least error
 } convex;
 
 static double *rows_of(double *x, int i)
@@ -667,10 +667,10 @@ static void follow_centres(convex *x)
 perp_status pp_modes_convex(pp_modes *s, bool *solved)
 {
     convex x;
-    *solved = false;
     if (!is_for_cones(s)) {
         return PERP_OK;
     }
+    *solved = false;
     perp_status status = allocate(&x, s);
     if (status < 0) {
         return status;
