@@ -50,7 +50,7 @@ def mujoco(folder, name, seconds, start):
         return {}
     file = path_of(name) if name.startswith('examples/') else f'{name}.xml'
     try:
-        run = subprocess.run(['node', os.path.join(HERE, 'motion.mjs'), os.path.abspath(ROOT), str(seconds), str(start),
+        run = subprocess.run(['node', '--no-liftoff', os.path.join(HERE, 'motion.mjs'), os.path.abspath(ROOT), str(seconds), str(start),
                               file], cwd=folder, capture_output=True, text=True, timeout=300)
         return json.loads(run.stdout.splitlines()[-1])
     except (subprocess.TimeoutExpired, ValueError, IndexError):

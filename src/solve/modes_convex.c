@@ -502,10 +502,10 @@ static void push_shift(const convex *x, int i)
     const double *slip = rows_of(x->u, i) + 1;
     memset(c->c, 0, sizeof c->c);
     memset(c->turn, 0, sizeof c->turn);
-    double speed = f ? length_of(slip, f->size) : 0.0;
-    if (speed == 0.0) {
+    if (!f || length_of(slip, f->size) == 0.0) {
         return;
     }
+    double speed = length_of(slip, f->size);
     for (int k = 0; k < f->size; k++) {
         c->turn[k] = f->mu * slip[k] / speed;
     }

@@ -258,11 +258,15 @@ static void write_sweep(const char *joint, const char *rest)
 // The effort that the last error names.
 static double named_effort(void)
 {
-    double effort = 0.0;
-    const char *at = strstr(out, ": limit its effort to ");
-    if (!at || sscanf(at, ": limit its effort to %lf N m", &effort) != 1) {
+    static const char words[] = ": limit its effort to ";
+    const char *at = strstr(out, words);
+    if (!at) {
         fail_msg("no effort in:\n%s", out);
+        return 0.0;
     }
+    char *end = NULL;
+    double effort = strtod(at + strlen(words), &end);
+    assert_int_equal(strncmp(end, " N m", 4), 0);
     return effort;
 }
 

@@ -108,7 +108,7 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
 // ── What a frame shows by itself (check_frame.c) ─────────────────────────────────────────────────
 perp_status pp_check_places(pp_recheck *c);
 perp_status pp_check_path(pp_recheck *c);  // gaps, joints
-void pp_check_contacts(pp_recheck *c);       // pull, push, close, cone, slip
+void pp_check_contacts(pp_recheck *c);     // pull, push, close, cone, slip
 // Impulses may complement this rate only: 0 <= p, 0 <= rate, p rate = 0. `rate` is the one after
 // the step, `before` that at its start; NaN: the recording does not show it.
 double pp_check_complementarity(const pp_recheck *c, double p, double value, double rate,
