@@ -74,7 +74,7 @@ export class Live {
       set(`input-${k}`, input.value);
       set(`input-number-${k}`, input.value);
     });
-    this.running = s.running;
+    // Whether it runs is in the frames: this status comes before the frame with the last steps of a run that pauses.
     this.state = s;
     this.app.player.speed = s.speed;
     this.app.host.querySelector(".method").textContent = `${s.stepper} · ${s.solver} · h = ${s.h} s · live`;
