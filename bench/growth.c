@@ -207,6 +207,15 @@ static bool settle(const family *f, const perp_scene *scene, perp_sim *sim)
     return ok;
 }
 
+// An observer of the stages makes a sim compute every step, also where it could repeat the last one: what is measured is a
+// step.
+static void compute_all(void *user, const perp_sim *sim, perp_stage stage)
+{
+    (void)user;
+    (void)sim;
+    (void)stage;
+}
+
 static void run_size(const family *f, int size, const options *o, row *r)
 {
     perp_scene *scene = NULL;
@@ -218,6 +227,7 @@ static void run_size(const family *f, int size, const options *o, row *r)
     }
     perp_sim_def def = perp_scene_sim_def(scene);
     def.tolerance = o->tolerance;
+    def.on_stage = compute_all;
     def.coordinates = f->joint ? PERP_COORDINATES_JOINT : def.coordinates;
     if (o->facets > 0) {
         def.friction = PERP_FRICTION_PYRAMID;

@@ -124,12 +124,22 @@ static void link_boxes(perp_builder *b, const planar_scene *scene, int k, perp_b
     perp_builder_add_joint(b, &joint);
 }
 
+// An observer of the stages makes a sim compute every step, also where it could repeat the last one, as the other engines do.
+static void compute_all(void *user, const perp_sim *sim, perp_stage stage)
+{
+    (void)user;
+    (void)sim;
+    (void)stage;
+}
+
 static void *ours_create(const planar_scene *scene)
 {
     const double quarter = 1.5707963267948966;
     ours *o = calloc(1, sizeof *o);
     perp_builder *b = perp_builder_create(NULL);
     perp_error error = {0};
+    perp_sim_def def = perp_sim_default();
+    def.on_stage = compute_all;
     add_plane(b, 0.0, 0.0, scene->mu);
     if (scene->bin > 0.0) {
         add_plane(b, -scene->bin, -quarter, scene->mu);
@@ -144,7 +154,7 @@ static void *ours_create(const planar_scene *scene)
         last = body;
     }
     if (o && (perp_model_create(b, &o->model, &error) < 0 ||
-              perp_sim_create(o->model, NULL, NULL, &o->sim, &error) < 0)) {
+              perp_sim_create(o->model, &def, NULL, &o->sim, &error) < 0)) {
         fprintf(stderr, "perp_bench_planar: %s\n", error.text);
         free(o);
         o = NULL;

@@ -265,7 +265,8 @@ cli_exit csv_close(csv_file *csv);
 typedef struct cli_profile {
     double seconds[PERP_STAGE_COUNT], longest;
     perp_effort effort;  // seconds summed; fill and flops of the largest
-    int64_t steps, touching, unfactored, contacts, guessed, islands, solvers, factorisations;
+    int64_t steps, repeated, touching, unfactored, contacts, guessed, islands, solvers,
+        factorisations;
     int most, apart;       // most factorisations and islands in one step
     double work, hardest;  // in factorisations: total, and most in one step
 } cli_profile;

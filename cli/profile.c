@@ -29,6 +29,7 @@ void cli_profile_step(cli_profile *p, const perp_step_info *info)
     p->factorisations += info->effort.factorisations;
     p->work += info->effort.work;
     p->hardest = fmax(p->hardest, info->effort.work);
+    p->repeated += info->repeats;
     p->unfactored += info->contacts > 0 && info->effort.factorisations == 0;
     p->touching += info->contacts > 0;
     p->most = info->effort.factorisations > p->most ? info->effort.factorisations : p->most;
@@ -92,6 +93,10 @@ void cli_profile_print(const cli_profile *p, FILE *out)
     fprintf(out, "  contacts         %.4g per step, %.1f %% warm-started\n",
             (double)p->contacts / steps,
             p->contacts > 0 ? 100.0 * (double)p->guessed / (double)p->contacts : 0.0);
+    fprintf(out,
+            "  at rest          %lld of %lld steps ended where they began and were not computed "
+            "again\n",
+            (long long)p->repeated, (long long)p->steps);
     fprintf(out, "  islands          %.4g per step, at most %d\n", (double)p->islands / steps,
             p->apart);
     fprintf(out, "  solvers          %.3g per step with contacts\n",

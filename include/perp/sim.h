@@ -287,6 +287,8 @@ typedef struct perp_step_info {
     double
         motion_error;  // accuracy: estimated error of all bodies' places since the state was set [m]
     int rounds;        // PERP_STEPPER_IMPLICIT: linear problems after the first, of the last part
+    bool
+        repeats;  // ends, bit for bit, where it began, as the step before did: nothing was computed
     bool tempered;     // restitution was reduced, because all of it would create energy
     char remark[200];  // a jam, a fallback, an exceeded limit
 } perp_step_info;

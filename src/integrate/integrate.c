@@ -30,12 +30,16 @@ static void turn_body(const pp_body *body, pp_state *next, const pp_state *now, 
     perp_quat from = {q[0], q[1], q[2], q[3]};
     perp_vec3 before = {old[0], old[1], old[2]}, after = {nu[3], nu[4], nu[5]};
     perp_vec3 rate = pp_turn_rate(before, after, by->h, by->theta, by->how);
-    perp_quat rot = pp_quat_unit(pp_quat_mul(pp_rotation_increment(rate, by->h, by->how), from));
-    rot = slerp_half(from, rot, by->share);
-    to[0] = rot.w;
-    to[1] = rot.x;
-    to[2] = rot.y;
-    to[3] = rot.z;
+    perp_quat rot = from;  // what does not turn keeps its bits, which normalising might change
+    if (pp_dot3(rate, rate) > 0.0) {
+        rot = pp_quat_unit(pp_quat_mul(pp_rotation_increment(rate, by->h, by->how), from));
+        rot = slerp_half(from, rot, by->share);
+    }
+    // -0, which the start may have, becomes 0, as in a product: equal states have equal bits
+    to[0] = rot.w + 0.0;
+    to[1] = rot.x + 0.0;
+    to[2] = rot.y + 0.0;
+    to[3] = rot.z + 0.0;
 }
 
 // q + share h v: the next state, or for share < 1 the poses inside the step. Velocities are those at the end.

@@ -277,6 +277,7 @@ void perp_sim_destroy(perp_sim *sim)
         perp_env env = sim->host.env;  // which outlives the sim
         pp_sim_twin_destroy(sim);
         pp_sim_changes_free(sim);
+        pp_sim_repeat_free(sim);
         pp_free(&env, sim->warm, (size_t)sim->warm_capacity * sizeof *sim->warm);
         pp_free(&env, sim->contacts, (size_t)sim->contact_capacity * sizeof *sim->contacts);
         pp_ldl_destroy(sim->ldl_joints);

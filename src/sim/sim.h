@@ -112,6 +112,15 @@ typedef struct pp_step_clock {
     int64_t count;
 } pp_step_clock;
 
+// A step that ended where it began (repeat.c).
+typedef struct pp_repeat {
+    bool stays;  // the last step ended with the bits that it began with, and the next one will
+    double h;    // the length of that step [s]
+    char *
+        impulses;  // copy of warm_rows and warm where positions and velocities stayed the same, in heap memory,
+    size_t size, capacity;  // of this many bytes; size 0: none
+} pp_repeat;
+
 // Inputs and the controls of actuators. Over a step they are constant.
 typedef struct pp_controls {
     double *input;         // inputs: as they are held
@@ -213,6 +222,7 @@ struct perp_sim {
     const pp_judged_shapes *shapes;  // of the model, for the certificate; NULL: not needed yet
     pp_step step;
     pp_contact_cache contact_cache;
+    pp_repeat repeat;
     pp_warm *warm;  // of the last step, in heap memory that grows
     double *
         warm_rows;  // the same of limits and boxed rows: PP_WARM_JOINT of each joint, one of each actuator
@@ -234,6 +244,10 @@ struct perp_sim {
     pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation
     pp_hybrid_result flown;  // PERP_STEPPER_EVENT: the last step
 };
+
+// What was set from outside makes the next step another one (repeat.c); and the memory.
+void pp_sim_repeat_forget(perp_sim *sim);
+void pp_sim_repeat_free(perp_sim *sim);
 
 // Stopping (stop.c). pp_host_begin: the services to use in place of the host's, which refer to *host. The limit of time
 // counts from pp_sim_stop_begin to pp_sim_stop_end. pp_sim_stopped: PERP_OK, or why the step has to end, with a remark.

@@ -139,6 +139,7 @@ perp_status pp_sim_accept_state(perp_sim *sim)
     sim->sensing.h = 0.0;
     memset(sim->warm_rows, 0, warm_row_bytes(sim->model));
     sim->contact_cache.valid = false;
+    pp_sim_repeat_forget(sim);
     sim->refused.i = -1;
     sim->projected = false;
     pp_sim_forget_error(sim);
@@ -343,6 +344,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     sim->sensing.h = 0.0;
     // contacts are found anew from equal poses, with equal bits
     sim->contact_cache.valid = false;
+    pp_sim_repeat_forget(sim);
     sim->refused.i = -1;
     pp_sim_forget_error(sim);
     if (head.warm > 0) {

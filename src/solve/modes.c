@@ -439,11 +439,11 @@ static void set_slop(pp_modes *s)
     s->slop = pp_modes_goal(s);
 }
 
-void pp_modes_use_slop(pp_modes *s, bool use)
+void pp_modes_use_slop(pp_modes *s, double width)
 {
     for (int i = 0; i < s->run->rows->nc; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double most = use && !c->n->bounces ? s->slop : 0.0;
+        double most = c->n->bounces ? 0.0 : width;
         c->bias = c->n->bias - pp_clamp(c->n->bias, -most, most);
     }
 }

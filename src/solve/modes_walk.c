@@ -10,7 +10,8 @@
 //
 // Few contacts then start again with an alpha that falls from 0.1 to 1e-7. Many start again with an alpha that stays
 // above 1e-4 and grows after a step that did not help, so that impulses stay near those of the step before, and gaps within
-// the slop count as touching (S17). At rest nothing is factored: the last impulses are the answer. Otherwise the error
+// the slop count as touching (S17). Contacts that neither move nor close come first: at rest the last impulses are the
+// answer, and nothing is factored (S19). Otherwise the error
 // falls to the size of b in a few steps, and is accepted where it no longer falls (PP_ACCEPTED): sticking contacts
 // that form rings do not have an answer to rounding. Where neither helps, convex problems lead to a better start
 // (modes_convex.c).
@@ -23,6 +24,7 @@ enum {
     UNDAMPED_MAX = 12,    // steps with the least alpha
     UNDAMPED_EARLY = 4,   // of them, after which the error must be a tenth of the first
     POLISH_MAX = 3,       // such steps from an accepted answer
+    REST_MAX = 10,        // steps while nothing moves
     STUCK_MOST = 4,       // steps in a row that do not change the error
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
@@ -37,8 +39,7 @@ static const double ALPHA_UNDAMPED = 1e-7;  // least alpha, in units of the mobi
 static const double ALPHA_MOST = 0.3;
 static const double DOWN = 0.3;           // factor of alpha after a step that helped
 static const double POLISH_BELOW = 1e-6;  // one more step with the least alpha may end at rounding
-static const double AT_REST = 0.04;       // of the slop: error of last impulses that are accepted,
-static const double BALANCED = 0.004;     // and change of rates that they cause
+static const double ABOVE_ROUNDING = 10.0;  // an error over what rounding may add to it
 static const double NEAR_REST = 1e-4;  // error of a warm start that is corrected with little change
 static const double CALM = 1e-3;       // of the slop: error at which many contacts are done
 static const double STUCK = 0.02;      // relative change of an error that counts as none
@@ -139,37 +140,58 @@ static bool has_converged(pp_modes *s, double goal, double error, double last, c
     return true;
 }
 
-// How much the impulses in run->out change the rates of all contacts in the step [m/s].
-static double change_of_rates(const pp_modes *s)
+// K depends on alpha, and with it the factors.
+static void set_alpha(pp_modes *s, double alpha)
 {
-    double change = 0.0;
-    for (int i = 0; i < s->run->rows->nn; i++) {
-        const pp_mode_contact *c = &s->contact[i];
-        change = fmax(change, fabs(pp_modes_rate(s, c, 0) - c->n->v_pre));
-        for (int k = 0; k < c->size; k++) {
-            change = fmax(change, fabs(pp_modes_rate(s, c, k + 1) - c->t[k].v_pre));
-        }
-    }
-    return change;
+    s->factored = s->factored && alpha == s->proximal;
+    s->proximal = alpha;
 }
 
-// Many contacts whose last impulses are the answer, so that nothing is factored: they obey the laws, and balance the loads.
-// Impulses that have just stopped something do not, and would push it away again in this step.
-static bool is_at_rest(pp_modes *s)
+// The least alpha that does no harm. Rates are known to rounding, and a step divides them by alpha: with too small a one,
+// contacts that carry little would open and close by rounding alone. Few contacts do without it: they have the least alpha, and
+// come to rounding.                                                                         theory (S19)
+static double least_alpha(const pp_modes *s, double error)
 {
-    if (s->slop == 0.0) {
-        return false;
+    double harmless = ABOVE_ROUNDING * ROUNDING * s->scale / error;
+    return pp_modes_are_many(s) ? pp_clamp(harmless, ALPHA_UNDAMPED, ALPHA_MOST) : ALPHA_UNDAMPED;
+}
+
+// The largest rate of a contact at the start of the step, and with the impulses in run->out at its end [m/s].
+static double largest_rate(const pp_modes *s)
+{
+    double rate = 0.0;
+    for (int i = 0; i < s->run->rows->nn; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        rate = fmax(rate, fmax(fabs(c->n->v_pre), fabs(pp_modes_rate(s, c, 0))));
+        for (int k = 0; k < c->size; k++) {
+            rate = fmax(rate, fmax(fabs(c->t[k].v_pre), fabs(pp_modes_rate(s, c, k + 1))));
+        }
     }
+    return rate;
+}
+
+// Contacts that neither move nor close: true where the answer is found. Gaps stay as they are, of many contacts also those
+// within what is accepted, so that no contact has to close or open and redundant ones agree. What is left is a balance
+// of the loads: the last impulses, or for many contacts what a few steps about them find. Bodies at rest have it bit for
+// bit, since velocities that are rounding are made zero (pp_solve_whole).                   theory (S19)
+static bool newton_at_rest(pp_modes *s)
+{
+    int most = s->slop > 0.0 ? REST_MAX : 0;
+    double accepted = s->slop > 0.0 ? pp_modes_accepted(s) : 0.0;
     start_at_guess(s);
-    double error = pp_modes_evaluate(s), change = change_of_rates(s);
-    if (change > BALANCED * s->slop) {
-        return false;
+    pp_modes_use_slop(s, accepted);
+    for (int k = 0;; k++) {
+        double error = pp_modes_evaluate(s);
+        bool still = pp_run_is_still(s->run, s->nu);
+        bool done = still || (k > 0 && (k == most || error <= ROUNDING * s->scale));
+        if (done && error <= ACCEPT * s->scale) {
+            return true;
+        }
+        set_alpha(s, least_alpha(s, error));
+        if (k == most || (k == 0 && largest_rate(s) > accepted) || !pp_modes_step(s)) {
+            return false;
+        }
     }
-    if (error > AT_REST * s->slop) {
-        pp_modes_use_slop(s, true);
-        error = pp_modes_evaluate(s);
-    }
-    return error <= AT_REST * s->slop;
 }
 
 // Steps with the least alpha. True: what is left is rounding, or of few contacts what is accepted. It ends early where the
@@ -178,7 +200,6 @@ static bool is_at_rest(pp_modes *s)
 static bool newton_undamped(pp_modes *s)
 {
     double first = PP_INF, last = PP_INF;
-    s->proximal = ALPHA_UNDAMPED;
     start_at_guess(s);
     for (int k = 0;; k++) {
         double error = pp_modes_evaluate(s);
@@ -195,6 +216,7 @@ static bool newton_undamped(pp_modes *s)
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
              slow = k >= UNDAMPED_EARLY && error > 0.1 * first;
+        set_alpha(s, least_alpha(s, error));
         if (k == UNDAMPED_MAX || worse || slow || !pp_modes_step(s)) {
             return false;
         }
@@ -303,9 +325,7 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
             error = pp_modes_evaluate(s);
         }
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
-        double alpha = next_alpha(s, how, error, last);
-        s->factored = s->factored && alpha == s->proximal;  // K depends on alpha
-        s->proximal = alpha;
+        set_alpha(s, next_alpha(s, how, error, last));
     }
     *solved = s->stalled = error <= pp_modes_goal(s);
     return PERP_OK;
@@ -328,17 +348,16 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
         return PERP_ERR_MEMORY;
     }
     if (!many || !s->run->inputs->fresh) {
-        if (is_at_rest(s)) {
+        if (newton_at_rest(s)) {
             *solved = true;
             return PERP_OK;
         }
-        pp_modes_use_slop(s, false);
+        pp_modes_use_slop(s, s->slop);  // 0 of few
         if (newton_undamped(s)) {
             *solved = true;
             return PERP_OK;
         }
         start_at_guess(s);
-        pp_modes_use_slop(s, true);
         perp_status status =
             newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
         bool feet = s->tree && s->run->model->spatial;

@@ -478,6 +478,35 @@ bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
     return true;
 }
 
+// Each body may move by this part of the speed that its loads alone would give it: a tenth of what the certificate
+// allows of the momentum.
+static const double ROUNDING_OF_LOADS = 1e-10;
+
+bool pp_run_is_still(const pp_run *r, const double *nu)
+{
+    // joints, drives and springs in the rows may move slowly, and smoothly, to where they balance
+    if (r->in.tree || r->rows->nb + r->rows->nm > 0 || r->rows->nn == 0) {
+        return false;
+    }
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        double v = 0.0, w = 0.0, load = 0.0;
+        for (int k = 0; k < body->nv; k++) {
+            double x = nu[body->at + k];
+            if (body->axis[k] < 3) {
+                v += x * x;
+                load = fmax(load, fabs(r->kin->loads.p_ext[body->at + k]) / body->divisor_mass);
+            } else {
+                w += x * x;
+            }
+        }
+        if (!(sqrt(v) + sqrt(w) * body->reach <= ROUNDING_OF_LOADS * load)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
                            const pp_solve_options *options, const pp_solve_cache *cache,
                            pp_arena *arena)
@@ -554,6 +583,10 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
         status = PERP_ERR_MEMORY;
     }
     out->effort.seconds_spread = pp_seconds() - begin;
+    // what rests stays where it is, bit for bit: theory (S19)
+    if (model->nv > 0 && pp_run_is_still(&r, out->nu)) {
+        memset(out->nu, 0, (size_t)model->nv * sizeof *out->nu);
+    }
     pp_closed_reactions(&r.closed, r.given, out->nu, out->pb);
     if (status >= 0 && pp_run_uniqueness(&r) < 0) {
         status = PERP_ERR_MEMORY;

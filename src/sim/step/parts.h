@@ -37,6 +37,12 @@ perp_status pp_sim_close(perp_sim *sim, perp_step_info *info);
 // The whole step; on failure the state is what it was.
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);
 
+// ── Steps that repeat (repeat.c) ─────────────────────────────────────────────────────────────────
+void pp_sim_repeat_note(perp_sim *sim, double h);  // after the commit of a step of length h
+bool pp_sim_repeats(const perp_sim *sim,
+                    double h);  // a step of length h from here is the last one again
+void pp_sim_repeat(perp_sim *sim, double h);
+
 // ── Sticking contacts of what turns ──────────────────────────────────────────────────────────────
 // The warm start of a contact, NULL: none; *next: where to look, 0 at first, contacts in their order.
 // Places of a boxed row and of a limit of a joint among perp_sim.warm_rows.

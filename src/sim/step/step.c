@@ -204,6 +204,11 @@ perp_status pp_sim_attempt(perp_sim *sim, double h, double *part)
 static perp_status step_with_inputs(perp_sim *sim, double h)
 {
     double part = h;
+    if (pp_sim_repeats(sim, h)) {
+        pp_sim_repeat(sim, h);
+        return sim->info.status;
+    }
+    sim->repeat.stays = false;
     if (sim->accurate.twin || pp_sim_closes_after(sim)) {
         sim->info = (perp_step_info){0};
         return pp_sim_step_in_parts(sim, h, h);
@@ -214,6 +219,7 @@ static perp_status step_with_inputs(perp_sim *sim, double h)
     }
     if (status >= 0) {
         pp_sim_commit(sim);
+        pp_sim_repeat_note(sim, h);
     }
     return status;
 }
