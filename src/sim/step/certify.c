@@ -50,7 +50,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         // in joint coordinates the implicit step has the velocities of the ways to its end
         .rotation = at_end && sim->tree ? PERP_ROTATION_EXPONENTIAL : sim->def.rotation,
         .gyroscopic = sim->def.gyroscopic,
-        .whole = sim->whole,
+        .whole = sim->pace,
         .rates = sim->unfit || s->locked,
         .exact = pp_sim_has_exact_positions(sim),
         .along_joints = sim->tree != NULL && !at_end,
