@@ -160,6 +160,24 @@ static void other_columns_prove_nothing(void **state)
     perp_workspace_destroy(work);
 }
 
+// A pivot of 1e-16 in balanced units is data, and its cone has the solution: enumeration proves nothing that leaves it out.
+static void small_pivots_are_examined(void **state)
+{
+    (void)state;
+    static known p;
+    perp_workspace *work = perp_workspace_create(NULL);
+    static const char *const solvers[] = {"auto", "enum"};
+    rng random = rng_seed(41844891);
+    known_make(&p, KNOWN_MCP, KNOWN_BOTH, 40, &random);
+    for (int k = 0; k < 2; k++) {
+        double error;
+        perp_comp_info info;
+        assert_int_equal(known_solve(&p, solvers[k], work, &error, &info), PERP_OK);
+        assert_true(error <= 1e-6);
+    }
+    perp_workspace_destroy(work);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +186,7 @@ int main(void)
         cmocka_unit_test(auto_solves_contact),
         cmocka_unit_test(others_accept_nothing_wrong),
         cmocka_unit_test(other_columns_prove_nothing),
+        cmocka_unit_test(small_pivots_are_examined),
         cmocka_unit_test(small_rows_are_no_rounding),
         cmocka_unit_test(rounding_is_no_error),
     };
