@@ -33,6 +33,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
         .middle = s->middle.body,
         .gaps = &acting,
+        .found = at_end ? NULL : &s->gap,
         .rows = &s->row,
         .nu_old = nu,
         .nu = s->answer.nu,
