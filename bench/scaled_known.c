@@ -44,8 +44,9 @@ static void enter(const known *p, int solver, uint64_t seed, perp_workspace *wor
     if (status == PERP_OK && !(error <= t->worst)) {
         t->worst = error;
     }
-    if (status == PERP_OK && !(error <= WRONG)) {
-        t->wrong++;
+    bool wrong = status == PERP_OK && !(error <= WRONG);
+    t->wrong += wrong;
+    if (wrong || status == PERP_ERR_INFEASIBLE) {
         t->seed = seed;
     }
 }
@@ -83,7 +84,8 @@ int main(int argc, char **argv)
                            known_kind_name((known_kind)kind), known_units_name((known_units)u),
                            solvers[s], t->problems, t->solved, t->inexact, t->inexact_wrong,
                            t->failed, t->infeasible, t->wrong, t->worst);
-                    printf(t->wrong ? "   seed %llu\n" : "\n", (unsigned long long)t->seed);
+                    printf(t->wrong || t->infeasible ? "   seed %llu\n" : "\n",
+                           (unsigned long long)t->seed);
                     bad = bad || t->wrong || t->infeasible;
                 }
             }

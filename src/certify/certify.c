@@ -234,6 +234,7 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
+    pp_judge_reach(out, e, &s, limits);
     status = pp_judge_momentum(out, e, &s, limits, arena);
     if (status < 0) {
         return status;

@@ -140,6 +140,7 @@ struct pp_step_evidence {
     const double *p_ext;     // impulse of the forces; differs from that of kin in the theta method
     const pp_frame *middle;  // where the theta method has rows of joints; NULL: at the start
     const pp_gaps *gaps;     // contacts of the rows, at the places where they act
+    const pp_gaps *found;    // the same as they were found at the start; NULL: not known
     const pp_rows *rows;
     const double *nu_old;  // velocities at the start
     const double *nu;      // and at the end

@@ -109,11 +109,10 @@ static double middle_bias(const row_writer *w, const row_acting *row, const row_
 {
     const pp_step_evidence *e = w->e;
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
+    double off = e->rates ? 0.0 : at->value / whole;
     if (w->beside) {
-        double off = e->rates ? 0.0 : at->value / whole;
         return at->end - row->after + off + 0.5 * at->before;
     }
-    double off = e->rates ? 0.0 : at->value / e->kin->h;
     return (row->way + off) / e->theta - row->after;
 }
 

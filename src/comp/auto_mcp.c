@@ -136,8 +136,7 @@ static perp_status run_mcp_rung(mcp_ladder *c, mcp_rung r, const double *start)
             memcpy(c->job->options->basis, c->basis, (size_t)n);
         }
     }
-    if (status == PERP_ERR_INFEASIBLE && !report.complete &&
-        !(perp_mcp_farkas(c->mcp, options.ray) < -PP_FARKAS_MARGIN)) {
+    if (status == PERP_ERR_INFEASIBLE && !report.complete && !pp_mcp_ray_proves(c->mcp, &options)) {
         status = PERP_ERR_RAY;  // claimed without a proof
     }
     c->worst = pp_auto_worse_failure(c->worst, status);

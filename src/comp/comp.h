@@ -106,6 +106,10 @@ typedef struct pp_product {
 perp_status pp_mcp_offer(const perp_mcp *mcp, const pp_product *A, const double *z,
                          double tolerance, pp_arena *arena, bool *accepted);
 
+// Whether options->ray proves that the problem has no solution, theory (C9). Rounding of the data counts as zero beside
+// other columns only where the maker says that units are comparable.
+bool pp_mcp_ray_proves(const perp_mcp *mcp, const perp_comp_options *options);
+
 // ── Matrices, dense or sparse (matrix.c) ─────────────────────────────────────────────────────────
 
 size_t pp_matrix_entries(const perp_matrix *A);  // stored entries

@@ -260,7 +260,7 @@ static perp_status judge_mcp(call *c, const perp_mcp *mcp, double *z, perp_statu
     c->info->residual_plain = residuals.plain;
     c->info->backward = residuals.backward;
     if (believed == PERP_ERR_INFEASIBLE && !c->report.complete &&
-        perp_mcp_farkas(mcp, c->options.ray) < -PP_FARKAS_MARGIN) {
+        pp_mcp_ray_proves(mcp, &c->options)) {
         return believed;
     }
     if (believed == PERP_ERR_INFEASIBLE && !c->report.complete) {

@@ -109,6 +109,7 @@ typedef struct pp_parts_sum {
 // not pile up over the steps of a run.
 typedef struct pp_step_clock {
     double start, h;  // h 0: no step since the state was set
+    double window;    // time within which what the last steps left open is closed [s]   theory (P22)
     int64_t count;
 } pp_step_clock;
 
@@ -231,6 +232,7 @@ struct perp_sim {
     perp_step_info info;
     pp_stage_clock charged;
     double whole;  // length of the step, of which a part may be under way [s]
+    double pace;   // time over which it closes what is open: whole, or more after longer steps [s]
     pp_parts_sum parts;
     pp_stored_parts kept;
     double worked;    // on the step so far, parts that were given up included, in factorisations

@@ -342,12 +342,87 @@ static void wrong_forces_do_not_pass(void **state)
     }
 }
 
+// ── Wrong terms of contacts ──
+
+typedef enum contact_fault {
+    NO_FAULT,
+    CLOSED_GAP,   // a gap that is open is said to be closed
+    NO_GAP_TERM,  // psi/h is left out
+    DRIFT_TERM,   // friction corrects a drift that is not there
+} contact_fault;
+
+static void spoil_contact(void *user, const perp_sim *sim, perp_stage done)
+{
+    contact_fault wrong = *(const contact_fault *)user;
+    pp_step *s = &((perp_sim *)(uintptr_t)sim)->step;
+    for (int i = 0; i < s->gap.count && done == PERP_STAGE_GAP && wrong == CLOSED_GAP; i++) {
+        s->gap.contact[i].gap = 0.0;
+    }
+    for (int i = 0; i < s->row.nc && done == PERP_STAGE_CONSTRAINT; i++) {
+        s->row.n[i].bias = wrong == NO_GAP_TERM ? 0.0 : s->row.n[i].bias;
+        s->row.t[s->row.group[s->row.friction[i]].t].bias += wrong == DRIFT_TERM ? 0.5 : 0.0;
+    }
+}
+
+// A disc, or ball, that is stopped above the floor, and one that friction moves.
+static void wrong_terms_of_contacts_do_not_pass(void **state)
+{
+    (void)state;
+    static const struct {
+        perp_stepper stepper;
+        double gap;
+        contact_fault fault;
+    } cases[] = {{PERP_STEPPER_STEWART_TRINKLE, 0.01, NO_FAULT},
+                 {PERP_STEPPER_STEWART_TRINKLE, 0.01, NO_GAP_TERM},
+                 {PERP_STEPPER_STEWART_TRINKLE, 0.01, CLOSED_GAP},
+                 {PERP_STEPPER_STEWART_TRINKLE, 0.0, DRIFT_TERM},
+                 {PERP_STEPPER_ANITESCU_POTRA, 0.03, NO_FAULT},
+                 {PERP_STEPPER_ANITESCU_POTRA, 0.03, CLOSED_GAP},
+                 {PERP_STEPPER_MOREAU_JEAN, 0.03, NO_FAULT},
+                 {PERP_STEPPER_MOREAU_JEAN, 0.03, CLOSED_GAP},
+                 {PERP_STEPPER_ANITESCU_POTRA, 0.0, DRIFT_TERM}};
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
+        bool spatial = k % 2 != 0;
+        char text[512];
+        contact_fault wrong = cases[k / 2].fault;
+        snprintf(
+            text, sizeof text,
+            "{\"shapes\": [{\"kind\": \"%s\", \"mu\": 0.5}], \"bodies\": [{\"name\": \"b\", %s "
+            "\"position\": [0, %s%g], \"mass\": 1, \"inertia\": %s, \"velocity\": [1, %s-5], "
+            "\"shapes\": [{\"kind\": \"%s\", \"radius\": 0.5, \"mu\": 0.5}]}]}",
+            spatial ? "halfspace" : "halfplane", spatial ? "\"kind\": \"solid\"," : "",
+            spatial ? "0, " : "", 0.5 + cases[k / 2].gap, spatial ? "[0.1, 0.1, 0.1]" : "0.1",
+            spatial ? "0, " : "", spatial ? "sphere" : "disc");
+        perp_scene *scene = NULL;
+        perp_sim *sim = NULL;
+        perp_error error = {0};
+        if (perp_scene_parse("disc", text, strlen(text), NULL, &scene, &error) < 0) {
+            fail_msg("%s", error.text);
+        }
+        perp_sim_def def = perp_scene_sim_def(scene);
+        def.stepper = cases[k / 2].stepper;
+        def.on_stage = spoil_contact;
+        def.user = &wrong;
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                         PERP_OK);
+        perp_status status = perp_sim_step(sim, 0.004);
+        bool passed = status >= 0 && perp_sim_info(sim)->certificate.passed;
+        if (passed != (wrong == NO_FAULT)) {
+            fail_msg("case %d%s: %s", (int)k / 2, spatial ? " in space" : "",
+                     passed ? "passes" : "fails");
+        }
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_rates_of_values),
         cmocka_unit_test(steps_of_wrong_rows_do_not_pass),
         cmocka_unit_test(wrong_forces_do_not_pass),
+        cmocka_unit_test(wrong_terms_of_contacts_do_not_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

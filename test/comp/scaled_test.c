@@ -140,12 +140,55 @@ static void rounding_is_no_error(void **state)
     assert_int_equal(perp_mcp_solve("lemke", &slip, &options, NULL, z, NULL), PERP_OK);
 }
 
+// Columns in units that differ by 1e24: what is small beside other columns is no rounding of data, and a ray of lemke no
+// proof that there is no solution.
+static void other_columns_prove_nothing(void **state)
+{
+    (void)state;
+    static known p;
+    perp_workspace *work = perp_workspace_create(NULL);
+    static const char *const solvers[] = {"auto", "lemke"};
+    rng random = rng_seed(31889641);
+    known_make(&p, KNOWN_MCP, KNOWN_BOTH, 40, &random);
+    for (int k = 0; k < 2; k++) {
+        double error;
+        perp_comp_info info;
+        perp_status status = known_solve(&p, solvers[k], work, &error, &info);
+        assert_int_not_equal(status, PERP_ERR_INFEASIBLE);
+        assert_true(k > 0 || (status == PERP_OK && error <= 1e-6));
+    }
+    perp_workspace_destroy(work);
+}
+
+// A pivot of 1e-16 in balanced units is data, and its cone has the solution: enumeration proves nothing that leaves it out.
+static void small_pivots_are_examined(void **state)
+{
+    (void)state;
+    static known p;
+    perp_workspace *work = perp_workspace_create(NULL);
+    static const char *const solvers[] = {"auto", "enum"};
+    rng random = rng_seed(41844891);
+    known_make(&p, KNOWN_MCP, KNOWN_BOTH, 40, &random);
+    for (int k = 0; k < 2; k++) {
+        double error;
+        perp_comp_info info;
+        assert_int_equal(known_solve(&p, solvers[k], work, &error, &info), PERP_OK);
+        assert_true(error <= 1e-6);
+    }
+    perp_workspace_destroy(work);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auto_solves_lcps),           cmocka_unit_test(auto_solves_mcps),
-        cmocka_unit_test(auto_solves_contact),        cmocka_unit_test(others_accept_nothing_wrong),
-        cmocka_unit_test(small_rows_are_no_rounding), cmocka_unit_test(rounding_is_no_error),
+        cmocka_unit_test(auto_solves_lcps),
+        cmocka_unit_test(auto_solves_mcps),
+        cmocka_unit_test(auto_solves_contact),
+        cmocka_unit_test(others_accept_nothing_wrong),
+        cmocka_unit_test(other_columns_prove_nothing),
+        cmocka_unit_test(small_pivots_are_examined),
+        cmocka_unit_test(small_rows_are_no_rounding),
+        cmocka_unit_test(rounding_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

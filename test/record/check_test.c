@@ -605,6 +605,39 @@ static void points_against_sheets_pass(void **state)
     assert_false(judge(place.path, PERP_CHECK_CONTACT).check.passed);
 }
 
+// A corner and discs that pass a large round body at speed: the axis is that of the end of the step, and the point where they
+// act lies between the two surfaces along it.
+static void points_along_other_axes_pass(void **state)
+{
+    (void)state;
+    write_text(
+        "passing.json",
+        "{\"gravity\": [0, 0, 0], \"step\": 0.02, \"bodies\": [{\"name\": \"ball\", \"kind\": "
+        "\"solid\", \"position\": [0, 0, -20], \"mass\": 5, \"inertia\": [800, 800, 800], "
+        "\"shapes\": [{\"kind\": \"sphere\", \"radius\": 20, \"mu\": 0.8}]}, {\"name\": \"cube\", "
+        "\"kind\": \"solid\", \"position\": [0, 0, 0.47], \"mass\": 1, \"inertia\": [0.05, 0.05, "
+        "0.05], \"rotation\": {\"axis\": [1, 0.3, -0.2], \"angle\": 0.9}, \"velocity\": [7, -4, "
+        "-6], "
+        "\"spin\": [3, -2, 4], \"shapes\": [{\"kind\": \"box\", \"size\": [0.5, 0.5, 0.5], "
+        "\"mu\": 0.8}]}]}");
+    write_text(
+        "discs.json",
+        "{\"gravity\": [0, 0], \"step\": 0.02, \"bodies\": [{\"name\": \"a\", \"mass\": 5, "
+        "\"inertia\": 800, \"position\": [0, -20], \"shapes\": [{\"kind\": \"disc\", "
+        "\"radius\": 20, \"mu\": 0.8}]}, {\"name\": \"b\", \"mass\": 1, \"inertia\": 0.05, "
+        "\"position\": [0, 0.35], \"velocity\": [9, -9], \"spin\": 5, \"shapes\": [{\"kind\": "
+        "\"disc\", \"radius\": 0.3, \"mu\": 0.8}]}]}");
+    static const char *const names[] = {"passing.json", "discs.json"};
+    for (int k = 0; k < 2; k++) {
+        record_scene(folder_at(&place, names[k]), place.path, PERP_STEPPER_STEWART_TRINKLE, 5, 1);
+        verdict v = judge(place.path, PERP_CHECK_CONTACT);
+        assert_true(v.check.item[PERP_CHECK_CONTACT].done);
+        if (!v.check.passed) {
+            fail_msg("%s: %s", names[k], v.where);
+        }
+    }
+}
+
 // A driven wall jumps over a box between two frames: the gap is open at both, and the way led through.
 static void a_passage_between_frames_is_found(void **state)
 {
@@ -771,6 +804,7 @@ int main(void)
         cmocka_unit_test(every_number_is_judged),
         cmocka_unit_test(slides_on_what_turns_pass),
         cmocka_unit_test(points_against_sheets_pass),
+        cmocka_unit_test(points_along_other_axes_pass),
         cmocka_unit_test(a_passage_between_frames_is_found),
         cmocka_unit_test(contacts_in_the_middle_are_judged),
         cmocka_unit_test(bounces_in_joint_coordinates_pass),

@@ -119,8 +119,40 @@ static void times_are_multiples(void **state)
     assert_true(followed >= 12);
 }
 
+// What steps of a normal length left open is not closed at once by a step of a five-millionth of it, which ends a run, nor
+// by more of them: the certificates pass, and a pendulum keeps its speed.                              theory (P22)
+static void short_steps_close_slowly(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"scenes/pendulum-5.json", "scenes/heavy-top.json",
+                                        "scenes/turntable.json"};
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_MOREAU_JEAN};
+    for (int k = 0; k < 6; k++) {
+        perp_scene *scene = NULL;
+        perp_sim *sim = NULL;
+        perp_error error = {0};
+        assert_int_equal(perp_scene_load(files[k / 2], NULL, &scene, &error), PERP_OK);
+        perp_sim_def def = perp_scene_sim_def(scene);
+        def.stepper = steppers[k % 2];
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                         PERP_OK);
+        for (int i = 0; i < 30; i++) {
+            double h = i < 20 ? 0.005 : 1e-9;
+            step(sim, h);
+            const perp_certificate *c = &perp_sim_info(sim)->certificate;
+            if (!c->passed) {
+                fail_msg("%s, stepper %d, step %d: energy %g of its limit", files[k / 2], k % 2, i,
+                         c->relative[PERP_JUDGED_ENERGY]);
+            }
+        }
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(times_are_multiples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(times_are_multiples),
+                                       cmocka_unit_test(short_steps_close_slowly)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

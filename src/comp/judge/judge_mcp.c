@@ -445,18 +445,18 @@ static long double column_terms(const perp_mcp *mcp, const double *y, int j, lon
     return terms;
 }
 
-// A column sum below this part of the largest one counts as zero: entries of 1e-18 beside others of
-// 1 are rounding of data. Only a z beyond 1e15 could make use of them.
+// In comparable units a column sum below this part of the largest one counts as zero: entries of 1e-18 beside others of 1
+// are rounding of data, and only a z beyond 1e15 could make use of them. In other units they may be data.
 static const long double DATA_ZERO = 4e-16L;
 
-double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
+static double farkas_value(const perp_mcp *mcp, const double *y, bool comparable)
 {
     char reason[8];
     if (!y || pp_mcp_check(mcp, reason, sizeof reason) < 0 || !has_farkas_signs(mcp, y)) {
         return PP_INF;
     }
     long double value = 0.0L, size = 0.0L, largest = 0.0L, c;
-    for (int j = 0; j < mcp->n; j++) {
+    for (int j = 0; j < mcp->n && comparable; j++) {
         long double terms = column_terms(mcp, y, j, &c);
         largest = terms > largest ? terms : largest;
     }
@@ -479,4 +479,14 @@ double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
         }
     }
     return size > 0.0L ? (double)(value / size) : PP_INF;
+}
+
+double perp_mcp_farkas(const perp_mcp *mcp, const double *y)
+{
+    return farkas_value(mcp, y, false);
+}
+
+bool pp_mcp_ray_proves(const perp_mcp *mcp, const perp_comp_options *options)
+{
+    return farkas_value(mcp, options->ray, options->comparable) < -PP_FARKAS_MARGIN;
 }

@@ -28,7 +28,8 @@
 
 enum { N = PP_ENUM_MAX };
 
-static const pp_enum_real TINY = 1e-15L;     // pivots below: zero
+// Pivots below are zero: rounding of long double. In balanced units data of 1e-16 still count.
+static const pp_enum_real TINY = 1e-18L;
 static const pp_enum_real DOUBTFUL = 1e-9L;  // pivots above: not zero
 static const pp_enum_real SNAP = 1e-15L;   // |z - bound| below this part of its terms: at the bound
 static const pp_enum_real TERM = 1e-6L;    // part of the terms of z that counts as a term of w

@@ -572,8 +572,7 @@ perp_status pp_lemke_mcp(const perp_mcp *mcp, const pp_job *job, double *z, pp_r
     }
     pp_lemke_sparse_free(&t);
     // a ray is a failure of the method; only a Farkas vector makes it a property of the problem
-    if (status == PERP_ERR_RAY && a.rayed &&
-        perp_mcp_farkas(mcp, job->options->ray) < -PP_FARKAS_MARGIN) {
+    if (status == PERP_ERR_RAY && a.rayed && pp_mcp_ray_proves(mcp, job->options)) {
         status = PERP_ERR_INFEASIBLE;
         pp_print(report->reason, sizeof report->reason,
                  "the ray after %d pivots proves infeasibility: y'(A z + b) < 0 for all z",

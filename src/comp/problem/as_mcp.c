@@ -44,7 +44,7 @@ perp_status pp_solve_as_mcp(pp_mcp_solver *solve, const perp_fcp *fcp, const pp_
     if (z && options.ray) {
         status = solve(mcp, &inner, z, report);
         if (status == PERP_ERR_INFEASIBLE && !report->complete &&
-            !(perp_mcp_farkas(mcp, options.ray) < -PP_FARKAS_MARGIN)) {
+            !pp_mcp_ray_proves(mcp, &options)) {
             status = PERP_ERR_RAY;  // claimed without a proof
         }
         perp_pyramid_recover(pyramid, z, r, v);

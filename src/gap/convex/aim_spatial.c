@@ -176,6 +176,28 @@ static double radius_of(const pp_solid *s)
     return s->kind == PP_SOLID_SPHERE || s->kind == PP_SOLID_CAPSULE ? s->radius : 0.0;
 }
 
+// Where two solids act on each other along an axis n that separates them by s: half of s from the one that has its
+// closest point as a support along n as well; else from the support that is nearer to the old place. What is round keeps
+// the point that its radius is about.
+static perp_vec3 point_along(const solid_pair *d, const pp_contact *c, perp_vec3 n, double s)
+{
+    double ra = radius_of(d->a), rb = radius_of(d->b), half = 0.5 * c->gap,
+           rounding = d->task->rounding;
+    perp_vec3 x = pp_along(pp_along(c->point, -half - ra, c->n), ra, n),
+              y = pp_along(pp_along(c->point, half + rb, c->n), -rb, n);
+    perp_vec3 far_x = world_support(d->a, &d->Xa, n),
+              far_y = world_support(d->b, &d->Xb, pp_scale(-1.0, n));
+    if (pp_dot3(n, pp_sub(far_x, x)) <= rounding) {
+        return pp_along(x, 0.5 * s, n);
+    }
+    if (pp_dot3(n, pp_sub(y, far_y)) <= rounding) {
+        return pp_along(y, -0.5 * s, n);
+    }
+    perp_vec3 of_a = pp_along(far_x, 0.5 * s, n), of_b = pp_along(far_y, -0.5 * s, n);
+    bool nearer_a = pp_length(pp_sub(of_a, c->point)) <= pp_length(pp_sub(of_b, c->point));
+    return nearer_a ? of_a : of_b;
+}
+
 // Apart: the direction from one closest point (of what is round: its centre) to the other at the end of the step.
 static void offer_closest(const solid_pair *d)
 {
@@ -194,7 +216,8 @@ static void offer_closest(const solid_pair *d)
     aim.point[0] = *c;
     aim.point[0].n = pp_unit(D, c->n);
     aim.s = aim.point[0].gap = separation_spatial(d, aim.point[0].n);
-    aim.end = pp_aim_end(t, c->point, aim.point[0].n, aim.s);
+    aim.point[0].point = point_along(d, c, aim.point[0].n, aim.s);
+    aim.end = pp_aim_end(t, aim.point[0].point, aim.point[0].n, aim.s);
     if (aim.s > 0.0) {
         pp_aim_offer(t, &aim);
     }

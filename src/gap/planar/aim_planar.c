@@ -95,6 +95,34 @@ static double separation_planar(const pp_core *a, const pp_core *b, pp_vec2 n)
     return low - top - a->radius - b->radius;
 }
 
+// The vertex that is farthest along n.
+static pp_vec2 farthest_vertex(const pp_core *core, pp_vec2 n)
+{
+    pp_vec2 far = core->v[0];
+    for (int k = 1; k < core->count; k++) {
+        far = pp_dot2(n, core->v[k]) > pp_dot2(n, far) ? core->v[k] : far;
+    }
+    return far;
+}
+
+// Where two shapes act on each other along an axis n that separates them by s: half of s from the one whose closest
+// point is the farthest one along n as well; else from the farthest vertex of a.
+static perp_vec3 point_along(const pp_aim_task *t, const pp_core *a, const pp_core *b, perp_vec3 n,
+                             double s)
+{
+    const pp_contact *c = &t->best.point[0];
+    double half = 0.5 * c->gap;
+    perp_vec3 x = pp_along(c->point, -half - a->radius, c->n),
+              y = pp_along(c->point, half + b->radius, c->n);
+    perp_vec3 far_x = pp_vec3_of(farthest_vertex(a, pp_vec2_of(n))),
+              far_y = pp_vec3_of(farthest_vertex(b, pp_vec2_of(pp_scale(-1.0, n))));
+    if (pp_dot3(n, pp_sub(y, far_y)) <= t->rounding && pp_dot3(n, pp_sub(far_x, x)) > t->rounding) {
+        return pp_along(y, -b->radius - 0.5 * s, n);
+    }
+    bool same = pp_dot3(n, pp_sub(far_x, x)) <= t->rounding;
+    return pp_along(same ? x : far_x, a->radius + 0.5 * s, n);
+}
+
 // Two vertices apart: the direction from one to the other at the end of the step.
 static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
 {
@@ -112,7 +140,8 @@ static void offer_vertices(pp_aim_task *t, const pp_core *a, const pp_core *b)
     aim.point[0] = *c;
     aim.point[0].n = n;
     aim.s = aim.point[0].gap = separation_planar(a, b, pp_vec2_of(n));
-    aim.end = pp_aim_end(t, c->point, n, aim.s);
+    aim.point[0].point = point_along(t, a, b, n, aim.s);
+    aim.end = pp_aim_end(t, aim.point[0].point, n, aim.s);
     if (aim.s > 0.0) {
         pp_aim_offer(t, &aim);
     }

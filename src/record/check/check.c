@@ -425,7 +425,10 @@ static void take_step(pp_recheck *c, bool at_end)
         c->last = h;
         c->h = steps > 1.0 ? c->h : h;
     }
-    c->whole = c->h;
+    // what a longer step left open is closed over as long, theory (P22)
+    bool event = c->info->stepper == PERP_STEPPER_EVENT;
+    c->whole = event ? c->h : fmax(c->h, c->window);
+    c->window = fmax(c->window - c->last, c->last);
     c->applied = c->now->applied;
     take_drive(c);
 }
@@ -543,7 +546,7 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
 {
     perp_snapshot *frame = &c->frame_read, *part = &c->part_read;
     totals sum = {0};
-    double whole = c->h;
+    double whole = c->whole;
     for (int i = 0; i < frame->kept; i++) {
         perp_status status = perp_recording_read_part(r, k, i, part, error);
         if (status < 0) {

@@ -172,6 +172,44 @@ static pp_check_scale contact_scale(const pp_recheck *c, const perp_contact *con
     return pp_check_scale_of(c, a, b, isfinite(impulse) ? impulse : 0.0);
 }
 
+// How far a contact that pushes is from what its scheme closes, as a speed over the step [m/s]: schemes of velocities act on
+// what touches, or closes by the middle of the step. Stewart and Trinkle's has the gap in its law.   theory (K17)
+static double beyond_rule(const pp_recheck *c, const perp_contact *contact)
+{
+    bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
+    if (!c->model || !pp_check_each_step(c) || pp_check_acting(c, contact) != c->found ||
+        (!theta && c->info->stepper != PERP_STEPPER_ANITESCU_POTRA)) {
+        return 0.0;
+    }
+    double h = c->last, u = normal_rate_before(c, contact);
+    double rest = 2.0 * fmax(c->whole, h) * c->model->gravity_most, touch = 1e-6 * h * rest;
+    bool bounces = contact->restitution != 0.0 && u < -rest;
+    if (theta) {  // what rests may be off by g h^2 / 8
+        touch = fabs(u) <= 1e-3 * rest ? 0.0625 * h * rest : touch;
+        return fmax(0.0, contact->gap + 0.5 * h * u - touch) / h;
+    }
+    return fmax(0.0, contact->gap + (bounces ? h * u : 0.0) - touch) / h;
+}
+
+// The speed by which friction corrects more than the drift of bodies that turn together [m/s].   theory (P17), (K17)
+static double beyond_drift(const pp_recheck *c, const perp_contact *contact)
+{
+    double back = pp_length(contact->hold_W);
+    if (!(back > 0.0) || !c->model || !pp_check_each_step(c) || pp_check_at_end(c)) {
+        return 0.0;
+    }
+    const pp_frame *a = &c->coming[c->model->shape[contact->a.i].body],
+                   *b = &c->coming[c->model->shape[contact->b.i].body];
+    double both = pp_dot3(a->w, b->w), square = pp_dot3(a->w, a->w) + pp_dot3(b->w, b->w);
+    double h = fmax(c->whole, c->last), most = 0.0;
+    if (both > 0.0) {
+        double turn = h * both / square * pp_length(pp_add(a->w, b->w));
+        most = 0.5 * turn * turn / h * pp_length(pp_sub(b->p, a->p));
+        most += turn * pp_length(pp_sub(b->v, a->v));
+    }
+    return fmax(0.0, back - (c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? 8.0 : 2.0) * most);
+}
+
 // Signs and complementarity of normal impulses, friction against its law.
 void pp_check_contacts(pp_recheck *c)
 {
@@ -187,12 +225,17 @@ void pp_check_contacts(pp_recheck *c)
         bool known = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
         bool event = c->info->stepper == PERP_STEPPER_EVENT;  // check_event.c knows what to ask
         if (known && !phases && !event) {
-            pp_check_record_worst(c, PERP_CHECK_PUSH, fabs(contact->pn * rho), s.energy, a, b);
+            double afar = beyond_rule(c, contact);
+            pp_check_record_worst(c, PERP_CHECK_PUSH,
+                                  fabs(contact->pn) * pp_check_worse(fabs(rho), afar), s.energy, a,
+                                  b);
             pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate,
                                   a, b);
         }
         if (c->model || !c->info->spatial) {
             pp_check_friction(c, contact, s.rate, &beyond, &short_of);
+            short_of =
+                pp_check_worse(short_of, pp_length(contact->pf_W) * beyond_drift(c, contact));
             pp_check_record_worst(c, PERP_CHECK_CONE, beyond, s.impulse, a, b);
             short_of = isnan(short_of) ? short_of : fmax(0.0, short_of);
             pp_check_record_worst(c, PERP_CHECK_SLIP, phases || event ? 0.0 : short_of, s.energy, a,

@@ -33,6 +33,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .p_ext = s->push_l ? s->push_l : s->kin.loads.p_ext,
         .middle = s->middle.body,
         .gaps = &acting,
+        .found = at_end ? NULL : &s->gap,
         .rows = &s->row,
         .nu_old = nu,
         .nu = s->answer.nu,
@@ -50,7 +51,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         // in joint coordinates the implicit step has the velocities of the ways to its end
         .rotation = at_end && sim->tree ? PERP_ROTATION_EXPONENTIAL : sim->def.rotation,
         .gyroscopic = sim->def.gyroscopic,
-        .whole = sim->whole,
+        .whole = sim->pace,
         .rates = sim->unfit || s->locked,
         .exact = pp_sim_has_exact_positions(sim),
         .along_joints = sim->tree != NULL && !at_end,

@@ -116,7 +116,7 @@ static double first_impact(const perp_sim *sim, const double *free_nu, double h)
 {
     const pp_gaps *gaps = gaps_of_start(sim);
     double touch = pp_closed_gap(sim->model), first = HUGE_VAL;
-    double rest = 2.0 * sim->whole * sim->model->gravity_most;
+    double rest = 2.0 * sim->pace * sim->model->gravity_most;
     for (int i = 0; i < gaps->count; i++) {
         const pp_contact *c = &gaps->contact[i];
         if (c->gap > touch && gap_rate(sim, c, free_nu) < -rest) {
@@ -340,7 +340,7 @@ static bool runs_into(const perp_sim *sim, double h)
 {
     const pp_gaps *gaps = &sim->step.gap;
     double theta = share_of_end(sim), touch = pp_closed_gap(sim->model);
-    double rest = 2.0 * sim->whole * sim->model->gravity_most;
+    double rest = 2.0 * sim->pace * sim->model->gravity_most;
     if (has_open_rows(sim) || !any_bounces(&sim->step.row)) {
         return false;
     }

@@ -105,7 +105,7 @@ void pp_sim_stick_bias(perp_sim *sim)
         double scale[2];
         group_directions(c, group, d, scale);
         for (int k = 0; k < group->size; k++) {
-            rows->t[group->t + k].bias = scale[k] * pp_dot3(d[k], hold) / sim->whole;
+            rows->t[group->t + k].bias = scale[k] * pp_dot3(d[k], hold) / sim->pace;
         }
     }
 }
@@ -178,7 +178,7 @@ static bool all_stick(const perp_sim *sim, int n)
 static bool was_closed(const perp_sim *sim, int n)
 {
     const pp_row *row = &sim->step.row.n[n];
-    return row->value <= fmax(pp_closed_gap(sim->model), sim->whole * row->bounce_threshold);
+    return row->value <= fmax(pp_closed_gap(sim->model), sim->pace * row->bounce_threshold);
 }
 
 // Where a point of the two shapes slips, carries nothing or was open, nothing is held.
@@ -195,7 +195,7 @@ perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n)
     // theta method: (1 - theta) of the old bias and of the slip of the old velocities is still to
     // be moved
     double theta = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
-    perp_vec3 old = pp_scale(sim->whole, row_vector(sim, n, false));
+    perp_vec3 old = pp_scale(sim->pace, row_vector(sim, n, false));
     old = pp_along(old, s->kin.h, row_vector(sim, n, true));
     return pp_mul(&R, pp_along(left, 1.0 - theta, old));
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 // What the rows depend on of the sim's options. whole: biases work off overlaps by the length of
-// the whole step, also in its parts.
+// the whole step, also in its parts, and of a longer step before it.                     theory (P22)
 pp_scheme pp_sim_scheme(const perp_sim *sim)
 {
     return (pp_scheme){.stepper = sim->def.stepper,
@@ -15,7 +15,7 @@ pp_scheme pp_sim_scheme(const perp_sim *sim)
                        .impact = sim->def.impact,
                        .facets = sim->def.facets,
                        .theta = sim->def.theta,
-                       .whole = sim->whole,
+                       .whole = sim->pace,
                        .rates = sim->unfit || sim->step.locked,
                        .limits = sim->step.limits};
 }

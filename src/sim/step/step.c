@@ -256,6 +256,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     sim->parts.count = 0;
     sim->parts.judged_h = 0.0;
     sim->whole = fmax(h, sim->accurate.whole);
+    sim->pace = fmax(sim->whole, sim->clock.window);
     sim->worked = 0.0;
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';

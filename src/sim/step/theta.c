@@ -126,7 +126,7 @@ static void hold_on_the_way(perp_sim *sim, const double *nu, double h)
             continue;
         }
         double before = pp_row_rate(m, row, sim->now.nu);
-        double off = sim->unfit ? 0.0 : row->value / h;
+        double off = sim->unfit ? 0.0 : row->value / sim->pace;
         row->bias = ((1.0 - theta) * before + off) / theta;
         if (theta == 1.0) {
             continue;
