@@ -272,7 +272,6 @@ static bool set_rings(hull_build *w)
             pp_vec(k / 2 == 0 ? sign : 0.0, k / 2 == 1 ? sign : 0.0, k / 2 == 2 ? sign : 0.0);
         hull->start[k] = pp_hull_farthest(hull, d);
     }
-    hull->slack = face_slack(hull);
     hull->ring_first = first;
     hull->ring = ring;
     hull->ring_edge = ring_edge;
@@ -289,7 +288,10 @@ perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *fa
     if (out && set_vertices(&w, facets) && set_faces(&w, facets)) {
         status = set_edges(&w, error);
     }
-    w.hull.reach = reach_of(&w.hull);
+    if (status == PERP_OK) {
+        w.hull.reach = reach_of(&w.hull);
+        w.hull.slack = face_slack(&w.hull);
+    }
     if (status == PERP_OK && !set_rings(&w)) {
         status = PERP_ERR_MEMORY;
     }

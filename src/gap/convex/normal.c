@@ -639,6 +639,10 @@ static void refine_within(best_normal *w, perp_vec3 n, double turn)
             }
         }
     }
+    // where n is as good as any can be, as that of GJK mostly is, no pair of features has to be solved
+    if (isfinite(w->most)) {
+        offer_normal(w, n);
+    }
     for (int kinks = 2; kinks >= 0; kinks--) {  // the most kinks first: it is what wins a tie
         for (int i = 0; i < ga.count; i++) {
             for (int j = 0; j < gb.count; j++) {
