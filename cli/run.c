@@ -330,6 +330,15 @@ static void warn_of_start(const run *r)
     }
 }
 
+// The first step that violates the certificate, if it knows why.
+static void warn_of_violation(const run *r)
+{
+    const perp_step_info *info = perp_sim_info(r->sim);
+    if (!info->certificate.passed && info->remark[0]) {
+        cli_complain("warning: t = %.9g: %s", perp_sim_time(r->sim), info->remark);
+    }
+}
+
 static cli_exit lost_output(const run *r)
 {
     cli_complain("%s: the recording in '%s' is incomplete", perp_record_error(r->record)->text,
@@ -358,6 +367,7 @@ static cli_exit step_all(run *r)
     double start = perp_sim_time(r->sim);
     progress line = progress_begin(!r->options.quiet, start, r->until);
     cli_exit code = CLI_FINE;
+    bool violated = false;
     if (!r->options.quiet) {
         warn_of_start(r);
     }
@@ -368,6 +378,11 @@ static cli_exit step_all(run *r)
             break;
         }
         cli_profile_step(&r->profile, perp_sim_info(r->sim));
+        if (status == PERP_INEXACT && !violated && !r->options.quiet) {
+            progress_end(&line);
+            warn_of_violation(r);
+        }
+        violated = violated || status == PERP_INEXACT;
         if (perp_record_step(r->record, r->sim) < 0) {
             progress_end(&line);
             return lost_output(r);

@@ -102,7 +102,8 @@ static perp_status factor_mass(pp_coordinates *out, const pp_rows *rows, pp_aren
         return status;
     }
     double *H = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
-    if (!H) {
+    double *whole = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    if (!H || !whole) {
         return PERP_ERR_MEMORY;
     }
     pp_tree_mass(pass, H);
@@ -112,7 +113,9 @@ static perp_status factor_mass(pp_coordinates *out, const pp_rows *rows, pp_aren
     for (int k = 0; k < n; k++) {
         H[((size_t)n + 1) * (size_t)k] += out->soft[k];
     }
+    memcpy(whole, H, (size_t)n * (size_t)n * sizeof *H);
     out->H = H;
+    out->H_whole = whole;
     return pp_tree_factor(pass->tree, H) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 

@@ -84,10 +84,9 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
                          pp_gap_search search, const pp_shape_pair *pair, int pairs, bool listed,
                          pp_arena *arena);
 
-// How near shapes must be to be looked at: the margin, or what the two fastest bodies can close in a step.
-double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin);
-// A bound of how far each body can move in a step, impacts included; two bodies close at most the sum.
-void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel);
+// A bound of how far each body can move in a step, impacts included; two bodies close at most the sum. Returns what the two
+// fastest can close [m].
+double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel);
 // How far two shapes were looked at from: as the gaps say, else the margin.
 double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b);
 

@@ -62,25 +62,18 @@ static double fastest(const perp_model *model, const pp_kinematics *kin, int i)
 }
 
 // One bound for all pairs, for the broad phase: which contacts of a pair can matter is decided later, by pp_contacts_cull.
-double pp_gap_reach(const perp_model *model, const pp_kinematics *kin, double margin)
+double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel)
 {
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
+    double bounces = 1.0 + largest_restitution(model), times = SAFETY * kin->h * bounces;
     for (int i = 0; i < model->bodies; i++) {
         double speed = fastest(model, kin, i);
         // the two largest in one pass
         second = fmax(second, fmin(first, speed));
         first = fmax(first, speed);
+        travel[i] = times * speed;
     }
-    double speed = (1.0 + largest_restitution(model)) * (first + second);
-    return fmax(margin, SAFETY * kin->h * speed);
-}
-
-void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel)
-{
-    double times = SAFETY * kin->h * (1.0 + largest_restitution(model));
-    for (int i = 0; i < model->bodies; i++) {
-        travel[i] = times * fastest(model, kin, i);
-    }
+    return SAFETY * kin->h * (bounces * (first + second));
 }
 
 // Contacts beyond what a step can close are kept for the next steps, which a body that rolls or rocks meets them in: how

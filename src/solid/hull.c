@@ -214,10 +214,20 @@ static perp_status set_edges(hull_build *w, perp_error *error)
 // Below this number of vertices, comparing all of them is faster than a walk along edges.
 enum { RING_LEAST = 48 };
 
-// How far corners are from the plane of their face at most, and vertices from the origin [m].
+// How far the vertices are from the origin at most [m].
+static double reach_of(const pp_hull *hull)
+{
+    double most = 0.0;
+    for (int k = 0; k < hull->vertices; k++) {
+        most = fmax(most, pp_dot3(hull->vertex[k], hull->vertex[k]));
+    }
+    return sqrt(most);
+}
+
+// How far corners are from the plane of their face at most [m].
 static double face_slack(const pp_hull *hull)
 {
-    double most = 0.0, reach = 0.0;
+    double most = 0.0;
     for (int f = 0; f < hull->faces; f++) {
         perp_vec3 first = hull->vertex[hull->corner[hull->face_first[f]]];
         for (int k = hull->face_first[f]; k < hull->face_first[f + 1]; k++) {
@@ -225,10 +235,7 @@ static double face_slack(const pp_hull *hull)
             most = fmax(most, fabs(pp_dot3(hull->face_normal[f], off)));
         }
     }
-    for (int k = 0; k < hull->vertices; k++) {
-        reach = fmax(reach, pp_length(hull->vertex[k]));
-    }
-    return 2.0 * most + 1e-14 * reach;
+    return 2.0 * most + 1e-14 * hull->reach;
 }
 
 // Neighbours of each vertex, and where walks along edges start. False: out of memory.
@@ -240,7 +247,8 @@ static bool set_rings(hull_build *w)
     }
     int *first = PP_ZEROS(w->arena, int, (size_t)hull->vertices + 2);
     int *ring = PP_ARRAY(w->arena, int, 2 * (size_t)hull->edges);
-    if (!first || !ring) {
+    int *ring_edge = PP_ARRAY(w->arena, int, 2 * (size_t)hull->edges);
+    if (!first || !ring || !ring_edge) {
         return false;
     }
     // first[v + 2] counts the neighbours of v; summed up, first[v + 1] is where they begin, and
@@ -254,6 +262,7 @@ static bool set_rings(hull_build *w)
     }
     for (int k = 0; k < hull->edges; k++) {
         int a = hull->edge[k][0], b = hull->edge[k][1];
+        ring_edge[first[a + 1]] = ring_edge[first[b + 1]] = k;
         ring[first[a + 1]++] = b;
         ring[first[b + 1]++] = a;
     }
@@ -263,9 +272,9 @@ static bool set_rings(hull_build *w)
             pp_vec(k / 2 == 0 ? sign : 0.0, k / 2 == 1 ? sign : 0.0, k / 2 == 2 ? sign : 0.0);
         hull->start[k] = pp_hull_farthest(hull, d);
     }
-    hull->slack = face_slack(hull);
     hull->ring_first = first;
     hull->ring = ring;
+    hull->ring_edge = ring_edge;
     return true;
 }
 
@@ -278,6 +287,10 @@ perp_status pp_hull_build(const perp_vec3 *point, int count, const pp_facets *fa
     perp_status status = PERP_ERR_MEMORY;
     if (out && set_vertices(&w, facets) && set_faces(&w, facets)) {
         status = set_edges(&w, error);
+    }
+    if (status == PERP_OK) {
+        w.hull.reach = reach_of(&w.hull);
+        w.hull.slack = face_slack(&w.hull);
     }
     if (status == PERP_OK && !set_rings(&w)) {
         status = PERP_ERR_MEMORY;
@@ -313,5 +326,6 @@ bool pp_hull_triangle(perp_vec3 a, perp_vec3 b, perp_vec3 c, pp_flat_hull *flat)
                            .corner = CORNER,
                            .face_normal = flat->normal,
                            .edge = EDGE};
+    flat->hull.reach = reach_of(&flat->hull);
     return pp_dot3(n, n) > 0.5;
 }

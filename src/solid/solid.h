@@ -20,8 +20,10 @@ typedef struct pp_hull {
     // For the search of support points along edges; NULL and unset where there are few vertices.
     const int *ring_first;  // vertices + 1: neighbours of each vertex along its edges, in `ring`
     const int *ring;
-    int start[6];  // the vertices farthest along x, -x, y, -y, z, -z
-    double slack;  // corners of a face may be this far from its plane, with rounding [m]
+    const int *ring_edge;  // the edge to each of them
+    int start[6];          // the vertices farthest along x, -x, y, -y, z, -z
+    double slack;          // corners of a face may be this far from its plane, with rounding [m]
+    double reach;          // of the vertices from the origin [m]
 } pp_hull;
 
 typedef enum pp_solid_kind {
@@ -48,6 +50,12 @@ typedef struct pp_mesh pp_mesh;
 
 // Support point: the point of the solid farthest along d, in its own frame.
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d);
+// The vertex of a hull farthest along d, of equal ones the first.
+int pp_hull_support(const pp_hull *hull, perp_vec3 d);
+// Vertices of a hull with neighbours (`ring`) that are at most `depth` below its support plane along the unit vector d, and
+// a few beyond, in no order. Returns how many; -1: more than PP_CAP_MOST.
+enum { PP_CAP_MOST = 256 };
+int pp_hull_cap(const pp_hull *hull, perp_vec3 d, double depth, int vertex[PP_CAP_MOST]);
 // Bounding box in the solid's own frame; infinite for half-spaces.
 void pp_solid_bounds(const pp_solid *solid, perp_vec3 *low, perp_vec3 *high);
 // Bounding box in the world for the pose X: as tight as the solid allows.

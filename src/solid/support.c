@@ -5,6 +5,8 @@
 // frame. d need not have unit length.
 #include "solid/hull.h"
 
+#include <string.h>
+
 int pp_hull_farthest(const pp_hull *hull, perp_vec3 d)
 {
     int best = 0;
@@ -89,9 +91,41 @@ static int climb(const pp_hull *hull, perp_vec3 d)
     return at;
 }
 
-static perp_vec3 support_hull(const pp_hull *hull, perp_vec3 d)
+int pp_hull_support(const pp_hull *hull, perp_vec3 d)
 {
-    return hull->vertex[hull->ring ? climb(hull, d) : pp_hull_farthest(hull, d)];
+    return hull->ring ? climb(hull, d) : pp_hull_farthest(hull, d);
+}
+
+enum { MARKED_MOST = 16384 };  // vertices: 2 KiB of marks
+
+// The vertices of a convex polyhedron above a plane are connected by edges above it. As its faces are flat up to the slack
+// only, the plane is lowered by that.
+int pp_hull_cap(const pp_hull *hull, perp_vec3 d, double depth, int vertex[PP_CAP_MOST])
+{
+    uint64_t marked[MARKED_MOST / 64];
+    if (hull->vertices > MARKED_MOST) {
+        return -1;
+    }
+    memset(marked, 0, ((size_t)hull->vertices / 64 + 1) * sizeof *marked);
+    int top = climb(hull, d), count = 1;
+    double low = pp_dot3(hull->vertex[top], d) - depth - 2.0 * hull->slack;
+    vertex[0] = top;
+    marked[top / 64] |= 1ULL << (top % 64);
+    for (int i = 0; i < count; i++) {
+        for (int k = hull->ring_first[vertex[i]]; k < hull->ring_first[vertex[i] + 1]; k++) {
+            int next = hull->ring[k];
+            uint64_t bit = 1ULL << (next % 64);
+            if ((marked[next / 64] & bit) || !(pp_dot3(hull->vertex[next], d) >= low)) {
+                continue;
+            }
+            if (count == PP_CAP_MOST) {
+                return -1;
+            }
+            marked[next / 64] |= bit;
+            vertex[count++] = next;
+        }
+    }
+    return count;
 }
 
 // On the circle of the given radius around z at height z; its centre where d is along z.
@@ -134,7 +168,7 @@ perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d)
     case PP_SOLID_ELLIPSOID:
         return support_ellipsoid(half, d);
     case PP_SOLID_HULL:
-        return support_hull(solid->hull, d);
+        return solid->hull->vertex[pp_hull_support(solid->hull, d)];
     case PP_SOLID_HALFSPACE:
         return origin;  // it has none
     }

@@ -103,29 +103,39 @@ void pp_modes_tree_rates(pp_modes *s)
     pp_closed_rates(&r->closed, s->still, s->qd, r->out->pb);
 }
 
-perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
+// Of large trees, which are factored without H.
+static perp_status set_mass(pp_modes *s, pp_arena *arena)
 {
-    s->n = s->tree->tree->nv;
-    s->dense = true;
-    s->values = s->n * s->n;
     double *H = PP_ARRAY(arena, double, s->values);
-    s->x = PP_ARRAY(arena, double, s->values);
-    s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows of a closed contact
-    s->pivot = PP_ARRAY(arena, int, s->n);
-    s->qd = PP_ARRAY(arena, double, 2 * (size_t)s->n);
-    s->still = PP_ARRAY(arena, double, s->run->rows->nb);
-    if (!H || !s->x || !s->upper || !s->pivot || !s->qd || !s->still || !set_jacobian(s, arena)) {
+    if (!H) {
         return PERP_ERR_MEMORY;
     }
-    s->push = s->qd + s->n;
-    set_push(s);
-    set_mobilities(s);
     pp_tree_mass(s->tree, H);
     for (int k = 0; k < s->n; k++) {
         H[((size_t)s->n + 1) * (size_t)k] += s->run->in.soft[k];
     }
     s->H = H;
     return PERP_OK;
+}
+
+perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
+{
+    s->n = s->tree->tree->nv;
+    s->dense = true;
+    s->values = s->n * s->n;
+    s->x = PP_ARRAY(arena, double, s->values);
+    s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows of a closed contact
+    s->pivot = PP_ARRAY(arena, int, s->n);
+    s->qd = PP_ARRAY(arena, double, 2 * (size_t)s->n);
+    s->still = PP_ARRAY(arena, double, s->run->rows->nb);
+    if (!s->x || !s->upper || !s->pivot || !s->qd || !s->still || !set_jacobian(s, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    s->push = s->qd + s->n;
+    set_push(s);
+    set_mobilities(s);
+    s->H = s->run->in.H_whole;
+    return s->H ? PERP_OK : set_mass(s, arena);
 }
 
 // X += k l r'. Columns in which r has no entry are passed over.

@@ -95,7 +95,10 @@ static void a_step_is_the_same(void **state)
                                           "tedrake-arm",
                                           "tedrake-driven",
                                           "tedrake-rolling",
-                                          "four-bar-spatial"};
+                                          "four-bar-spatial",
+                                          "sensor-arm",
+                                          "arm-pushes",
+                                          "quadruped-stands"};
     for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++) {
         one_step(recipes[i], 200);
     }
@@ -134,6 +137,7 @@ static void motions_approach_each_other(void **state)
     approach("lagrange-top", 5e-4, 0.2);
     approach("flyball-governor", 1e-3, 0.3);
     approach("bricard", 2e-3, 0.5);
+    approach("arm-pushes", 2e-3, 0.3);
 }
 
 // A force that ends where no number is: the step fails with the state unchanged, and poses no problem.

@@ -321,13 +321,15 @@ static machine follower(const char *stepper, const char *function)
 
 static const char *const STEPPERS[] = {"event", "stewart-trinkle", "moreau-jean", "implicit"};
 
-// The root ends where the first bar has sunk by 0.3 rad: the step fails with the name of the coupling, and nothing is
-// recorded that is not a number.
+// The root ends where the first bar has sunk by 0.3 rad, and both logarithms where both bars have: the step fails with the
+// name of the coupling, and nothing is recorded that is not a number.
 static void undefined_is_named(void **state)
 {
     (void)state;
-    for (int k = 0; k < 4; k++) {
-        machine m = follower(STEPPERS[k], "sqrt(0.3 + q[h])");
+    for (int k = 0; k < 8; k++) {
+        machine m = follower(STEPPERS[k % 4],
+                             k < 4 ? "sqrt(0.3 + q[h])"
+                                   : "q[g] - log(0.3 + q[g]) + log(0.3 + q[h])");
         perp_status status = PERP_OK;
         for (int i = 0; i < 40 && status >= 0; i++) {
             status = perp_sim_step(m.sim, 0.01);

@@ -122,6 +122,9 @@ void touch_hull_set(touch_hull *h, int which, perp_vec3 half)
     h->hull.corner = h->corner;
     h->hull.face_normal = h->normal;
     h->hull.edge = (const int(*)[4])h->edge;
+    for (int k = 0; k < h->hull.vertices; k++) {
+        h->hull.reach = fmax(h->hull.reach, pp_length(h->vertex[k]));
+    }
 }
 
 pp_pose touch_random_pose(rng *r, double reach)

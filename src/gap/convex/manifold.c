@@ -678,6 +678,11 @@ static void clip_other_faces(pp_manifold3 *m, const pp_placed_solid *a, const pp
     }
 }
 
+static double uneven_of(const pp_placed_solid *s)
+{
+    return s->solid->kind == PP_SOLID_HULL ? s->solid->hull->slack : 0.0;
+}
+
 // merge: spots of one place, seen along n. Their distance is a share of the smaller solid, which the contact fits in.
 void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
                         perp_vec3 n, double margin)
@@ -689,6 +694,7 @@ void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_plac
     m->radius_b = b->radius;
     m->size = fmax(a->size, b->size) + a->radius + b->radius;
     m->merge = 1e-7 * fmin(a->size, b->size);
+    m->uneven = uneven_of(a) + uneven_of(b);
     m->margin = margin;
     m->round_a = m->round_b = 0.0;
     m->flat = false;
@@ -804,10 +810,11 @@ double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a, const
     return spot_outside(m, a, b, m->spot[k].x, m->spot[k].gap);
 }
 
-// Rounding of positions, and a little of what clipping widened outlines by.
+// Rounding of positions, a little of what clipping widened outlines by, and what corners of hulls are off the planes of
+// their faces: meshes in single precision have faces that are flat to 1e-9 of their size, and no normal changes that.
 double pp_manifold3_stray_tolerance(const pp_manifold3 *m)
 {
-    return 0.02 * m->merge + 1e-12 * m->size;
+    return 0.02 * m->merge + 1e-12 * m->size + m->uneven;
 }
 
 // Takes the place of the closest spot, and of those that are at the same place.

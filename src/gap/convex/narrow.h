@@ -64,6 +64,7 @@ typedef struct pp_manifold3 {
     perp_vec3 common;      // then: a point of a across which there is b, if there is one
     double size;           // of the larger core, for tolerances
     double merge;          // spots closer than this are one
+    double uneven;         // how far points of hulls may be outside planes of their faces [m]
     double margin;         // spots further apart are not kept
     const perp_vec3 *rim;  // a place next to which a spot is to be kept; NULL: none
     int count;

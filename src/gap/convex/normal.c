@@ -113,45 +113,116 @@ static void guess_segment(guesses *g)
     add_guess(g, 0, none, 0.0, pp_along(g->s->p, copysign(half, up), axis));
 }
 
+enum { NEAR_FACES = 3, NEAR_EDGES = GUESS_MAX - 5, NEAR_VERTICES = GUESS_MAX - 1 };
+
+// The first features of a hull, by their numbers, that are near its support plane.
+typedef struct hull_near {
+    const pp_hull *hull;
+    perp_vec3 local, vertex;  // outward direction and support vertex, in its frame
+    double turn, low;         // [rad]; vertices from here on along it are near [m]
+    int faces, edges, vertices;
+    int face[NEAR_FACES], edge[NEAR_EDGES], near[NEAR_VERTICES];
+} hull_near;
+
+// Adds a number to the `most` smallest, in order, each once.
+static void keep_number(int *list, int *count, int most, int number)
+{
+    int at = *count;
+    while (at > 0 && list[at - 1] > number) {
+        at--;
+    }
+    if (at == most || (at > 0 && list[at - 1] == number)) {
+        return;
+    }
+    for (int k = *count < most ? (*count)++ : most - 1; k > at; k--) {
+        list[k] = list[k - 1];
+    }
+    list[at] = number;
+}
+
+// A cosine above 1 - turn^2 is an angle below about 1.4 turn.
+static void keep_near_face(hull_near *w, int face)
+{
+    if (pp_dot3(w->hull->face_normal[face], w->local) > 1.0 - w->turn * w->turn) {
+        keep_number(w->face, &w->faces, NEAR_FACES, face);
+    }
+}
+
+static perp_vec3 edge_way(const pp_hull *hull, int edge, perp_vec3 local)
+{
+    const int *of = hull->edge[edge];
+    return pp_unit(pp_sub(hull->vertex[of[1]], hull->vertex[of[0]]), local);
+}
+
+static void keep_near_edge(hull_near *w, int edge)
+{
+    if (pp_dot3(w->hull->vertex[w->hull->edge[edge][0]], w->local) >= w->low &&
+        fabs(pp_dot3(edge_way(w->hull, edge, w->local), w->local)) < w->turn) {
+        keep_number(w->edge, &w->edges, NEAR_EDGES, edge);
+    }
+}
+
+// Other than the support vertex.
+static void keep_near_vertex(hull_near *w, int k)
+{
+    perp_vec3 x = w->hull->vertex[k];
+    if (pp_dot3(w->local, x) >= w->low && pp_length(pp_sub(x, w->vertex)) > 0.0) {
+        keep_number(w->near, &w->vertices, NEAR_VERTICES, k);
+    }
+}
+
+// In the order of their numbers: once enough are found, nothing more is looked at.
+static void near_of_all(hull_near *w)
+{
+    for (int k = 0; k < w->hull->faces && w->faces < NEAR_FACES; k++) {
+        keep_near_face(w, k);
+    }
+    for (int k = 0; k < w->hull->edges && w->edges < NEAR_EDGES; k++) {
+        keep_near_edge(w, k);
+    }
+    for (int k = 0; k < w->hull->vertices && w->vertices < NEAR_VERTICES; k++) {
+        keep_near_vertex(w, k);
+    }
+}
+
 // Up to 3 faces, then edges, then vertices, those near the support plane: room is kept for the vertices, of which the
 // support vertex comes first.
 static void guess_hull(guesses *g)
 {
     const perp_vec3 none = {0.0, 0.0, 0.0}, local = pp_mul_t(&g->s->R, g->out);
     const pp_hull *hull = g->s->solid->hull;
-    perp_vec3 vertex = pp_solid_support(g->s->solid, local);
-    double low = pp_dot3(local, vertex) - g->turn * g->s->size;
-    // a cosine above 1 - turn^2 is an angle below about 1.4 turn
-    for (int f = 0; f < hull->faces; f++) {
-        if (g->count >= 3) {
-            break;
-        }
-        if (pp_dot3(hull->face_normal[f], local) > 1.0 - g->turn * g->turn) {
-            add_guess(g, 2, pp_mul(&g->s->R, hull->face_normal[f]), 0.0, vertex);
+    int cap[PP_CAP_MOST], count = -1;
+    hull_near w = {.hull = hull, .local = local, .turn = g->turn};
+    w.vertex = hull->vertex[pp_hull_support(hull, local)];
+    w.low = pp_dot3(local, w.vertex) - g->turn * g->s->size;
+    // A face whose normal is turned from d by t has its corners at most 2 size sin t below the support plane: those that
+    // count have t < 1.5 turn.
+    if (hull->ring) {
+        count = pp_hull_cap(hull, local, 3.0 * g->turn * g->s->size, cap);
+    }
+    for (int i = 0; i < count; i++) {
+        keep_near_vertex(&w, cap[i]);
+        for (int k = hull->ring_first[cap[i]]; k < hull->ring_first[cap[i] + 1]; k++) {
+            const int *edge = hull->edge[hull->ring_edge[k]];
+            keep_near_edge(&w, hull->ring_edge[k]);
+            keep_near_face(&w, edge[2]);
+            keep_near_face(&w, edge[3]);
         }
     }
-    for (int k = 0; k < hull->edges; k++) {
-        if (g->count >= GUESS_MAX - 5) {
-            break;
-        }
-        perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
-        if (!(pp_dot3(x, local) >= low)) {
-            continue;
-        }
-        perp_vec3 d = pp_unit(pp_sub(y, x), local);
-        if (fabs(pp_dot3(d, local)) < g->turn) {
-            add_guess(g, 1, pp_mul(&g->s->R, d), 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
-        }
+    if (count < 0) {
+        near_of_all(&w);
     }
-    add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, vertex)));
-    for (int k = 0; k < hull->vertices; k++) {
-        if (g->count >= GUESS_MAX) {
-            break;
-        }
-        perp_vec3 x = hull->vertex[k];
-        if (pp_dot3(local, x) >= low && pp_length(pp_sub(x, vertex)) > 0.0) {
-            add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
-        }
+    for (int k = 0; k < w.faces; k++) {
+        add_guess(g, 2, pp_mul(&g->s->R, hull->face_normal[w.face[k]]), 0.0, w.vertex);
+    }
+    for (int k = 0; k < w.edges && g->count < GUESS_MAX - 5; k++) {
+        perp_vec3 x = hull->vertex[hull->edge[w.edge[k]][0]], d = edge_way(hull, w.edge[k], local);
+        add_guess(g, 1, pp_mul(&g->s->R, d), 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
+    }
+    add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, w.vertex)));
+    for (int k = 0; k < w.vertices && g->count < GUESS_MAX; k++) {
+        perp_vec3 x = hull->vertex[w.near[k]];
+        add_guess(g, 0, none, 0.0, pp_add(g->s->p, pp_mul(&g->s->R, x)));
     }
 }
 
@@ -437,6 +508,8 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
 
+enum { CUT_MAX = 12 };
+
 // The best normal so far, and how far searches go.
 typedef struct best_normal {
     const pp_placed_solid *a, *b;
@@ -448,6 +521,10 @@ typedef struct best_normal {
     int rounds;
     bool
         smooth;  // searches end at kinks: the normal is nearly right, and if not, a wider search follows
+    // Differences y - x of points of b and a that ended normals before: no n separates by more than n.(y - x). Those that
+    // fail mostly fail by the same points, so that few need support points of their own.
+    int cuts;
+    perp_vec3 cut[CUT_MAX];
 } best_normal;
 
 // A start that cannot beat the best s(n) so far is not followed to its end.
@@ -462,11 +539,38 @@ static bool is_best(const best_normal *w)
     return w->s >= w->most - w->tie;
 }
 
+// Whether points met before show that n does not beat the best so far. Half of the tie covers rounding. The points that
+// did come to the front.
+static bool is_cut(best_normal *w, perp_vec3 n)
+{
+    for (int k = 0; k < w->cuts; k++) {
+        if (pp_dot3(n, w->cut[k]) <= w->s + 0.5 * w->tie) {
+            perp_vec3 found = w->cut[k];
+            w->cut[k] = w->cut[k / 2];
+            w->cut[k / 2] = found;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Beyond CUT_MAX the one that was of least use gives way.
+static void add_cut(best_normal *w, perp_vec3 between)
+{
+    w->cut[w->cuts < CUT_MAX ? w->cuts++ : CUT_MAX - 1] = between;
+}
+
 // Evaluates the true s(n), of the whole solids and not of the guessed features, and keeps the best.
 static void offer_normal(best_normal *w, perp_vec3 n)
 {
     n = pp_unit(n, w->n);
-    double s = pp_core_separation(w->a, w->b, n);
+    if (is_cut(w, n)) {
+        return;
+    }
+    perp_vec3 x = pp_core_support(w->a, n), y = pp_core_support(w->b, pp_scale(-1.0, n));
+    perp_vec3 between = pp_sub(y, x);
+    double s = pp_dot3(n, between);
+    add_cut(w, between);
     if (s > w->s + w->tie) {
         w->s = s;
         w->n = n;
@@ -534,6 +638,10 @@ static void refine_within(best_normal *w, perp_vec3 n, double turn)
                 offer_normal(w, g->list[k].d);
             }
         }
+    }
+    // where n is as good as any can be, as that of GJK mostly is, no pair of features has to be solved
+    if (isfinite(w->most)) {
+        offer_normal(w, n);
     }
     for (int kinks = 2; kinks >= 0; kinks--) {  // the most kinks first: it is what wins a tie
         for (int i = 0; i < ga.count; i++) {

@@ -26,7 +26,6 @@ perp_vec3 pp_core_support(const pp_placed_solid *s, perp_vec3 d)
 
 double pp_core_size(const pp_solid *solid)
 {
-    double most = 0.0;
     switch (solid->kind) {
     case PP_SOLID_CAPSULE:
         return solid->half.z;
@@ -38,10 +37,7 @@ double pp_core_size(const pp_solid *solid)
     case PP_SOLID_ELLIPSOID:
         return fmax(solid->half.x, fmax(solid->half.y, solid->half.z));
     case PP_SOLID_HULL:
-        for (int k = 0; k < solid->hull->vertices; k++) {
-            most = fmax(most, pp_dot3(solid->hull->vertex[k], solid->hull->vertex[k]));
-        }
-        return sqrt(most);
+        return solid->hull->reach;
     default:
         return 0.0;
     }
@@ -211,48 +207,99 @@ static void set_hull_face(pp_patch *patch, const pp_placed_solid *s, int face, p
     patch->round = patch->disc = 0.0;
 }
 
+// What the features of a hull near its support plane are found with.
+typedef struct hull_view {
+    const pp_hull *hull;
+    perp_vec3 local;       // the outward direction, in its frame
+    double level;          // vertices from here on along it count as furthest [m]
+    int count;             // of `top`; negative: not known, all features are looked at
+    int top[PP_CAP_MOST];  // among others, the vertices that are furthest
+} hull_view;
+
+static hull_view view_hull(const pp_placed_solid *s, perp_vec3 d)
+{
+    const pp_hull *hull = s->solid->hull;
+    perp_vec3 local = pp_mul_t(&s->R, d);
+    hull_view v = {.hull = hull, .local = local, .count = -1};
+    v.level = pp_dot3(local, hull->vertex[pp_hull_support(hull, local)]) - LEVEL * s->size;
+    if (hull->ring) {
+        v.count = pp_hull_cap(hull, local, LEVEL * s->size, v.top);
+    }
+    return v;
+}
+
+typedef struct facing_face {
+    double facing;
+    int face;
+} facing_face;
+
+// Keeps the face that is worth more; the first of equal ones.
+static void keep_facing_face(facing_face *best, const hull_view *v, int face)
+{
+    const pp_hull *hull = v->hull;
+    double facing = pp_dot3(hull->face_normal[face], v->local);
+    if (facing <= 0.0) {
+        return;
+    }
+    for (int k = hull->face_first[face]; k < hull->face_first[face + 1]; k++) {
+        if (pp_dot3(hull->vertex[hull->corner[k]], v->local) >= v->level) {
+            facing += 2.0;
+        }
+    }
+    if (facing > best->facing || (facing == best->facing && face < best->face)) {
+        *best = (facing_face){facing, face};
+    }
+}
+
 // Of the faces that hold most of the vertices furthest along d, the one that faces d most: each such vertex counts 2,
 // the cosine between normal and d at most 1. The cosine alone could choose a face
 // that does not hold the support point.
 static void patch_hull(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
 {
-    const pp_hull *hull = s->solid->hull;
-    perp_vec3 local = pp_mul_t(&s->R, d);
-    double level = pp_dot3(local, pp_solid_support(s->solid, local)) - LEVEL * s->size;
-    double most = -PP_INF;
-    int best = 0;
-    for (int f = 0; f < hull->faces; f++) {
-        double facing = pp_dot3(hull->face_normal[f], local);
-        if (facing <= 0.0) {
-            continue;
-        }
-        for (int k = hull->face_first[f]; k < hull->face_first[f + 1]; k++) {
-            if (pp_dot3(hull->vertex[hull->corner[k]], local) >= level) {
-                facing += 2.0;
-            }
-        }
-        if (facing > most) {
-            most = facing;
-            best = f;
+    hull_view v = view_hull(s, d);
+    facing_face best = {-PP_INF, 0};
+    // a face without any of these vertices is worth 1 at most, one with any more than 2
+    for (int i = 0; i < v.count; i++) {
+        for (int k = v.hull->ring_first[v.top[i]]; k < v.hull->ring_first[v.top[i] + 1]; k++) {
+            const int *edge = v.hull->edge[v.hull->ring_edge[k]];
+            keep_facing_face(&best, &v, edge[2]);
+            keep_facing_face(&best, &v, edge[3]);
         }
     }
-    set_hull_face(patch, s, best, d);
+    if (v.count < 0) {
+        for (int f = 0; f < v.hull->faces; f++) {
+            keep_facing_face(&best, &v, f);
+        }
+    }
+    set_hull_face(patch, s, best.face, d);
+}
+
+// Keeps the edge of the smaller slope; the first of equal ones.
+static void keep_level_edge(int *best, double *slope, const hull_view *v, int edge)
+{
+    const int *of = v->hull->edge[edge];
+    perp_vec3 x = v->hull->vertex[of[0]], y = v->hull->vertex[of[1]];
+    double at_x = pp_dot3(x, v->local), at_y = pp_dot3(y, v->local);
+    double steep = fabs(at_y - at_x) / pp_length(pp_sub(y, x));
+    if (fmax(at_x, at_y) >= v->level && (steep < *slope || (steep == *slope && edge < *best))) {
+        *slope = steep;
+        *best = edge;
+    }
 }
 
 // The edge from a vertex furthest along d that is most across d; -1: none of less than the given slope.
 static int hull_edge(const pp_placed_solid *s, perp_vec3 d, double slope)
 {
-    const pp_hull *hull = s->solid->hull;
-    perp_vec3 local = pp_mul_t(&s->R, d);
-    double level = pp_dot3(local, pp_solid_support(s->solid, local)) - LEVEL * s->size;
+    hull_view v = view_hull(s, d);
     int best = -1;
-    for (int k = 0; k < hull->edges; k++) {
-        perp_vec3 x = hull->vertex[hull->edge[k][0]], y = hull->vertex[hull->edge[k][1]];
-        double at_x = pp_dot3(x, local), at_y = pp_dot3(y, local);
-        double steep = fabs(at_y - at_x) / pp_length(pp_sub(y, x));
-        if (fmax(at_x, at_y) >= level && steep < slope) {
-            slope = steep;
-            best = k;
+    for (int i = 0; i < v.count; i++) {
+        for (int k = v.hull->ring_first[v.top[i]]; k < v.hull->ring_first[v.top[i] + 1]; k++) {
+            keep_level_edge(&best, &slope, &v, v.hull->ring_edge[k]);
+        }
+    }
+    if (v.count < 0) {
+        for (int k = 0; k < v.hull->edges; k++) {
+            keep_level_edge(&best, &slope, &v, k);
         }
     }
     return best;
@@ -268,13 +315,7 @@ static void narrow_hull(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
         set_segment(patch, hull_vertex(s, i), i, hull_vertex(s, j), j);
         return;
     }
-    perp_vec3 local = pp_mul_t(&s->R, d);
-    int best = 0;
-    for (int k = 1; k < hull->vertices; k++) {
-        if (pp_dot3(hull->vertex[k], local) > pp_dot3(hull->vertex[best], local)) {
-            best = k;
-        }
-    }
+    int best = pp_hull_support(hull, pp_mul_t(&s->R, d));
     set_point(patch, hull_vertex(s, best), best);
 }
 

@@ -9,8 +9,9 @@
 // axes suffice unless a vertex is closest to an edge or to a vertex.
 //
 // Of hulls a pair of edges matters only where the arcs between the normals of their faces cross on the sphere (Gauss
-// map); as n.(y - x) of any points x of a and y of b is an upper bound of s(n), one that does not beat the best axis so
-// far is not looked at further.
+// map, Gregorius 2013). As n.(y - x) of any points x of a and y of b is an upper bound of s(n), an axis that does not beat
+// the best so far for the support points of other axes is not looked at; nor is an edge all of whose arc does not.
+// What is left out cannot win: the result is that of all faces and all pairs of edges.
 //
 // Curved solids have infinitely many axes. The normals that resting ones mostly have, of a face or across the axes
 // of round sides, are tried in closed form; one that the patches certify needs no search.
@@ -22,16 +23,34 @@ double pp_core_separation(const pp_placed_solid *a, const pp_placed_solid *b, pe
     return pp_dot3(n, pp_sub(y, x));
 }
 
+enum { CUT_MAX = 48 };
+
+// Differences y - x of support points of b and a, each of which bounds s(n) by n.(y - x).
+typedef struct cut_list {
+    int count;
+    perp_vec3 w[CUT_MAX];
+} cut_list;
+
 typedef struct axis_search {
     const pp_placed_solid *a, *b;
     double s, tie;  // best separation so far; one has to beat it by more than tie [m]
     perp_vec3 n;    // its axis, unit, from a to b, world axes
+    cut_list cut;   // world axes
 } axis_search;
+
+// Beyond CUT_MAX the one that was of least use gives way.
+static void add_cut(cut_list *cut, perp_vec3 w)
+{
+    cut->w[cut->count < CUT_MAX ? cut->count++ : CUT_MAX - 1] = w;
+}
 
 // Evaluates the true s(n) by support points.
 static void try_axis(axis_search *w, perp_vec3 n)
 {
-    double s = pp_core_separation(w->a, w->b, n);
+    perp_vec3 x = pp_core_support(w->a, n), y = pp_core_support(w->b, pp_scale(-1.0, n));
+    perp_vec3 between = pp_sub(y, x);
+    double s = pp_dot3(n, between);
+    add_cut(&w->cut, between);
     if (s > w->s + w->tie) {
         w->s = s;
         w->n = n;
@@ -224,12 +243,66 @@ static void set_facets(facets *f, const pp_solid *s)
     }
 }
 
-// sign: from the outward normal to n, +1 for a and -1 for b.
+// Cuts for the outward normals of a solid, in its frame. sign: from the outward normal to n, +1 for a and -1 for b.
+static cut_list cuts_of(const axis_search *w, const pp_placed_solid *of, double sign)
+{
+    cut_list local = {.count = w->cut.count};
+    for (int k = 0; k < w->cut.count; k++) {
+        local.w[k] = pp_scale(sign, pp_mul_t(&of->R, w->cut.w[k]));
+    }
+    return local;
+}
+
+// Whether one of the cuts is at most `most` for both p and q, and so for all of the arc between them. It moves to the front.
+static bool is_cut(cut_list *cut, perp_vec3 p, perp_vec3 q, double most)
+{
+    for (int k = 0; k < cut->count; k++) {
+        if (pp_dot3(p, cut->w[k]) <= most && pp_dot3(q, cut->w[k]) <= most) {
+            perp_vec3 found = cut->w[k];
+            cut->w[k] = cut->w[k / 2];
+            cut->w[k / 2] = found;
+            return true;
+        }
+    }
+    return false;
+}
+
+// What an axis must be above to count. Half of the tie covers rounding.
+static double to_beat(const axis_search *w)
+{
+    return w->s + 0.5 * w->tie;
+}
+
 static void try_hull_faces(axis_search *w, const facets *f, const pp_placed_solid *of, double sign)
 {
+    cut_list local = cuts_of(w, of, sign);
     for (int k = 0; k < f->faces; k++) {
-        try_axis(w, pp_scale(sign, pp_mul(&of->R, f->normal[k])));
+        perp_vec3 normal = f->normal[k];
+        if (is_cut(&local, normal, normal, to_beat(w))) {
+            continue;
+        }
+        try_axis(w, pp_scale(sign, pp_mul(&of->R, normal)));
+        perp_vec3 last = w->cut.w[w->cut.count - 1];
+        add_cut(&local, pp_scale(sign, pp_mul_t(&of->R, last)));
     }
+}
+
+// Whether no axis on the arc from p to q, the normals beside an edge, can win. Such an axis is n = (l p + m q) / |l p + m q|
+// with l, m >= 0, and |l p + m q| is between (l + m) cos and l + m, with cos = |p + q| / 2 of half the arc. So with p.w <= c
+// and q.w <= c, n.w is at most c where c < 0, and at most c / cos else.
+static bool is_arc_cut(const axis_search *w, cut_list *local, perp_vec3 p, perp_vec3 q)
+{
+    double most = to_beat(w);
+    if (most > 0.0) {
+        most *= 0.5 * pp_length(pp_add(p, q));
+    }
+    return is_cut(local, p, q, most);
+}
+
+// Normals beside an edge that are all but opposite, as those of flat hulls, do not say which arc is between them.
+static bool has_arc(perp_vec3 p, perp_vec3 q)
+{
+    return pp_dot3(p, q) > -0.999;
 }
 
 // An edge in the frame of the other polyhedron: a point of it, its direction and the normals beside it,
@@ -249,7 +322,7 @@ static facing_edge edge_in_other_frame(const facets *f, int k, const pp_pose *X)
     if (f->has_faces) {
         e.c = pp_scale(-1.0, pp_mul(&X->R, f->normal[edge[2]]));
         e.e = pp_scale(-1.0, pp_mul(&X->R, f->normal[edge[3]]));
-        e.arc = pp_dot3(e.c, e.e) > -0.999;
+        e.arc = has_arc(e.c, e.e);
         e.turned = pp_dot3(e.d, pp_cross(e.e, e.c)) < 0.0;
     }
     return e;
@@ -267,40 +340,108 @@ static bool gauss_arcs_cross(perp_vec3 p, perp_vec3 q, perp_vec3 d, const facing
     return turned ? c * h <= 0.0 && f * g <= 0.0 : c * h >= 0.0 && f * g >= 0.0;
 }
 
-// All pairs of edges, in the frame of a: edges of b are moved there once each. Most pairs fall to the test of the Gauss
-// map, most of the rest to the bound by one point of each edge; few reach the support points in try_axis().
+// An edge of a, in its frame.
+typedef struct own_edge {
+    perp_vec3 x, d;  // a point and the direction
+    perp_vec3 p, q;  // normals of the faces beside it
+    bool arc;        // known to be between them
+} own_edge;
+
+// One pair of edges, in the frame of a. Most pairs fall to the test of the Gauss map, most of the rest to the bound by one
+// point of each edge; few reach the support points in try_axis().
+static void try_edge_pair(axis_search *w, const own_edge *o, const facing_edge *e)
+{
+    bool arc = o->arc && e->arc;
+    if (arc && !gauss_arcs_cross(o->p, o->q, o->d, e)) {
+        return;
+    }
+    perp_vec3 n = pp_cross(o->d, e->d);
+    double length2 = pp_dot3(n, n), both = pp_dot3(o->d, o->d) * pp_dot3(e->d, e->d);
+    if (!(length2 > 1e-16 * both)) {
+        return;  // parallel edges: a face normal is as good
+    }
+    n = pp_scale(1.0 / sqrt(length2), n);
+    double along = pp_dot3(n, pp_sub(e->x, o->x));
+    // With arcs the side of n is known: that of the faces of a. Without, both are tried.
+    double side = arc ? copysign(1.0, pp_dot3(n, pp_add(o->p, o->q))) : copysign(1.0, along);
+    if (side * along > w->s + w->tie) {
+        try_axis(w, pp_mul(&w->a->R, pp_scale(side, n)));
+    }
+    if (!arc && -side * along > w->s + w->tie) {
+        try_axis(w, pp_mul(&w->a->R, pp_scale(-side, n)));
+    }
+}
+
+enum { EDGES_MOST = 256 };  // of a that are taken at a time
+
+// The edges of a from `from` on whose arcs are not cut, at most EDGES_MOST. Returns where it ended.
+static int gather_edges(const axis_search *w, const facets *f, int from, own_edge *out, int *count)
+{
+    cut_list local = cuts_of(w, w->a, 1.0);
+    *count = 0;
+    for (; from < f->edges && *count < EDGES_MOST; from++) {
+        const int *edge = f->edge[from];
+        perp_vec3 x = f->vertex[edge[0]], d = pp_sub(f->vertex[edge[1]], x);
+        own_edge o = {x, d, d, d, false};
+        if (f->has_faces) {
+            o.p = f->normal[edge[2]];
+            o.q = f->normal[edge[3]];
+            o.arc = has_arc(o.p, o.q);
+        }
+        if (!o.arc || !is_arc_cut(w, &local, o.p, o.q)) {
+            out[(*count)++] = o;
+        }
+    }
+    return from;
+}
+
+// All pairs of edges of which neither is cut: edges of b are moved to the frame of a once each.
 static void try_hull_edges(axis_search *w, const facets *fa, const facets *fb)
 {
     pp_mat3 Rt = pp_transpose3(&w->a->R);
     pp_pose X_AB = {pp_pose_local(&(pp_pose){w->a->p, w->a->R}, w->b->p),
                     pp_mat_mul(&Rt, &w->b->R)};
-    for (int j = 0; j < fb->edges; j++) {
-        facing_edge e = edge_in_other_frame(fb, j, &X_AB);
-        for (int i = 0; i < fa->edges; i++) {
-            const int *edge = fa->edge[i];
-            perp_vec3 x = fa->vertex[edge[0]], d = pp_sub(fa->vertex[edge[1]], x);
-            perp_vec3 p = fa->has_faces ? fa->normal[edge[2]] : d;
-            perp_vec3 q = fa->has_faces ? fa->normal[edge[3]] : d;
-            bool arc = fa->has_faces && e.arc && pp_dot3(p, q) > -0.999;
-            if (arc && !gauss_arcs_cross(p, q, d, &e)) {
-                continue;
+    own_edge own[EDGES_MOST];
+    int from = 0, count;
+    while (from < fa->edges) {
+        from = gather_edges(w, fa, from, own, &count);
+        cut_list local = cuts_of(w, w->b, -1.0);
+        for (int j = 0; j < fb->edges; j++) {
+            if (fb->has_faces) {
+                perp_vec3 p = fb->normal[fb->edge[j][2]], q = fb->normal[fb->edge[j][3]];
+                if (has_arc(p, q) && is_arc_cut(w, &local, p, q)) {
+                    continue;
+                }
             }
-            perp_vec3 n = pp_cross(d, e.d);
-            double length2 = pp_dot3(n, n), both = pp_dot3(d, d) * pp_dot3(e.d, e.d);
-            if (!(length2 > 1e-16 * both)) {
-                continue;  // parallel edges: a face normal is as good
-            }
-            n = pp_scale(1.0 / sqrt(length2), n);
-            double along = pp_dot3(n, pp_sub(e.x, x));
-            // With arcs the side of n is known: that of the faces of a. Without, both are tried.
-            double side = arc ? copysign(1.0, pp_dot3(n, pp_add(p, q))) : copysign(1.0, along);
-            if (side * along > w->s + w->tie) {
-                try_axis(w, pp_mul(&w->a->R, pp_scale(side, n)));
-            }
-            if (!arc && -side * along > w->s + w->tie) {
-                try_axis(w, pp_mul(&w->a->R, pp_scale(-side, n)));
+            facing_edge e = edge_in_other_frame(fb, j, &X_AB);
+            for (int i = 0; i < count; i++) {
+                try_edge_pair(w, &own[i], &e);
             }
         }
+    }
+}
+
+// From how many faces of both on it pays to look for a good axis before all of them are gone through.
+enum { SEEDED_FROM = 100 };
+
+// A good axis, and cuts around it: the best of the directions to the corners, edges and faces of a cube, then better ones
+// beside it, by steps that become shorter.
+static void seed_axes(axis_search *w)
+{
+    for (int k = 0; k < 27; k++) {
+        perp_vec3 d =
+            pp_vec((double)(k % 3) - 1.0, (double)(k / 3 % 3) - 1.0, (double)(k / 9) - 1.0);
+        try_axis(w, pp_unit(d, w->n));
+    }
+    double step = 0.3;  // [rad]
+    while (step > 1e-4) {
+        perp_vec3 e = pp_across(w->n), f = pp_cross(w->n, e), from = w->n;
+        double before = w->s;
+        try_axis(w, pp_unit(pp_along(from, step, e), from));
+        try_axis(w, pp_unit(pp_along(from, -step, e), from));
+        try_axis(w, pp_unit(pp_along(from, step, f), from));
+        try_axis(w, pp_unit(pp_along(from, -step, f), from));
+        step = w->s > before ? step : 0.4 * step;
     }
 }
 
@@ -308,9 +449,14 @@ double pp_hull_separating_axis(const pp_placed_solid *a, const pp_placed_solid *
                                perp_vec3 *n)
 {
     facets fa, fb;
-    axis_search w = {a, b, best, 1e-15 * (a->size + b->size), *n};
+    axis_search w = {.a = a, .b = b, .s = best, .tie = 1e-15 * (a->size + b->size), .n = *n};
     set_facets(&fa, a->solid);
     set_facets(&fb, b->solid);
+    if (fa.faces + fb.faces > SEEDED_FROM) {
+        seed_axes(&w);
+        // an axis of a face or of two edges that is as good wins
+        w.s -= w.s > best ? 4.0 * w.tie : 0.0;
+    }
     try_hull_faces(&w, &fa, a, 1.0);
     try_hull_faces(&w, &fb, b, -1.0);
     try_hull_edges(&w, &fa, &fb);
@@ -379,7 +525,7 @@ static void try_round_sides(axis_search *t)
 
 double pp_quick_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n)
 {
-    axis_search t = {a, b, -PP_INF, 0.0, *n};
+    axis_search t = {.a = a, .b = b, .s = -PP_INF, .n = *n};
     try_likely_faces(&t, a, 1.0);
     try_likely_faces(&t, b, -1.0);
     try_round_sides(&t);

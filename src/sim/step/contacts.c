@@ -34,19 +34,20 @@ static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_
                               gap_reach *out)
 {
     const perp_model *m = sim->model;
-    double near = pp_gap_margin(m, sim->def.margin);
-    double most = m->shapes > 0 ? pp_gap_reach(m, kin, near) : near;
-    double closes = m->shapes > 0 ? pp_gap_reach(m, kin, 0.0) : 0.0;
+    double near = pp_gap_margin(m, sim->def.margin), closes = 0.0;
+    double *travel = PP_ARRAY(arena, double, m->bodies);
+    if (!travel) {
+        return PERP_ERR_MEMORY;
+    }
+    if (m->shapes > 0) {
+        closes = pp_gap_travel(m, kin, travel);
+    }
+    double most = fmax(near, closes);
     *out = (gap_reach){
         .near = near, .most = most > near ? round_up(most) : most, .closes = round_up(closes)};
     if (!(most > near) || m->bodies <= 3) {
         return PERP_OK;
     }
-    double *travel = PP_ARRAY(arena, double, m->bodies);
-    if (!travel) {
-        return PERP_ERR_MEMORY;
-    }
-    pp_gap_travel(m, kin, travel);
     for (int i = 0; i < m->bodies; i++) {
         travel[i] = travel[i] > 0.5 * near ? round_up(travel[i]) : 0.5 * near;
     }

@@ -72,9 +72,10 @@ static perp_status fail_step(perp_sim *sim, perp_status status)
     perp_status stopped = pp_sim_stopped(sim);
     status = stopped < 0 ? stopped : status;
     sim->info.status = status;
-    // what is not finite ahead shows as numbers or factors that are not
+    // what is not finite ahead shows as numbers or factors that are not; the integrator of `event` finds no way on
     bool broken = status == PERP_ERR_NUMERIC || status == PERP_ERR_SINGULAR;
-    if (broken && !remark[0]) {
+    bool lost = sim->def.stepper == PERP_STEPPER_EVENT && !pp_is_final(status);
+    if ((broken && !remark[0]) || lost) {
         pp_sim_blame_ahead(sim, sim->whole);
     }
     const char *why = remark[0] ? remark : perp_status_text(status);
