@@ -495,9 +495,9 @@ static bool newton_regularized(ssn_state *s)
 // the plane and in space different variants come first.
 static bool try_paths(ssn_state *s)
 {
-    enum { PATHS = 5 };
-    static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}, {1.0, 3}};
-    static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}, {1.0, 3}};
+    enum { PATHS = 4 };
+    static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}};
+    static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}};
     const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
     double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // the path of discs ends farther from polygons
     const ssn_plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
@@ -519,15 +519,9 @@ static bool solve_scaled(ssn_state *s, bool warm)
     };
     static const ssn_plan cold[] = {
         {START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, 0, ABSOLUTE},
-        {START_SWEEPS, 1.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
-        {START_SWEEPS, 0.1, 0.1, 0.2, 1.0, 0, ABSOLUTE},
         {START_STICK, 0.1, 0.1, 1.0, 1.0, 0, ABSOLUTE},
-        {START_SWEEPS, 1.0, 0.1, 5.0, 1.0, 0, ABSOLUTE},
-        {START_ZERO, 10.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
-        {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
-        {START_BEST, 1e-3, 0.1, 1.0, 1.0, 0, ABSOLUTE},
         {START_STICK, 1.0, 0.3, 0.2, 1.0, 0, ABSOLUTE},
-        {START_ZERO, 1e-2, 0.1, 3.0, 1.0, 0, ABSOLUTE},
+        {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
     };
     static const ssn_plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
     // in the plane proximal steps suffice more often: there central paths wait for a first attempt
