@@ -76,9 +76,6 @@ void pp_bodies_free_motion(const pp_bodies *bodies, const perp_fcp *fcp, double 
 void pp_bodies_scale(pp_bodies *bodies, const double *S);                 // G = H S, S: n factors
 void pp_bodies_own(const pp_bodies *bodies, double *own);                 // the blocks W_cc
 void pp_bodies_mul(const pp_bodies *bodies, const double *x, double *u);  // u = W x
-// Updates for one contact, after pp_bodies_mul has filled y: u += G_c' y, and y += M^-1 G_c dx.
-void pp_bodies_apply_transposed(const pp_bodies *bodies, int c, double *u);
-void pp_bodies_apply(const pp_bodies *bodies, int c, const double *dx);
 
 // ── ssn_map.c ────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,10 +87,6 @@ double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *
 
 // inside = Q(r): impulses within their friction limits.
 void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside);
-
-// Projected Gauss–Seidel sweeps on r, to find a start. Cheap steps with a bound on the block's
-// norm, not exact one-contact solves. u: n values of scratch.
-void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u);
 
 // The residuals (C7) and (C8) of r in scaled units; u = W r + q.
 typedef struct pp_ssn_residuals {

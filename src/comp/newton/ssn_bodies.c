@@ -282,28 +282,6 @@ void pp_bodies_mul(const pp_bodies *b, const double *x, double *u)
     add_contact_velocities(b, b->y, u);
 }
 
-void pp_bodies_apply_transposed(const pp_bodies *b, int c, double *u)
-{
-    for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        add_velocity_at(b->size[b->body[e]], b->dim, b->G + b->g_at[e], b->y + b->first[b->body[e]],
-                        u);
-    }
-}
-
-void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
-{
-    for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        int size = b->size[b->body[e]];
-        // only this body's velocities change
-        double t[BODY_MOST] = {0.0}, *y = b->y + b->first[b->body[e]];
-        add_impulse_of(size, b->dim, b->G + b->g_at[e], dx, t);
-        multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
-        for (int i = 0; i < size; i++) {
-            y[i] += t[i];
-        }
-    }
-}
-
 // q = H^T M^-1 f + w; y is scratch.
 void pp_bodies_free_motion(const pp_bodies *b, const perp_fcp *fcp, double *q)
 {

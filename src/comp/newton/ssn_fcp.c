@@ -39,7 +39,6 @@ enum {
     BACKTRACKS = 8,        // halvings of a Newton step
     STEPS_MAX = 1500,      // Newton steps in all without a caller's limit, above 300 rows
     STEPS_MANY = 400,      // the same above 3000 rows
-    GS_SWEEPS = 100,       // Gauss–Seidel sweeps of START_SWEEPS
     PAUSE = 2,             // proximal steps for which alpha stays after an inner solve has failed,
                            // doubled each time
     FAILURES = 3,          // failed inner solves that end an attempt of limited length
@@ -217,9 +216,9 @@ static void store_best(ssn_state *s)
     }
 }
 
-// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best
-// iterate so far, or r_n = 1 at every contact, which makes all of them stick.
-typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
+// Where an attempt starts: zero, the caller's guess, the best iterate so far, or r_n = 1 at every
+// contact, which makes all of them stick.
+typedef enum beginning { START_ZERO, START_GUESS, START_BEST, START_STICK } beginning;
 
 // The parameters of an attempt.
 typedef struct ssn_plan {
@@ -252,10 +251,6 @@ static void start_at(ssn_state *s, beginning start)
         for (int c = 0; c < s->ssn->nc; c++) {
             s->r[c * d] = 1.0;
         }
-    }
-    // from zero
-    if (start == START_SWEEPS) {
-        pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
     }
     s->at_r = compute_residuals(s, s->r);
     store_best(s);
