@@ -139,19 +139,6 @@ double pp_ssn_velocity_flops(const pp_ssn_velocity *velocity);
 perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
                             int *steps);
 
-// ── ssn_walk.c ───────────────────────────────────────────────────────────────────────────────────
-
-// Polygonal friction: the piecewise linear path F(x) = lambda F(x_0), theory (C39).
-typedef struct pp_ssn_homotopy pp_ssn_homotopy;
-
-perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
-                                   pp_ssn_homotopy **out);
-void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r);
-// Follows the path to a solution of the problem with the proximal term, in r.
-// PERP_ERR_RAY: the path is unbounded; PERP_ERR_LIMIT: `most` pieces were not
-// enough; or the failure of a linear solve.
-perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r);
-
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 
 typedef struct pp_ssn_interior pp_ssn_interior;
