@@ -589,15 +589,7 @@ static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_
 {
     pp_ssn *ssn = NULL;
     ssn_state s = {0};
-    perp_status status = PERP_ERR_LIMIT;
-    if (!bodies && pp_ssn_quick_fits(fcp, job->options)) {
-        status = pp_ssn_quick(fcp, job, r, NULL, report);
-    }
-    if (status != PERP_ERR_LIMIT && status != PERP_INEXACT) {
-        return status;
-    }
-    // the undamped method did not arrive, or only to rounding: the proximal loop from its r
-    status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
+    perp_status status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
     if (status >= 0) {
         status = create_state(ssn, job, &s);
     }
