@@ -15,8 +15,7 @@
 #pragma once
 
 #include "comp/comp.h"
-
-enum { PP_SSN_DIM_MAX = 6 };
+#include "comp/sweeping/first.h"
 
 // A square matrix of dim x dim blocks by block columns, each block column-major; every diagonal
 // block is present and rows ascend within a column.
@@ -50,7 +49,7 @@ typedef struct pp_ssn {
     const perp_fcp *fcp;  // the local problem in the caller's units; W empty where there are bodies
     int nc, dim, n;       // n = nc dim
     int groups;
-    pp_group group[PP_GROUPS_MAX];  // mu: scaled coefficients
+    pp_cone_law *law, *plain;  // nc each: with scaled coefficients, with the caller's
     pp_blocks W;                    // or
     pp_bodies *bodies;
     double *own;       // nc blocks: W_cc

@@ -134,7 +134,7 @@ static double mean_diagonal(const pp_ssn *ssn, int c, int first, int size)
 
 // S of every component, and the lengths of theory (C16) taken out of the coefficients mu. A contact
 // whose W_cc vanishes (both sides fixed) is scaled like the contact of largest W_cc.
-static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
+static void scale_contacts(pp_ssn *ssn)
 {
     int d = ssn->dim;
     double largest = 0.0;
@@ -148,15 +148,12 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
         double s = 1.0 / sqrt(sliding);
         ssn->scale[c * d] = s;
         for (int g = 0; g < ssn->groups; g++) {
-            pp_group group = ssn->group[g];
-            if (!mu[g]) {
-                continue;
-            }
+            pp_disc *disc = &ssn->law[c].disc[g];
             // group 0 slides: its components are impulses and need no length
-            double own = g == 0 ? 0.0 : mean_diagonal(ssn, c, group.first, group.size);
+            double own = g == 0 ? 0.0 : mean_diagonal(ssn, c, disc->first, disc->size);
             double length = own > 0.0 ? sqrt(sliding / own) : 1.0;
-            mu[g][c] = group.mu[c] / length;
-            for (int a = group.first; a < group.first + group.size; a++) {
+            disc->mu /= length;
+            for (int a = disc->first; a < disc->first + disc->size; a++) {
                 ssn->scale[c * d + a] = s * length;
             }
         }
@@ -200,7 +197,6 @@ static void apply_scale(pp_ssn *ssn)
 perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena, pp_ssn **out)
 {
     pp_ssn *ssn = PP_ZEROS(arena, pp_ssn, 1);
-    double *mu[PP_GROUPS_MAX] = {0};
     if (!ssn) {
         return PERP_ERR_MEMORY;
     }
@@ -208,16 +204,17 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
     ssn->nc = local->nc;
     ssn->dim = local->dim;
     ssn->n = local->nc * local->dim;
-    ssn->groups = pp_fcp_groups(local, ssn->group);
+    perp_status status = pp_cone_laws_create(local, arena, &ssn->law);
+    if (status >= 0) {
+        status = pp_cone_laws_create(local, arena, &ssn->plain);
+    }
+    if (status < 0) {
+        return status;
+    }
+    ssn->groups = ssn->nc > 0 ? ssn->law[0].groups : 0;
     ssn->q = PP_ARRAY(arena, double, ssn->n);
     ssn->scale = PP_ARRAY(arena, double, ssn->n);
     ssn->velocity = PP_ARRAY(arena, double, ssn->n);
-    for (int g = 0; g < ssn->groups; g++) {
-        mu[g] = PP_ARRAY(arena, double, ssn->nc);
-        if (!mu[g]) {
-            return PERP_ERR_MEMORY;
-        }
-    }
     ssn->bodies = bodies;
     ssn->own = PP_ARRAY(arena, double, (size_t)ssn->n *(size_t)ssn->dim);
     if (!ssn->q || !ssn->scale || !ssn->velocity || !ssn->own) {
@@ -227,7 +224,7 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
     if (bodies) {
         pp_bodies_own(bodies, ssn->own);
     } else {
-        perp_status status = blocks_create(&local->W, ssn->dim, arena, &ssn->W);
+        status = blocks_create(&local->W, ssn->dim, arena, &ssn->W);
         if (status < 0) {
             return status;
         }
@@ -237,10 +234,7 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
                    dd * sizeof *ssn->own);
         }
     }
-    scale_contacts(ssn, mu);
-    for (int g = 0; g < ssn->groups; g++) {
-        ssn->group[g].mu = mu[g];
-    }
+    scale_contacts(ssn);
     apply_scale(ssn);
     *out = ssn;
     return PERP_OK;
