@@ -47,7 +47,6 @@ enum {
     FINISH_MAX = 150,      // Newton steps from the end of a central path
     PATH_MAX_STEPS = 100,  // steps along a central path
     PATH_FROM = 60,        // contact components from which a central path is followed
-    VELOCITY_FROM = 60,    // contact components from which the system is solved in velocities
 };
 
 #define ALPHA_LEAST   1e-9
@@ -583,92 +582,45 @@ static perp_status write_report(const ssn_state *s, bool solved, pp_report *repo
     return PERP_ERR_LIMIT;
 }
 
-// Solves the local form. bodies: stands for W; NULL: W itself is given.
-static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_job *job, double *r,
-                               pp_report *report)
+// Solves the scaled problem; the caller's r is the guess, and receives the best iterate with its v.
+static perp_status solve_opened(pp_ssn *ssn, const pp_job *job, double *r, double *v,
+                                pp_report *report)
 {
-    pp_ssn *ssn = NULL;
     ssn_state s = {0};
-    perp_status status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
-    if (status >= 0) {
-        status = create_state(ssn, job, &s);
-    }
-    if (status == PERP_OK) {
-        for (int i = 0; i < ssn->n; i++) {
-            s.x[i] = r[i] / ssn->scale[i];
-        }
-        bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
-        bool solved = solve_scaled(&s, warm);
-        clip_best(&s);
-        if (solved && pp_fcp_is_polygonal(fcp) && require_linear(&s) == PERP_OK) {
-            perp_status end = pp_ssn_exchange(ssn, s.linear, job->arena, s.best, &s.steps);
-            if (end < 0) {
-                s.fatal = end;
-            }
-        }
-        status = write_report(&s, solved, report);
-        for (int i = 0; i < ssn->n; i++) {
-            r[i] = ssn->scale[i] * s.best[i];
-        }
-    }
-    pp_ssn_linear_destroy(s.linear);
-    return status;
-}
-
-// The local form of a global problem: kept as bodies where M is block diagonal and there are at
-// most twice as many velocities as contact components, otherwise condensed to W.
-static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
-                              perp_fcp *local, pp_bodies **bodies)
-{
-    int n = fcp->nc * fcp->dim;
-    perp_status status = PERP_OK;
-    *bodies = NULL;
-    if (n > VELOCITY_FROM && fcp->nv <= 2 * n) {
-        status = pp_bodies_create(fcp, mass, arena, bodies);
-    }
+    perp_status status = create_state(ssn, job, &s);
     if (status < 0) {
         return status;
     }
-    if (!*bodies) {
-        return pp_fcp_condense(fcp, mass, arena, local);
+    for (int i = 0; i < ssn->n; i++) {
+        s.x[i] = r[i] / ssn->scale[i];
     }
-    // q of the local form; W stays implicit in the bodies
-    double *q = PP_ARRAY(arena, double, n);
-    if (!q) {
-        return PERP_ERR_MEMORY;
+    bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
+    bool solved = solve_scaled(&s, warm);
+    clip_best(&s);
+    if (solved && pp_fcp_is_polygonal(ssn->fcp) && require_linear(&s) == PERP_OK) {
+        perp_status end = pp_ssn_exchange(ssn, s.linear, job->arena, s.best, &s.steps);
+        if (end < 0) {
+            s.fatal = end;
+        }
     }
-    pp_bodies_free_motion(*bodies, fcp, q);
-    *local = *fcp;
-    local->nv = 0;
-    local->q = q;
-    return PERP_OK;
+    status = write_report(&s, solved, report);
+    // velocities belong to the r that is returned, whether it solves the problem or not
+    perp_status end = pp_ssn_export(ssn, s.best, r, v);
+    pp_ssn_linear_destroy(s.linear);
+    return end < 0 ? end : status;
 }
 
-// The local form directly; the global form through make_local, with v = M^-1 (f + H r) at the end.
 perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                        pp_report *report)
 {
-    if (fcp->nv == 0) {
-        return solve_local(fcp, NULL, job, r, report);
-    }
-    perp_fcp local;
-    pp_bodies *bodies;
-    pp_mass *mass = NULL;
-    perp_status status = pp_mass_create(&fcp->M, job->arena, &mass);
+    pp_ssn *ssn = NULL;
+    perp_status status = pp_ssn_open(fcp, job->arena, &ssn);
     if (status == PERP_ERR_SINGULAR) {
         pp_print(report->reason, sizeof report->reason, "M is not positive definite");
     }
     if (status >= 0) {
-        status = make_local(fcp, mass, job->arena, &local, &bodies);
+        status = solve_opened(ssn, job, r, v, report);
     }
-    if (status == PERP_OK) {
-        status = solve_local(&local, bodies, job, r, report);
-        // velocities belong to the r that is returned, whether it solves the problem or not
-        perp_status end = v ? pp_fcp_velocity(fcp, mass, r, v) : PERP_OK;
-        if (end < 0) {
-            status = end;
-        }
-    }
-    pp_mass_destroy(mass);
+    pp_ssn_close(ssn);
     return status;
 }

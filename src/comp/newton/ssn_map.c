@@ -85,6 +85,9 @@ pp_ssn_residuals pp_ssn_residual(const pp_ssn *ssn, const double *r, const doubl
             r2 += s2 * r[i] * r[i];
             rho_q2 += s2 * ssn->q[i] * ssn->q[i];
         }
+        if (u[c * d] >= 0.0 && pp_norm_inf(d, r + c * d) == 0.0) {
+            continue;  // open: both maps vanish
+        }
         pp_cone_law_natural(&ssn->plain[c], 1.0, R, U, e);
         plain += pp_dot(d, e, e);
         pp_cone_law_measure(&ssn->law[c], 1.0, r + c * d, u + c * d, e);
