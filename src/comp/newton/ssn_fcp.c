@@ -43,7 +43,6 @@ enum {
                            // doubled each time
     FAILURES = 3,          // failed inner solves that end an attempt of limited length
     GUESS_MAX = 40,        // Newton steps of the second attempt from a guess
-    FIRST_MAX = 60,        // Newton steps of a cold start before central paths are tried
     FINISH_MAX = 150,      // Newton steps from the end of a central path
     PATH_MAX_STEPS = 100,  // steps along a central path
     PATH_FROM = 60,        // contact components from which a central path is followed
@@ -485,14 +484,11 @@ static bool newton_regularized(ssn_state *s)
     return arrived;
 }
 
-// Variants of the central path, in a fixed order; after each, proximal steps from where it led. In
-// the plane and in space different variants come first.
+// Variants of the central path, in a fixed order; after each, proximal steps from where it led.
 static bool try_paths(ssn_state *s)
 {
     enum { PATHS = 4 };
-    static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}};
-    static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}};
-    const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
+    static const pp_ssn_path paths[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}};
     double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // the path of discs ends farther from polygons
     const ssn_plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
     for (int k = 0; k < PATHS && !out_of_budget(s); k++) {
@@ -517,22 +513,17 @@ static bool solve_scaled(ssn_state *s, bool warm)
         {START_STICK, 1.0, 0.3, 0.2, 1.0, 0, ABSOLUTE},
         {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
     };
-    static const ssn_plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
-    // in the plane proximal steps suffice more often: there central paths wait for a first attempt
-    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), soon = s->ssn->dim == 3;
+    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn);
     if (warm) {
-        bool arrived = paths && soon ? newton_regularized(s) : try_plans(s, guessed, 2);
+        // in the plane proximal steps suffice more often
+        bool space = s->ssn->dim == 3;
+        bool arrived = paths && space ? newton_regularized(s) : try_plans(s, guessed, 2);
         if (arrived) {
             return true;
         }
     }
-    if (paths) {
-        if (!warm && !soon && try_plans(s, first, 1)) {
-            return true;
-        }
-        if (try_paths(s)) {
-            return true;
-        }
+    if (paths && try_paths(s)) {
+        return true;
     }
     return try_plans(s, cold, sizeof cold / sizeof cold[0]);
 }
