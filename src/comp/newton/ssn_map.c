@@ -31,7 +31,10 @@ static void project_augmented(const pp_ssn *ssn, int c, const double *x, double 
         }
         memcpy(y + f, x + f, (size_t)size * sizeof *y);
         pp_disc_project(disc, disc->mu * y[0], y + f, P ? slope : NULL);
-        for (int a = 0; P && a < size; a++) {
+        if (!P) {
+            continue;
+        }
+        for (int a = 0; a < size; a++) {
             P[f + a] = disc->mu * slope[4 + a];
             for (int b = 0; b < size; b++) {
                 P[f + a + (f + b) * d] = slope[a + 2 * b];
