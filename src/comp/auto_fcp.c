@@ -4,43 +4,39 @@
 // The fallback ladder for contact problems. Rungs run in this order
 // until the judge accepts an answer:
 //
-//   ssn, undamped          few contacts: Newton steps without the proximal loop (ssn_quick.c)
-//   ssn, 15 steps          from a guess only: enough for most steps of a simulation
-//   gs, some sweeps        exact one-contact solves; often enough by themselves
-//   ssn                    from the iterate of gs, then (up to 100 contacts) from zero
-//   gs longer, ssn again   from the iterate of that
-//   lemke                  polygonal friction: the Stewart–Trinkle LCP, up to 500 contacts
-//   eg                     first order, products with W only
+//   ssn, 15 steps     from a guess only: enough for most steps of a simulation
+//   gs, some sweeps   exact one-contact solves; often enough by themselves
+//   ssn               from the iterate of gs, then (up to 100 contacts) from zero: units of very
+//                     different size, where the iterate of gs is good in norms and bad in one row
+//   lemke             polygonal friction: the Stewart–Trinkle LCP, up to 500 contacts
 //
 // Where no rung is accepted and the contacts differ much in size, the ladder runs again in
-// equilibrated units (equilibrate.c). Proved is what its rungs prove; the numbers of sweeps and
-// steps are measured on the collections of docs/validation.md. The residuals of the answer that is
-// kept go into the report, so that dispatch.c does not judge it twice.
+// equilibrated units (equilibrate.c). Proved is what its rungs prove; docs/solvers.md has the
+// ablation. The residuals of the answer that is kept go into the report, so that dispatch.c does
+// not judge it twice.
 #include "comp/auto.h"
-#include "comp/newton/ssn.h"
 #include "comp/problem/equilibrate.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    FEW_CONTACTS = 3,     // contacts up to which the first gs gets 200 sweeps
-    SOME = 60,            // contacts in the plane above which a guess goes to ssn first
-    SOME_IN_SPACE = 8,    // the same in space
-    MANY_CONTACTS = 100,  // above it gs and eg get fewer iterations, and ssn no cold start
-    GUESS_STEPS = 15,     // Newton steps from a guess
-    QUICK_ROWS = 36,      // rows of W up to which undamped Newton steps come first
+    GUESS_FROM = 8,     // contacts from which a guess goes to ssn first
+    GUESS_STEPS = 15,   // Newton steps from a guess
+    SWEEPS_LEAST = 50,  // of gs, and one more for each SWEEPS_PER contacts
+    SWEEPS_PER = 4,
+    SWEEPS_LOOSE = 1000,  // where the tolerance is LOOSE or looser
     LEMKE_MOST = 500,     // contacts of a polygonal problem that lemke is tried on
-    RUNGS_MAX = 8,
+    COLD_MOST = 100,      // contacts up to which ssn also starts from zero
+    RUNGS = 5,
     PASSES = 3  // runs of a rung, until each contact is accurate by itself
 };
 
 static const double LOOSE = 1e-5;  // at this tolerance gs is worth many sweeps
 
-// From a guess the iterate is brought to this part of the tolerance (at least CLOSEST), where that
-// is quick: impulses that are off by the whole tolerance move the bodies of a simulation a little
+// From a guess the iterate is brought to this part of the tolerance, where that is quick: impulses that are off by the whole tolerance move the bodies of a simulation a little
 // more in every step.
-static const double CLOSER = 0.01, CLOSEST = 1e-13;
+static const double CLOSER = 0.01;
 
 // One rung: a solver, how long it may run, and from where.
 typedef struct fcp_rung {
@@ -163,82 +159,24 @@ static perp_status run_rung(fcp_ladder *c, fcp_rung k)
     return status;
 }
 
-// Sweeps of the first gs, worth about a third of the time that ssn takes. The Newton systems of ssn
-// grow faster with the contacts than sweeps do.
-static int first_sweeps(const perp_fcp *fcp, const perp_comp_options *options)
-{
-    if (fcp->nc <= FEW_CONTACTS || options->tolerance >= LOOSE) {
-        return fcp->nc > MANY_CONTACTS ? 1000 : 200;
-    }
-    if (fcp->dim == 3 && fcp->nc > MANY_CONTACTS) {
-        // local form: W is not sparse in general, so that factoring it costs nc^3
-        double size = fcp->nv == 0 ? pp_clamp(fcp->nc / 250.0, 1.0, 3.0) : 1.0;
-        return (int)(40.0 * size * size);
-    }
-    return fcp->dim == 2 ? 100 + fcp->nc / 6 : 50 + fcp->nc / 4;
-}
-
 // The rungs for a problem, in order; returns how many.
-static int choose_fcp_rungs(const perp_fcp *fcp, const perp_comp_options *options, fcp_rung *rungs)
+static int choose_fcp_rungs(const perp_fcp *fcp, const perp_comp_options *options,
+                            fcp_rung rungs[RUNGS])
 {
-    int count = 0;
-    // a guess in a large problem: Newton steps before sweeps
-    if (options->warm_start && fcp->nc > (fcp->dim == 2 ? SOME : SOME_IN_SPACE)) {
+    int count = 0, sweeps = SWEEPS_LEAST + fcp->nc / SWEEPS_PER;
+    if (options->warm_start && fcp->nc > GUESS_FROM) {
         rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, GUESS_STEPS, true, true};
     }
-    rungs[count++] =
-        (fcp_rung){"gs", pp_gs_fcp, first_sweeps(fcp, options), options->warm_start, false};
+    sweeps = options->tolerance >= LOOSE && sweeps < SWEEPS_LOOSE ? SWEEPS_LOOSE : sweeps;
+    rungs[count++] = (fcp_rung){"gs", pp_gs_fcp, sweeps, options->warm_start, false};
     rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, true, false};
-    if (fcp->nc <= MANY_CONTACTS) {
+    if (fcp->nc <= COLD_MOST) {
         rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, false, false};
     }
-    rungs[count++] =
-        (fcp_rung){"gs", pp_gs_fcp, fcp->nc <= MANY_CONTACTS ? 5000 : 1500, false, false};
-    rungs[count++] = (fcp_rung){"ssn", pp_ssn_fcp, 0, true, false};
     if (pp_fcp_is_polygonal(fcp) && fcp->nc <= LEMKE_MOST) {
         rungs[count++] = (fcp_rung){"lemke", lemke_on_pyramid, 0, false, false};
     }
-    rungs[count++] =
-        (fcp_rung){"eg", pp_eg_fcp, fcp->nc <= MANY_CONTACTS ? 20000 : 2000, true, false};
     return count;
-}
-
-// Whether undamped Newton steps cost less than sweeps: few contacts, or an eighth of W filled.
-static bool is_full(const perp_fcp *fcp)
-{
-    size_t n = (size_t)(fcp->nc * fcp->dim);
-    return n <= QUICK_ROWS || 8 * pp_matrix_entries(&fcp->W) > n * n;
-}
-
-// The first rung where contacts are few. It works on r itself, since a failure leaves r as it was
-// and fixed costs count at this size. PERP_ERR_LIMIT: the ladder goes on.
-static perp_status run_undamped_rung(const perp_fcp *fcp, const pp_job *job, double *r,
-                                     pp_report *report)
-{
-    const perp_comp_options *asked = job->options;
-    perp_comp_options options;
-    perp_fcp_residuals *residuals = &report->residuals;
-    pp_job own = *job;
-    // close to a guess one more Newton step is cheap: see CLOSER
-    if (asked->warm_start) {
-        options = *asked;
-        options.tolerance = fmin(asked->tolerance, fmax(CLOSER * asked->tolerance, CLOSEST));
-        own.options = &options;
-    }
-    pp_mark mark = pp_arena_mark(job->arena);
-    perp_status status = pp_ssn_quick(fcp, &own, r, NULL, report);
-    pp_arena_release(job->arena, mark);
-    report->rungs = 1;
-    if (status >= 0) {
-        status = pp_fcp_judge(fcp, r, NULL, asked->tolerance, job->arena, residuals);
-    }
-    bool solved = status >= 0 && pp_fcp_worst(fcp, residuals) <= asked->tolerance;
-    if (solved) {
-        report->judged = true;
-        report->solver = "ssn";
-    }
-    pp_auto_append_reason(report, "ssn", status, solved, "");
-    return solved || pp_is_final(status) ? status : PERP_ERR_LIMIT;
 }
 
 // Runs the rungs until one is accepted, infeasibility is proved, or the budget is used up.
@@ -246,7 +184,7 @@ static perp_status run_fcp_ladder(fcp_ladder *c, bool guess)
 {
     perp_comp_options options = *c->job->options;
     options.warm_start = guess;
-    fcp_rung rungs[RUNGS_MAX];
+    fcp_rung rungs[RUNGS];
     int count = choose_fcp_rungs(c->solved, &options, rungs);
     perp_status status = PERP_OK;
     for (int k = 0; k < count && c->residual > options.tolerance; k++) {
@@ -289,12 +227,6 @@ perp_status pp_auto_fcp(const perp_fcp *fcp, const pp_job *job, double *r, doubl
                         pp_report *report)
 {
     size_t n = (size_t)(fcp->nc * fcp->dim);
-    if (pp_ssn_quick_fits(fcp, job->options) && is_full(fcp)) {
-        perp_status status = run_undamped_rung(fcp, job, r, report);
-        if (status != PERP_ERR_LIMIT) {
-            return status;
-        }
-    }
     fcp_ladder c = {.fcp = fcp, .solved = fcp, .job = job, .r = r, .v = v, .residual = PP_INF};
     c.report = report;
     c.left = job->options->max_iterations;

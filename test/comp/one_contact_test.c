@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The exact one-contact solves and the projection they are checked by, against brute force.
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 

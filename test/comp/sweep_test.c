@@ -4,7 +4,7 @@
 // Sweeps over contacts of bodies: their order is a colouring, and what they end at obeys the laws.
 #include "comp/sweeping/sweep.h"
 
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 #include "support/cmocka.h"
 #include "support/random.h"
 

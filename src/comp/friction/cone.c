@@ -17,7 +17,7 @@
 //
 // with (a, b) the coordinates of p along and across the nearest vertex, h = π / nd, n the normal of
 // the edge. Cost: a few operations a group, nd for a polygon.
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 // Otherwise stick (W r = -q in the cone) is preferred to slip, and of several slips the one of
 // least normal reaction. Every answer is checked by the natural map. Where a closed form fails on a
 // nearly singular block, a Newton method (one_contact_newton.c) continues.
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 
 #include <math.h>
 #include <string.h>

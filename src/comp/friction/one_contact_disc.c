@@ -14,7 +14,7 @@
 // largest root of det(A + l I) and a bound by the sizes of b and A. Where A is too unsymmetric for
 // that, all slip angles are enumerated: e x (b - A e) = 0 is a quartic in the tangent of half the
 // angle, whose roots are enclosed between the roots of its derivatives.
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 
 #include <math.h>
 #include <string.h>

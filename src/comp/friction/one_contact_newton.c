@@ -15,7 +15,7 @@
 // r / 2 + (q + s e_n)'r, theory (C28), and h(s) = shift(u(s)) - s has h(0) >= 0 and
 // h(shift(q) - q_n) = q_n < 0. Bisection encloses the root of h (the fixed point of Haslinger
 // 1983), and Newton's method is tried from there.
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 
 #include <math.h>
 #include <string.h>

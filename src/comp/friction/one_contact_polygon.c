@@ -9,7 +9,7 @@
 //                    u_n = 0, (d_j+1 - d_j) . u_t = 0             of the edge opposes u_t
 //
 // All cases are tried, and the natural map decides. Cost: 2 nd small solves at most.
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Internal interface of the semi-smooth Newton solver for contact: the scaled problem, its blocks,
-// the Alart–Curnier map, the Newton system. Private to ssn_*.c.
+// Internal interface of the solvers of contact problems: the scaled problem, by blocks of W or by
+// bodies, which all of them share (ssn_problem.c, ssn_bodies.c); and of the semi-smooth Newton
+// solver the Alart–Curnier map and the Newton system.
 //
 // Scaling. With S diagonal and a scalar `unit`,
 //
@@ -15,8 +16,7 @@
 #pragma once
 
 #include "comp/comp.h"
-
-enum { PP_SSN_DIM_MAX = 6 };
+#include "comp/friction/cone.h"
 
 // A square matrix of dim x dim blocks by block columns, each block column-major; every diagonal
 // block is present and rows ascend within a column.
@@ -42,15 +42,18 @@ typedef struct pp_bodies {
     int *body;
     int *g_at;  // start in G of each: its velocities x dim, column-major
     double *G;  // H, later H S
+    double *T;  // M^-1 G, where contacts are swept; NULL: not made
     double *y;  // nv: M^-1 G x of the last product
 } pp_bodies;
 
 // The scaled problem: u = W r + q with W in blocks, or as bodies.
 typedef struct pp_ssn {
     const perp_fcp *fcp;  // the local problem in the caller's units; W empty where there are bodies
+    const perp_fcp *posed;  // as posed: global where there is a mass
+    pp_mass *mass;          // of the global form, NULL: local
     int nc, dim, n;       // n = nc dim
     int groups;
-    pp_group group[PP_GROUPS_MAX];  // mu: scaled coefficients
+    pp_cone_law *law, *plain;  // nc each: with scaled coefficients, with the caller's
     pp_blocks W;                    // or
     pp_bodies *bodies;
     double *own;       // nc blocks: W_cc
@@ -62,9 +65,22 @@ typedef struct pp_ssn {
 
 // ── ssn_problem.c ────────────────────────────────────────────────────────────────────────────────
 
-// bodies: used in place of W where it is not NULL. On success *out lives in the arena.
-perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena, pp_ssn **out);
+// *out lives in the arena; on success pp_ssn_close() releases the factors of a mass matrix. A global
+// problem is kept as bodies where M is block diagonal, otherwise condensed to W.
+perp_status pp_ssn_open(const perp_fcp *fcp, pp_arena *arena, pp_ssn **out);
+void pp_ssn_close(pp_ssn *ssn);  // may be NULL
+// The caller's r, and v of the global form, from scaled impulses.
+perp_status pp_ssn_export(const pp_ssn *ssn, const double *scaled, double *r, double *v);
 void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y);  // y = W x
+
+// A state from which the velocity of one contact is found at the cost of its own rows, and which
+// follows a change of its impulse: u, or with bodies M^-1 G r.
+perp_status pp_ssn_prepare_sweeps(pp_ssn *ssn, pp_arena *arena);  // before the others are called
+int pp_ssn_state_size(const pp_ssn *ssn);
+void pp_ssn_state(const pp_ssn *ssn, const double *r, double *state);
+void pp_ssn_velocity_at(const pp_ssn *ssn, const double *state, int c, double *u);
+void pp_ssn_apply(const pp_ssn *ssn, int c, const double *dr, double *state);
+double pp_ssn_sweep_cost(const pp_ssn *ssn);  // operations of a sweep over all contacts, estimated
 
 // ── ssn_bodies.c ─────────────────────────────────────────────────────────────────────────────────
 
@@ -76,9 +92,12 @@ void pp_bodies_free_motion(const pp_bodies *bodies, const perp_fcp *fcp, double 
 void pp_bodies_scale(pp_bodies *bodies, const double *S);                 // G = H S, S: n factors
 void pp_bodies_own(const pp_bodies *bodies, double *own);                 // the blocks W_cc
 void pp_bodies_mul(const pp_bodies *bodies, const double *x, double *u);  // u = W x
-// Updates for one contact, after pp_bodies_mul has filled y: u += G_c' y, and y += M^-1 G_c dx.
-void pp_bodies_apply_transposed(const pp_bodies *bodies, int c, double *u);
-void pp_bodies_apply(const pp_bodies *bodies, int c, const double *dx);
+bool pp_bodies_transmit(pp_bodies *bodies, pp_arena *arena);              // T; false: no memory
+// y = M^-1 G x; and one contact: u += G_c' y, y += T_c dx
+void pp_bodies_state(const pp_bodies *bodies, const double *x, double *y);
+void pp_bodies_velocity_at(const pp_bodies *bodies, const double *y, int c, double *u);
+void pp_bodies_apply(const pp_bodies *bodies, int c, const double *dx, double *y);
+double pp_bodies_entries(const pp_bodies *bodies);  // numbers in G
 
 // ── ssn_map.c ────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,10 +109,6 @@ double pp_ssn_map(const pp_ssn *ssn, double rho, const double *r, const double *
 
 // inside = Q(r): impulses within their friction limits.
 void pp_ssn_clip(const pp_ssn *ssn, const double *r, double *inside);
-
-// Projected Gauss–Seidel sweeps on r, to find a start. Cheap steps with a bound on the block's
-// norm, not exact one-contact solves. u: n values of scratch.
-void pp_ssn_sweep(const pp_ssn *ssn, int sweeps, double *r, double *u);
 
 // The residuals (C7) and (C8) of r in scaled units; u = W r + q.
 typedef struct pp_ssn_residuals {
@@ -119,13 +134,6 @@ perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *
 double pp_ssn_linear_fill(const pp_ssn_linear *linear);   // numbers in its factors, 0: not known
 double pp_ssn_linear_flops(const pp_ssn_linear *linear);  // of factoring it, 0: not known
 
-// ── ssn_quick.c ──────────────────────────────────────────────────────────────────────────────────
-
-// Newton's method without the proximal loop, for few contacts with friction discs. PERP_INEXACT: as
-// close as rounding allows; PERP_ERR_LIMIT: r is as it was.
-bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options);
-pp_fcp_solver pp_ssn_quick;
-
 // ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
 
 // The Newton system in the space of velocities, theory (C35). Where job->factor is given, its
@@ -145,19 +153,6 @@ double pp_ssn_velocity_flops(const pp_ssn_velocity *velocity);
 // theory (C38). r stays as it was where that fails. *steps grows by the systems solved.
 perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
                             int *steps);
-
-// ── ssn_walk.c ───────────────────────────────────────────────────────────────────────────────────
-
-// Polygonal friction: the piecewise linear path F(x) = lambda F(x_0), theory (C39).
-typedef struct pp_ssn_homotopy pp_ssn_homotopy;
-
-perp_status pp_ssn_homotopy_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena,
-                                   pp_ssn_homotopy **out);
-void pp_ssn_homotopy_begin(pp_ssn_homotopy *s, double alpha, const double *r);
-// Follows the path to a solution of the problem with the proximal term, in r.
-// PERP_ERR_RAY: the path is unbounded; PERP_ERR_LIMIT: `most` pieces were not
-// enough; or the failure of a linear solve.
-perp_status pp_ssn_homotopy_run(pp_ssn_homotopy *s, int most, int *steps, double *r);
 
 // ── ssn_interior.c ───────────────────────────────────────────────────────────────────────────────
 

@@ -273,33 +273,67 @@ static void apply_inverse_mass(const pp_bodies *b, double *y)
     }
 }
 
+void pp_bodies_state(const pp_bodies *b, const double *x, double *y)
+{
+    body_impulses(b, x, y);
+    apply_inverse_mass(b, y);
+}
+
 // u = G^T (M^-1 (G x)); the velocities are left in y.
 void pp_bodies_mul(const pp_bodies *b, const double *x, double *u)
 {
-    body_impulses(b, x, b->y);
-    apply_inverse_mass(b, b->y);
+    pp_bodies_state(b, x, b->y);
     memset(u, 0, (size_t)b->nc * (size_t)b->dim * sizeof *u);
     add_contact_velocities(b, b->y, u);
 }
 
-void pp_bodies_apply_transposed(const pp_bodies *b, int c, double *u)
+double pp_bodies_entries(const pp_bodies *b)
+{
+    double sum = 0.0;
+    for (int e = 0; e < b->p[b->nc]; e++) {
+        sum += b->size[b->body[e]] * b->dim;
+    }
+    return sum;
+}
+
+bool pp_bodies_transmit(pp_bodies *b, pp_arena *arena)
+{
+    b->T = PP_ARRAY(arena, double, pp_bodies_entries(b));
+    if (!b->T) {
+        return false;
+    }
+    for (int e = 0; e < b->p[b->nc]; e++) {
+        int size = b->size[b->body[e]];
+        for (int a = 0; a < b->dim; a++) {
+            double *T = b->T + b->g_at[e] + a * size;
+            memcpy(T, b->G + b->g_at[e] + a * size, (size_t)size * sizeof *T);
+            multiply_in_place(size, b->inverse + b->at[b->body[e]], T);
+        }
+    }
+    return true;
+}
+
+void pp_bodies_velocity_at(const pp_bodies *b, const double *y, int c, double *u)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        add_velocity_at(b->size[b->body[e]], b->dim, b->G + b->g_at[e], b->y + b->first[b->body[e]],
-                        u);
+        const double *G = b->G + b->g_at[e], *from = y + b->first[b->body[e]];
+        if (b->dim == 3 && b->size[b->body[e]] == 6) {
+            add_velocity_at(6, 3, G, from, u);
+        } else {
+            add_velocity_at(b->size[b->body[e]], b->dim, G, from, u);
+        }
     }
 }
 
-void pp_bodies_apply(const pp_bodies *b, int c, const double *dx)
+void pp_bodies_apply(const pp_bodies *b, int c, const double *dx, double *y)
 {
     for (int e = b->p[c]; e < b->p[c + 1]; e++) {
-        int size = b->size[b->body[e]];
-        // only this body's velocities change
-        double t[BODY_MOST] = {0.0}, *y = b->y + b->first[b->body[e]];
-        add_impulse_of(size, b->dim, b->G + b->g_at[e], dx, t);
-        multiply_in_place(size, b->inverse + b->at[b->body[e]], t);
-        for (int i = 0; i < size; i++) {
-            y[i] += t[i];
+        const double *T = b->T + b->g_at[e];
+        double *to = y + b->first[b->body[e]];
+        if (b->dim == 3 && b->size[b->body[e]] == 6) {
+            add_impulse_of(6, 3, T, dx, to);
+        } else {
+            add_impulse_of(b->size[b->body[e]], b->dim, T, dx, to);
         }
     }
 }

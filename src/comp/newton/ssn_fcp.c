@@ -39,16 +39,13 @@ enum {
     BACKTRACKS = 8,        // halvings of a Newton step
     STEPS_MAX = 1500,      // Newton steps in all without a caller's limit, above 300 rows
     STEPS_MANY = 400,      // the same above 3000 rows
-    GS_SWEEPS = 100,       // Gauss–Seidel sweeps of START_SWEEPS
     PAUSE = 2,             // proximal steps for which alpha stays after an inner solve has failed,
                            // doubled each time
     FAILURES = 3,          // failed inner solves that end an attempt of limited length
     GUESS_MAX = 40,        // Newton steps of the second attempt from a guess
-    FIRST_MAX = 60,        // Newton steps of a cold start before central paths are tried
     FINISH_MAX = 150,      // Newton steps from the end of a central path
     PATH_MAX_STEPS = 100,  // steps along a central path
     PATH_FROM = 60,        // contact components from which a central path is followed
-    VELOCITY_FROM = 60,    // contact components from which the system is solved in velocities
 };
 
 #define ALPHA_LEAST   1e-9
@@ -217,9 +214,9 @@ static void store_best(ssn_state *s)
     }
 }
 
-// Where an attempt starts: zero, the caller's guess, Gauss–Seidel sweeps from zero, the best
-// iterate so far, or r_n = 1 at every contact, which makes all of them stick.
-typedef enum beginning { START_ZERO, START_GUESS, START_SWEEPS, START_BEST, START_STICK } beginning;
+// Where an attempt starts: zero, the caller's guess, the best iterate so far, or r_n = 1 at every
+// contact, which makes all of them stick.
+typedef enum beginning { START_ZERO, START_GUESS, START_BEST, START_STICK } beginning;
 
 // The parameters of an attempt.
 typedef struct ssn_plan {
@@ -252,10 +249,6 @@ static void start_at(ssn_state *s, beginning start)
         for (int c = 0; c < s->ssn->nc; c++) {
             s->r[c * d] = 1.0;
         }
-    }
-    // from zero
-    if (start == START_SWEEPS) {
-        pp_ssn_sweep(s->ssn, GS_SWEEPS, s->r, s->u);
     }
     s->at_r = compute_residuals(s, s->r);
     store_best(s);
@@ -491,14 +484,11 @@ static bool newton_regularized(ssn_state *s)
     return arrived;
 }
 
-// Variants of the central path, in a fixed order; after each, proximal steps from where it led. In
-// the plane and in space different variants come first.
+// Variants of the central path, in a fixed order; after each, proximal steps from where it led.
 static bool try_paths(ssn_state *s)
 {
-    enum { PATHS = 5 };
-    static const pp_ssn_path plane[PATHS] = {{0.1, 3}, {0.3, 3}, {0.0, 3}, {0.1, 6}, {1.0, 3}};
-    static const pp_ssn_path space[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}, {1.0, 3}};
-    const pp_ssn_path *paths = s->ssn->dim == 3 ? space : plane;
+    enum { PATHS = 4 };
+    static const pp_ssn_path paths[PATHS] = {{0.0, 0}, {0.3, 3}, {0.1, 6}, {0.0, 3}};
     double alpha = s->ssn->fcp->nd ? 1e-2 : 1e-3;  // the path of discs ends farther from polygons
     const ssn_plan finish = {START_BEST, alpha, 0.1, 1.0, 0.01, FINISH_MAX, ABSOLUTE};
     for (int k = 0; k < PATHS && !out_of_budget(s); k++) {
@@ -519,32 +509,21 @@ static bool solve_scaled(ssn_state *s, bool warm)
     };
     static const ssn_plan cold[] = {
         {START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, 0, ABSOLUTE},
-        {START_SWEEPS, 1.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
-        {START_SWEEPS, 0.1, 0.1, 0.2, 1.0, 0, ABSOLUTE},
         {START_STICK, 0.1, 0.1, 1.0, 1.0, 0, ABSOLUTE},
-        {START_SWEEPS, 1.0, 0.1, 5.0, 1.0, 0, ABSOLUTE},
-        {START_ZERO, 10.0, 0.3, 1.0, 1.0, 0, ABSOLUTE},
-        {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
-        {START_BEST, 1e-3, 0.1, 1.0, 1.0, 0, ABSOLUTE},
         {START_STICK, 1.0, 0.3, 0.2, 1.0, 0, ABSOLUTE},
-        {START_ZERO, 1e-2, 0.1, 3.0, 1.0, 0, ABSOLUTE},
+        {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
     };
-    static const ssn_plan first[] = {{START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE}};
-    // in the plane proximal steps suffice more often: there central paths wait for a first attempt
-    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), soon = s->ssn->dim == 3;
+    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn);
     if (warm) {
-        bool arrived = paths && soon ? newton_regularized(s) : try_plans(s, guessed, 2);
+        // in the plane proximal steps suffice more often
+        bool space = s->ssn->dim == 3;
+        bool arrived = paths && space ? newton_regularized(s) : try_plans(s, guessed, 2);
         if (arrived) {
             return true;
         }
     }
-    if (paths) {
-        if (!warm && !soon && try_plans(s, first, 1)) {
-            return true;
-        }
-        if (try_paths(s)) {
-            return true;
-        }
+    if (paths && try_paths(s)) {
+        return true;
     }
     return try_plans(s, cold, sizeof cold / sizeof cold[0]);
 }
@@ -594,100 +573,45 @@ static perp_status write_report(const ssn_state *s, bool solved, pp_report *repo
     return PERP_ERR_LIMIT;
 }
 
-// Solves the local form. bodies: stands for W; NULL: W itself is given.
-static perp_status solve_local(const perp_fcp *fcp, pp_bodies *bodies, const pp_job *job, double *r,
-                               pp_report *report)
+// Solves the scaled problem; the caller's r is the guess, and receives the best iterate with its v.
+static perp_status solve_opened(pp_ssn *ssn, const pp_job *job, double *r, double *v,
+                                pp_report *report)
 {
-    pp_ssn *ssn = NULL;
     ssn_state s = {0};
-    perp_status status = PERP_ERR_LIMIT;
-    if (!bodies && pp_ssn_quick_fits(fcp, job->options)) {
-        status = pp_ssn_quick(fcp, job, r, NULL, report);
-    }
-    if (status != PERP_ERR_LIMIT && status != PERP_INEXACT) {
-        return status;
-    }
-    // the undamped method did not arrive, or only to rounding: the proximal loop from its r
-    status = pp_ssn_create(fcp, bodies, job->arena, &ssn);
-    if (status >= 0) {
-        status = create_state(ssn, job, &s);
-    }
-    if (status == PERP_OK) {
-        for (int i = 0; i < ssn->n; i++) {
-            s.x[i] = r[i] / ssn->scale[i];
-        }
-        bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
-        bool solved = solve_scaled(&s, warm);
-        clip_best(&s);
-        if (solved && pp_fcp_is_polygonal(fcp) && require_linear(&s) == PERP_OK) {
-            perp_status end = pp_ssn_exchange(ssn, s.linear, job->arena, s.best, &s.steps);
-            if (end < 0) {
-                s.fatal = end;
-            }
-        }
-        status = write_report(&s, solved, report);
-        for (int i = 0; i < ssn->n; i++) {
-            r[i] = ssn->scale[i] * s.best[i];
-        }
-    }
-    pp_ssn_linear_destroy(s.linear);
-    return status;
-}
-
-// The local form of a global problem: kept as bodies where M is block diagonal and there are at
-// most twice as many velocities as contact components, otherwise condensed to W.
-static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
-                              perp_fcp *local, pp_bodies **bodies)
-{
-    int n = fcp->nc * fcp->dim;
-    perp_status status = PERP_OK;
-    *bodies = NULL;
-    if (n > VELOCITY_FROM && fcp->nv <= 2 * n) {
-        status = pp_bodies_create(fcp, mass, arena, bodies);
-    }
+    perp_status status = create_state(ssn, job, &s);
     if (status < 0) {
         return status;
     }
-    if (!*bodies) {
-        return pp_fcp_condense(fcp, mass, arena, local);
+    for (int i = 0; i < ssn->n; i++) {
+        s.x[i] = r[i] / ssn->scale[i];
     }
-    // q of the local form; W stays implicit in the bodies
-    double *q = PP_ARRAY(arena, double, n);
-    if (!q) {
-        return PERP_ERR_MEMORY;
+    bool warm = job->options->warm_start && pp_all_finite((size_t)ssn->n, s.x);
+    bool solved = solve_scaled(&s, warm);
+    clip_best(&s);
+    if (solved && pp_fcp_is_polygonal(ssn->fcp) && require_linear(&s) == PERP_OK) {
+        perp_status end = pp_ssn_exchange(ssn, s.linear, job->arena, s.best, &s.steps);
+        if (end < 0) {
+            s.fatal = end;
+        }
     }
-    pp_bodies_free_motion(*bodies, fcp, q);
-    *local = *fcp;
-    local->nv = 0;
-    local->q = q;
-    return PERP_OK;
+    status = write_report(&s, solved, report);
+    // velocities belong to the r that is returned, whether it solves the problem or not
+    perp_status end = pp_ssn_export(ssn, s.best, r, v);
+    pp_ssn_linear_destroy(s.linear);
+    return end < 0 ? end : status;
 }
 
-// The local form directly; the global form through make_local, with v = M^-1 (f + H r) at the end.
 perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
                        pp_report *report)
 {
-    if (fcp->nv == 0) {
-        return solve_local(fcp, NULL, job, r, report);
-    }
-    perp_fcp local;
-    pp_bodies *bodies;
-    pp_mass *mass = NULL;
-    perp_status status = pp_mass_create(&fcp->M, job->arena, &mass);
+    pp_ssn *ssn = NULL;
+    perp_status status = pp_ssn_open(fcp, job->arena, &ssn);
     if (status == PERP_ERR_SINGULAR) {
         pp_print(report->reason, sizeof report->reason, "M is not positive definite");
     }
     if (status >= 0) {
-        status = make_local(fcp, mass, job->arena, &local, &bodies);
+        status = solve_opened(ssn, job, r, v, report);
     }
-    if (status == PERP_OK) {
-        status = solve_local(&local, bodies, job, r, report);
-        // velocities belong to the r that is returned, whether it solves the problem or not
-        perp_status end = v ? pp_fcp_velocity(fcp, mass, r, v) : PERP_OK;
-        if (end < 0) {
-            status = end;
-        }
-    }
-    pp_mass_destroy(mass);
+    pp_ssn_close(ssn);
     return status;
 }

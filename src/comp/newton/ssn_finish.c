@@ -9,9 +9,8 @@
 //   stick    u = 0                                  vertex   u_n = 0,  r_t = mu r_n d
 //
 // (e along an edge of the polygon, n across it, d a vertex), and the modes follow from r - rho u.
-// Correct modes give the answer in one linear solve, up to rounding. Wrong ones are exchanged, by
-// the r that the solve leads to: all at once a few times, then one by one along a path
-// (ssn_walk.c). A small proximal term about the last r makes the system regular where contacts are
+// Correct modes give the answer in one linear solve, up to rounding. Wrong ones are exchanged all
+// at once, by the r that the solve leads to. A small proximal term about the last r makes the system regular where contacts are
 // redundant. The result is Q(r - rho u), which lies exactly on the bounds of its modes. It replaces
 // r where the larger residual does not grow. Cost: one factorisation a solve.
 #include "comp/newton/ssn.h"
@@ -23,7 +22,6 @@ enum {
     TRIES = 3,
     EXCHANGES = 6,      // linear solves of one try
     SLOW_MOST = 2,      // solves in a row that do not halve |F| and end a try
-    PIECES_MOST = 120,  // pieces of one path
 };
 
 // The proximal term of each try: a large one suits redundant contacts whose modes are right, a
@@ -132,31 +130,6 @@ static perp_status exchange_at_once(exchange_state *s, double alpha, int *steps)
     return PERP_OK;
 }
 
-// Modes one at a time, along the path (C39), where exchanges of many at once do not arrive. A small
-// |F| does not mean that a solution is close: the proximal term falls, until it does not keep the
-// path from reaching one.
-static perp_status exchange_one_by_one(exchange_state *s, pp_arena *arena, int *steps)
-{
-    static const double ALPHA[] = {1e-8, 1e-8, 1e-10, 1e-12};
-    pp_ssn_homotopy *walk;
-    perp_status status = pp_ssn_homotopy_create(s->ssn, s->linear, arena, &walk);
-    if (status < 0) {
-        return status;
-    }
-    for (size_t k = 0; k < sizeof ALPHA / sizeof *ALPHA; k++) {
-        pp_ssn_homotopy_begin(walk, ALPHA[k], s->best);
-        status = pp_ssn_homotopy_run(walk, PIECES_MOST, steps, s->x);
-        double size = status == PERP_OK ? evaluate_modes(s) : PP_INF;
-        if (size < s->least) {
-            store_least(s, size);
-        }
-        if (pp_is_final(status) || is_within(s, NEAR)) {
-            return status;
-        }
-    }
-    return PERP_OK;  // paths that did not arrive leave the best x as it was
-}
-
 perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *arena, double *r,
                             int *steps)
 {
@@ -170,15 +143,6 @@ perp_status pp_ssn_exchange(const pp_ssn *ssn, pp_ssn_linear *linear, pp_arena *
     memcpy(s.best, r, bytes);
     for (int k = 0; k < TRIES && !is_within(&s, ROUNDING); k++) {
         perp_status status = exchange_at_once(&s, PROXIMAL[k], steps);
-        if (pp_is_final(status)) {
-            return status;
-        }
-    }
-    if (!is_within(&s, NEAR)) {
-        perp_status status = exchange_one_by_one(&s, arena, steps);
-        if (status >= 0) {
-            status = exchange_at_once(&s, PROXIMAL[0], steps);
-        }
         if (pp_is_final(status)) {
             return status;
         }

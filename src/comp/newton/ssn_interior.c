@@ -77,24 +77,24 @@ bool pp_ssn_interior_fits(const pp_ssn *ssn)
 const pp_ssn *pp_ssn_discs(const pp_ssn *ssn, pp_arena *arena)
 {
     pp_ssn *out = PP_ARRAY(arena, pp_ssn, 1);
-    perp_fcp *fcp = PP_ARRAY(arena, perp_fcp, 1);
-    double *mu = PP_ARRAY(arena, double, 2 * (size_t)ssn->nc);
-    if (!out || !fcp || !mu) {
+    pp_cone_law *laws = PP_ARRAY(arena, pp_cone_law, 2 * (size_t)ssn->nc);
+    if (!out || !laws) {
         return NULL;
     }
     *out = *ssn;
-    *fcp = *ssn->fcp;
+    out->law = laws;
+    out->plain = laws + ssn->nc;
     for (int c = 0; c < ssn->nc; c++) {
-        double angle = fcp->nd[c] > 0 ? 6.283185307179586 / fcp->nd[c] : 0.0;
+        int nd = ssn->law[c].disc[0].nd;
+        double angle = nd > 0 ? 6.283185307179586 / nd : 0.0;
         double part = angle > 0.0 ? sqrt(pp_sin(angle) / angle) : 1.0;
-        // scaled coefficients, then those in the caller's units
-        mu[c] = part * ssn->group[0].mu[c];
-        mu[ssn->nc + c] = part * ssn->fcp->mu[c];
+        out->law[c] = ssn->law[c];
+        out->plain[c] = ssn->plain[c];
+        // the interior method has one group
+        out->law[c].disc[0].mu *= part;
+        out->plain[c].disc[0].mu *= part;
+        out->law[c].disc[0].nd = out->plain[c].disc[0].nd = 0;
     }
-    out->group[0].mu = mu;
-    fcp->mu = mu + ssn->nc;
-    fcp->nd = NULL;
-    out->fcp = fcp;
     return out;
 }
 
@@ -126,7 +126,7 @@ perp_status pp_ssn_interior_create(const pp_ssn *ssn, pp_ssn_linear *linear, pp_
     // B = T is constant
     int d = ssn->dim;
     for (int c = 0; c < ssn->nc; c++) {
-        s->mu[c] = fmax(ssn->group[0].mu[c], MU_LEAST);
+        s->mu[c] = fmax(ssn->law[c].disc[0].mu, MU_LEAST);
         for (int k = 0; k < d; k++) {
             s->B[(size_t)c * (size_t)(d * d) + (size_t)(k * (d + 1))] = k == 0 ? s->mu[c] : 1.0;
         }

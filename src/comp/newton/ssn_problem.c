@@ -1,29 +1,48 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scaled contact problem of the semi-smooth Newton solver: W gathered
-// into blocks of one contact by another, and the scaling of ssn.h, theory
-// (C16) and (C23). Cost: the entries of W, once.
+// The scaled contact problem, which all solvers share: W gathered into blocks of one contact by
+// another, or kept as bodies (ssn_bodies.c), and the scaling of ssn.h, theory (C16) and (C23).
+// Cost: the entries of W, once.
 #include "comp/newton/ssn.h"
 
 #include <math.h>
 #include <string.h>
 
+enum { VELOCITY_FROM = 60 };  // contact components from which a global problem is kept as bodies
+
+#define INLINE static inline __attribute__((always_inline))
+
+// y += A_j x for block column j; rows and columns of known sizes are unrolled
+INLINE void add_column(int d, const pp_blocks *A, int j, const double *x, double *y)
+{
+    for (int k = A->p[j]; k < A->p[j + 1]; k++) {
+        const double *block = A->x + (size_t)k * (size_t)(d * d);
+        double *yi = y + A->row[k] * d;
+        for (int b = 0; b < d; b++) {
+            for (int a = 0; a < d; a++) {
+                yi[a] += block[a + b * d] * x[b];
+            }
+        }
+    }
+}
+
+static void blocks_column(const pp_blocks *A, int j, const double *x, double *y)
+{
+    if (A->dim == 2) {
+        add_column(2, A, j, x, y);
+    } else if (A->dim == 3) {
+        add_column(3, A, j, x, y);
+    } else {
+        add_column(A->dim, A, j, x, y);
+    }
+}
+
 // y += A x
 static void blocks_mul(const pp_blocks *A, const double *x, double *y)
 {
-    int d = A->dim;
     for (int j = 0; j < A->count; j++) {
-        const double *xj = x + j * d;
-        for (int k = A->p[j]; k < A->p[j + 1]; k++) {
-            const double *block = A->x + (size_t)k * (size_t)(d * d);
-            double *yi = y + A->row[k] * d;
-            for (int b = 0; b < d; b++) {
-                for (int a = 0; a < d; a++) {
-                    yi[a] += block[a + b * d] * xj[b];
-                }
-            }
-        }
+        blocks_column(A, j, x + j * A->dim, y);
     }
 }
 
@@ -36,6 +55,57 @@ void pp_ssn_mul(const pp_ssn *ssn, const double *x, double *y)
         blocks_mul(&ssn->W, x, y);
     }
 }
+
+// ── States of sweeps ─────────────────────────────────────────────────────────────────────────────
+
+perp_status pp_ssn_prepare_sweeps(pp_ssn *ssn, pp_arena *arena)
+{
+    return !ssn->bodies || pp_bodies_transmit(ssn->bodies, arena) ? PERP_OK : PERP_ERR_MEMORY;
+}
+
+int pp_ssn_state_size(const pp_ssn *ssn)
+{
+    return ssn->bodies ? ssn->bodies->nv : ssn->n;
+}
+
+void pp_ssn_state(const pp_ssn *ssn, const double *r, double *state)
+{
+    if (ssn->bodies) {
+        pp_bodies_state(ssn->bodies, r, state);
+    } else {
+        pp_ssn_mul(ssn, r, state);
+        pp_axpy(ssn->n, 1.0, ssn->q, state);
+    }
+}
+
+void pp_ssn_velocity_at(const pp_ssn *ssn, const double *state, int c, double *u)
+{
+    const double *from = (ssn->bodies ? ssn->q : state) + c * ssn->dim;
+    memcpy(u, from, (size_t)ssn->dim * sizeof *u);
+    if (ssn->bodies) {
+        pp_bodies_velocity_at(ssn->bodies, state, c, u);
+    }
+}
+
+void pp_ssn_apply(const pp_ssn *ssn, int c, const double *dr, double *state)
+{
+    if (ssn->bodies) {
+        pp_bodies_apply(ssn->bodies, c, dr, state);
+    } else {
+        blocks_column(&ssn->W, c, dr, state);
+    }
+}
+
+// 100 or 600 operations for the closed form of a contact, and two passes over its rows.
+double pp_ssn_sweep_cost(const pp_ssn *ssn)
+{
+    double one = ssn->dim == 2 ? 100.0 : 600.0;
+    double entries = ssn->bodies ? pp_bodies_entries(ssn->bodies)
+                                 : (double)ssn->W.p[ssn->nc] * ssn->dim * ssn->dim;
+    return one * ssn->nc + 4.0 * entries;
+}
+
+// ── Blocks ───────────────────────────────────────────────────────────────────────────────────────
 
 // Marks the distinct block rows of block column j, mark[row] = j + 1, and returns how many there
 // are. The diagonal block counts whether W stores it or not.
@@ -134,7 +204,7 @@ static double mean_diagonal(const pp_ssn *ssn, int c, int first, int size)
 
 // S of every component, and the lengths of theory (C16) taken out of the coefficients mu. A contact
 // whose W_cc vanishes (both sides fixed) is scaled like the contact of largest W_cc.
-static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
+static void scale_contacts(pp_ssn *ssn)
 {
     int d = ssn->dim;
     double largest = 0.0;
@@ -148,15 +218,12 @@ static void scale_contacts(pp_ssn *ssn, double *const mu[PP_GROUPS_MAX])
         double s = 1.0 / sqrt(sliding);
         ssn->scale[c * d] = s;
         for (int g = 0; g < ssn->groups; g++) {
-            pp_group group = ssn->group[g];
-            if (!mu[g]) {
-                continue;
-            }
+            pp_disc *disc = &ssn->law[c].disc[g];
             // group 0 slides: its components are impulses and need no length
-            double own = g == 0 ? 0.0 : mean_diagonal(ssn, c, group.first, group.size);
+            double own = g == 0 ? 0.0 : mean_diagonal(ssn, c, disc->first, disc->size);
             double length = own > 0.0 ? sqrt(sliding / own) : 1.0;
-            mu[g][c] = group.mu[c] / length;
-            for (int a = group.first; a < group.first + group.size; a++) {
+            disc->mu /= length;
+            for (int a = disc->first; a < disc->first + disc->size; a++) {
                 ssn->scale[c * d + a] = s * length;
             }
         }
@@ -197,10 +264,11 @@ static void apply_scale(pp_ssn *ssn)
     }
 }
 
-perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena, pp_ssn **out)
+// bodies: used in place of W where it is not NULL.
+static perp_status create_scaled(const perp_fcp *local, pp_bodies *bodies, pp_arena *arena,
+                                 pp_ssn **out)
 {
     pp_ssn *ssn = PP_ZEROS(arena, pp_ssn, 1);
-    double *mu[PP_GROUPS_MAX] = {0};
     if (!ssn) {
         return PERP_ERR_MEMORY;
     }
@@ -208,16 +276,17 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
     ssn->nc = local->nc;
     ssn->dim = local->dim;
     ssn->n = local->nc * local->dim;
-    ssn->groups = pp_fcp_groups(local, ssn->group);
+    perp_status status = pp_cone_laws_create(local, arena, &ssn->law);
+    if (status >= 0) {
+        status = pp_cone_laws_create(local, arena, &ssn->plain);
+    }
+    if (status < 0) {
+        return status;
+    }
+    ssn->groups = ssn->nc > 0 ? ssn->law[0].groups : 0;
     ssn->q = PP_ARRAY(arena, double, ssn->n);
     ssn->scale = PP_ARRAY(arena, double, ssn->n);
     ssn->velocity = PP_ARRAY(arena, double, ssn->n);
-    for (int g = 0; g < ssn->groups; g++) {
-        mu[g] = PP_ARRAY(arena, double, ssn->nc);
-        if (!mu[g]) {
-            return PERP_ERR_MEMORY;
-        }
-    }
     ssn->bodies = bodies;
     ssn->own = PP_ARRAY(arena, double, (size_t)ssn->n *(size_t)ssn->dim);
     if (!ssn->q || !ssn->scale || !ssn->velocity || !ssn->own) {
@@ -227,7 +296,7 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
     if (bodies) {
         pp_bodies_own(bodies, ssn->own);
     } else {
-        perp_status status = blocks_create(&local->W, ssn->dim, arena, &ssn->W);
+        status = blocks_create(&local->W, ssn->dim, arena, &ssn->W);
         if (status < 0) {
             return status;
         }
@@ -237,11 +306,78 @@ perp_status pp_ssn_create(const perp_fcp *local, pp_bodies *bodies, pp_arena *ar
                    dd * sizeof *ssn->own);
         }
     }
-    scale_contacts(ssn, mu);
-    for (int g = 0; g < ssn->groups; g++) {
-        ssn->group[g].mu = mu[g];
-    }
+    scale_contacts(ssn);
     apply_scale(ssn);
     *out = ssn;
     return PERP_OK;
+}
+
+// The local form of a global problem: kept as bodies where M is block diagonal and there are at
+// most twice as many velocities as contact components, otherwise condensed to W.
+static perp_status make_local(const perp_fcp *fcp, const pp_mass *mass, pp_arena *arena,
+                              perp_fcp *local, pp_bodies **bodies)
+{
+    int n = fcp->nc * fcp->dim;
+    perp_status status = PERP_OK;
+    *bodies = NULL;
+    if (n > VELOCITY_FROM && fcp->nv <= 2 * n) {
+        status = pp_bodies_create(fcp, mass, arena, bodies);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (!*bodies) {
+        return pp_fcp_condense(fcp, mass, arena, local);
+    }
+    // q of the local form; W stays implicit in the bodies
+    double *q = PP_ARRAY(arena, double, n);
+    if (!q) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_bodies_free_motion(*bodies, fcp, q);
+    *local = *fcp;
+    local->nv = 0;
+    local->q = q;
+    return PERP_OK;
+}
+
+perp_status pp_ssn_open(const perp_fcp *fcp, pp_arena *arena, pp_ssn **out)
+{
+    *out = NULL;
+    if (fcp->nv == 0) {
+        return create_scaled(fcp, NULL, arena, out);
+    }
+    perp_fcp *local = PP_ARRAY(arena, perp_fcp, 1);
+    pp_bodies *bodies = NULL;
+    pp_mass *mass = NULL;
+    perp_status status = local ? pp_mass_create(&fcp->M, arena, &mass) : PERP_ERR_MEMORY;
+    if (status >= 0) {
+        status = make_local(fcp, mass, arena, local, &bodies);
+    }
+    if (status >= 0) {
+        status = create_scaled(local, bodies, arena, out);
+    }
+    if (status < 0) {
+        pp_mass_destroy(mass);
+        return status;
+    }
+    (*out)->posed = fcp;
+    (*out)->mass = mass;
+    return PERP_OK;
+}
+
+void pp_ssn_close(pp_ssn *ssn)
+{
+    if (ssn) {
+        pp_mass_destroy(ssn->mass);
+        ssn->mass = NULL;
+    }
+}
+
+perp_status pp_ssn_export(const pp_ssn *ssn, const double *scaled, double *r, double *v)
+{
+    for (int i = 0; i < ssn->n; i++) {
+        r[i] = ssn->scale[i] * scaled[i];
+    }
+    return ssn->mass && v ? pp_fcp_velocity(ssn->posed, ssn->mass, r, v) : PERP_OK;
 }

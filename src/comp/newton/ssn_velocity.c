@@ -195,8 +195,8 @@ static inline bool invert3(const double *B, double *X)
 // X = B^-1 by LU, for contacts with torsion and rolling. False: singular.
 static bool invert_any(int d, const double *B, double *X)
 {
-    double LU[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
-    int pivot[PP_SSN_DIM_MAX];
+    double LU[PP_DIM_MAX * PP_DIM_MAX];
+    int pivot[PP_DIM_MAX];
     memcpy(LU, B, (size_t)(d * d) * sizeof *LU);
     for (int k = 0; k < d * d; k++) {
         X[k] = k % (d + 1) == 0 ? 1.0 : 0.0;
@@ -262,7 +262,7 @@ INLINE void add_pair(int sa, int sb, int d, const double *Ga, const double *Gb, 
 {
     for (int j = 0; j < sb; j++) {
         // D Gb^T first: d numbers for each column
-        double t[PP_SSN_DIM_MAX];
+        double t[PP_DIM_MAX];
         for (int k = 0; k < d; k++) {
             t[k] = 0.0;
             for (int l = 0; l < d; l++) {
@@ -300,7 +300,7 @@ static void add_contact_block(pp_ssn_velocity *v, int c, bool symmetric)
     int d = v->dim;
     const double *D = v->D + (size_t)c * (size_t)(d * d);
     const int *place = v->place + v->k_at[c];
-    double Dt[PP_SSN_DIM_MAX * PP_SSN_DIM_MAX];
+    double Dt[PP_DIM_MAX * PP_DIM_MAX];
     // D transposed
     for (int k = 0; k < d * d; k++) {
         Dt[k] = D[k / d + k % d * d];
@@ -382,7 +382,7 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
     int d = v->dim, dd = d * d;
     memset(v->y, 0, (size_t)b->nv * sizeof *v->y);
     for (int c = 0; c < v->nc; c++) {  // x = B^-1 b,  y = G x
-        double g[PP_SSN_DIM_MAX];
+        double g[PP_DIM_MAX];
         block_times(d, v->inverse + (size_t)c * (size_t)dd, x + c * d, g);
         memcpy(x + c * d, g, (size_t)d * sizeof *g);
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
@@ -400,7 +400,7 @@ perp_status pp_ssn_velocity_solve(const pp_ssn_velocity *v, double *x)
         return PERP_ERR_SINGULAR;
     }
     for (int c = 0; c < v->nc; c++) {  // x -= D G^T y
-        double u[PP_SSN_DIM_MAX] = {0.0}, step[PP_SSN_DIM_MAX];
+        double u[PP_DIM_MAX] = {0.0}, step[PP_DIM_MAX];
         for (int e = b->p[c]; e < b->p[c + 1]; e++) {
             int size = b->size[b->body[e]];
             const double *G = b->G + b->g_at[e], *y = v->y + b->first[b->body[e]];

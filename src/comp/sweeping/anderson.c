@@ -25,7 +25,6 @@ enum {
 
 struct pp_anderson {
     int n, size;           // the first n of `size` numbers make the norm
-    const double *weight;  // n: |f|^2 = sum (weight f)^2
     double *dF, *dG;       // DEPTH columns each, n and size long
     double *f, *f_last, *g_last;
     int count;      // differences ever stored since the last reset
@@ -38,8 +37,7 @@ struct pp_anderson {
 };
 
 // DEPTH columns of differences, used as a ring.
-pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
-                                pp_arena *arena)
+pp_anderson *pp_anderson_create(int n, int size, double growth, pp_arena *arena)
 {
     pp_anderson *a = PP_ZEROS(arena, pp_anderson, 1);
     if (!a) {
@@ -47,7 +45,6 @@ pp_anderson *pp_anderson_create(int n, int size, const double *weight, double gr
     }
     *a = (pp_anderson){.n = n,
                        .size = size,
-                       .weight = weight,
                        .growth = growth,
                        .dF = PP_ARRAY(arena, double, (size_t)n *DEPTH),
                        .dG = PP_ARRAY(arena, double, (size_t)size *DEPTH),
@@ -123,12 +120,11 @@ static bool extrapolate(const pp_anderson *a, const double *g, double *z)
     return true;
 }
 
-// f is weighted once here, so that dF and the least squares problem are in the norm of energy.
 void pp_anderson_next(pp_anderson *a, const double *g, double *z)
 {
     double norm = 0.0;
     for (int i = 0; i < a->n; i++) {
-        a->f[i] = a->weight[i] * (g[i] - z[i]);
+        a->f[i] = g[i] - z[i];
         norm += a->f[i] * a->f[i];
     }
     norm = sqrt(norm);

@@ -25,51 +25,49 @@ enum {
 };
 
 // One sweep in the order of the contacts.
-static void gs_sweep(const pp_contact_blocks *blocks, double *r, double *state, pp_meter *meter)
+static void gs_sweep(const pp_ssn *ssn, double *r, double *state, pp_meter *meter)
 {
-    int dim = blocks->dim;
-    for (int c = 0; c < blocks->nc; c++) {
-        const double *W = blocks->Wcc + (size_t)c * (size_t)(dim * dim);
+    int dim = ssn->dim;
+    for (int c = 0; c < ssn->nc; c++) {
+        const double *W = ssn->own + (size_t)c * (size_t)(dim * dim);
         double *rc = r + (size_t)c * (size_t)dim, q[PP_DIM_MAX], x[PP_DIM_MAX], dr[PP_DIM_MAX];
         bool moved = false;
         // q of (C26): the velocity without the contact's own reaction
-        pp_contact_blocks_velocity(blocks, state, c, q);
+        pp_ssn_velocity_at(ssn, state, c, q);
         for (int j = 0; j < dim; j++) {
             for (int i = 0; i < dim; i++) {
                 q[i] -= W[i + j * dim] * rc[j];
             }
         }
         memcpy(x, rc, (size_t)dim * sizeof *x);
-        pp_one_contact(&blocks->law[c], W, q, x, meter);
+        pp_one_contact(&ssn->law[c], W, q, x, meter);
         for (int i = 0; i < dim; i++) {
             dr[i] = x[i] - rc[i];
             moved = moved || dr[i] != 0.0;
             rc[i] = x[i];
         }
         if (moved) {
-            pp_contact_blocks_apply(blocks, c, dr, state);
+            pp_ssn_apply(ssn, c, dr, state);
         }
     }
 }
 
 // The iteration from best->best. z = (r, state) is the point, g its image after one sweep.
-static perp_status gauss_seidel(const pp_contact_blocks *blocks, const pp_job *job,
-                                pp_best_iterate *best)
+static perp_status gauss_seidel(const pp_ssn *ssn, const pp_job *job, pp_best_iterate *best)
 {
-    int n = blocks->n, size = n + blocks->size;
-    const double *weight = pp_contact_blocks_weights(blocks);
+    int n = ssn->n, size = n + pp_ssn_state_size(ssn);
     double *z = PP_ZEROS(job->arena, double, size), *g = PP_ARRAY(job->arena, double, size);
-    pp_anderson *anderson = pp_anderson_create(n, size, weight, 2.0, job->arena);
-    if (!weight || !z || !g || !anderson) {
+    pp_anderson *anderson = pp_anderson_create(n, size, 2.0, job->arena);
+    if (!z || !g || !anderson) {
         return PERP_ERR_MEMORY;
     }
     memcpy(z, best->best, (size_t)n * sizeof *z);
-    pp_contact_blocks_state(blocks, z, z + n);
+    pp_ssn_state(ssn, z, z + n);
     for (int k = 1;; k++) {
         // the sweep works on a copy: Anderson acceleration needs z and its image
         memcpy(g, z, (size_t)size * sizeof *g);
-        gs_sweep(blocks, g, g + n, job->meter);
-        pp_meter_add(job->meter, pp_contact_blocks_cost(blocks));
+        gs_sweep(ssn, g, g + n, job->meter);
+        pp_meter_add(job->meter, pp_ssn_sweep_cost(ssn));
         if (pp_best_iterate_done(best, k, g, g + n)) {
             return PERP_OK;
         }

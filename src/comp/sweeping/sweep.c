@@ -11,7 +11,7 @@
 // and three or four Newton steps where it slips.
 #include "comp/sweeping/sweep.h"
 
-#include "comp/sweeping/first.h"
+#include "comp/friction/cone.h"
 
 #include <string.h>
 

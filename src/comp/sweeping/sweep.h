@@ -70,11 +70,10 @@ double pp_sweep_scale(const pp_sweep *s);
 pp_sweep_change pp_sweep_residual(const pp_sweep *s);
 
 // Anderson acceleration of a fixed-point map on `size` numbers, theory (C31). The norm of a step is
-// that of its first n numbers, each times its weight.
+// that of its first n numbers.
 typedef struct pp_anderson pp_anderson;
 // Points whose step is more than `growth` times the last one's are rejected. NULL: no memory.
-pp_anderson *pp_anderson_create(int n, int size, const double *weight, double growth,
-                                pp_arena *arena);
+pp_anderson *pp_anderson_create(int n, int size, double growth, pp_arena *arena);
 void pp_anderson_reset(pp_anderson *a);  // where the map has changed
 // g is the image of z; z becomes the next point.
 void pp_anderson_next(pp_anderson *a, const double *g, double *z);

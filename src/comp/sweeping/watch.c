@@ -11,10 +11,19 @@
 enum { FRESH = 20 };  // iterations for which the updated state has not drifted by rounding
 
 // The larger residual; infinite where one is no number.
-static double larger(pp_residual_pair residuals)
+static double larger(pp_ssn_residuals residuals)
 {
     double worst = fmax(residuals.plain, residuals.scaled);
     return isnan(residuals.plain) || isnan(residuals.scaled) ? PP_INF : worst;
+}
+
+// The larger residual of r, at its state.
+static double measure(const pp_best_iterate *best, const double *r, const double *state)
+{
+    for (int c = 0; c < best->ssn->nc; c++) {
+        pp_ssn_velocity_at(best->ssn, state, c, best->u + c * best->ssn->dim);
+    }
+    return larger(pp_ssn_residual(best->ssn, r, best->u));
 }
 
 // Keeps r where its residual is the least so far. An improvement below
@@ -27,17 +36,16 @@ static void store_if_better(pp_best_iterate *best, const double *r, double resid
             best->improved_at = iteration;
         }
         best->residual = residual;
-        memcpy(best->best, r, (size_t)best->blocks->n * sizeof *r);
+        memcpy(best->best, r, (size_t)best->ssn->n * sizeof *r);
     }
 }
 
 // Sets the limits and measures the start, the caller's guess or zero.
-static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *blocks,
-                               const pp_job *job, const double *guess,
+static perp_status watch_start(pp_best_iterate *best, const pp_ssn *ssn, const pp_job *job, const double *guess,
                                const pp_first_order_method *method)
 {
     const perp_comp_options *options = job->options;
-    *best = (pp_best_iterate){.blocks = blocks,
+    *best = (pp_best_iterate){.ssn = ssn,
                               .job = job,
                               .limit = options->max_iterations ? options->max_iterations
                                                                : method->iterations,
@@ -45,18 +53,21 @@ static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *b
                               .next = 1,
                               .residual = PP_INF,
                               .residual_then = PP_INF,
-                              .best = PP_ZEROS(job->arena, double, blocks->n),
-                              .state = PP_ARRAY(job->arena, double, blocks->size)};
-    if (!best->best || !best->state) {
+                              .best = PP_ZEROS(job->arena, double, ssn->n),
+                              .u = PP_ARRAY(job->arena, double, ssn->n),
+                              .state = PP_ARRAY(job->arena, double, pp_ssn_state_size(ssn))};
+    if (!best->best || !best->u || !best->state) {
         return PERP_ERR_MEMORY;
     }
     // a guess that is not finite is ignored
-    if (options->warm_start && pp_all_finite((size_t)blocks->n, guess)) {
-        pp_contact_blocks_import(blocks, guess, best->best);
+    if (options->warm_start && pp_all_finite((size_t)ssn->n, guess)) {
+        for (int i = 0; i < ssn->n; i++) {
+            best->best[i] = guess[i] / ssn->scale[i];
+        }
     }
     // a guess within the tolerance needs no iteration
-    pp_contact_blocks_state(blocks, best->best, best->state);
-    best->residual = larger(pp_contact_blocks_residuals(blocks, best->best, best->state));
+    pp_ssn_state(ssn, best->best, best->state);
+    best->residual = measure(best, best->best, best->state);
     best->residual_then = best->residual;
     best->done = best->residual <= options->tolerance;
     return PERP_OK;
@@ -64,7 +75,6 @@ static perp_status watch_start(pp_best_iterate *best, const pp_contact_blocks *b
 
 bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r, double *state)
 {
-    const pp_contact_blocks *blocks = best->blocks;
     double tolerance = best->job->options->tolerance;
     bool late = iteration >= best->limit || pp_job_is_over(best->job);
     best->iterations = iteration;
@@ -72,13 +82,13 @@ bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r,
         // measuring costs about as much as a sweep: every tenth iteration in the long run
         best->next = iteration + 1 + (iteration < 100 ? iteration / 10 : 10);
         if (iteration > FRESH) {
-            pp_contact_blocks_state(blocks, r, state);
+            pp_ssn_state(best->ssn, r, state);
         }
-        double residual = larger(pp_contact_blocks_residuals(blocks, r, state));
+        double residual = measure(best, r, state);
         // the residual that decides is measured at a state computed anew
         if (iteration <= FRESH && (residual <= tolerance || late)) {
-            pp_contact_blocks_state(blocks, r, state);
-            residual = larger(pp_contact_blocks_residuals(blocks, r, state));
+            pp_ssn_state(best->ssn, r, state);
+            residual = measure(best, r, state);
         }
         store_if_better(best, r, residual, iteration);
         best->done = residual <= tolerance;
@@ -89,14 +99,11 @@ bool pp_best_iterate_done(pp_best_iterate *best, int iteration, const double *r,
 }
 
 // Exports the best iterate and writes the report.
-static perp_status watch_finish(const pp_best_iterate *best, const char *unit, perp_status status,
-                                double *r, double *v, pp_report *report)
+static perp_status watch_finish(const pp_best_iterate *best, const char *unit, double *r, double *v,
+                                pp_report *report)
 {
-    if (status < 0) {
-        return status;
-    }
     report->iterations = best->iterations;
-    status = pp_contact_blocks_export(best->blocks, best->best, r, v);
+    perp_status status = pp_ssn_export(best->ssn, best->best, r, v);
     if (status < 0 || best->residual <= best->job->options->tolerance) {
         return status;
     }
@@ -110,19 +117,24 @@ static perp_status watch_finish(const pp_best_iterate *best, const char *unit, p
 perp_status pp_first_order_run(const pp_first_order_method *method, const perp_fcp *fcp,
                                const pp_job *job, double *r, double *v, pp_report *report)
 {
-    pp_contact_blocks blocks;
+    pp_ssn *ssn;
     pp_best_iterate best;
     double begin = pp_seconds();
-    perp_status status = pp_contact_blocks_create(fcp, job->arena, &blocks);
+    perp_status status = pp_ssn_open(fcp, job->arena, &ssn);
     if (status < 0) {
         return status;
     }
-    status = watch_start(&best, &blocks, job, r, method);
-    if (status == PERP_OK && !best.done) {
-        status = method->iterate(&blocks, job, &best);
+    status = pp_ssn_prepare_sweeps(ssn, job->arena);
+    if (status == PERP_OK) {
+        status = watch_start(&best, ssn, job, r, method);
     }
-    status = watch_finish(&best, method->unit, status, r, v, report);
-    pp_contact_blocks_destroy(&blocks);
+    if (status == PERP_OK && !best.done) {
+        status = method->iterate(ssn, job, &best);
+    }
+    if (status >= 0) {
+        status = watch_finish(&best, method->unit, r, v, report);
+    }
+    pp_ssn_close(ssn);
     report->seconds_sweeps = pp_seconds() - begin;
     return status;
 }
