@@ -441,9 +441,11 @@ static void set_slop(pp_modes *s)
 
 void pp_modes_use_slop(pp_modes *s, bool use)
 {
+    double bound = s->run->options->most_slop;
+    double slop = bound > 0.0 ? fmin(bound, s->slop) : s->slop;
     for (int i = 0; i < s->run->rows->nc; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double most = use && !c->n->bounces ? s->slop : 0.0;
+        double most = use && !c->n->bounces ? slop : 0.0;
         c->bias = c->n->bias - pp_clamp(c->n->bias, -most, most);
     }
 }
