@@ -450,7 +450,8 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
     // Normals of the end push along with what turns, or slides over a curve, by (I7): with the square of the length.
-    if (sim->def.stepper == PERP_STEPPER_IMPLICIT) {
+    // Of the theta method that is closed nothing else hides it.
+    if (sim->def.stepper == PERP_STEPPER_IMPLICIT || pp_sim_closes_after(sim)) {
         turned = fmax(turned, over[PERP_JUDGED_ENERGY]);
     }
     double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
