@@ -12,7 +12,7 @@ static const double PLACE =
 static const double CLOSELY = 1e-2;   // of the error of other rates, that joints are closed to
 static const double ROUNDING = 1e-3;  // of PLACE
 static const double OVERLAP =
-    4e-7;  // overlap that is left, of what other steps may leave: 1e-9 of the thinner shape
+    4e-7;  // overlap that is left, of what other steps may leave: 4e-9 of the thinner shape
 static const double BALANCE = 1e-10;  // of impulses on a body, of their sizes
 
 // Largest speed of a point of a body at either end, with a fall by its size [m/s]: what errors of rates are measured by.
@@ -155,7 +155,7 @@ static double friction_error(const perp_sim *sim, int n, const pp_friction *grou
     return off;
 }
 
-// Overlap of a contact or limit that is left: a tenth of what the certificate allows, (K14). Solvers of many contacts count
+// Overlap of a contact or limit that is left: two fifths of what the certificate allows, (K14). Solvers of many contacts count
 // gaps of about that size as closed, (S17): a stricter bound would divide steps of walls at rest, of which no part is
 // solved better.
 static double overlap_left(const perp_sim *sim, int n, double place)
@@ -165,7 +165,7 @@ static double overlap_left(const perp_sim *sim, int n, double place)
         return place;
     }
     const pp_contact *c = &sim->step.gap.contact[rows->contact[n]];
-    return fmax(place, OVERLAP * pp_scale_overlap(sim->model, c->a, c->b));
+    return fmax(ROUNDING * place, OVERLAP * pp_scale_overlap(sim->model, c->a, c->b));
 }
 
 // Half of that of the thinnest contact: the rest is for what solvers leave. 0: other steppers, whose gaps are not closed.
