@@ -7,6 +7,7 @@
 //
 //   normal    0 <= p_n  _|_  n . (v_b - v_a) + bias >= 0
 //   friction  p_t is the point of mu p_n D nearest to p_t - slip / m                       theory (K2)
+#include "certify/geometry/witness.h"
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -203,7 +204,15 @@ static double distance_at_end(const law_judge *j, const pp_contact *c)
     for (int k = 0; k < 2; k++) {
         if (!m->shape[shape[k]].mesh) {
             perp_vec3 out = pp_scale(k == 0 ? 1.0 : -1.0, c->n);
-            double off = pp_shape_surface_error(m, j->e->end->body, shape[k], c->point, out);
+            const pp_frame *body = j->e->end->body;
+            double off;
+            if (j->e->shapes) {
+                const pp_convex *piece = &j->e->shapes->piece[shape[k]];
+                off = pp_piece_surface_error(piece, &body[piece->body], m->length_scale, c->point,
+                                             out);
+            } else {
+                off = pp_shape_surface_error(m, body, shape[k], c->point, out);
+            }
             off -= 0.5 * skin;  // midway in the skin that keeps two shapes without an inside apart
             most = fmax(most, fabs(off));
         }

@@ -55,7 +55,7 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
         pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
         return;
     }
-    if (!t->vague && pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
+    if (!t->vague && !t->arbitrary && pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
         return;  // the axis that was found has all its points already
     }
     if (t->ask) {
@@ -187,6 +187,7 @@ static bool has_choice(pp_aim_task *t, const pp_contact *found, int count)
     }
     // count the candidates without taking one: the pushes are not final before this is known of all pairs
     t->ask = true;
+    t->arbitrary = false;
     t->others = 0;
     offer_all(t);
     t->ask = false;
@@ -201,7 +202,7 @@ static bool aim_pair(pp_aim_task *t, const pp_contact *found, int count)
     set_sizes(t);
     set_found(t, found, count);
     t->changed = false;
-    t->vague = is_vague(t);
+    t->vague = t->arbitrary = is_vague(t);
     if (t->vague) {
         t->rounding = NOISE / ROUNDING * t->rounding;
     }

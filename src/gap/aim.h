@@ -38,9 +38,10 @@ typedef struct pp_aim_task {
     double slack;     // by how much an axis may fail and still hold [m]
     pp_aim best;
     bool changed;
-    bool vague;  // the best axis is arbitrary: the first candidate takes its place
-    bool ask;    // only whether there are candidates
-    int others;  // that separate, along another axis than the best
+    bool vague;      // the best axis is arbitrary: the first candidate takes its place
+    bool arbitrary;  // the axis that was found was so: it is a candidate as any other
+    bool ask;        // only whether there are candidates
+    int others;      // that separate, along another axis than the best
 } pp_aim_task;
 
 // Gap of a point of a at the end of the step, if both bodies move on as they do; x is relative to a's body.

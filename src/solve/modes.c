@@ -441,6 +441,8 @@ static void set_slop(pp_modes *s)
 
 void pp_modes_use_slop(pp_modes *s, double width)
 {
+    double bound = s->run->options->most_slop;
+    width = bound > 0.0 ? fmin(bound, width) : width;
     for (int i = 0; i < s->run->rows->nc; i++) {
         pp_mode_contact *c = &s->contact[i];
         double most = c->n->bounces ? 0.0 : width;

@@ -239,6 +239,43 @@ static void wrong_closings_are_refused(void **state)
     assert_false(passes_lift(1e-3, 0.0, -1.0));       // pulled
 }
 
+static int violated_steps(const perp_scene *scene, int steps)
+{
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = PERP_STEPPER_MOREAU_JEAN;
+    def.positions = PERP_POSITIONS_EXACT;
+    perp_sim *sim = NULL;
+    int violated = 0;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < steps; k++) {
+        assert_true(perp_sim_step(sim, perp_scene_step(scene)) >= 0);
+        violated += !perp_sim_info(sim)->certificate.passed;
+    }
+    perp_sim_destroy(sim);
+    return violated;
+}
+
+// Open contacts were said to push, by multipliers of 1e-31 that are the rounding of a solver, in step 48.
+static void rounding_does_not_push(void **state)
+{
+    (void)state;
+    perp_generator_option options[] = {{"bodies", "50"}, {"cubes", "1"}};
+    perp_scene *scene = NULL;
+    assert_int_equal(perp_scene_generate("pile3", options, 2, NULL, &scene, NULL), PERP_OK);
+    assert_int_equal(violated_steps(scene, 50), 0);
+    perp_scene_destroy(scene);
+}
+
+// The contact of the stone moves by 9 mm in a step, with 47 N: 3 of 2000 steps created energy, and are divided now.
+static void a_rattleback_creates_no_energy(void **state)
+{
+    (void)state;
+    perp_scene *scene = NULL;
+    assert_int_equal(perp_scene_load("scenes/rattleback.json", NULL, &scene, NULL), PERP_OK);
+    assert_int_equal(violated_steps(scene, 1300), 0);
+    perp_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +284,8 @@ int main(void)
         cmocka_unit_test(the_order_is_two),
         cmocka_unit_test(recordings_are_judged_again),
         cmocka_unit_test(wrong_closings_are_refused),
+        cmocka_unit_test(rounding_does_not_push),
+        cmocka_unit_test(a_rattleback_creates_no_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,13 +57,14 @@ static bool polygon_distance(const pp_vec2 *vertex, int count, perp_vec3 x, doub
         const pp_vec2 *a = &vertex[k], *b = &vertex[k + 1 < count ? k + 1 : 0];
         double dx = b->x - a->x, dy = b->y - a->y, px = x.x - a->x, py = x.y - a->y;
         double square = dx * dx + dy * dy, t = square > 0.0 ? (px * dx + py * dy) / square : 0.0;
-        t = fmax(0.0, fmin(t, 1.0));
-        least = fmin(least, pp_hypot(px - t * dx, py - t * dy));
+        t = pp_clamp(t, 0.0, 1.0);
+        double x_off = px - t * dx, y_off = py - t * dy, off = x_off * x_off + y_off * y_off;
+        least = off < least ? off : least;
         left += dx * py - dy * px > 0.0;
         right += dx * py - dy * px < 0.0;
     }
     // inside all sides have the point on one side, whichever way they go round
-    *distance = least;
+    *distance = sqrt(least);
     return count < 3 || (left > 0 && right > 0);
 }
 
@@ -81,28 +82,32 @@ static bool core_distance(const pp_convex *c, perp_vec3 x, double *distance)
     return few && polygon_distance(c->flat, c->count, x, distance);
 }
 
-double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point,
-                              perp_vec3 out)
+double pp_piece_surface_error(const pp_convex *convex, const pp_frame *f, double length,
+                              perp_vec3 point, perp_vec3 out)
 {
-    const pp_shape *of = &m->shape[shape];
-    const pp_frame *f = &body[of->body];
-    pp_convex convex, spot = {.kind = PP_CONVEX_POINTS, .planar = !m->spatial, .count = 1};
-    pp_pose here = {.R = pp_identity3()};
-    spot.X_B = here;
-    pp_convex_shape(&convex, m, of);
     // well outside the shape the distance takes one search, which starts from its axis
-    double lift = 1e-3 * (convex.size > 0.0 ? convex.size : m->length_scale);
-    pp_pose X = {pp_sub(f->p, pp_along(point, lift, out)), f->R};
-    pp_placed_convex a = pp_convex_place(&convex, &X);
-    double apart;
-    if (core_distance(&convex, pp_mul_t(&a.X.R, pp_scale(-1.0, a.X.p)), &apart)) {
-        return apart - convex.radius - lift;
+    double lift = 1e-3 * (convex->size > 0.0 ? convex->size : length), apart;
+    perp_vec3 lifted = pp_along(point, lift, out);
+    perp_vec3 x_B = pp_mul_t(&f->R, pp_sub(lifted, f->p));
+    if (core_distance(convex, pp_mul_t(&convex->X_B.R, pp_sub(x_B, convex->X_B.p)), &apart)) {
+        return apart - convex->radius - lift;
     }
-    pp_placed_convex b = pp_convex_place(&spot, &here);
+    pp_pose here = {.R = pp_identity3()}, X = {pp_sub(f->p, lifted), f->R};
+    pp_convex spot = {.kind = PP_CONVEX_POINTS, .planar = convex->planar, .count = 1, .X_B = here};
+    pp_placed_convex a = pp_convex_place(convex, &X), b = pp_convex_place(&spot, &here);
     perp_vec3 n = out;
     double distance = pp_forced_axis(&a, &b, &n) ? pp_separation(&a, &b, n)
                                                  : pp_axis_search(&a, &b, HUGE_VAL, &n);
     return distance - lift;
+}
+
+double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point,
+                              perp_vec3 out)
+{
+    const pp_shape *of = &m->shape[shape];
+    pp_convex convex;
+    pp_convex_shape(&convex, m, of);
+    return pp_piece_surface_error(&convex, &body[of->body], m->length_scale, point, out);
 }
 
 // Contacts listed in the scene are left out: they are not sorted by shapes, as the search of an

@@ -217,8 +217,8 @@ static void write_report(const pp_newton *s, int begun, pp_report *report)
         return;
     } else if (begun == 0) {
         pp_print(report->reason, sizeof report->reason,
-                 "F or its Jacobian is not defined at the start and at %d other points: choose a "
-                 "start inside the domain of F",
+                 "F or its Jacobian is not defined, or F is above 1e150, at the start and at %d "
+                 "other points: choose a start inside the domain of F",
                  STARTS - 1);
     } else if (limit || s->iterations >= s->limit) {
         pp_print(report->reason, sizeof report->reason, "%s after %d steps; best residual %.1e",

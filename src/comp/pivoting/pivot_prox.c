@@ -28,11 +28,35 @@ enum {
 
 static const double alpha_first = 1e-2, alpha_least = 1e-8, alpha_most = 1e3;
 
-// Both residuals, and the rounding error of w, bounded by 2 eps sqrt(A_ii) sum_j sqrt(A_jj) |z_j|
-// for a positive semidefinite A: where it exceeds the tolerance z is no answer, whatever w is.
+// The largest of sum_j |A_ij| |z_j|: of a sparse A by its entries. Of a dense one |A_ij| <= sqrt(A_ii A_jj), as of a positive
+// semidefinite A, saves a pass over the matrix; of a sparse one that would count all variables in every row.
+static double largest_row(const pp_pivot *p, double *sums)
+{
+    double mass = 0.0, root = 0.0, most = 0.0;
+    if (!p->sparse) {
+        for (int i = 0; i < p->n; i++) {
+            mass += p->root[i] * fabs(p->z[i]);
+            root = pp_max(root, p->root[i]);
+        }
+        return root * mass;
+    }
+    memset(sums, 0, (size_t)p->n * sizeof *sums);
+    for (int j = 0; j < p->n; j++) {
+        for (int k = p->A.p[j]; k < p->A.p[j + 1]; k++) {
+            sums[p->A.i[k]] += fabs(p->A.x[k] * p->z[j]);
+        }
+    }
+    for (int i = 0; i < p->n; i++) {
+        most = pp_max(most, sums[i]);
+    }
+    return most;
+}
+
+// Both residuals, and the rounding error of w, bounded by 2 eps sum_j |A_ij| |z_j|: where it exceeds the tolerance z is no
+// answer, whatever w is.
 bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
 {
-    double worst = 0.0, mass = 0.0, root = 0.0;
+    double worst = 0.0;
     for (int i = 0; i < p->n; i++) {
         p->w[i] -= p->alpha * p->D[i] * (p->z[i] - p->center[i]);
         double z = p->z[i], w = p->w[i];
@@ -41,11 +65,9 @@ bool pp_pivot_is_solved(pp_pivot *p, const pp_goal *goal, double *residual)
         double step = w * p->inverse[i] * p->inverse[i];
         double scaled = (z - pp_clamp(z - step, p->lower[i], p->upper[i])) * p->D[i];
         worst = pp_max(worst, pp_max(fabs(plain), fabs(scaled)));
-        mass += p->root[i] * fabs(z);
-        root = pp_max(root, p->root[i]);
     }
     *residual = worst;
-    return worst <= goal->residual && 2.0 * DBL_EPSILON * root * mass <= goal->rounding;
+    return worst <= goal->residual && 2.0 * DBL_EPSILON * largest_row(p, p->work) <= goal->rounding;
 }
 
 // (A'y)_j, or 0 where that is rounding beside its terms

@@ -65,6 +65,17 @@ static bool is_settled(const perp_model *m, const double *from, const double *to
     return off <= SETTLED * size + ROUNDING * m->length_scale;
 }
 
+// Solvers end with multipliers of open contacts that are rounding, of either sign: what would move nothing by more than
+// that does not push, as the balance then shows.
+static void drop_rounding(pp_fit *f, const pp_inertia *mass)
+{
+    const perp_model *m = f->sim->model;
+    for (int i = 0; i < f->row.nn; i++) {
+        double way = f->answer.pn[i] * pp_row_mobility(m, mass, &f->row.n[i]);
+        f->answer.pn[i] = way > ROUNDING * m->length_scale ? f->answer.pn[i] : 0.0;
+    }
+}
+
 // Newton's method for (I9). True: closed; false: not, and the bodies are where the rule of the step left them. *status < 0:
 // memory or time ran out.
 static bool find_way(pp_fit *f, const pp_state *rule, double *d, perp_status *status)
@@ -105,10 +116,7 @@ static bool find_way(pp_fit *f, const pp_state *rule, double *d, perp_status *st
             f->row = row;
             f->gap = gap;
             f->answer = answer;
-            // solvers end with multipliers that are negative by rounding: these push nothing, as the balance then shows
-            for (int i = 0; i < f->row.nn; i++) {
-                f->answer.pn[i] = fmax(f->answer.pn[i], 0.0);
-            }
+            drop_rounding(f, mass);
             return true;
         }
         best = fmin(best, worst);

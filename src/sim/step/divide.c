@@ -423,12 +423,26 @@ double pp_sim_divide_end(perp_sim *sim, double h)
     return h;
 }
 
+// Whether a free body turns by more than half a radian in the part: errors of turning are then as large as the body, and
+// say nothing of those of shorter parts.
+static bool whirls(const perp_sim *sim, double h)
+{
+    const pp_step *s = &sim->step;
+    for (int i = 0; i < sim->model->bodies; i++) {
+        double w = fmax(pp_length(s->kin.poses.body[i].w), pp_length(s->end.body[i].w));
+        if (sim->model->body[i].nv > 0 && h * w > 0.5) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Whether the error `worst` of an attempt is worth another, shorter one: true at first, later where
 // the last division left less than HELPS of the error before.
 static bool helps(perp_sim *sim, double h, double worst)
 {
     pp_parts_sum *p = &sim->parts;
-    bool again = p->judged_at == sim->now.t && p->judged_h > h;
+    bool again = p->judged_at == sim->now.t && p->judged_h > h && !whirls(sim, h);
     bool less = !again || worst < HELPS * p->judged;
     p->judged_at = sim->now.t;
     p->judged_h = h;
@@ -450,7 +464,8 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
     // Normals of the end push along with what turns, or slides over a curve, by (I7): with the square of the length.
-    if (sim->def.stepper == PERP_STEPPER_IMPLICIT) {
+    // Of the theta method that is closed nothing else hides it.
+    if (sim->def.stepper == PERP_STEPPER_IMPLICIT || pp_sim_closes_after(sim)) {
         turned = fmax(turned, over[PERP_JUDGED_ENERGY]);
     }
     double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);

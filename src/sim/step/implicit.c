@@ -17,6 +17,8 @@
 enum { ROUNDS = 24 };                // after the linear step
 enum { PATIENCE = 6 };               // rounds that may pass without a better place
 static const double MATTERS = 1e-2;  // stiffness over inertia from which the first iterate has it
+static const double STILL =
+    1e-10;  // way of any point in a step, of its body's reach and the model's length
 
 // Keeps contacts, rows and answer of a round for the next one.
 static perp_status keep_round(perp_sim *sim)
@@ -67,6 +69,58 @@ static perp_status tame_start(perp_sim *sim, const double *nu_l, double h, pp_ma
     pp_sim_stiffen(sim, G, nu_l, NULL);
     perp_status status = sim->tree ? pp_sim_coordinates(sim) : PERP_OK;
     return status < 0 ? status : pp_sim_solve(sim, nu_l);
+}
+
+// Whether the linear step moves nothing by more than STILL: then gaps, normals and arms of the end are those of the start
+// to what is left of them anyway, and its answer is that of (I1). Rows of joints and drives may follow the time.
+static bool is_still(const perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    const pp_step *s = &sim->step;
+    if (s->row.nb + s->row.nm > 0 || s->row.nn > s->row.nc || sim->tree) {
+        return false;
+    }
+    for (int n = 0; n < s->row.nc; n++) {
+        if (s->row.n[n].bounces) {
+            return false;
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_body *body = &m->body[i];
+        const pp_frame *f = &s->kin.poses.body[i];
+        double v[2] = {pp_length(f->v), pp_length(f->w)};  // of bodies that are moved
+        if (body->nv > 0) {
+            v[0] = v[1] = 0.0;
+        }
+        for (int c = 0; c < body->nv; c++) {
+            int kind = body->axis[c] < 3 ? 0 : 1;
+            v[kind] += fabs(s->answer.nu[body->at + c]);
+        }
+        double most = STILL * fmax(m->length_scale, 1e-3);
+        most = body->reach > 0.0 ? fmin(most, STILL * body->reach) : most;
+        if (!(h * (v[0] + v[1] * body->reach) <= most)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The linear step as it is, with its contacts found anew where it ends, as the certificate and the next step need them.
+static perp_status stay(perp_sim *sim, double h)
+{
+    pp_step *s = &sim->step;
+    perp_status status = pp_sim_place(sim, h);
+    if (status >= 0) {
+        status = pp_sim_find_end(sim);
+    }
+    for (int n = 0; n < s->row.nc; n++) {
+        s->row.n[n].middle = true;  // acts, and holds, where the step ends
+    }
+    s->gap_l = s->gap;
+    s->middle = s->end;
+    s->acted = s->gap.contact;
+    s->at_end = true;
+    return status;
 }
 
 // Masses and forces as they are, and where the step acted, for the certificate and the report.
@@ -132,6 +186,9 @@ perp_status pp_sim_solve_implicit(perp_sim *sim, const double *nu, double h)
     // a start as given is worked off by rows of its own, as in the linear step
     if (sim->unfit) {
         return PERP_OK;
+    }
+    if (is_still(sim, h)) {
+        return stay(sim, h);
     }
     s->mass_l = PP_ARRAY(sim->arena, pp_inertia, m->bodies);
     s->push_l = PP_ARRAY(sim->arena, double, m->nv);

@@ -23,5 +23,7 @@ bool pp_sim_same_contact(const pp_contact *a, const pp_contact *b);
 // The error of the answer with the rows of where it leads, over what is allowed: at most 1, it is the answer. p: its impulses
 // in the places of these rows.
 double pp_sim_error_there(perp_sim *sim, const double *nu_l, double *p, double h);
+// Gaps over the step that solvers may count as closed [m/s]; 0: no bound, in other steppers.             theory (S17)
+double pp_sim_most_slop(const perp_sim *sim);
 // The slip of all friction groups, for the report. False: no memory.
 bool pp_sim_find_slip(perp_sim *sim);

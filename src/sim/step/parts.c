@@ -304,11 +304,13 @@ static void note_parts(perp_sim *sim)
         pp_print(text + used, sizeof sim->info.remark - used, "; %d parts", sim->parts.count);
         return;
     }
-    pp_print(text, sizeof sim->info.remark,
-             sim->parts.stop == PP_PARTS_ALL
-                 ? "divided into %d parts at successive impacts"
-                 : "divided into %d parts; later impacts were treated as simultaneous",
-             sim->parts.count);
+    const char *how = "divided into %d parts at successive impacts";
+    if (sim->parts.stop != PP_PARTS_ALL) {
+        how = "divided into %d parts; later impacts were treated as simultaneous";
+    } else if (sim->def.stepper == PERP_STEPPER_IMPLICIT) {
+        how = "divided into %d parts, at impacts or until its equations were solved";
+    }
+    pp_print(text, sizeof sim->info.remark, how, sim->parts.count);
 }
 
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)

@@ -4,7 +4,7 @@
 // Impulses and velocities of a step: the problem of its rows handed to solve/, again where the rows depend on the answer
 // (theta method), and the reasons to fail it: work that is used up, forces that nothing balances (quasistatic).
 #include "sim/step/held.h"
-#include "sim/step/parts.h"
+#include "sim/step/implicit.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,6 +168,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .max_iterations = sim->def.max_iterations,
                                 .max_work = left,
                                 .deadline = sim->deadline,
+                                .most_slop = pp_sim_most_slop(sim),
                                 .impact = sim->def.impact};
     pp_solve_inputs inputs = {.model = sim->model,
                               .kin = &s->kin,
