@@ -5,6 +5,8 @@
 
 const MOST = 4e6; // bytes of a scene from a link
 
+class TooLarge extends Error {}
+
 async function through(stream, bytes, most = Infinity) {
   const parts = [];
   let size = 0;
@@ -15,7 +17,7 @@ async function through(stream, bytes, most = Infinity) {
     size += value.length;
     if (size > most) {
       await reader.cancel();
-      throw new Error(`the scene of this link is larger than ${most / 1e6} MB`);
+      throw new TooLarge(`it is larger than ${most / 1e6} MB`);
     }
     parts.push(value);
   }
@@ -88,8 +90,12 @@ export async function fromHash(hash) {
   }
   let text;
   if (packed !== null) {
-    const bytes = fromBase64(packed.replaceAll("-", "+").replaceAll("_", "/"));
-    text = new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST));
+    try {
+      const bytes = fromBase64(packed.replaceAll("-", "+").replaceAll("_", "/"));
+      text = new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST));
+    } catch (e) {
+      throw e instanceof TooLarge ? e : new Error("it is damaged or not complete");
+    }
   }
   return { text, example: asked.get("example"), parameters };
 }

@@ -7,6 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { check, cli, shots, withBrowser } from "../../viewer/test/browser.mjs";
 
 const site = path.resolve(process.env.PERP_SITE ?? "build/playground/site", "index.html");
@@ -202,10 +203,44 @@ await withBrowser(async (browser, folder) => {
   await write(page, '{"name": "<script>alert(3)</script>"}');
   await page.waitForTimeout(900);
   silent(page, "a hostile scene");
-  const broken = await open(browser, "#s=AAAA&p=%3Cscript%3E=1");
-  await broken.waitForFunction(() => /no scene/.test(document.querySelector("#message").textContent));
-  silent(broken, "a broken link");
-  await broken.context().close();
+  const bomb = `#s=${deflateRawSync(Buffer.alloc(2e7)).toString("base64url")}`;
+  for (const [hash, says] of [["#s=AAAA&p=%3Cscript%3E=1", "damaged"], ["#s=%%%", "damaged"], ["#s=", "damaged"], [bomb, "larger than 4 MB"]]) {
+    const broken = await open(browser, hash);
+    await broken.waitForFunction(() => /no scene/.test(document.querySelector("#message").textContent));
+    check((await broken.textContent("#message")).includes(says), `a broken link: ${await broken.textContent("#message")}`);
+    silent(broken, "a broken link");
+    await broken.context().close();
+  }
+
+  // ── rapid changes: the last one counts ──
+  const hasty = await open(browser);
+  for (const key of ["cards", "rattleback", "berard", "robot", "slip", "dominoes"]) await hasty.selectOption("#example", key);
+  await opened(hasty, "dominoes");
+  await steps(hasty, 5);
+  check((await hasty.$$("#app canvas.main")).length === 1, "one view is left");
+  silent(hasty, "a page in a hurry");
+
+  // ── the house of cards in many steps, as natively: the view solves as 'perp run' does; derived parameters have no slider ──
+  await hasty.selectOption("#example", "cards");
+  await opened(hasty, "house-of-cards");
+  execFileSync(cli, ["run", "scenes/house-of-cards.json", "--until", "0.1", "-o", path.join(folder, "cards"), "-q", "--no-figures"]);
+  const cards = await steps(hasty, 100);
+  check(cards === JSON.parse(readFileSync(path.join(folder, "cards/summary.json"), "utf8")).hash, `the hash of the house of cards: ${cards}`);
+  const sliders = await hasty.$$eval("#parameters input", (list) => list.map((e) => e.getAttribute("aria-label")));
+  const derived = await hasty.$$eval("#parameters .derived", (list) => list.map((e) => e.textContent.split(" ")[0]));
+  check(sliders.join() === "length,thick,lean,grip" && derived.join() === "side,rise,wide,storey", `sliders ${sliders}, derived ${derived}`);
+
+  // A value that the text gives anew replaces that of the slider.
+  await hasty.evaluate(() => {
+    const range = /** @type {HTMLInputElement} */ (document.querySelector('#parameters [aria-label="grip"]'));
+    range.value = "0.2";
+    range.dispatchEvent(new Event("change"));
+  });
+  const grip = (value) => hasty.waitForFunction((v) => window.playground.about.parameters.find((p) => p.name === "grip").value === v, value);
+  await grip(0.2);
+  await write(hasty, (await hasty.evaluate(() => window.playground.editor.text)).replace('"grip": 0.4', '"grip": 0.6'));
+  await grip(0.6);
+  await hasty.context().close();
 
   // ── stop ──
   await write(page, scene({ name: "again" }));
