@@ -63,7 +63,8 @@ const actions = {
     const code = perp.with(["scene", text, Perp.sets(sets)], perp.x.js_live_open);
     if (code !== 0) {
       const e = perp.error();
-      send({ error: { text: e.message || texts.trim(), line: e.line, column: e.column }, serial });
+      const read = perp.text(perp.x.js_error_text()) === "";
+      send({ error: { text: read && texts ? texts.trim().replace(/^perp: scene: /, "") : e.message, line: e.line, column: e.column }, serial });
       return;
     }
     const about = JSON.parse(perp.text(perp.x.js_live_about()));

@@ -4,7 +4,7 @@
 // The playground in a browser, from a folder: a scene is typed, an error shown at its place and fixed, the run has the hash
 // of the native command; bodies are dragged, friction, step and parameters changed; matrices are explained; links hold the
 // scene; scenes of strangers run nothing; a simulation that takes too long is ended; recordings and replays are saved.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { deflateRawSync } from "node:zlib";
@@ -96,6 +96,17 @@ await withBrowser(async (browser, folder) => {
   execFileSync(cli, ["run", file, "--until", "0.5", "-o", path.join(folder, "run"), "-q"]);
   const native = JSON.parse(readFileSync(path.join(folder, "run/summary.json"), "utf8")).hash;
   check(hash === native, `the hash of 50 steps: ${hash}, natively ${native}`);
+
+  // A scene that can be read but not started: the message of the command, not that of an earlier error.
+  const wedged = { name: "wedged", shapes: [{ name: "floor", kind: "halfplane" }, { name: "ceiling", kind: "halfplane", position: [0, 0.6], angle: "180 deg" }] };
+  await write(page, scene(wedged));
+  await page.waitForFunction(() => /overlap/.test(document.querySelector("#message").textContent));
+  writeFileSync(file, scene(wedged));
+  const { stderr } = spawnSync(cli, ["run", file, "-o", path.join(folder, "wedged"), "-q"], { encoding: "utf8" });
+  check(stderr.trim().endsWith(`: ${await page.textContent("#message")}`), `${await page.textContent("#message")}, natively ${stderr}`);
+  await write(page, scene());
+  await page.waitForFunction(() => /** @type {HTMLElement} */ (document.querySelector("#message")).hidden);
+  await steps(page, 50);
 
   // ── explain ──
   await page.click("#explain-box summary");
