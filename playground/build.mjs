@@ -4,8 +4,10 @@
 // Builds the playground as plain files: node playground/build.mjs OUT MODULES WASM VIEWER
 //
 //   OUT/index.html, playground.css
-//   OUT/playground.js    a few lines that unpack the rest: the application, the Worker and perp_page.wasm, compressed
-//   OUT/viewer.js        the viewer as one page, for replays; loaded when one is asked for
+//   OUT/engine.js        starts a Worker and gives it perp_page.wasm, compressed
+//   OUT/playground.js    the application and the examples
+//   OUT/editor.js, spatial.js, viewer.js   parts that are loaded later, compressed (src/parts.js): the editor once there is
+//                        something to see, the stage of spatial scenes, the viewer as one page, for replays
 //
 // All are classic scripts without requests, so that the page also works from a folder (file://).
 import { existsSync } from "node:fs";
@@ -16,59 +18,69 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { load } from "../wasm/js/perp.mjs";
 import { examples } from "./examples.mjs";
+import { toText } from "./src/share.js";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const [out, modules, wasm, viewer] = process.argv.slice(2).map((p) => path.resolve(p));
 const { build } = createRequire(path.join(modules, "here.js"))("esbuild");
 const common = { absWorkingDir: here, nodePaths: [modules], bundle: true, minify: true, write: false, outdir: out, format: "iife", target: ["es2022"], charset: "utf8", legalComments: "none", logLevel: "warning" };
-const bundle = async (file) => (await build({ ...common, entryPoints: [path.join(here, "src", file)] })).outputFiles;
+const bundle = async (file, more = {}) => (await build({ ...common, ...more, entryPoints: [path.join(here, file)] })).outputFiles;
 const text = (files, ending) => files.find((file) => file.path.endsWith(ending)).text;
 
-const worker = text(await bundle("worker.js"), ".js");
-const main = await bundle("main.js");
+const worker = text(await bundle("src/worker.js"), ".js");
+const main = await bundle("src/main.js");
 const code = await readFile(wasm);
 const perp = await load(code);
 
-// Scenes of the project by their files; scenes made by rule with a value for each place of their slider.
+// What the Worker says about a scene (src/worker.js).
+function foretell(scene) {
+  if (perp.with(["scene", scene, ""], perp.x.js_live_open) !== 0) throw perp.error();
+  const about = JSON.parse(perp.text(perp.x.js_live_about()));
+  const data = perp.text(perp.x.js_live_data());
+  perp.x.js_live_close();
+  return { about, data };
+}
+
+// Scenes of the project by their files, and scenes made by rule with a slider. The first is shown before the Worker answers.
 const list = [];
 for (const e of examples) {
   if (e.scene && !existsSync(path.join(here, "../scenes", e.scene))) continue;
   const entry = { key: e.key, title: e.title, note: e.note };
   if (e.scene) entry.text = await readFile(path.join(here, "../scenes", e.scene), "utf8");
   else {
-    const { name, low, high, step, value } = e.slider;
-    const values = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => +(low + k * step).toFixed(6));
-    const texts = values.map((v) => perp.generate(e.generator, { ...e.options, [name]: v }));
-    entry.text = texts[values.indexOf(value)];
-    entry.slider = { name, low, high, step, value, values, texts };
+    const { name, value } = e.slider;
+    Object.assign(entry, { rule: e.generator, options: e.options, slider: e.slider, text: perp.generate(e.generator, { ...e.options, [name]: value }) });
   }
-  perp.open(entry.text).close(); // an example that does not open ends the build
+  const opened = foretell(entry.text); // an example that does not open ends the build
+  if (list.length === 0 && !opened.about.spatial) entry.opened = opened;
   list.push(entry);
 }
 
-const packed = (bytes) => JSON.stringify(gzipSync(bytes, { level: 9 }).toString("base64"));
-const application = `window.perpExamples=${JSON.stringify(list)};window.perpWorker=${JSON.stringify(worker)};${text(main, ".js")}`;
-const loader = `"use strict";
-(async () => {
-  const unpack = (base64, type) => {
-    const text = atob(base64), bytes = new Uint8Array(text.length);
-    for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": type } });
-  };
-  // Compiled while the page itself is unpacked and starts.
-  window.perpModule = WebAssembly.compileStreaming(unpack(${packed(code)}, "application/wasm"));
-  const code = await unpack(${packed(Buffer.from(application))}, "text/javascript").blob();
-  const script = document.createElement("script");
-  script.src = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  document.head.append(script);
+const packed = (bytes) => JSON.stringify(toText(gzipSync(bytes, { level: 9 })));
+const files = {
+  "index.html": await readFile(path.join(here, "src/index.html"), "utf8"),
+  "playground.css": text(main, ".css"),
+  "engine.js": `"use strict";
+window.perpEngine = (() => {
+  const url = URL.createObjectURL(new Blob([${JSON.stringify(worker)}], { type: "text/javascript" }));
+  const make = () => new Worker(url);
+  const engine = { make, worker: make(), early: [], packed: ${packed(code)} };
+  engine.worker.onmessage = (e) => engine.early.push(e);
+  engine.worker.postMessage({ packed: engine.packed });
+  return engine;
 })();
-`;
+`,
+  "playground.js": `window.perpExamples=${JSON.stringify(list)};\n${text(main, ".js")}`,
+};
+const part = async (name, file) => {
+  files[`${name}.js`] = `(window.perpParts ??= {}).${name} = ${packed(text(await bundle(file, { globalName: `perp_${name}` }), ".js"))};\n`;
+};
+await part("editor", "src/editor.js");
+await part("spatial", "../viewer/src/spatial.js");
+const size = Object.values(files).reduce((sum, file) => sum + file.length, 0);
+files["viewer.js"] = `(window.perpParts ??= {}).viewer = ${packed(await readFile(viewer))};\n`;
+
 await mkdir(out, { recursive: true });
-await writeFile(path.join(out, "playground.js"), loader);
-await writeFile(path.join(out, "playground.css"), text(main, ".css"));
-await writeFile(path.join(out, "viewer.js"), `window.perpViewer = ${packed(await readFile(viewer))};\n`);
-const page = await readFile(path.join(here, "src/index.html"));
-await writeFile(path.join(out, "index.html"), page);
-const size = loader.length + text(main, ".css").length + page.length;
+for (const [name, file] of Object.entries(files)) await writeFile(path.join(out, name), file);
 console.log(`playground: ${list.length} examples, ${(size / 1e6).toFixed(2)} MB to load`);
 if (size > 2e6) throw new Error("more than 2 MB to load");

@@ -29,6 +29,7 @@ typedef struct perp_scene_parameter {
 typedef struct perp_scene_value {
     const char *name;
     double value;  // in SI units
+    bool derived;  // the file gives it as an expression of others, and it was not set
 } perp_scene_value;
 
 typedef struct perp_scene_load_options {

@@ -9,7 +9,8 @@ import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { placeAt } from "./schema.js";
+import schemaText from "../../scenes/scene.schema.json";
+import { Schema, placeAt } from "./schema.js";
 
 // JSON with comments.
 const language = StreamLanguage.define({
@@ -69,12 +70,13 @@ function complete(schema) {
 }
 
 export class Editor {
-  constructor(host, schema, { changed, run }) {
+  constructor(host, text, { changed, run }) {
     this.changed = changed;
+    const schema = new Schema(schemaText);
     this.view = new EditorView({
       parent: host,
       state: EditorState.create({
-        doc: "",
+        doc: text,
         extensions: [
           lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(), lintGutter(),
           indentUnit.of(" "), language, syntaxHighlighting(colours), look,
@@ -85,6 +87,10 @@ export class Editor {
         ],
       }),
     });
+  }
+  focus(from, to) {
+    this.view.focus();
+    this.view.dispatch({ selection: { anchor: from, head: to } });
   }
   get text() {
     return this.view.state.doc.toString();

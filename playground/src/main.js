@@ -8,63 +8,83 @@ import "../../viewer/src/style.css";
 import "./style.css";
 import { App } from "../../viewer/src/app.js";
 import { Run } from "../../viewer/src/data.js";
-import schemaText from "../../scenes/scene.schema.json";
-import { Editor } from "./editor.js";
 import { Explain } from "./explain.js";
 import { PageLive } from "./live.js";
-import { Schema } from "./schema.js";
-import { fromHash, toHash, unpack } from "./share.js";
+import { Pad } from "./pad.js";
+import { part, partText } from "./parts.js";
+import { fromHash, toHash } from "./share.js";
 
 /** @type {any} */
-const site = window; // perpExamples, perpWorker, perpModule: made by build.mjs
+const site = window; // perpExamples, perpEngine: made by build.mjs
 const PATIENCE = 10000; // [ms] without an answer of the Worker, after which the page offers to end it
 
 const $ = (name) => /** @type {any} */ (document.querySelector(name));
 
 class Playground {
   constructor() {
-    this.parameters = {};
+    this.parameters = {}; // set by sliders
+    this.written = {}; // what the text says about these
+    this.first = {}; // their values before
     this.generator = null;
     this.waiting = null;
-    this.editor = new Editor($("#editor"), new Schema(schemaText), {
+    this.serial = 0; // of the last scene that was opened
+    this.drawn = 0; // and of the one that is shown
+    this.taking = Promise.resolve();
+    this.editor = new Pad($("#editor"), {
       changed: (byUser) => byUser && this.later(),
       run: () => this.open(),
     });
     this.explain = new Explain($("#explain"), (body) => this.app?.select({ body }));
     this.buttons();
     this.examples();
+    if (!site.perpEngine) return this.say("this page is not complete: engine.js is missing", true);
     this.start();
+    this.fromAddress();
     window.addEventListener("hashchange", () => this.fromAddress());
     setInterval(() => this.watch(), 1000);
   }
 
   // ── the Worker ──
-  async start() {
-    const module = await site.perpModule;
+  // The first one is at work already (build.mjs); later ones get the module that it has compiled.
+  start() {
+    const { engine } = this;
+    const first = !this.worker;
     this.worker?.terminate();
-    const url = URL.createObjectURL(new Blob([site.perpWorker], { type: "text/javascript" }));
-    this.worker = new Worker(url);
-    URL.revokeObjectURL(url);
+    const worker = first ? engine.worker : engine.make();
+    this.worker = worker;
     this.asked = 0;
-    this.worker.onmessage = (e) => this.take(e.data);
-    this.worker.onerror = (e) => this.say(`the simulation ended: ${e.message}`);
-    this.worker.postMessage({ module });
+    const take = (e) => {
+      if (worker !== this.worker) return;
+      this.asked = 0;
+      $("#slow").hidden = true;
+      // In their order: a scene may wait for a part of the page.
+      this.taking = this.taking.then(() => worker === this.worker && this.take(e.data)).catch((error) => this.say(String(error.message), true));
+    };
+    worker.onmessage = take;
+    worker.onerror = (e) => this.say(`the simulation ended: ${e.message}`, true);
+    if (first) engine.early.splice(0).forEach(take);
+    else worker.postMessage(engine.module ? { module: engine.module } : { packed: engine.packed });
+  }
+  get engine() {
+    return site.perpEngine;
   }
   post(message) {
     this.worker?.postMessage(message);
   }
   take(message) {
-    this.asked = 0;
-    $("#slow").hidden = true;
-    if (message.ready) this.ready();
-    else if (message.opened) this.opened(message.opened);
-    else if (message.error) this.failed(message.error);
-    else if (message.frame) this.frame(message.frame);
-    else if (message.status) this.status(message.status);
-    else if (message.explained) this.explain.show(message.explained);
-    else if (message.finished) this.finished(message.finished);
-    else if (message.state) this.state(message.state);
-    else if (message.broken) this.broken(message.broken);
+    if (message.ready) return this.ready(message.module);
+    if (message.opened) return this.opened(message.opened, message.serial);
+    if (message.error) return this.failed(message.error, message.serial);
+    if (message.generated !== undefined) return this.generated(message.generated);
+    if (message.finished) return this.finished(message.finished);
+    if (message.broken) return this.broken(message.broken);
+    // What is left is about the scene that is open there, which may be an older one than that of the page.
+    if (this.drawn !== this.serial) return undefined;
+    if (message.frame) return this.frame(message.frame);
+    if (message.status) return this.status(message.status);
+    if (message.explained) return this.explain.show(message.explained);
+    if (message.state) return this.state(message.state);
+    return undefined;
   }
   // A Worker that does not answer is in a long step, or lost.
   watch() {
@@ -76,24 +96,19 @@ class Playground {
       $("#slow").hidden = false;
     }
   }
-  async stop() {
+  stop() {
     $("#slow").hidden = true;
-    this.close();
-    this.say("stopped");
-    this.stopped = true;
-    await this.start();
+    this.broken("stopped");
   }
-  async broken(text) {
+  broken(text) {
     this.close();
     this.say(text);
-    this.stopped = true;
-    await this.start();
+    this.start();
   }
-  ready() {
+  ready(module) {
+    this.engine.module = module;
+    this.engine.packed = null;
     document.documentElement.dataset.ready = "yes";
-    if (this.stopped) this.stopped = false;
-    else if (this.loaded) this.open();
-    else this.fromAddress();
   }
 
   // ── scenes ──
@@ -101,9 +116,8 @@ class Playground {
     if (location.hash === this.ownHash) return;
     try {
       const asked = await fromHash(location.hash);
-      this.loaded = true;
       this.generator = null;
-      this.parameters = asked.parameters;
+      this.set(asked.parameters);
       if (asked.text !== undefined) {
         this.editor.text = asked.text;
         $("#example").value = "";
@@ -124,19 +138,25 @@ class Playground {
     list.append(none);
     for (const e of site.perpExamples) list.append(new Option(e.title, e.key));
     list.onchange = () => {
-      this.parameters = {};
+      this.set({});
       this.example(list.value);
     };
+  }
+  set(parameters) {
+    this.parameters = parameters;
+    this.written = {};
+    this.first = {};
   }
   example(key) {
     const e = site.perpExamples.find((x) => x.key === key);
     if (!e) return;
-    this.loaded = true;
-    this.generator = e.slider ?? null;
+    this.generator = e.slider ? { ...e.slider, rule: e.rule, options: e.options } : null;
     $("#example").value = key;
     this.editor.text = e.text;
     this.note(e.note);
     this.open();
+    // What the Worker will say about it is known: it can be seen before the module is compiled.
+    if (e.opened && !this.app && Object.keys(this.parameters).length === 0) this.show(e.opened);
   }
   note(text) {
     $("#note").textContent = text;
@@ -151,24 +171,45 @@ class Playground {
   }
   open() {
     clearTimeout(this.waiting);
-    this.loaded = true;
     const text = this.editor.text;
-    // Values of parameters that the text no longer has are forgotten.
-    for (const name of Object.keys(this.parameters)) if (!text.includes(JSON.stringify(name))) delete this.parameters[name];
-    this.post({ open: text, sets: this.parameters });
+    // Values of parameters that the text no longer has, or has changed since, are forgotten.
+    for (const name of Object.keys(this.parameters)) {
+      if (!text.includes(JSON.stringify(name)) || (name in this.written && this.written[name] !== written(text, name))) delete this.parameters[name];
+    }
+    this.post({ open: text, sets: this.parameters, serial: ++this.serial });
+    this.foretold = false;
   }
   close() {
     this.app?.destroy();
     this.app = null;
   }
-  failed(error) {
+  failed(error, serial = this.serial) {
+    if (serial !== this.serial) return;
     this.editor.showError(error);
     const where = error.line > 0 ? `line ${error.line}, column ${error.column}: ` : "";
     this.say(where + error.text, true);
   }
-  opened({ about, data }) {
+  async opened(scene, serial) {
+    if (serial !== this.serial) return;
     this.editor.showError(null);
     this.say("");
+    const stage = scene.about.spatial ? (await part("spatial")).SpatialStage : null;
+    if (serial !== this.serial) return;
+    if (!this.foretold) this.show(scene, stage);
+    this.foretold = false;
+    this.drawn = serial;
+    if (!this.enriching) this.enriching = setTimeout(() => this.enrich(), 100);
+  }
+  // The page has something to show before the editor is loaded.
+  async enrich() {
+    try {
+      await this.editor.enrich();
+    } catch (e) {
+      this.enriching = 0;
+      this.say(`the editor is a plain one: ${e.message}`);
+    }
+  }
+  show({ about, data }, stage = null) {
     this.about = about;
     const page = new DOMParser().parseFromString(data, "text/html");
     const view = JSON.parse(page.getElementById("perp-about").textContent);
@@ -178,6 +219,7 @@ class Playground {
     this.explain.run = run;
     this.explain.highlight(-1);
     this.app = new App($("#app"), run, {
+      spatial: stage,
       selected: (body) => this.explain.highlight(body),
       live: (app, host) => new PageLive(app, host, { send: (command) => this.post({ command }), save: () => this.download("recording") }),
       keys: $("#view"),
@@ -185,6 +227,7 @@ class Playground {
       title: false,
     });
     this.sliders();
+    this.foretold = true;
     document.title = `${about.name} · perp`;
   }
   frame(buffer) {
@@ -196,6 +239,7 @@ class Playground {
   }
   status(s) {
     this.app?.live?.status(s);
+    document.documentElement.dataset.started ??= performance.now().toFixed(0); // [ms] since the address was opened
     this.post({ state: true });
   }
   state(state) {
@@ -203,28 +247,49 @@ class Playground {
     document.documentElement.dataset.steps = String(state.steps);
   }
   // ── parameters ──
-  // Those of the scene, between a half and twice their values, and one of a scene that is made by rule.
+  // Those of the scene, between zero and twice their values, and one of a scene that is made by rule. What is derived from
+  // others is shown without a slider.
   sliders() {
     const host = $("#parameters");
+    const focused = host.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     host.textContent = "";
     for (const p of this.about.parameters) {
-      const start = this.first?.[p.name] ?? p.value;
+      if (p.derived) {
+        this.derived(host, p);
+        continue;
+      }
+      const start = (p.name in this.parameters ? this.first[p.name] : undefined) ?? p.value;
       const wide = Math.abs(start) || 1;
       this.slider(host, { name: p.name, value: p.value, low: start - wide, high: start + wide }, (value) => {
         this.parameters[p.name] = value;
-        this.first = { ...this.first, [p.name]: start };
+        this.written[p.name] = written(this.editor.text, p.name);
+        this.first[p.name] = start;
         this.open();
       });
     }
     const g = this.generator;
     if (g) {
-      this.slider(host, { name: g.name, value: g.value, low: g.low, high: g.high }, (value) => {
+      this.slider(host, g, (value) => {
         g.value = value;
-        this.editor.text = g.texts[g.values.indexOf(value)] ?? nearest(g, value);
-        this.open();
+        this.post({ generate: g.rule, options: { ...g.options, [g.name]: value } });
       }, g.step);
     }
     host.hidden = host.childElementCount === 0;
+    if (focused !== null) [...host.querySelectorAll("input")].find((e) => e.getAttribute("aria-label") === focused)?.focus();
+  }
+  generated(text) {
+    if (!this.generator) return; // another scene meanwhile
+    this.editor.text = text;
+    this.open();
+  }
+  derived(host, { name, value }) {
+    const label = document.createElement("label");
+    const shown = document.createElement("output");
+    label.className = "derived";
+    label.title = "computed from other parameters";
+    shown.textContent = String(+value.toPrecision(5));
+    label.append(`${name} =`, shown);
+    host.append(label);
   }
   slider(host, { name, value, low, high }, give, step = (high - low) / 100) {
     const label = document.createElement("label");
@@ -270,7 +335,7 @@ class Playground {
   async download(what) {
     if (what === "scene") this.save(`${this.fileName()}.json`, new TextEncoder().encode(this.editor.text));
     else if (what === "recording") this.post({ finish: "tables" });
-    else if (what === "replay") this.post({ finish: "replay", page: await viewerPage() });
+    else if (what === "replay") this.post({ finish: "replay", page: await partText("viewer") });
   }
   finished({ files, error }) {
     if (error) this.say(error, true);
@@ -294,27 +359,10 @@ class Playground {
   }
 }
 
-function nearest(g, value) {
-  let best = 0;
-  g.values.forEach((v, k) => {
-    if (Math.abs(v - value) < Math.abs(g.values[best] - value)) best = k;
-  });
-  return g.texts[best];
-}
-
-// The viewer as a page of its own is loaded when a replay is asked for.
-function viewerPage() {
-  if (site.perpViewer) return unpackText(site.perpViewer);
-  return new Promise((done, fail) => {
-    const script = document.createElement("script");
-    script.src = "viewer.js";
-    script.onload = () => done(unpackText(site.perpViewer));
-    script.onerror = () => fail(new Error("viewer.js is missing"));
-    document.head.append(script);
-  });
-}
-async function unpackText(base64) {
-  return new TextDecoder().decode(await unpack(base64));
+// What a text has as the value of a parameter.
+function written(text, name) {
+  const at = text.indexOf(`${JSON.stringify(name)}:`);
+  return at < 0 ? "" : text.slice(at).match(/^[^,}\n]*/)[0];
 }
 
 site.playground = new Playground();

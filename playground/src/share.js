@@ -5,6 +5,8 @@
 
 const MOST = 4e6; // bytes of a scene from a link
 
+class TooLarge extends Error {}
+
 async function through(stream, bytes, most = Infinity) {
   const parts = [];
   let size = 0;
@@ -15,22 +17,55 @@ async function through(stream, bytes, most = Infinity) {
     size += value.length;
     if (size > most) {
       await reader.cancel();
-      throw new Error(`the scene of this link is larger than ${most / 1e6} MB`);
+      throw new TooLarge(`it is larger than ${most / 1e6} MB`);
     }
     parts.push(value);
   }
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-export function fromBase64(text) {
+function fromBase64(text) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let k = 0; k < binary.length; k++) bytes[k] = binary.charCodeAt(k);
   return bytes;
 }
 
-export async function unpack(base64, kind = "gzip") {
-  return through(new DecompressionStream(/** @type {any} */ (kind)), fromBase64(base64));
+// Bytes in scripts: five characters for four bytes, from # to y without the backslash, after a digit that says how many of the
+// last bytes are none. A quarter more than the bytes, base64 has a third.
+const [FIRST, SKIPPED] = [35, 92];
+
+/** @param {Uint8Array} bytes */
+export function toText(bytes) {
+  const none = (4 - (bytes.length % 4)) % 4;
+  let text = String(none);
+  for (let k = 0; k < bytes.length; k += 4) {
+    let word = 0;
+    for (let i = 0; i < 4; i++) word = 256 * word + (bytes[k + i] ?? 0);
+    const digits = [];
+    for (let i = 0; i < 5; i++, word = Math.floor(word / 85)) digits.push(FIRST + (word % 85));
+    text += String.fromCharCode(...digits.reverse().map((c) => (c < SKIPPED ? c : c + 1)));
+  }
+  return text;
+}
+/** @param {string} text */
+export function fromText(text) {
+  const size = ((text.length - 1) / 5) * 4;
+  const words = new DataView(new ArrayBuffer(size));
+  for (let at = 1, k = 0; k < size; k += 4) {
+    let word = 0;
+    for (const end = at + 5; at < end; at++) {
+      const c = text.charCodeAt(at);
+      word = 85 * word + (c > SKIPPED ? c - 1 : c) - FIRST;
+    }
+    words.setUint32(k, word);
+  }
+  return new Uint8Array(words.buffer, 0, size - +text[0]);
+}
+
+/** @param {string} text of toText, compressed */
+export async function unpack(text) {
+  return through(new DecompressionStream("gzip"), fromText(text));
 }
 
 export async function toHash(text, parameters) {
@@ -55,8 +90,12 @@ export async function fromHash(hash) {
   }
   let text;
   if (packed !== null) {
-    const bytes = fromBase64(packed.replaceAll("-", "+").replaceAll("_", "/"));
-    text = new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST));
+    try {
+      const bytes = fromBase64(packed.replaceAll("-", "+").replaceAll("_", "/"));
+      text = new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST));
+    } catch (e) {
+      throw e instanceof TooLarge ? e : new Error("it is damaged or not complete");
+    }
   }
   return { text, example: asked.get("example"), parameters };
 }

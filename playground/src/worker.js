@@ -3,9 +3,11 @@
 //
 // The simulation of the playground, in a Worker of its own: the page stays alive whatever a scene does, and can end it.
 //
-// Messages to it: {module}, then {open, sets}, {command}, {explain}, {finish, page}, {ping}. From it: {ready}, {opened} or
-// {error}, {frame}, {status}, {explained}, {finished}, {state}, {pong}.
+// Messages to it: {packed} or {module}, then {open, sets, serial}, {command}, {generate, options}, {explain}, {finish, page},
+// {state}, {ping}, obeyed in this order. From it: {ready, module}, {opened} or {error}, {frame}, {status}, {generated},
+// {explained}, {finished}, {state}, {pong}.
 import { Perp, SceneError, load } from "../../wasm/js/perp.mjs";
+import { fromText } from "./share.js";
 
 const FRAME = 1000 / 60; // [ms] between frames
 const IDLE = 40; // the same while nothing moves
@@ -38,33 +40,41 @@ function turn() {
   timer = /** @type {any} */ (setTimeout(turn, busy ? Math.max(0, FRAME - (performance.now() - began)) : IDLE));
 }
 
+async function begin(module) {
+  perp = await load(module, {
+    frame: (bytes) => send({ frame: bytes.buffer }, [bytes.buffer]),
+    status: (text) => send({ status: JSON.parse(text) }),
+    print: (text) => (texts = (texts + text).slice(-4000)),
+  });
+  send({ ready: perp.version, module });
+}
+
 const actions = {
-  async module({ module }) {
-    perp = await load(module, {
-      frame: (bytes) => send({ frame: bytes.buffer }, [bytes.buffer]),
-      status: (text) => send({ status: JSON.parse(text) }),
-      print: (text) => (texts = (texts + text).slice(-4000)),
-    });
-    send({ ready: perp.version });
+  module: ({ module }) => begin(module),
+  // The module, compressed: compiled here, while the page draws.
+  async packed({ packed }) {
+    const stream = new Blob([fromText(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    await begin(await WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } })));
   },
-  open({ open: text, sets }) {
+  open({ open: text, sets, serial }) {
     open = false;
     clearTimeout(timer);
     texts = "";
     const code = perp.with(["scene", text, Perp.sets(sets)], perp.x.js_live_open);
     if (code !== 0) {
       const e = perp.error();
-      send({ error: { text: e.message || texts.trim(), line: e.line, column: e.column } });
+      const read = perp.text(perp.x.js_error_text()) === "";
+      send({ error: { text: read && texts ? texts.trim().replace(/^perp: scene: /, "") : e.message, line: e.line, column: e.column }, serial });
       return;
     }
     const about = JSON.parse(perp.text(perp.x.js_live_about()));
     const data = perp.text(perp.x.js_live_data());
     if (data === null) {
-      send({ error: { text: texts.trim() || "not enough memory", line: 0, column: 0 } });
+      send({ error: { text: texts.trim() || "not enough memory", line: 0, column: 0 }, serial });
       return;
     }
     open = true;
-    send({ opened: { about, data } });
+    send({ opened: { about, data }, serial });
     perp.x.js_live_tell();
     turn();
   },
@@ -72,6 +82,9 @@ const actions = {
     if (!open) return;
     perp.with([JSON.stringify(command)], perp.x.js_live_obey);
     turn();
+  },
+  generate({ generate, options }) {
+    send({ generated: perp.generate(generate, options) });
   },
   explain({ explain }) {
     if (!open) return;
@@ -105,12 +118,18 @@ const actions = {
   },
 };
 
-self.onmessage = async (e) => {
-  const kind = Object.keys(actions).find((name) => name in e.data);
+async function obey(message) {
+  const kind = Object.keys(actions).find((name) => name in message);
   try {
-    await actions[kind]?.(e.data);
+    await actions[kind]?.(message);
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) broken(error);
     else send({ error: trouble(error) });
   }
+}
+
+// One after the other: what arrives while the module is compiled waits for it.
+let last = Promise.resolve();
+self.onmessage = (e) => {
+  last = last.then(() => obey(e.data));
 };

@@ -196,7 +196,7 @@ bool pp_number_parse_int(const char *text, size_t length, int low, int high, int
 }
 
 // printf's digits, with a point whatever the locale.
-static void print_digits(char *text, size_t size, double value, int digits)
+static void print_by_library(char *text, size_t size, double value, int digits)
 {
     pp_print(text, size, "%.*g", digits, value);
     char *out = text;
@@ -212,106 +212,185 @@ static void print_digits(char *text, size_t size, double value, int digits)
     *out = '\0';
 }
 
-// Numbers of ordinary size, without printf, which needs five times as long: |x| = m / 2^s with m < 2^53 has the 17 digits
+// Digits without printf, which needs 5 to 30 times as long: |x| = m 2^e with m < 2^53 has the D digits
 //
-//   N = m 10^p / 2^s = m 5^p / 2^(s - p) ,   p = 16 - floor(log10 |x|) ,
+//   N = m 2^e 10^p = (m 5^r) (5^27j) 2^(e + p) ,   p = D - 1 - floor(log10 |x|) = 27 j + r >= 0 ,
 //
-// rounded to even as printf does. For 1e-4 <= |x| < 2^53, 5^p < 2^47: the product is exact in two words.
-enum { DIGITS_FULL = 17, DECADE_LEAST = -4, DECADES = 20, FAST_MOST = 32 };
+// rounded to even as printf does. m 5^r < 2^116 is exact. 5^27j is cut to 128 bits, so that N < 2^57 is known to 2^-70:
+// the 64 bits behind its point decide about rounding unless they are within a few units of a half. With j = 0 all is exact.
+enum { DIGITS_FULL = 17, STEP_OF_POWERS = 27, POWERS = 13, WORDS = 4, WORD_BITS = 64, FAST_MOST = 32 };
 
-// N for the decade 10^k, or 0: it is not that decade.
-static uint64_t digits_in_decade(uint64_t m, int s, int k)
+// a b = high 2^64 + low, by halves of both
+static void multiply_words(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
 {
-    const uint64_t least = 10000000000000000U;  // 10^16
-    uint64_t five = 1;
-    int p = DIGITS_FULL - 1 - k, shift = s - p;
-    for (int j = 0; j < p; j++) {
-        five *= 5;
-    }
-    // m five = high 2^64 + low, by halves of both
     const uint64_t half_word = 0xffffffffU;
-    uint64_t low_low = (m & half_word) * (five & half_word),
-             low_high = (m & half_word) * (five >> 32);
-    uint64_t high_low = (m >> 32) * (five & half_word), high_high = (m >> 32) * (five >> 32);
+    uint64_t low_low = (a & half_word) * (b & half_word), low_high = (a & half_word) * (b >> 32);
+    uint64_t high_low = (a >> 32) * (b & half_word), high_high = (a >> 32) * (b >> 32);
     uint64_t middle = (low_low >> 32) + (low_high & half_word) + (high_low & half_word);
-    uint64_t low = (middle << 32) | (low_low & half_word);
-    uint64_t high = high_high + (low_high >> 32) + (high_low >> 32) + (middle >> 32);
-    uint64_t n = 0;
-    if (shift > 0) {
-        uint64_t rest = low & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
-        n = (high << (64 - shift)) | (low >> shift);
-        if (n < least) {
-            return 0;
-        }
-        n += rest > half || (rest == half && (n & 1));
-    } else {
-        n = low << -shift;
-    }
-    return n >= least && n < 10 * least ? n : 0;
+    *low = (middle << 32) | (low_low & half_word);
+    *high = high_high + (low_high >> 32) + (high_low >> 32) + (middle >> 32);
 }
 
-static bool print_ordinary(char *text, double value)
+// w += a b 2^(64 at)
+static void add_product(uint64_t w[WORDS], int at, uint64_t a, uint64_t b)
 {
-    // not exact: which decade it is shows by the number of digits
-    static const double decade[DECADES] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1, 1e2,
-                                           1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
-                                           1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    uint64_t high, low;
+    multiply_words(a, b, &high, &low);
+    w[at] += low;
+    uint64_t carry = high + (w[at] < low);  // high <= 2^64 - 2: no overflow
+    for (int k = at + 1; k < WORDS && carry > 0; k++) {
+        w[k] += carry;
+        carry = w[k] < carry;
+    }
+}
+
+// 64 bits from a place on; bits outside of w are zero.
+static uint64_t bits_from(const uint64_t w[WORDS], int place)
+{
+    uint64_t bits = 0;
+    for (int k = 0; k < WORDS; k++) {
+        int shift = k * WORD_BITS - place;
+        if (shift >= 0 && shift < WORD_BITS) {
+            bits |= w[k] << shift;
+        } else if (shift < 0 && shift > -WORD_BITS) {
+            bits |= w[k] >> -shift;
+        }
+    }
+    return bits;
+}
+
+// N for the decade 10^k, or 0: it is not that decade, or printf has to decide.
+static uint64_t digits_in_decade(uint64_t m, int e, int digits, int k)
+{
+    // 5^27j = (high 2^64 + low) 2^exponent, cut
+    static const struct {
+        uint64_t high, low;
+        int exponent;
+    } power[POWERS] = {{0x8000000000000000U, 0x0U, -127},
+                       {0xcecb8f27f4200f3aU, 0x0U, -65},
+                       {0xa70c3c40a64e6c51U, 0x999090b65f67d924U, -2},
+                       {0x86f0ac99b4e8dafdU, 0x69a028bb3ded71a3U, 61},
+                       {0xda01ee641a708de9U, 0xe80e6f4820cc9495U, 123},
+                       {0xb01ae745b101e9e4U, 0x5ec05dcff72e7f8fU, 186},
+                       {0x8e41ade9fbebc27dU, 0x14588f13be847307U, 249},
+                       {0xe5d3ef282a242e81U, 0x8f1668c8a86da5faU, 311},
+                       {0xb9a74a0637ce2ee1U, 0x6d953e2bd7173692U, 374},
+                       {0x95f83d0a1fb69cd9U, 0x4abdaf101564f98eU, 437},
+                       {0xf24a01a73cf2dccfU, 0xbc633b39673c8cecU, 499},
+                       {0xc3b8358109e84f07U, 0x0a862f80ec4700c8U, 562},
+                       {0x9e19db92b4e31ba9U, 0x6c07a2c26a8346d1U, 625}};
+    const uint64_t half = (uint64_t)1 << (WORD_BITS - 1), near = 8;
+    int p = digits - 1 - k, j = p / STEP_OF_POWERS;
+    if (p < 0 || j >= POWERS) {
+        return 0;
+    }
+    uint64_t five = 1, least = 1, a[2], w[WORDS] = {0};
+    for (int i = 0; i < p % STEP_OF_POWERS; i++) {
+        five *= 5;
+    }
+    for (int i = 1; i < digits; i++) {
+        least *= 10;
+    }
+    multiply_words(m, five, &a[1], &a[0]);
+    for (int i = 0; i < 2; i++) {
+        add_product(w, i, a[i], power[j].low);
+        add_product(w, i + 1, a[i], power[j].high);
+    }
+    int point = -(e + p + power[j].exponent);  // bits behind the point
+    if (point < 0 || bits_from(w, point + WORD_BITS) != 0) {
+        return 0;
+    }
+    uint64_t n = bits_from(w, point), rest = bits_from(w, point - WORD_BITS);
+    if (n < least || n >= 10 * least) {
+        return 0;
+    }
+    if (j > 0 && rest - (half - near) <= 2 * near) {
+        return 0;
+    }
+    bool more = false;  // bits behind those of rest
+    for (int place = point - WORD_BITS; place > 0; place -= WORD_BITS) {
+        more = more || bits_from(w, place - WORD_BITS) != 0;
+    }
+    n += rest > half || (rest == half && (more || (n & 1)));
+    return n < 10 * least ? n : 0;  // 10^D: printf knows
+}
+
+// As %.{digits}g; false: printf has to.
+static bool print_quickly(char *text, double value, int digits)
+{
     double x = fabs(value);
     if (x == 0.0) {
         memcpy(text, signbit(value) ? "-0" : "0\0", 3);
         return true;
     }
-    if (!(x >= 1e-4 && x < 9007199254740992.0)) {  // 2^53
+    if (!(x < 9007199254740992.0)) {  // 2^53
         return false;
     }
-    int binary = 0, k = DECADES - 1;
-    uint64_t m = (uint64_t)ldexp(frexp(x, &binary), 53);
-    while (k > 0 && x < decade[k]) {
-        k--;
-    }
-    k += DECADE_LEAST;
-    uint64_t n = digits_in_decade(m, 53 - binary, k);
+    int binary = 0;
+    uint64_t m = (uint64_t)ldexp(frexp(x, &binary), DBL_MANT_DIG);
+    int k = (int)floor((binary - 1) * 0.30102999566398120);  // log10 2: this decade or the next
+    uint64_t n = digits_in_decade(m, binary - DBL_MANT_DIG, digits, k);
     if (n == 0) {
-        return false;  // within rounding of a power of ten
+        n = digits_in_decade(m, binary - DBL_MANT_DIG, digits, ++k);
+    }
+    if (n == 0) {
+        return false;
     }
     char digit[DIGITS_FULL];
-    int count = DIGITS_FULL;
-    for (int j = DIGITS_FULL - 1; j >= 0; j--) {
+    int count = digits;
+    for (int j = digits - 1; j >= 0; j--) {
         digit[j] = (char)('0' + n % 10);
         n /= 10;
     }
     while (count > 1 && digit[count - 1] == '0') {
         count--;
     }
-    // sign; zeros that a small number begins with; digits, with the point where it belongs
+    // %g has an exponent below 10^-4 and from 10^digits on: with one digit before the point
+    bool scientific = k < -4 || k >= digits;
+    int first = scientific ? 0 : k;  // decade of the first digit as it is written
     char *out = text;
     if (value < 0.0) {
         *out++ = '-';
     }
-    if (k < 0) {
+    if (first < 0) {
         *out++ = '0';
         *out++ = '.';
-        for (int j = -1; j > k; j--) {
+        for (int j = -1; j > first; j--) {
             *out++ = '0';
         }
     }
-    for (int j = 0; j < count || j <= k; j++) {
-        if (j == k + 1 && k >= 0) {
+    for (int j = 0; j < count || j <= first; j++) {
+        if (j == first + 1 && first >= 0) {
             *out++ = '.';
         }
         *out++ = j < count ? digit[j] : '0';
     }
+    if (scientific) {
+        int size = k < 0 ? -k : k;
+        *out++ = 'e';
+        *out++ = k < 0 ? '-' : '+';
+        if (size >= 100) {
+            *out++ = (char)('0' + size / 100);
+        }
+        *out++ = (char)('0' + size / 10 % 10);
+        *out++ = (char)('0' + size % 10);
+    }
     *out = '\0';
     return true;
+}
+
+// As %.{digits}g, with a point whatever the locale.
+static void print_digits(char *text, size_t size, double value, int digits)
+{
+    if (size < FAST_MOST || !print_quickly(text, value, digits)) {
+        print_by_library(text, size, value, digits);
+    }
 }
 
 void pp_number_print(char *text, size_t size, double value)
 {
     if (isinf(value)) {
         pp_print(text, size, "%s", value < 0.0 ? "-inf" : "inf");
-        return;
-    }
-    if (size >= FAST_MOST && print_ordinary(text, value)) {
         return;
     }
     print_digits(text, size, value, DIGITS_FULL);

@@ -223,8 +223,9 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
     *s = (perp_sim){.model = model, .given = model, .def = *def, .refused = {-1}};
     s->env = pp_host_begin(&s->host, env, def->max_seconds);
     env = &s->env;
-    // the string of the caller may be gone later
-    if (def->solver) {
+    // the string of the caller may be gone later; NULL is "auto"
+    s->def.solver = NULL;
+    if (def->solver && strcmp(def->solver, "auto") != 0) {
         memcpy(s->solver, def->solver, strlen(def->solver) + 1);
         s->def.solver = s->solver;
     }

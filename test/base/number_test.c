@@ -101,7 +101,18 @@ static void round_trips(void)
     }
 }
 
-// Numbers of ordinary size are printed without printf, to the same text.
+// Most numbers are printed without printf, to the same text.
+static void expect_as_library(double x, uint64_t seed)
+{
+    char ours[64], theirs[64];
+    pp_number_print(ours, sizeof ours, x);
+    (void)snprintf(theirs, sizeof theirs, "%.17g", x);
+    CHECK(strcmp(ours, theirs) == 0, seed);
+    pp_number_print_rounded(ours, sizeof ours, x);
+    (void)snprintf(theirs, sizeof theirs, "%.15g", x);
+    CHECK(strcmp(ours, theirs) == 0, seed);
+}
+
 static void prints_as_the_library(void **state)
 {
     (void)state;
@@ -118,10 +129,15 @@ static void prints_as_the_library(void **state)
                 size * rng_uniform(&r, -1.0, 1.0), few, half, ten,  nextafter(ten, 0.0),
                 nextafter(ten, INFINITY),          0.0, -0.0, -size};
             for (size_t j = 0; j < sizeof x / sizeof x[0]; j++) {
-                char ours[64], theirs[64];
-                pp_number_print(ours, sizeof ours, x[j]);
-                (void)snprintf(theirs, sizeof theirs, "%.17g", x[j]);
-                CHECK(strcmp(ours, theirs) == 0, seed);
+                expect_as_library(x[j], seed);
+            }
+            // what is next to zero, to its last bit
+            double tiny = pow(10.0, -(double)rng_below(&r, 324)), any = bits_of(rng_next(&r));
+            expect_as_library(tiny, seed);
+            expect_as_library(tiny * rng_uniform(&r, -1.0, 1.0), seed);
+            expect_as_library(ldexp(1.0 + rng_below(&r, 9), -rng_below(&r, 1075)), seed);
+            if (isfinite(any)) {
+                expect_as_library(any, seed);
             }
         }
     }

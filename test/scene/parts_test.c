@@ -159,6 +159,8 @@ static void parameters_are_numbers(void **state)
     assert_int_equal(count, 4);
     assert_string_equal(value[1].name, "height");
     assert_true(value[1].value == 0.25 && value[3].value == 3.0);
+    // "width/2" is derived, "500 mm" and "10 deg" are not
+    assert_true(!value[0].derived && value[1].derived && !value[2].derived && !value[3].derived);
     assert_null(perp_scene_parameters(NULL, NULL));
     assert_true(perp_scene_sim_def(scene).limits.gap == 0.001);
     expect_same_scenes(scene, parse(slope_plain));

@@ -83,10 +83,38 @@ static void motors_in_every_form(void **state)
     }
 }
 
+// A leaning stack that slips at first, by the solver of this name.
+static uint64_t hash_by(const char *solver)
+{
+    plane p = {0};
+    plane_open(&p);
+    plane_halfplane(&p, PLANE_GROUND, 0.0, 0.0, 0.1, 0.05);
+    for (int i = 0; i < HIGH; i++) {
+        perp_body_def def = plane_body(1.0 + 0.3 * i, 0.1, 0.03 * i, 0.26 + 0.51 * i, 0.0);
+        perp_body box = perp_builder_add_body(p.builder, &def);
+        plane_box(&p, box, 0.5, 0.25, 0.3);
+    }
+    p.def.solver = solver;
+    plane_start(&p);
+    plane_run(&p, 2e-3, 100);
+    uint64_t hash = perp_sim_state_hash(p.sim);
+    plane_close(&p);
+    return hash;
+}
+
+// The solver named "auto" is the one of who names none: modes of the step before, not only the ladder for problems.
+static void auto_by_its_name(void **state)
+{
+    (void)state;
+    assert_true(hash_by(NULL) == hash_by("auto"));
+    assert_true(hash_by(NULL) != hash_by("lemke"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(motors_in_every_form),
+        cmocka_unit_test(auto_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

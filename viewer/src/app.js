@@ -12,7 +12,6 @@ import { Overlay } from "./overlay.js";
 import { Panel } from "./panel.js";
 import { lengthText, PlanarStage } from "./planar.js";
 import { Player, SPEEDS } from "./player.js";
-import { SpatialStage } from "./spatial.js";
 import { Strips } from "./strips.js";
 import { CPU, Theme } from "./theme.js";
 
@@ -36,6 +35,7 @@ export const TOGGLES = [
 const TRAVEL = -2; // look.follow: the scene as a whole
 
 // options, for a page that embeds the viewer:
+//   spatial the class of the stage of spatial runs (spatial.js), which is large
 //   others runs to compare with, drawn as outlines
 //   live   (app, host) => what controls a simulation that runs (live.js: Live, or a class derived from it)
 //   keys   the element that listens to keys (default: the window)
@@ -50,6 +50,8 @@ export class App {
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.dirty = true;
     this.exporting = false; // the stage belongs to the exporter
+    this.hidden = false;
+    this.size = [0, 0]; // of the stage [px]
     this.state = run.makeState();
     this.look = { contacts: true, normals: false, forces: true, cones: false, joints: run.joints.length <= 60, axes: false, gaps: false, trails: false, collision: false, labels: false, measure: false, others: true, grid: true, body: -1, track: -1, joint: -1, sensor: -1, follow: -1, drag: null, playing: false };
     this.player = new Player(run, () => (this.dirty = true));
@@ -64,7 +66,7 @@ export class App {
       dragEnd: () => this.live?.dragEnd(),
     };
     run.stateAt(run.t0, this.state);
-    this.stage = run.spatial ? new SpatialStage(this.stageHost, run, this.theme, hooks) : new PlanarStage(this.stageHost, run, this.theme, hooks);
+    this.stage = run.spatial ? new options.spatial(this.stageHost, run, this.theme, hooks) : new PlanarStage(this.stageHost, run, this.theme, hooks);
     this.stage.canvas.tabIndex = 0;
     this.stage.canvas.setAttribute("role", "img");
     this.stage.canvas.setAttribute("aria-label", `${run.about.name}: ${run.moving} moving bodies. Arrow keys step through time.`);
@@ -90,7 +92,7 @@ export class App {
     host.addEventListener("click", (e) => {
       if (e.detail > 0 && e.target.closest("button") && !e.target.closest("dialog, .panel")) this.stage.canvas.focus({ preventScroll: true });
     });
-    this.observer = new ResizeObserver(() => this.resize());
+    this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.stageHost);
     this.fromHash();
     this.resize();
@@ -482,7 +484,17 @@ export class App {
   }
 
   // ── drawing ──
+  // A stage that is hidden keeps its size. One that gets another size is drawn before the browser shows it: a canvas that
+  // gets a size is empty.
+  resized() {
+    const { clientWidth: w, clientHeight: h } = this.stageHost;
+    this.hidden = w === 0 || h === 0;
+    if (this.hidden || (w === this.size[0] && h === this.size[1])) return;
+    this.resize();
+    if (!this.exporting) this.draw();
+  }
   resize() {
+    this.size = [this.stageHost.clientWidth, this.stageHost.clientHeight];
     this.stage.resize();
     this.overlay.resize();
     this.strips.resize();
@@ -506,7 +518,7 @@ export class App {
         if (document.visibilityState === "visible") this.stage.pace(dt);
       }
       this.live?.frame(now);
-      if (this.dirty && !this.exporting) {
+      if (this.dirty && !this.exporting && !this.hidden) {
         this.dirty = false;
         this.draw();
         // Numbers and strip charts are updated less often than the picture.

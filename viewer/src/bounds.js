@@ -142,16 +142,19 @@ function union(boxes, axes) {
 const sizeOf = (box, axes) => Math.max(...box.high.slice(0, axes).map((h, i) => h - box.low[i]));
 
 // The rows that count. A body that leaves the others so far behind that they would be a quarter of the picture or less
-// does not; at most a third of the bodies.
+// does not; at most a third of the bodies. Of two bodies one is left out
+// if it leaves and the other would be a speck.
 function crew(run, moments) {
   const rows = Array.from({ length: run.moving }, (_, row) => row);
   const path = rows.map((row) => union(moments.map((boxes) => boxes[row]), run.axes));
   let kept = rows;
-  for (let gone = 0; run.moving <= 50 && gone < Math.floor(run.moving / 3); gone++) {
+  const travels = (row) => sizeOf(path[row], run.axes) - sizeOf(moments[0][row], run.axes);
+  const [most, share] = run.moving === 2 ? [1, 0.08] : [Math.floor(run.moving / 3), 0.25];
+  for (let gone = 0; run.moving <= 50 && gone < most; gone++) {
     const whole = sizeOf(union(kept.map((row) => path[row]), run.axes), run.axes);
     const rest = kept.map((row) => sizeOf(union(kept.filter((other) => other !== row).map((other) => path[other]), run.axes), run.axes));
     const least = rest.indexOf(Math.min(...rest));
-    if (!(rest[least] < 0.25 * whole)) break;
+    if (!(rest[least] < share * whole) || (run.moving === 2 && !(travels(kept[least]) > 0.5 * whole))) break;
     kept = kept.filter((_, k) => k !== least);
   }
   return kept;

@@ -11,6 +11,8 @@ import { withAlpha } from "./theme.js";
 const FEW = 40; // up to so many contacts every mark is drawn; above, marks thin out
 const SOLO = 12; // up to so many, normals and cones need no selection
 const REFERENCE = 0.2; // length of the arrow of the reference force, of the size of the scene
+const BODIES = 3; // the same, at most so many times the reach of a body
+const SHORT = 26; // [px] but no shorter than this
 const CUT = 2.5; // of the reference: longer arrows are cut
 
 export const add = (a, b, f = 1) => [a[0] + f * b[0], a[1] + f * b[1], a[2] + f * b[2]];
@@ -69,6 +71,8 @@ export class ContactMarks {
     this.run = run;
     this.theme = theme;
     this.reach = bodyReach(run);
+    const moving = run.bodyOfRow.map((body) => this.reach[body]).filter((r) => r > 0).sort((a, b) => a - b);
+    this.typical = moving.length > 0 ? moving[moving.length >> 1] : Infinity;
     this.rescale();
   }
 
@@ -104,11 +108,12 @@ export class ContactMarks {
     const spacing = apart * stage.pixels(stage.aim());
     this.stage = stage;
     this.spacing = spacing;
-    this.radius = clamp(0.13 * spacing, 2, 4.2);
-    this.line = clamp(0.08 * spacing, 1.5, 2.6);
-    this.head = clamp(0.36 * spacing, 6.5, 11);
+    this.radius = clamp(0.13 * spacing, 1.6, 4.2);
+    this.line = clamp(0.08 * spacing, 1.1, 2.6);
+    this.head = clamp(0.36 * spacing, 4, 11);
     this.faded = this.crowd <= SOLO ? 0.55 : Math.min(0.3, (0.3 * FEW) / this.crowd);
-    this.metresPerNewton = Math.min(REFERENCE * stage.size, 2.4 * apart) / this.force;
+    const pixel = 1 / stage.pixels(stage.aim());
+    this.metresPerNewton = Math.min(REFERENCE * stage.size, 2.4 * apart, Math.max(BODIES * this.typical, SHORT * pixel)) / this.force;
   }
 
   // The contacts of this instant that are on the screen. weight: opacity of their marks.

@@ -55,6 +55,14 @@ class Ghost {
   }
 }
 
+// Names without the folders that all of them begin with.
+export function shortened(names) {
+  const [first] = names;
+  let common = 0;
+  for (let at = first.indexOf("/"); at >= 0 && names.every((name) => name.startsWith(first.slice(0, at + 1))); at = first.indexOf("/", at + 1)) common = at + 1;
+  return names.map((name) => name.slice(common) || name);
+}
+
 export class Ghosts {
   constructor(run, others, theme, size) {
     this.theme = theme;
@@ -62,14 +70,15 @@ export class Ghosts {
     this.tolerance = niceStep(1e-3 * size); // [m]
     this.list = others.filter((other) => other.spatial === run.spatial).map((other) => new Ghost(run, other, this.reach));
     for (const ghost of this.list) ghost.measure(run, this.tolerance);
+    // Of the run itself, then of the others.
+    this.names = shortened([run, ...this.list.map((ghost) => ghost.run)].map(({ about }, k) => about.remark || about.name || `run ${k + 1}`));
   }
   color(k) {
     const set = this.theme.color.ghost;
     return set[k % set.length];
   }
   label(k) {
-    const { about } = this.list[k].run;
-    return about.remark || about.name || `run ${k + 2}`;
+    return this.names[k + 1];
   }
   // The first time at which a run differs; NaN: none does.
   get onset() {
@@ -113,10 +122,10 @@ export class Ghosts {
   }
 
   // Names of the runs, below the legend of the contacts.
-  legend(ctx, first, right, top) {
+  legend(ctx, right, top) {
     const { theme } = this;
     ctx.font = `12.5px ${theme.sans}`;
-    const rows = [[first, theme.color.ink], ...this.list.map((_, k) => [this.label(k), this.color(k)])];
+    const rows = [[this.names[0], theme.color.ink], ...this.list.map((_, k) => [this.label(k), this.color(k)])];
     const wide = Math.min(320, Math.max(...rows.map(([name]) => ctx.measureText(name).width)) + 34);
     ctx.fillStyle = withAlpha(theme.color.stage, 0.85);
     ctx.beginPath();

@@ -6,6 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { App } from "./app.js";
 import { Run } from "./data.js";
+import { SpatialStage } from "./spatial.js";
 
 function boot() {
   // One pair of blocks for each run; the first is the run that is shown, the others are compared with it.
@@ -21,7 +22,7 @@ function boot() {
     datas[k].textContent = "";
     return made;
   });
-  window.perp = new App(host, run, { others });
+  window.perp = new App(host, run, { others, spatial: SpatialStage });
 }
 
 boot();

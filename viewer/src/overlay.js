@@ -80,7 +80,7 @@ export class Overlay {
     if (look.measure) this.measure.draw(ctx, stage, state);
     if (this.run.spatial) drawScale(ctx, theme.color, theme, this.height, stage.pixels(stage.aim()));
     if (this.run.tracks > 0 || this.run.about.live) this.contacts.legend(ctx, stage, look, this.width - 14);
-    if (this.ghosts && look.others) this.ghosts.legend(ctx, this.run.about.remark || this.run.about.name, this.width - 10, 44);
+    if (this.ghosts && look.others) this.ghosts.legend(ctx, this.width - 10, 44);
   }
 
   // Same width and number of turns at any length.

@@ -42,6 +42,10 @@ async function ghosts(browser, folder, name, body, other) {
   await page.keyboard.press("o");
   near(await page.evaluate(() => window.perp.player.t), got.list[0].onset, 1e-9, "O goes to the onset");
   check((await page.locator(".strip").count()) === 4, "a strip of the distances");
+  const names = await page.evaluate(() => window.perp.ghosts.names);
+  check(names.join() === `${name}-a,${name}-b,${name}-c`, `names of the runs, without their folders: ${names}`);
+  const cut = await page.$$eval(".strip h3 em, .head h1", (list) => list.filter((e) => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent));
+  check(cut.length === 0, `no legend or title is cut off: ${cut}`);
   await page.screenshot({ path: path.join(shots, `compare-${name}.png`) });
   silent(page);
   await page.context().close();

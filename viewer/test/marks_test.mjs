@@ -3,6 +3,7 @@
 //
 // Marks and camera in a real browser: a crowd of contacts does not bury the bodies, the camera stays above the floor,
 // frames what matters, and obeys fingers.
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { check, near, openPage, perp, settled, shots, silent, withBrowser } from "./browser.mjs";
 
@@ -173,6 +174,25 @@ async function floor(browser, folder) {
   }
 }
 
+// Of two bodies one rolls away: the other one is not a speck, and its arrows are not many times its size.
+async function leaves(browser, folder) {
+  const [scene, dir] = [path.join(folder, "leaves.json"), path.join(folder, "leaves")];
+  const box = { name: "box", kind: "solid", position: [0, 1, 0.25], shapes: [{ kind: "box", size: [0.5, 0.5, 0.5], density: 100, mu: 0.5 }] };
+  const ball = { name: "ball", kind: "solid", position: [0, 0, 0.2], velocity: [3, 0, 0], shapes: [{ kind: "sphere", radius: 0.2, density: 100, mu: 0.5 }] };
+  writeFileSync(scene, JSON.stringify({ step: 0.01, until: 8, shapes: [{ name: "floor", kind: "halfspace", mu: 0.5 }], bodies: [ball, box] }));
+  perp("run", scene, "-o", dir, "-q", "--no-figures");
+  const page = await openPage(browser, url(dir, "t=7"));
+  const { side, arrow } = await page.evaluate(() => {
+    const { stage, overlay, state } = window.perp;
+    const scale = stage.pixels([...state.position.subarray(6, 9)]);
+    return { side: 0.5 * scale, arrow: overlay.contacts.metresPerNewton * overlay.contacts.force * scale };
+  });
+  check(side > 40, `the box that stays is ${side} pixels wide`);
+  check(arrow < 4 * side, `an arrow is ${arrow} pixels long`);
+  silent(page);
+  await page.context().close();
+}
+
 // A disc that rolls away stays in sight, and is not a speck.
 async function travel(browser, folder) {
   const dir = path.join(folder, "rolls");
@@ -250,6 +270,7 @@ await withBrowser(async (browser, folder) => {
   await weight(browser, folder);
   await floor(browser, folder);
   await travel(browser, folder);
+  await leaves(browser, folder);
   await fingers(browser, folder);
   await points(browser, folder);
 });

@@ -136,7 +136,8 @@ char *page_about(const perp_scene *scene, const perp_sim *sim)
     const perp_scene_value *value = perp_scene_parameters(scene, &count);
     for (int k = 0; k < count; k++) {
         json_array_append_new(
-            parameters, json_pack("{s:s,s:f}", "name", value[k].name, "value", value[k].value));
+            parameters, json_pack("{s:s,s:f,s:b}", "name", value[k].name, "value", value[k].value,
+                                  "derived", value[k].derived));
     }
     perp_sim_state_size(sim, &nq, &nv);
     json_t *root =

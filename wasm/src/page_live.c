@@ -89,10 +89,11 @@ JS_EXPORT(js_live_close) void js_live_close(void)
     memset(&live, 0, sizeof live);
 }
 
-// 0: open; js_error_text says why not.
+// 0: open; js_error_text says why not, or what was printed where a scene was read and cannot be simulated.
 JS_EXPORT(js_live_open) int js_live_open(const char *name, const char *text, const char *sets)
 {
     js_live_close();
+    page_fail(&(perp_error){0});  // of an earlier scene
     scene_text = text;
     scene_sets = sets;
     cli_exit code = live_sim_open(&live, name, NULL, "run", &board, &interrupted);

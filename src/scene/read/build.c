@@ -880,7 +880,7 @@ static perp_status keep_parameters(pp_reader *r)
             return pp_reader_memory(r);
         }
         memcpy(name, from->name[k], size);
-        scene->parameter[k] = (perp_scene_value){name, from->value[k]};
+        scene->parameter[k] = (perp_scene_value){name, from->value[k], from->derived[k]};
     }
     scene->parameters = from->count;
     return PERP_OK;

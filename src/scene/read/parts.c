@@ -74,15 +74,17 @@ static bool reserve(pp_reader *r, pp_constants *constants, size_t parameters)
     }
     constants->name = PP_ARRAY(r->arena, const char *, room);
     constants->value = PP_ARRAY(r->arena, double, room);
-    constants->room = constants->name && constants->value ? room : 0;
+    constants->derived = PP_ARRAY(r->arena, bool, room);
+    constants->room = constants->name && constants->value && constants->derived ? room : 0;
     return constants->room > 0;
 }
 
 // There is room: reserve and read_replicate have seen to it.
-static void push_constant(pp_constants *constants, const char *name, double value)
+static void push_constant(pp_constants *constants, const char *name, double value, bool derived)
 {
-    if (constants->name && constants->value) {
+    if (constants->name && constants->value && constants->derived) {
         constants->name[constants->count] = name;
+        constants->derived[constants->count] = derived;
         constants->value[constants->count++] = value;
     }
 }
@@ -92,6 +94,7 @@ static perp_status read_parameter(pp_reader *r, const json_t *json, const pp_con
 {
     const pp_field field = {.key = json->key, .kind = PP_FIELD_NUMBER, .unit = "*"};
     double value = 0.0;
+    bool derived = false;
     perp_status status = check_constant(r, "parameter", json->key);
     int set = given && given->value ? pp_constant_find(given, json->key) : -1;
     if (status == PERP_OK && set >= 0) {
@@ -100,8 +103,11 @@ static perp_status read_parameter(pp_reader *r, const json_t *json, const pp_con
         status = pp_reader_refuse(r, json->key,
                                   "a number, or a string such as \"2*width\" or \"12 mm\"", json);
     }
+    if (status == PERP_OK && set < 0 && json_is_string(json)) {
+        status = pp_reader_is_derived(r, json_string_value(json), &derived);
+    }
     if (status == PERP_OK) {
-        push_constant(r->constants, json->key, value);
+        push_constant(r->constants, json->key, value, derived);
     }
     return status;
 }
@@ -281,7 +287,7 @@ static perp_status read_copies(pp_reader *r, const element *e, size_t level)
     r->copies += in.count;
     // The index is a constant of the element, and a suffix of names that do not use it themselves.
     size_t used = strlen(r->suffix);
-    push_constant(r->constants, in.index, 0.0);
+    push_constant(r->constants, in.index, 0.0, false);
     for (int k = 0; k < in.count; k++) {
         r->constants->value[r->constants->count - 1] = (double)k;
         pp_print(r->suffix + used, sizeof r->suffix - used, "_%d", k);
@@ -576,7 +582,7 @@ static perp_status read_given(pp_reader *r, const json_t *json, const pp_part *p
             status = pp_reader_refuse(
                 r, item->key, "a number, or a string such as \"2*width\" or \"12 mm\"", item);
         } else {
-            push_constant(given, item->key, value);
+            push_constant(given, item->key, value, false);
         }
         pp_reader_leave(r);
     }

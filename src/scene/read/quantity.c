@@ -123,6 +123,20 @@ static perp_status evaluate(pp_reader *r, const pp_field *field, const char *tex
     return PERP_OK;
 }
 
+// Whether an expression that has a value has none without the constants.
+perp_status pp_reader_is_derived(pp_reader *r, const char *text, bool *derived)
+{
+    const pp_expr_names none = {0};
+    const pp_expr *expr;
+    const char *end;
+    pp_expr_error error;
+    pp_mark mark = pp_arena_mark(r->arena);
+    perp_status status = pp_expr_parse_with(text, &none, r->arena, &expr, &end, &error);
+    pp_arena_release(r->arena, mark);
+    *derived = status < 0;
+    return status == PERP_ERR_MEMORY ? pp_reader_memory(r) : PERP_OK;
+}
+
 // A word alone, where there are no parameters, is no attempt at an expression.
 bool pp_reader_number(pp_reader *r, const pp_field *field, const json_t *value, double *to)
 {

@@ -170,6 +170,7 @@ enum {
 typedef struct pp_constants {
     const char **name;
     double *value;
+    bool *derived;  // from constants before it
     int count, room;
 } pp_constants;
 
@@ -288,6 +289,7 @@ perp_status pp_reader_refuse_number(pp_reader *r, const pp_field *field, const c
 // A number, or a string with an expression of constants and a unit (quantity.c). false: it is
 // neither, or r->failed shows that the error was reported.
 bool pp_reader_number(pp_reader *r, const pp_field *field, const json_t *value, double *to);
+perp_status pp_reader_is_derived(pp_reader *r, const char *text, bool *derived);
 // Exactly so many numbers; a vector has two or three.
 bool pp_reader_numbers(pp_reader *r, const pp_field *field, const json_t *value, int count,
                        double *to);
