@@ -138,7 +138,9 @@ void pp_sim_repeat_note(perp_sim *sim, double h)
     bool was_same_step = r->h == h;
     r->stays = false;
     r->h = h;
-    if (sim->info.status != PERP_OK || sim->unfit || !is_where_it_was(sim) || !is_autonomous(sim)) {
+    // a step after a longer one closes what is open at another pace than the next one will
+    if (sim->info.status != PERP_OK || sim->unfit || sim->pace != h || !is_where_it_was(sim) ||
+        !is_autonomous(sim)) {
         r->size = 0;
         return;
     }
