@@ -51,10 +51,10 @@ typedef struct pp_ssn {
     const perp_fcp *fcp;  // the local problem in the caller's units; W empty where there are bodies
     const perp_fcp *posed;  // as posed: global where there is a mass
     pp_mass *mass;          // of the global form, NULL: local
-    int nc, dim, n;       // n = nc dim
+    int nc, dim, n;         // n = nc dim
     int groups;
     pp_cone_law *law, *plain;  // nc each: with scaled coefficients, with the caller's
-    pp_blocks W;                    // or
+    pp_blocks W;               // or
     pp_bodies *bodies;
     double *own;       // nc blocks: W_cc
     double *q;         // n

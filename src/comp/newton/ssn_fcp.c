@@ -43,6 +43,7 @@ enum {
                            // doubled each time
     FAILURES = 3,          // failed inner solves that end an attempt of limited length
     GUESS_MAX = 40,        // Newton steps of the second attempt from a guess
+    FIRST_MAX = 60,        // Newton steps of a cold start in the plane before central paths
     FINISH_MAX = 150,      // Newton steps from the end of a central path
     PATH_MAX_STEPS = 100,  // steps along a central path
     PATH_FROM = 60,        // contact components from which a central path is followed
@@ -513,17 +514,22 @@ static bool solve_scaled(ssn_state *s, bool warm)
         {START_STICK, 1.0, 0.3, 0.2, 1.0, 0, ABSOLUTE},
         {START_BEST, 1.0, 0.1, 1.0, 1.0, 0, RELATIVE},
     };
-    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn);
+    static const ssn_plan first = {START_ZERO, ALPHA_FIRST, 0.1, 1.0, 1.0, FIRST_MAX, ABSOLUTE};
+    bool paths = s->ssn->n > PATH_FROM && pp_ssn_interior_fits(s->ssn), space = s->ssn->dim == 3;
     if (warm) {
-        // in the plane proximal steps suffice more often
-        bool space = s->ssn->dim == 3;
         bool arrived = paths && space ? newton_regularized(s) : try_plans(s, guessed, 2);
         if (arrived) {
             return true;
         }
     }
-    if (paths && try_paths(s)) {
-        return true;
+    if (paths) {
+        // in the plane proximal steps suffice more often: central paths wait for a first attempt
+        if (!warm && !space && try_plans(s, &first, 1)) {
+            return true;
+        }
+        if (try_paths(s)) {
+            return true;
+        }
     }
     return try_plans(s, cold, sizeof cold / sizeof cold[0]);
 }

@@ -20,8 +20,8 @@
 
 enum {
     TRIES = 3,
-    EXCHANGES = 6,      // linear solves of one try
-    SLOW_MOST = 2,      // solves in a row that do not halve |F| and end a try
+    EXCHANGES = 6,  // linear solves of one try
+    SLOW_MOST = 2,  // solves in a row that do not halve |F| and end a try
 };
 
 // The proximal term of each try: a large one suits redundant contacts whose modes are right, a

@@ -24,8 +24,8 @@ enum {
 #define FARTHEST 1e4  // sum |c|: above it the differences are parallel and the sum is rounding
 
 struct pp_anderson {
-    int n, size;           // the first n of `size` numbers make the norm
-    double *dF, *dG;       // DEPTH columns each, n and size long
+    int n, size;      // the first n of `size` numbers make the norm
+    double *dF, *dG;  // DEPTH columns each, n and size long
     double *f, *f_last, *g_last;
     int count;      // differences ever stored since the last reset
     int pause;      // plain steps still to make

@@ -38,8 +38,7 @@ static void field(const pp_ssn *ssn, const double *state, double *F)
 }
 
 // y = P_K(x - tau rho F); x and y may be the same.
-static void project_step(const pp_ssn *ssn, double tau, const double *x,
-                         const double *F, double *y)
+static void project_step(const pp_ssn *ssn, double tau, const double *x, const double *F, double *y)
 {
     for (int c = 0; c < ssn->nc; c++) {
         size_t at = (size_t)c * (size_t)ssn->dim;
@@ -52,8 +51,7 @@ static void project_step(const pp_ssn *ssn, double tau, const double *x,
 
 // |F(x) - F(y)| / |x - y| with velocities and impulses in the norm of
 // energy: a local Lipschitz constant.
-static double lipschitz(int n, const double *x, const double *y, const double *Fx,
-                        const double *Fy)
+static double lipschitz(int n, const double *x, const double *y, const double *Fx, const double *Fy)
 {
     double force = 0.0, speed = 0.0;
     for (int i = 0; i < n; i++) {

@@ -41,8 +41,8 @@ static void store_if_better(pp_best_iterate *best, const double *r, double resid
 }
 
 // Sets the limits and measures the start, the caller's guess or zero.
-static perp_status watch_start(pp_best_iterate *best, const pp_ssn *ssn, const pp_job *job, const double *guess,
-                               const pp_first_order_method *method)
+static perp_status watch_start(pp_best_iterate *best, const pp_ssn *ssn, const pp_job *job,
+                               const double *guess, const pp_first_order_method *method)
 {
     const perp_comp_options *options = job->options;
     *best = (pp_best_iterate){.ssn = ssn,
