@@ -37,7 +37,10 @@ class Playground {
     this.explain = new Explain($("#explain"), (body) => this.app?.select({ body }));
     this.buttons();
     this.examples();
-    if (!site.perpEngine) return this.say("this page is not complete: engine.js is missing", true);
+    if (!site.perpEngine) {
+      this.say("this page is not complete: engine.js is missing", true);
+      return;
+    }
     this.start();
     this.fromAddress();
     window.addEventListener("hashchange", () => this.fromAddress());

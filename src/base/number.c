@@ -218,7 +218,14 @@ static void print_by_library(char *text, size_t size, double value, int digits)
 //
 // rounded to even as printf does. m 5^r < 2^116 is exact. 5^27j is cut to 128 bits, so that N < 2^57 is known to 2^-70:
 // the 64 bits behind its point decide about rounding unless they are within a few units of a half. With j = 0 all is exact.
-enum { DIGITS_FULL = 17, STEP_OF_POWERS = 27, POWERS = 13, WORDS = 4, WORD_BITS = 64, FAST_MOST = 32 };
+enum {
+    DIGITS_FULL = 17,
+    STEP_OF_POWERS = 27,
+    POWERS = 13,
+    WORDS = 4,
+    WORD_BITS = 64,
+    FAST_MOST = 32
+};
 
 // a b = high 2^64 + low, by halves of both
 static void multiply_words(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
