@@ -107,6 +107,7 @@ static perp_status factor_mass(pp_coordinates *out, const pp_rows *rows, pp_aren
         return PERP_ERR_MEMORY;
     }
     pp_tree_mass(pass, H);
+    // Newton's method on the modes needs H as it is, too
     if (!fold_rows(out, rows, H, arena)) {
         return PERP_ERR_MEMORY;
     }

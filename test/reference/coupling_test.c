@@ -327,9 +327,8 @@ static void undefined_is_named(void **state)
 {
     (void)state;
     for (int k = 0; k < 8; k++) {
-        machine m = follower(STEPPERS[k % 4],
-                             k < 4 ? "sqrt(0.3 + q[h])"
-                                   : "q[g] - log(0.3 + q[g]) + log(0.3 + q[h])");
+        machine m = follower(STEPPERS[k % 4], k < 4 ? "sqrt(0.3 + q[h])"
+                                                    : "q[g] - log(0.3 + q[g]) + log(0.3 + q[h])");
         perp_status status = PERP_OK;
         for (int i = 0; i < 40 && status >= 0; i++) {
             status = perp_sim_step(m.sim, 0.01);
