@@ -36,7 +36,7 @@ class Run:
                                capture_output=True, text=True, timeout=200)
         self.seconds = time.monotonic() - began
         self.exit, self.said = ended.returncode, ended.stdout + ended.stderr
-        self.options = options
+        self.options, self.perp = options, perp
 
     def rows(self, body):
         found = glob.glob(os.path.join(self.folder, 'bodies.csv*'))
@@ -72,6 +72,13 @@ def honest(run):
     return run.exit in (NOT_SOLVED, VIOLATED) or right(run)
 
 
+def checked(run):
+    """`perp check` reaches the verdict of `perp run` from the recording alone."""
+    ended = subprocess.run([run.perp, 'check', run.folder], capture_output=True, text=True, timeout=200)
+    violated = 'certificate violated' in run.said
+    return (ended.returncode == (VIOLATED if violated else PASSED)) or 'perp check: exit %d\n%s' % (ended.returncode, ended.stdout)
+
+
 def near(value, wanted, within):
     return abs(value - wanted) <= within or '%g, not %g' % (value, wanted)
 
@@ -91,11 +98,55 @@ def law_is_named(run):
     return (run.exit == PASSED and bool(impacts) and kept) or 'exit %d, %s' % (run.exit, impacts)
 
 
+def passed(run):
+    return run.exit == PASSED or 'exit %d' % run.exit
+
+
+def hangs(run):
+    """Passed, and the energy of no frame exceeds that of the first."""
+    scene, total = json.loads(run.text), {}
+    for b in scene['bodies']:
+        for r in run.rows(b['name']):
+            turn = b['inertia'] * r['omega'] ** 2 if not isinstance(b['inertia'], list) else 0.0
+            kinetic = 0.5 * b['mass'] * (r['vx'] ** 2 + r['vy'] ** 2 + r.get('vz', 0.0) ** 2) + 0.5 * turn
+            up = r.get('z', r['y'])
+            total[r['t']] = total.get(r['t'], 0.0) + kinetic + 9.81 * b['mass'] * up
+    most = sum(9.81 * b['mass'] for b in scene['bodies'])
+    first = total[min(total)]
+    return (run.exit == PASSED and max(total.values()) <= first + 1e-6 * most) or 'exit %d, energy %g above %g' % (
+        run.exit, max(total.values()) - first, first)
+
+
+def refused_or_hangs(run):
+    return run.exit in (NOT_SOLVED, VIOLATED) or hangs(run)
+
+
+def shows_its_error(run):
+    return (run.exit == PASSED and 'error of the motion' in run.said and 'not estimated' not in run.said) or run.said
+
+
+def soon(run):
+    """A step that has no answer ends by the limit of work: seconds, not minutes."""
+    return run.seconds < 100 or '%.0f s' % run.seconds
+
+
+def no_formula(run):
+    text = open(os.path.join(run.folder, 'bodies.csv')).read()
+    return run.exit == PASSED and not any(cell[:1] in '=+@' for line in text.splitlines() for cell in line.split(',')) or text[:200]
+
+
 # What each must show: a list of functions that give True, or what is wrong.
 TABLE = [
     ('overlap-cube.json', [], [at_rest, right]),
     ('heavy-chain-5-50000.json', ['--coordinates', 'joint'], [honest]),
     ('heavy-chain-5-50000.json', [], [honest]),
+    ('heavy-chain-50-100.json', ['--until', '4'], [refused_or_hangs]),
+    ('heavy-chain-50-50000.json', ['--until', '0.5'], [refused_or_hangs]),
+    ('heavy-chain-50-100.json', ['--coordinates', 'joint', '--until', '2'], [refused_or_hangs]),
+    ('heavy-chain-50-50000.json', ['--coordinates', 'joint', '--until', '2'], [refused_or_hangs]),
+    ('heavy-chain-5-50000.json', ['--stepper', 'implicit'], [hangs]),
+    ('heavy-chain-50-100.json', ['--stepper', 'implicit', '--until', '2'], [hangs]),
+    ('heavy-chain-50-50000.json', ['--stepper', 'implicit', '--until', '2'], [hangs]),
     ('apart.json', ['--stepper', 'moreau-jean'], [right]),
     ('box-tiles-2d.json', ['--step', '0.004'], [right, lambda r: near(r.rows('b')[-1]['x'], 0.676, 0.004)]),
     ('ball-tiles.json', ['--stepper', 'event'], [right]),
@@ -106,6 +157,11 @@ TABLE = [
     ('door.json', ['--stepper', 'event'], [right]),
     ('door.json', ['--coordinates', 'joint', '--step', '0.005'], [right]),
     ('rodimp.json', ['--stepper', 'event'], [law_is_named]),
+    ('arm-hits-belt.json', [], [lambda r: (r.exit == NOT_SOLVED and "joint 'yaw' drives 'fore' against 'belt'" in r.said) or r.said]),
+    ('four-bar-motor.json', ['--coordinates', 'joint', '--until', '2', '--accuracy', '0.01'], [shows_its_error]),
+    ('humanoid-limits.json', ['--until', '0.2'], [right]),
+    ('event-grasp-zeno.json', ['--stepper', 'event', '--until', '0.2'], [passed]),
+    ('pyramid-91-boxes.json', ['--until', '0.1'], [passed]),
     ('fast-ball-jam.json', [], [right]),
     ('attack/event-tunnel-disc.json', [], [honest]),
     ('attack/scheme-tunnel-disc.json', [], [honest]),
@@ -113,6 +169,11 @@ TABLE = [
     ('attack/overlap-makes-energy.json', [], [honest]),
     ('attack/drive-jumps.json', [], [honest]),
     ('attack/drive-to-infinity.json', [], [honest]),
+    ('attack/heavy-1e12.json', [], [honest]),
+    ('attack/slow-step-9-bodies.json', ['--stepper', 'stewart-trinkle'], [soon, honest]),
+    ('attack/slow-step-quasistatic.json', ['--stepper', 'quasistatic', '--form', 'cone', '--friction', 'pyramid'], [soon, honest]),
+    ('attack/slow-step-quasistatic.json', [], [soon, honest]),
+    ('attack/csv-formula.json', [], [no_formula]),
 ]
 
 
@@ -132,22 +193,26 @@ def units(perp, folder):
     return exits[0] == exits[1] or 'exits %s' % exits
 
 
+def all_results(perp, folder):
+    """Name, result and seconds of each, as they come."""
+    for i, (file, options, checks) in enumerate(TABLE):
+        run = Run(perp, file, options, os.path.join(folder, str(i)))
+        for check in checks + [checked]:
+            yield file + ' ' + ' '.join(options), check(run), run.seconds
+    for file, result in solutions(perp, folder):
+        yield file, result, 0.0
+    yield 'similar', units(perp, folder), 0.0
+
+
 def main(perp):
     if not os.path.isdir(CASES):
         print('skipped: %s is not here: set PERP_DATA_DIR' % CASES)
         return SKIPPED
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        results = []
-        for i, (file, options, checks) in enumerate(TABLE):
-            run = Run(perp, file, options, os.path.join(folder, str(i)))
-            for check in checks:
-                results.append((file + ' ' + ' '.join(options), check(run), run.seconds))
-        results += [(file, result, 0.0) for file, result in solutions(perp, folder)]
-        results.append(('similar', units(perp, folder), 0.0))
-        for name, result, seconds in results:
+        for name, result, seconds in all_results(perp, folder):
             failed += result is not True
-            print('%-60s %5.1f s  %s' % (name, seconds, 'right' if result is True else result))
+            print('%-60s %5.1f s  %s' % (name, seconds, 'right' if result is True else result), flush=True)
     return 1 if failed else 0
 
 

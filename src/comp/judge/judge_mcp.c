@@ -456,7 +456,8 @@ static double farkas_value(const perp_mcp *mcp, const double *y, bool comparable
         return PP_INF;
     }
     long double value = 0.0L, size = 0.0L, largest = 0.0L, c;
-    for (int j = 0; j < mcp->n && comparable; j++) {
+    int columns = comparable ? mcp->n : 0;
+    for (int j = 0; j < columns; j++) {
         long double terms = column_terms(mcp, y, j, &c);
         largest = terms > largest ? terms : largest;
     }
