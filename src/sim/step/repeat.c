@@ -176,6 +176,7 @@ void pp_sim_repeat(perp_sim *sim, double h)
     memset(sim->info.seconds, 0, sizeof sim->info.seconds);
     sim->info.effort = (perp_effort){.warm_started = sim->info.effort.warm_started,
                                      .islands = sim->info.effort.islands};
+    sim->info.status = PERP_OK;
     sim->info.iterations = 0;
     sim->info.repeats = true;
 }

@@ -206,8 +206,11 @@ static perp_status step_with_inputs(perp_sim *sim, double h)
 {
     double part = h;
     if (pp_sim_repeats(sim, h)) {
+        if (pp_stopped(&sim->env)) {
+            return fail_step(sim, PERP_ERR_STOPPED);
+        }
         pp_sim_repeat(sim, h);
-        return sim->info.status;
+        return PERP_OK;
     }
     sim->repeat.stays = false;
     if (sim->accurate.twin || pp_sim_closes_after(sim)) {
