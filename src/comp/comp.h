@@ -65,7 +65,7 @@ typedef perp_status pp_ncp_solver(const perp_ncp *ncp, const pp_job *job, double
 // The solvers. The head of each file states the class and the proof.
 pp_mcp_solver pp_lemke_mcp, pp_pivot_mcp, pp_ssn_mcp, pp_enum_mcp, pp_auto_mcp;
 pp_ncp_solver pp_newton_ncp;
-pp_fcp_solver pp_ssn_fcp, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
+pp_fcp_solver pp_ssn_fcp, pp_ssn_by_name, pp_gs_fcp, pp_eg_fcp, pp_auto_fcp;
 // Self-consistent box friction (box_friction.c).
 perp_status pp_box_friction(const perp_box_friction *box, const pp_job *job, double *z,
                             pp_report *report);

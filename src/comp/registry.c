@@ -43,7 +43,7 @@ static const pp_solver solvers[] = {
       "one sparse or dense LU per Newton step; typically 10 to 60 steps",
       "step limit; the best iterate is returned"},
      pp_ssn_mcp,
-     pp_ssn_fcp,
+     pp_ssn_by_name,
      NULL},
     {{"gs", ANY_FCP, "convergent for small friction on full-rank problems; no proof otherwise",
       "Jourdan, Alart, Jean 1998", "O(nnz W) per sweep; linear convergence",

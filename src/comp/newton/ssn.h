@@ -134,6 +134,13 @@ perp_status pp_ssn_linear_solve(const pp_ssn_linear *linear, double *x, double *
 double pp_ssn_linear_fill(const pp_ssn_linear *linear);   // numbers in its factors, 0: not known
 double pp_ssn_linear_flops(const pp_ssn_linear *linear);  // of factoring it, 0: not known
 
+// ── ssn_quick.c ──────────────────────────────────────────────────────────────────────────────────
+
+// Newton's method without the proximal loop, for few contacts with friction discs. PERP_INEXACT: as
+// close as rounding allows; PERP_ERR_LIMIT: r is as it was.
+bool pp_ssn_quick_fits(const perp_fcp *fcp, const perp_comp_options *options);
+pp_fcp_solver pp_ssn_quick;
+
 // ── ssn_velocity.c ───────────────────────────────────────────────────────────────────────────────
 
 // The Newton system in the space of velocities, theory (C35). Where job->factor is given, its

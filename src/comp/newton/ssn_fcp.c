@@ -621,3 +621,16 @@ perp_status pp_ssn_fcp(const perp_fcp *fcp, const pp_job *job, double *r, double
     pp_ssn_close(ssn);
     return status;
 }
+
+// Few contacts come to rounding in a few undamped steps; where these do not arrive, the proximal loop goes on from there.
+perp_status pp_ssn_by_name(const perp_fcp *fcp, const pp_job *job, double *r, double *v,
+                           pp_report *report)
+{
+    if (pp_ssn_quick_fits(fcp, job->options)) {
+        perp_status status = pp_ssn_quick(fcp, job, r, NULL, report);
+        if (status != PERP_ERR_LIMIT && status != PERP_INEXACT) {
+            return status;
+        }
+    }
+    return pp_ssn_fcp(fcp, job, r, v, report);
+}

@@ -377,7 +377,7 @@ void pp_ssn_close(pp_ssn *ssn)
 perp_status pp_ssn_export(const pp_ssn *ssn, const double *scaled, double *r, double *v)
 {
     for (int i = 0; i < ssn->n; i++) {
-        r[i] = ssn->scale[i] * scaled[i];
+        r[i] = ssn->scale[i] * scaled[i] + 0.0;  // no -0
     }
     return ssn->mass && v ? pp_fcp_velocity(ssn->posed, ssn->mass, r, v) : PERP_OK;
 }

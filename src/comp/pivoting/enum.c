@@ -157,7 +157,8 @@ static bool same_point(const pp_small *s, const pp_candidate *a, const pp_candid
 static perp_status collect_candidate(void *context, const pp_candidate *candidate)
 {
     collection *all = context;
-    if (candidate->violation > SOLUTION || candidate->doubtful || candidate->residual > WRONG) {
+    if (candidate->violation > SOLUTION || candidate->doubtful || candidate->marginal ||
+        candidate->residual > WRONG) {
         return PERP_OK;
     }
     // a degenerate point may be the solution of several bases: the most accurate one is kept

@@ -30,6 +30,8 @@ enum { N = PP_ENUM_MAX };
 
 // Pivots below are zero: rounding of long double. In balanced units data of 1e-16 still count.
 static const pp_enum_real TINY = 1e-18L;
+// Pivots below are rounding of the data, unless these were scaled: a solution, but not one more of several.
+static const pp_enum_real ROUNDED = 1e-15L;
 static const pp_enum_real DOUBTFUL = 1e-9L;  // pivots above: not zero
 static const pp_enum_real SNAP = 1e-15L;   // |z - bound| below this part of its terms: at the bound
 static const pp_enum_real TERM = 1e-6L;    // part of the terms of z that counts as a term of w
@@ -408,6 +410,7 @@ static perp_status try_pattern(const candidate_cone *c, const block *B, unsigned
     }
     // back to the units of the caller, by powers of two
     candidate.degenerate = candidate.degenerate || singular;
+    candidate.marginal = B->columns > 0 && B->smallest <= ROUNDED;
     for (int i = 0; i < s->n; i++) {
         candidate.z[i] = (double)ldexpl(p.z[i], s->column_exponent[i]);
         candidate.doubtful = candidate.doubtful || !isfinite(candidate.z[i]);
