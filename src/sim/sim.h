@@ -109,7 +109,7 @@ typedef struct pp_parts_sum {
 // not pile up over the steps of a run.
 typedef struct pp_step_clock {
     double start, h;  // h 0: no step since the state was set
-    double window;    // time within which what the last steps left open is closed [s]   theory (P22)
+    double window;  // time within which what the last steps left open is closed [s]   theory (P22)
     int64_t count;
 } pp_step_clock;
 

@@ -142,7 +142,8 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved);
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
 bool pp_modes_are_many(const pp_modes *s);
-void pp_modes_use_slop(pp_modes *s, double width);  // gaps over the step, in the biases of all contacts [m/s]
+void pp_modes_use_slop(pp_modes *s,
+                       double width);  // gaps over the step, in the biases of all contacts [m/s]
 
 // Friction impulses of a contact within the answer; of a contact without friction nothing is read.
 double *pp_modes_friction_impulses(const pp_modes *s, const pp_mode_contact *c);

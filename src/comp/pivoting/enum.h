@@ -32,7 +32,7 @@ typedef struct pp_candidate {
     double violation;  // worst wrong-signed w_i, relative to the terms it is the sum of
     double residual;   // worst wrong-signed w_i of the unscaled problem / max|b|
     bool doubtful;     // solves, but not in double: A z is all rounding, or z overflows; no answer
-    bool marginal;  // a pivot of its basis is below the rounding of doubles
+    bool marginal;     // a pivot of its basis is below the rounding of doubles
     bool degenerate;   // some z_i and w_i are both (nearly) zero: other bases may give it again
     unsigned basic, upper;
 } pp_candidate;

@@ -25,9 +25,9 @@ typedef struct pp_recheck {
     const perp_snapshot *now;             // the one of them that is judged
     double t0, h;                         // of the frame before; what lies between
     double last;                          // the last step before this frame [s]
-    double whole;                         // the step that this is a part of, or a longer one before it
-    double window;                        // time within which what earlier steps left is closed [s]
-    int part;                             // which, -1: it is whole
+    double whole;   // the step that this is a part of, or a longer one before it
+    double window;  // time within which what earlier steps left is closed [s]
+    int part;       // which, -1: it is whole
     bool
         closed;  // positions are exact where it ends, by a closing or without one                theory (I9)
     bool at_end;  // this is the last frame: its last step may be shorter than the others
