@@ -339,7 +339,8 @@ class Callbacks(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def slow(self):
-        return perp.Sim(perp.generate("wall3", rows=3, columns=3)) if not SANITIZED else perp.Sim(scene("heavy-stack"))
+        # what rests is not computed again: a pile that falls
+        return perp.Sim(perp.generate("pile3", bodies=20, cubes=1)) if not SANITIZED else perp.Sim(scene("dominoes"))
 
     def test_two_threads_on_one_sim(self):
         sim = self.slow()
