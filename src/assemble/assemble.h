@@ -17,8 +17,8 @@
 // of the tree are no equations any more.
 typedef struct pp_coordinates {
     const pp_tree_pass *tree;  // NULL: bodies
-    const double *H;        // with `soft`, factored by pp_tree_factor; NULL: articulated inertias
-    const double *H_whole;  // the same, not factored
+    const double *H;  // with `soft`, factored by pp_tree_factor; NULL: articulated inertias
+    const double *unfactored;  // H itself
     const pp_articulation *articulation;
     const bool *implied;  // nb: rows that follow from the tree
     // Springs, rotors and servos along single coordinates of the tree: p = -(x' + beta) / gamma makes them part of H,

@@ -116,7 +116,7 @@ static perp_status factor_mass(pp_coordinates *out, const pp_rows *rows, pp_aren
     }
     memcpy(whole, H, (size_t)n * (size_t)n * sizeof *H);
     out->H = H;
-    out->H_whole = whole;
+    out->unfactored = whole;
     return pp_tree_factor(pass->tree, H) ? PERP_OK : PERP_ERR_SINGULAR;
 }
 

@@ -134,7 +134,7 @@ perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
     s->push = s->qd + s->n;
     set_push(s);
     set_mobilities(s);
-    s->H = s->run->in.H_whole;
+    s->H = s->run->in.unfactored;
     return s->H ? PERP_OK : set_mass(s, arena);
 }
 

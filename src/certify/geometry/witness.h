@@ -11,7 +11,7 @@
 // memory.
 pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *count);
 
-// As pp_shape_surface_error, of a piece that is known, with the frame of its body. length: what the lift is measured by
+// As pp_shape_surface_error, of a piece that is known, with the frame f of its body. length: what the lift is measured by
 // where the piece has no size [m].
-double pp_piece_surface_error(const pp_convex *convex, const pp_frame *body, double length,
+double pp_piece_surface_error(const pp_convex *convex, const pp_frame *f, double length,
                               perp_vec3 point, perp_vec3 out);

@@ -429,8 +429,8 @@ enum { SEEDED_FROM = 100 };
 static void seed_axes(axis_search *w)
 {
     for (int k = 0; k < 27; k++) {
-        perp_vec3 d =
-            pp_vec((double)(k % 3) - 1.0, (double)(k / 3 % 3) - 1.0, (double)(k / 9) - 1.0);
+        int digit[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+        perp_vec3 d = pp_vec(digit[0], digit[1], digit[2]);
         try_axis(w, pp_unit(d, w->n));
     }
     double step = 0.3;  // [rad]

@@ -150,14 +150,19 @@ void pp_sim_repeat_note(perp_sim *sim, double h)
     }
 }
 
+static bool is_zero(perp_vec3 v)
+{
+    return v.x == 0.0 && v.y == 0.0 && v.z == 0.0;
+}
+
 bool pp_sim_repeats(const perp_sim *sim, double h)
 {
     if (!sim->repeat.stays || sim->repeat.h != h || !sim->contact_cache.valid) {
         return false;
     }
-    static const perp_wrench none;
     for (int i = 0; i < sim->model->bodies; i++) {
-        if (memcmp(&sim->applied[i], &none, sizeof none) != 0) {
+        const perp_wrench *w = &sim->applied[i];
+        if (!is_zero(w->f_W) || !is_zero(w->tau_W)) {
             return false;
         }
     }
