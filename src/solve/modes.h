@@ -64,7 +64,8 @@ typedef struct pp_mode_friction {
 typedef enum pp_mode_law {
     PP_MODE_EXACT,       // (1, 0): Alart and Curnier's map
     PP_MODE_ASSOCIATED,  // (1, mu e), symmetric: the convex problems of modes_convex.c
-    PP_MODE_SHIFTED      // (1, mu e + mu u_t / |u_t|): the same, with a shift that follows the slip
+    PP_MODE_SHIFTED,     // (1, mu e + mu u_t / |u_t|): the same, with a shift that follows the slip
+    PP_MODE_CENTRAL      // K of each contact as given: the central path of modes_path.c
 } pp_mode_law;
 
 // A contact, its law made linear; or a limit, or a boxed row (boxed), or a bilateral row, in the matrix only.
@@ -85,7 +86,9 @@ typedef struct pp_mode_contact {
     double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
     double stiffness;  // 1 / alpha
     double u[PP_MODE_ROWS], c[PP_MODE_ROWS];
-    double turn[2];  // PP_MODE_SHIFTED: slope of the shift mu |u_t| by its sliding rates
+    double turn[2];   // PP_MODE_SHIFTED: slope of the shift mu |u_t| by its sliding rates
+    const double *K;  // PP_MODE_CENTRAL: by columns,
+    int dim;          // for so many of its rows
 } pp_mode_contact;
 
 typedef struct pp_modes {
@@ -139,6 +142,10 @@ perp_status pp_modes_polish(pp_modes *s);
 // The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c). Where the contacts are
 // not for them, nothing changes.
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
+// The same along the central path of many contacts (modes_path.c). Where it ends early, its impulses are left in run->out.
+perp_status pp_modes_path(pp_modes *s, bool *solved);
+perp_status pp_modes_newton_from_path(pp_modes *s, bool *solved);
+double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
 bool pp_modes_are_many(const pp_modes *s);

@@ -676,8 +676,7 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
         return status;
     }
     double accepted = pp_modes_accepted(s);
-    double tolerance = fmin(1.0, s->scale) * s->run->options->tolerance;
-    x.goal = pp_modes_are_many(s) ? fmax(0.5 * accepted, pp_modes_goal(s)) : tolerance;
+    x.goal = pp_modes_enough(s);
     x.best.error = PP_INF;
     // from the last impulses; where they lead near an answer but not to it, from none
     if (start_from_answer(&x)) {

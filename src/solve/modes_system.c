@@ -243,6 +243,19 @@ static void add_row(const pp_mode_contact *c, double factor, const pp_row *row,
     }
 }
 
+// A contact with a K of its own.
+static void add_central(pp_modes *s, const pp_mode_contact *c)
+{
+    for (int k = 0; k < c->dim; k++) {
+        double l[2][PP_BODY_NV] = {{0.0}};  // column k of J' K
+        for (int i = 0; i < c->dim; i++) {
+            add_row(c, c->K[i + k * c->dim], i == 0 ? c->n : &c->t[i - 1], l);
+        }
+        const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
+        add_outer_product(s, c, 1.0, l[0], row->J[0], false);
+    }
+}
+
 // A closed contact: K = (1, mu_g e_g ...) (1, 0 ...)' / alpha and the sets of friction rows. The left factor is n + the
 // mu e . t of sets that slip, the right one n; the other terms are symmetric.            theory (S8)
 static void add_closed(pp_modes *s, const pp_mode_contact *c)
@@ -313,7 +326,7 @@ bool pp_modes_factor(pp_modes *s)
         return pp_modes_tree_factor(s);
     }
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
-    s->symmetric = s->law != PP_MODE_SHIFTED;
+    s->symmetric = s->law != PP_MODE_SHIFTED && s->law != PP_MODE_CENTRAL;
     for (int i = 0; i < s->count && s->law == PP_MODE_EXACT; i++) {
         s->symmetric = s->symmetric && s->contact[i].mode != PP_MODE_SLIP;
     }
@@ -323,7 +336,9 @@ bool pp_modes_factor(pp_modes *s)
     add_masses(s);
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {  // an open contact has K = 0
+        if (s->law == PP_MODE_CENTRAL && c->p) {
+            add_central(s, c);
+        } else if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {  // open: K = 0
             add_closed(s, c);
         }
     }

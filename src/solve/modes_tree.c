@@ -148,6 +148,20 @@ static void add_outer_product(const pp_modes *s, double k, const double *l, cons
     }
 }
 
+// A contact with a K of its own, as in modes_system.c.
+static void add_central(const pp_modes *s, const pp_mode_contact *c)
+{
+    size_t n = (size_t)s->n;
+    for (int k = 0; k < c->dim; k++) {
+        double *l = s->upper;  // column k of J' K
+        memset(l, 0, n * sizeof *l);
+        for (int i = 0; i < c->dim; i++) {
+            pp_axpy(s->n, c->K[i + k * c->dim], c->J + (size_t)i * n, l);
+        }
+        add_outer_product(s, 1.0, l, c->J + (size_t)k * n);
+    }
+}
+
 // A closed contact, as in modes_system.c.
 static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 {
@@ -192,11 +206,13 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 
 bool pp_modes_tree_factor(pp_modes *s)
 {
-    s->symmetric = s->law != PP_MODE_SHIFTED;
+    s->symmetric = s->law != PP_MODE_SHIFTED && s->law != PP_MODE_CENTRAL;
     memcpy(s->x, s->H, (size_t)s->values * sizeof *s->x);
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {
+        if (s->law == PP_MODE_CENTRAL && c->p) {
+            add_central(s, c);
+        } else if (c->mode == PP_MODE_SLIP || c->mode == PP_MODE_STICK) {
             s->symmetric = s->symmetric && (s->law != PP_MODE_EXACT || c->mode == PP_MODE_STICK);
             add_closed(s, c);
         }

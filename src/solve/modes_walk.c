@@ -29,6 +29,7 @@ enum {
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
+    PATH_FROM = 60,       // contacts that follow their central path first
     HALVINGS_MOST = 1     // of a step that raises the error
 };
 
@@ -55,6 +56,8 @@ typedef struct prox_schedule {
 
 static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40};  // few contacts
 static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40};               // many contacts
+static const prox_schedule FEW_FROM_PATH = {1e-3, ALPHA_UNDAMPED, 1.0, 1.0, 16};
+static const prox_schedule MANY_FROM_PATH = {1e-3, 1e-4, 0.5, 3.0, 12};
 
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
@@ -113,6 +116,14 @@ double pp_modes_accepted(const pp_modes *s)
         unit = fmax(unit, s->speed);
     }
     return PP_ACCEPTED * unit * s->run->options->tolerance;
+}
+
+double pp_modes_enough(const pp_modes *s)
+{
+    if (pp_modes_are_many(s)) {
+        return fmax(0.5 * pp_modes_accepted(s), pp_modes_goal(s));
+    }
+    return fmin(1.0, s->scale) * s->run->options->tolerance;
 }
 
 // The error at which steps end that no longer halve it [m/s]: few contacts go on to rounding, which their sticking contacts
@@ -336,6 +347,36 @@ bool pp_modes_are_many(const pp_modes *s)
     return s->run->rows->nn > (s->run->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
 }
 
+// Where it ended and the last impulses: the better one is kept.
+static void keep_better(pp_modes *s, double *kept)
+{
+    save_impulses(s, kept);
+    double end = pp_modes_evaluate(s);
+    start_at_guess(s);
+    if (end < pp_modes_evaluate(s)) {
+        restore_impulses(s, kept);
+    }
+}
+
+// Where the last impulses are no start for Newton's method. Islands of many contacts go along their central path first: a
+// bounded number of steps, whatever the start. Few contacts are nearer to their answer than to the middle of their cones, so
+// that convex problems take fewer steps; they stall (stalled) where they may still come to rounding, from where they are.
+static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, bool *solved)
+{
+    bool path_first = s->count >= PATH_FROM;
+    if (path_first) {
+        perp_status status = pp_modes_path(s, solved);
+        if (status < 0 || *solved) {
+            return status;
+        }
+        keep_better(s, kept);
+    } else if (!stalled) {
+        start_at_guess(s);
+    }
+    perp_status status = pp_modes_convex(s, solved);
+    return status < 0 || *solved || path_first ? status : pp_modes_path(s, solved);
+}
+
 // Many contacts none of which was there before are left to convex problems, whose proximal term about p = 0 loads all
 // contacts that can share a load, so that later steps are short. Newton's method would stop at the first impulses that
 // solve the problem, some of them nil, and rounding would open and close those contacts in later steps.
@@ -372,11 +413,15 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
     if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
     }
-    // few contacts that stall may still come to rounding, so that sticking contacts do not jitter
-    if (!stalled) {
-        start_at_guess(s);
-    }
-    return pp_modes_convex(s, solved);
+    return newton_from_afar(s, stalled, kept, solved);
+}
+
+perp_status pp_modes_newton_from_path(pp_modes *s, bool *solved)
+{
+    const prox_schedule *how = pp_modes_are_many(s) ? &MANY_FROM_PATH : &FEW_FROM_PATH;
+    double *kept = new_impulses(s);
+    *solved = false;
+    return kept ? newton_proximal(s, how, kept, solved) : PERP_ERR_MEMORY;
 }
 
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved)
