@@ -146,7 +146,7 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved);
 perp_status pp_modes_path(pp_modes *s, bool *solved);
 perp_status pp_modes_newton_from_path(pp_modes *s, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
-double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
+double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
 bool pp_modes_are_many(const pp_modes *s);
 void pp_modes_use_slop(pp_modes *s,

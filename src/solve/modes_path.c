@@ -30,33 +30,34 @@ enum {
     DIM = 3           // rows of a contact in its cone
 };
 
-static const double BOUNDARY = 0.95;       // of the way to the boundary of the cones that a step takes
-static const double LEAST_SHARE = 0.01;    // of tau that a step aims at
+static const double BOUNDARY = 0.95;  // of the way to the boundary of the cones that a step takes
+static const double LEAST_SHARE = 0.01;      // of tau that a step aims at
 static const double ROUNDING_OF_SLIP = 0.5;  // eps of the shift
-static const double MU_LEAST = 1e-3;       // T has to be regular
-static const double SHORT = 0.15;          // lengths of steps: one that counts as short,
-static const double SLOW = 0.3;            // one after which alpha grows,
-static const double FAST = 0.6;            // and one after which it falls
-static const double ALPHA_FIRST = 1e-3;    // in units of the mobility
+static const double MU_LEAST = 1e-3;         // T has to be regular
+static const double SHORT = 0.15;            // lengths of steps: one that counts as short,
+static const double SLOW = 0.3;              // one after which alpha grows,
+static const double FAST = 0.6;              // and one after which it falls
+static const double ALPHA_FIRST = 1e-3;      // in units of the mobility
 static const double ALPHA_MOST = 1.0;
-static const double ALPHA_UP = 3.0;
+static const double ALPHA_LEAST = 1e-5;  // below it there is none
+static const double ALPHA_UP = 2.0;
 static const double ALPHA_DOWN = 0.5;
-static const double TIED = 0.1;            // of R, its mean over contacts: the least tau with a proximal term
-static const double HAND_OVER = 100.0;     // of what is accepted: error from which modes are tried,
-static const double AGAIN = 0.01;          // and of that, from which they are tried again
+static const double TIED = 0.1;  // of R, its mean over contacts: the least tau with a proximal term
+static const double HAND_OVER = 100.0;  // of what is accepted: error from which modes are tried,
+static const double AGAIN = 0.01;       // and of that, from which they are tried again
 
 // One contact on the path, in units in which p u is an energy and the largest rate at p = 0 is 1.
 typedef struct path_contact {
-    int dim;           // 1 to 3; of a boxed row that cannot change 0
-    double unit;       // r = T unit p
-    double rates;      // v = T^-1 rates u: unit / mobility
-    double T[DIM];     // diagonal
-    double r[DIM];     // of a boxed row r[0] = unit p
-    double v[DIM];     // of a boxed row y and z
-    double slack[2];   // boxed: unit (p - l), unit (h - p), infinite without a bound
-    double w[DIM];     // scaling point: Q = eta^2 (2 w w' - J)
-    double eta;        // of a boxed row K in these units
-    double e[DIM];     // E = I + e_0 e'
+    int dim;          // 1 to 3; of a boxed row that cannot change 0
+    double unit;      // r = T unit p
+    double rates;     // v = T^-1 rates u: unit / mobility
+    double T[DIM];    // diagonal
+    double r[DIM];    // of a boxed row r[0] = unit p
+    double v[DIM];    // of a boxed row y and z
+    double slack[2];  // boxed: unit (p - l), unit (h - p), infinite without a bound
+    double w[DIM];    // scaling point: Q = eta^2 (2 w w' - J)
+    double eta;       // of a boxed row K in these units
+    double e[DIM];    // E = I + e_0 e'
     double QE[DIM * DIM];
     double R[DIM];
     double K[DIM * DIM], A[DIM * DIM];  // with the proximal term: A K and A = (I + alpha m K)^-1
@@ -374,8 +375,7 @@ static double step_box(path_contact *a, const pp_mode_contact *c, double u, doub
             continue;
         }
         a->dslack[b] = b == 0 ? a->dr[0] : -a->dr[0];
-        a->dv[b] =
-            (aim - part * a->second[b] - a->v[b] * a->dslack[b]) / a->slack[b] - a->v[b];
+        a->dv[b] = (aim - part * a->second[b] - a->v[b] * a->dslack[b]) / a->slack[b] - a->v[b];
         most = a->dslack[b] < 0.0 ? fmin(most, -a->slack[b] / a->dslack[b]) : most;
         most = a->dv[b] < 0.0 ? fmin(most, -a->v[b] / a->dv[b]) : most;
     }
@@ -452,8 +452,8 @@ static double set_changes(const path *x, double aim, double part, double most)
         for (int k = 0; k < a->dim; k++) {
             u[k] = pp_modes_step_rate(s, c, k);
         }
-        most = c->boxed ? step_box(a, c, u[0], aim, part, most)
-                        : step_cone(a, c, u, x->alpha, most);
+        most =
+            c->boxed ? step_box(a, c, u[0], aim, part, most) : step_cone(a, c, u, x->alpha, most);
     }
     return most;
 }
@@ -530,7 +530,7 @@ static void adapt_alpha(path *x, double t)
     if (t < SLOW) {
         x->alpha = pp_clamp(ALPHA_UP * x->alpha, ALPHA_FIRST, ALPHA_MOST);
     } else if (t > FAST) {
-        x->alpha = x->alpha > ALPHA_FIRST ? ALPHA_DOWN * x->alpha : 0.0;
+        x->alpha = x->alpha > ALPHA_LEAST ? ALPHA_DOWN * x->alpha : 0.0;
     }
 }
 
