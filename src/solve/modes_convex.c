@@ -381,14 +381,7 @@ static void close_joints(convex *x)
 {
     pp_modes *s = x->s;
     pp_run *r = s->run;
-    double *w = velocities(s);
-    multiply_mass(s, x->at.w, w);
-    if (s->tree) {
-        pp_closed_rates(&r->closed, s->still, w, r->out->pb);
-    } else {
-        pp_closed_solve(&r->closed, r->beta, w, r->out->pb);
-    }
-    memcpy(x->at.w, w, (size_t)x->n * sizeof *x->at.w);
+    pp_closed_nearest(&r->closed, s->tree ? s->still : r->beta, x->at.w, r->out->pb);
     set_rates(x);
 }
 
