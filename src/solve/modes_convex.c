@@ -459,13 +459,31 @@ typedef struct size_of_error {
     double squares;  // sum of squares, the merit function [m^2/s^2]
 } size_of_error;
 
-// |mu |u_t| - s| of closed contacts; the shift of an open one does nothing.
+// Whether an open contact would close with mu |u_t| in place of its shift.
+static bool is_held_open(const convex *x, int i)
+{
+    const pp_mode_contact *c = &x->s->contact[i];
+    const pp_mode_friction *f = sliding(c);
+    const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i);
+    double soft = x->alpha * c->mobility, y[PP_MODE_ROWS] = {0.0};
+    if (!f || !(x->at.shift[i] > x->at.image[i])) {
+        return false;
+    }
+    y[0] = centre[0] - (u[0] + x->at.image[i]) / soft;
+    for (int k = 1; k <= f->size; k++) {
+        y[k] = centre[k] - u[k] / soft;
+    }
+    project_onto_cone(f->mu, y, f->size);
+    return y[0] > 0.0;
+}
+
+// |mu |u_t| - s| of contacts that are closed, or held open by s alone; the shift of others that are open does nothing.
 static size_of_error shift_error(const convex *x)
 {
     size_of_error e = {0.0, 0.0};
     for (int i = 0; i < x->s->count; i++) {
-        bool closed = rows_of(x->at.p, i)[0] > 0.0;
-        double off = closed ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0;
+        bool counts = rows_of(x->at.p, i)[0] > 0.0 || is_held_open(x, i);
+        double off = counts ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0;
         e.worst = fmax(e.worst, off);
         e.squares += off * off;
     }
