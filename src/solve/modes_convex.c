@@ -434,10 +434,19 @@ static void set_image(const convex *x)
     }
 }
 
+// The normal impulses of the iterate limit torsion and rolling in the next problem.
+static void set_load(const convex *x)
+{
+    for (int i = 0; i < x->s->count; i++) {
+        x->load[i] = fmax(rows_of(x->at.p, i)[0], 0.0);
+    }
+}
+
 // The problem about x->centre with x->shift, until w lacks less than its accuracy (x->converged). The impulses are then in
 // the answer, and mu |u_t| in the image. False: no budget.
 static bool solve_problem(convex *x)
 {
+    set_load(x);
     set_rates(x);
     for (int k = 0;; k++) {
         x->converged = set_residual(x) < ENOUGH * x->accuracy;
@@ -477,13 +486,27 @@ static bool is_held_open(const convex *x, int i)
     return y[0] > 0.0;
 }
 
+// What the limits mu p_n of torsion and rolling are off by, where these slip [m/s].
+static double limit_error(const convex *x, int i)
+{
+    const pp_mode_contact *c = &x->s->contact[i];
+    double off = fabs(rows_of(x->at.p, i)[0] - x->load[i]), worst = 0.0;
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        const double *p = rows_of(x->at.p, i) + f->first;
+        bool slips = f->moment && length_of(p, f->size) >= (1.0 - 1e-9) * f->mu * x->load[i];
+        worst = slips ? fmax(worst, f->mu * off * f->mobility * f->arm) : worst;
+    }
+    return worst;
+}
+
 // |mu |u_t| - s| of contacts that are closed, or held open by s alone; the shift of others that are open does nothing.
 static size_of_error shift_error(const convex *x)
 {
     size_of_error e = {0.0, 0.0};
     for (int i = 0; i < x->s->count; i++) {
         bool counts = rows_of(x->at.p, i)[0] > 0.0 || is_held_open(x, i);
-        double off = counts ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0;
+        double off = fmax(counts ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0, limit_error(x, i));
         e.worst = fmax(e.worst, off);
         e.squares += off * off;
     }
@@ -617,9 +640,6 @@ static bool examine(convex *x)
     put_impulses(x);
     x->s->factored = false;
     x->at.error = pp_modes_evaluate(x->s);
-    for (int i = 0; i < x->s->count; i++) {
-        x->load[i] = fmax(rows_of(x->at.p, i)[0], 0.0);
-    }
     if (x->at.error < x->best.error) {
         copy_iterate(x, &x->best, &x->at);
     }
