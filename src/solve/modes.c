@@ -547,7 +547,7 @@ static void add_mode_effort(const pp_modes *s)
 // Whether the impulses obey the laws to the tolerance, judged by pp_run_slack, which takes
 // projections in place of modes. Rounding may leave p_n < 0 where a contact is closed: none may
 // pull. Where all speeds are below 1 m/s the tolerance is relative to them.
-static bool obeys_laws(pp_modes *s)
+bool pp_modes_obeys_laws(pp_modes *s)
 {
     pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
@@ -611,7 +611,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         return status;
     }
     add_mode_effort(s);
-    *solved = *solved && obeys_laws(s);
+    *solved = *solved && pp_modes_obeys_laws(s);
     if (*solved && is_worth_more(s)) {
         *solved = r->nu_current = false;
         if (!store_candidate(r)) {
@@ -654,7 +654,7 @@ bool pp_run_polish(pp_run *r)
     s->steps = 0;
     perp_status status = pp_modes_newton_from_answer(s, &solved);
     add_mode_effort(s);
-    if (status < 0 || !solved || !obeys_laws(s)) {
+    if (status < 0 || !solved || !pp_modes_obeys_laws(s)) {
         memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
         memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);
         return false;

@@ -141,6 +141,8 @@ perp_status pp_modes_polish(pp_modes *s);
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
 double pp_modes_goal(const pp_modes *s);  // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
+// Whether the impulses in run->out obey the laws as the certificate judges them; none pulls afterwards.
+bool pp_modes_obeys_laws(pp_modes *s);
 bool pp_modes_are_many(const pp_modes *s);
 void pp_modes_use_slop(pp_modes *s,
                        double width);  // gaps over the step, in the biases of all contacts [m/s]

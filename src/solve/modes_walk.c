@@ -123,6 +123,14 @@ static double stall_error(const pp_modes *s)
     return feet || pp_modes_are_many(s) ? pp_modes_goal(s) : ACCEPT * s->scale;
 }
 
+// Errors here are measured by what moves in joint coordinates, those of the certificate by bodies alone: a foot is light, and the
+// robot on it is not. An error that no longer falls is accepted where both are small.
+static bool judged_as_well(pp_modes *s)
+{
+    s->stalled = s->stalled && (!s->tree || pp_modes_obeys_laws(s));
+    return s->stalled;
+}
+
 // Whether Newton's method has come to its end: at rounding, or at an error that is accepted and that the last step did
 // not halve. That step may have raised it: of the two the smaller one counts, and its impulses are restored.
 static bool has_converged(pp_modes *s, double goal, double error, double last, const double *kept)
@@ -131,13 +139,14 @@ static bool has_converged(pp_modes *s, double goal, double error, double last, c
     if (error < CALM * s->slop) {
         return true;
     }
-    if (!s->stalled && !(error <= ROUNDING * s->scale)) {
+    bool rounding = error <= ROUNDING * s->scale;
+    if (!s->stalled && !rounding) {
         return false;
     }
     if (error > last) {
         restore_impulses(s, kept);
     }
-    return true;
+    return rounding || judged_as_well(s);
 }
 
 // K depends on alpha, and with it the factors.
@@ -211,7 +220,7 @@ static bool newton_undamped(pp_modes *s)
         // would be left where it has moved them.
         s->stalled = k > 0 && !pp_modes_are_many(s) && fabs(error - last) <= STUCK * last &&
                      error <= stall_error(s);
-        if (s->stalled) {
+        if (judged_as_well(s)) {
             return true;
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
@@ -327,7 +336,8 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         set_alpha(s, next_alpha(s, how, error, last));
     }
-    *solved = s->stalled = error <= pp_modes_goal(s);
+    s->stalled = error <= pp_modes_goal(s);
+    *solved = judged_as_well(s);
     return PERP_OK;
 }
 
