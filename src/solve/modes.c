@@ -450,6 +450,20 @@ void pp_modes_use_slop(pp_modes *s, double width)
     }
 }
 
+// Speeds by which rates are known to rounding: at the start, and what the loads add. Relative rates may be zero while all falls.
+static double free_speed(const pp_run *r)
+{
+    double most = pp_norm_inf(r->model->nv, r->nu);
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        for (int k = 0; k < body->nv; k++) {
+            double p = body->axis[k] < 3 ? fabs(r->kin->loads.p_ext[body->at + k]) : 0.0;
+            most = fmax(most, p / body->divisor_mass);
+        }
+    }
+    return most;
+}
+
 // The fastest point of all bodies, after the loads of the step have acted.                  theory (K1)
 static void set_speed(pp_modes *s)
 {
@@ -489,7 +503,7 @@ static perp_status allocate_modes(pp_modes *s)
     s->step = s->nu + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
-    s->scale = pp_norm_inf(nv, r->nu);
+    s->scale = free_speed(r);
     set_slop(s);
     set_speed(s);
     return pp_modes_prepare(s, r->arena);
