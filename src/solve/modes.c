@@ -46,7 +46,7 @@ static bool is_for_modes(const pp_run *r)
     return true;
 }
 
-static double mobility_of(const pp_run *r, const pp_row *row)
+double pp_modes_body_mobility(const pp_run *r, const pp_row *row)
 {
     double m = pp_row_mobility(r->model, r->kin->mass, row);
     return m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
@@ -67,10 +67,16 @@ static void set_friction(const pp_run *r, int i, pp_mode_contact *c)
         f->mu = group[g].mu;
         f->sides = group[g].facets;
         f->moment = group[g].kind != PP_SLIDE;
-        f->mobility = f->moment ? mobility_of(r, &rows->t[group[g].t]) : c->mobility;
+        f->mobility = f->moment ? pp_modes_body_mobility(r, &rows->t[group[g].t]) : c->mobility;
         f->arm = f->moment ? sqrt(c->mobility / f->mobility) : 1.0;
         c->size += f->size;
     }
+}
+
+static void set_boxed_mobility(pp_mode_contact *c, double mobility)
+{
+    c->mobility = mobility + c->n->gamma;
+    c->weight = 1.0 - c->n->gamma / c->mobility;
 }
 
 // Contacts and limits, boxed rows, then the bilateral rows that the coordinates leave. False: out of memory.
@@ -80,7 +86,8 @@ static bool set_touches(pp_modes *s)
     const pp_rows *rows = r->rows;
     s->count = rows->nn + rows->nm;
     s->rows = s->count;
-    s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)rows->nb);
+    int bilateral = s->tree ? r->closed.nb : rows->nb;
+    s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)bilateral);
     pp_mode_friction *friction = PP_ZEROS(r->arena, pp_mode_friction, rows->ng);
     if (!s->contact || (!friction && rows->ng > 0)) {
         return false;
@@ -89,7 +96,7 @@ static bool set_touches(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         c->n = &rows->n[i];
         c->p = &r->out->pn[i];
-        c->mobility = mobility_of(r, c->n);
+        c->mobility = pp_modes_body_mobility(r, c->n);
         c->weight = 1.0;
         c->bias = c->n->bias;
         if (rows->grouped[i] > 0) {
@@ -103,18 +110,18 @@ static bool set_touches(pp_modes *s)
         c->p = &r->out->pm[i];
         c->boxed = true;
         c->bias = c->n->bias;
-        c->mobility = mobility_of(r, c->n) + c->n->gamma;
-        c->weight = 1.0 - c->n->gamma / c->mobility;
-    }
-    for (int i = 0; i < rows->nb; i++) {
-        if (r->in.tree && (r->in.implied[i] || r->in.folded[i])) {
-            continue;
+        if (!s->tree) {
+            set_boxed_mobility(c, pp_modes_body_mobility(r, c->n));
         }
+    }
+    for (int i = 0; i < bilateral; i++) {
         // without a law of its own: a row that always sticks
         pp_mode_contact *c = &s->contact[s->rows++];
-        c->n = &rows->b[i];
+        c->n = &rows->b[s->tree ? r->closed.row[i] : i];
         c->mode = PP_MODE_STICK;
-        c->stiffness = 1.0 / (PP_MODES_STIFF * mobility_of(r, c->n) + c->n->gamma);
+        if (!s->tree) {
+            c->stiffness = 1.0 / (PP_MODES_STIFF * pp_modes_body_mobility(r, c->n) + c->n->gamma);
+        }
     }
     return true;
 }
@@ -351,6 +358,9 @@ static void linearise(pp_modes *s)
 
 double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 {
+    if (s->tree && c->only >= 0) {
+        return c->J[c->only] * s->qd[c->only] + c->still[0];
+    }
     if (s->tree) {
         return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->qd) + c->still[k];
     }
@@ -383,6 +393,9 @@ double pp_modes_evaluate(pp_modes *s)
 // The rows' given part (row->rate) does not change in a step.
 double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 {
+    if (s->tree && c->only >= 0) {
+        return c->J[c->only] * s->step[c->only];
+    }
     if (s->tree) {
         return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->step);
     }
@@ -490,10 +503,10 @@ static perp_status allocate_modes(pp_modes *s)
     pp_run *r = s->run;
     int nv = r->model->nv;
     double *reals = PP_ARRAY(r->arena, double, 3 * (size_t)nv);
+    s->tree = r->in.tree;
     if (!reals || !set_touches(s)) {
         return PERP_ERR_MEMORY;
     }
-    s->tree = r->in.tree;
     s->closes = s->tree || r->rows->nb > 0;
     for (int i = 0; i < r->rows->nb; i++) {
         r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;

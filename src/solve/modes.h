@@ -75,7 +75,8 @@ typedef struct pp_mode_contact {
     int sets;             // of friction rows, 0 to 3
     pp_mode_friction *friction;
     bool boxed;
-    const double *J;             // joint coordinates: rows n, t in the rates of the tree,
+    int only;                    // joint coordinates: the one rate that it is along, -1: several;
+    const double *J;             // rows n, t in the rates of the tree,
     double still[PP_MODE_ROWS];  // and their rates at qd = 0
     int body[2], count;          // free bodies
     int pair;                    // block of the two bodies, -1: there is one body
@@ -153,6 +154,9 @@ void pp_modes_velocities(pp_modes *s);  // s->nu or s->qd at the impulses in run
 // J nu + rate of row k of a contact at these, 0 its normal, then friction; and J dnu at s->step.
 double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k);
 double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k);
+
+// What a unit impulse along a row does to its own rate, of the bodies by themselves; 1: they are not free.
+double pp_modes_body_mobility(const pp_run *r, const pp_row *row);
 
 // The system in joint coordinates (modes_tree.c); s->tree is set.
 perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena);

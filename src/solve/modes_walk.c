@@ -187,6 +187,9 @@ static bool newton_at_rest(pp_modes *s)
 {
     int most = s->slop > 0.0 ? REST_MAX : 0;
     double accepted = s->slop > 0.0 ? pp_modes_accepted(s) : 0.0;
+    if (most == 0 && !pp_run_may_be_still(s->run)) {
+        return false;
+    }
     start_at_guess(s);
     pp_modes_use_slop(s, accepted);
     for (int k = 0;; k++) {

@@ -636,7 +636,36 @@ static bool has_own_rate(const pp_tree *tree, int joint)
     return false;
 }
 
-// Whether every rigid row is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
+// The largest rate and impulse of boxed rows and limits in units of their rows, as speed_scale_of.
+static double size_along_coordinates(const pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    double size = 0.0;
+    for (int i = 0; i < rows->nm + rows->nn; i++) {
+        const pp_row *row = pp_base_row(rows, i);
+        double root = sqrt(pp_row_mobility(r->model, r->kin->mass, row));
+        double rate = pp_row_rate(r->model, row, r->out->nu) + row->bias;
+        bool open = i >= rows->nm && rate > 0.0;
+        size = fmax(size, fabs(*impulse_of(r->out, rows, i)) * root);
+        size = fmax(size, root > 0.0 && !open ? fabs(rate) / root : 0.0);
+    }
+    return size;
+}
+
+// Whether a rigid row has an impulse of its own at the rates of the answer: one that slips has that of its bound, a limit that
+// opens none.
+static bool may_act(const pp_run *r, int i, double tiny)
+{
+    const pp_row *row = pp_base_row(r->rows, i);
+    double root = sqrt(pp_row_mobility(r->model, r->kin->mass, row));
+    double rate = (pp_row_rate(r->model, row, r->out->nu) + row->bias) / (root > 0.0 ? root : 1.0);
+    if (i < r->rows->nm) {
+        return fabs(rate) <= tiny;
+    }
+    return rate <= tiny || *impulse_of(r->out, r->rows, i) > 0.0;
+}
+
+// Whether every rigid row that acts is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
 // together: such rows are independent. A compliant row repeats nothing: two answers of one motion have the same impulse
 // there, by its own law p = -(u + beta) / gamma, or the same bound.                       theory (U7)
 static bool along_coordinates(const pp_run *r)
@@ -649,9 +678,10 @@ static bool along_coordinates(const pp_run *r)
     if (!seen) {
         return false;
     }
+    double tiny = TINY * size_along_coordinates(r);
     for (int i = 0; i < rows->nm + rows->nn; i++) {
-        const pp_row *row = i < rows->nm ? &rows->m[i] : &rows->n[i - rows->nm];
-        if (row->gamma > 0.0) {
+        const pp_row *row = pp_base_row(rows, i);
+        if (row->gamma > 0.0 || !may_act(r, i, tiny)) {
             continue;
         }
         bool single = row->joint >= 0 && has_own_rate(r->in.tree->tree, row->joint);

@@ -299,6 +299,34 @@ static double power_size(const perp_twist *column, const perp_wrench *F, double 
     return sum_abs(F->f_W) * (sum_abs(column->v_W) + w * far) + w * sum_abs(F->tau_W);
 }
 
+// Whether a row of so many bodies, a link and its carrier, has no rate of its own: the carrier is free, or at rest.
+static bool keeps_rate(const pp_tree_pass *pass, const pp_link *l, int count)
+{
+    const pp_frame *f = &pass->body[l->carrier];
+    if (pass->tree->model->body[l->carrier].nv > 0) {
+        return count == 2;
+    }
+    return count == 1 && pp_dot3(f->v, f->v) + pp_dot3(f->w, f->w) == 0.0;
+}
+
+// A row along the coordinate of a link with one velocity, whose bodies are the link and its carrier: what moves both does
+// not change it. False: another row, or one between bodies of which one is driven and may add to its rate.
+static bool set_own_rate(const pp_tree_pass *pass, const pp_row *row, double *J)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < row->count && row->joint >= 0; i++) {
+        int at = tree->of_body[row->body[i]];
+        const pp_link *l = at >= 0 ? &tree->link[at] : NULL;
+        if (l && l->joint == row->joint && l->nv == 1 && keeps_rate(pass, l, row->count)) {
+            perp_twist given = unpack_twist(&tree->model->body[l->body], row->J[i]);
+            perp_wrench F = {given.v_W, given.w_W};
+            J[l->at_v] = pp_twist_power(&pass->column[l->at_v], &F);
+            return true;
+        }
+    }
+    return false;
+}
+
 // J_row S without S: the row's J on a body is a wrench, which is moved link by link to the root;
 // its power along each column is an entry. Driven roots add to the rate.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
@@ -306,6 +334,9 @@ double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
     const pp_tree *tree = pass->tree;
     double rate = row->rate;
     memset(J, 0, (size_t)tree->nv * sizeof *J);
+    if (set_own_rate(pass, row, J)) {
+        return rate;
+    }
     memset(pass->size, 0, (size_t)tree->nv * sizeof *J);
     for (int i = 0; i < row->count; i++) {
         const pp_body *body = &tree->model->body[row->body[i]];
