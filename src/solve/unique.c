@@ -636,33 +636,21 @@ static bool has_own_rate(const pp_tree *tree, int joint)
     return false;
 }
 
-// The largest rate and impulse of boxed rows and limits in units of their rows, as speed_scale_of.
-static double size_along_coordinates(const pp_run *r)
+// Rates of boxed rows and limits in units of their rows. Returns the largest of them and of the impulses, as speed_scale_of.
+static double find_rates(const pp_run *r, double *rate)
 {
     const pp_rows *rows = r->rows;
     double size = 0.0;
     for (int i = 0; i < rows->nm + rows->nn; i++) {
         const pp_row *row = pp_base_row(rows, i);
-        double root = sqrt(pp_row_mobility(r->model, r->kin->mass, row));
-        double rate = pp_row_rate(r->model, row, r->out->nu) + row->bias;
-        bool open = i >= rows->nm && rate > 0.0;
-        size = fmax(size, fabs(*impulse_of(r->out, rows, i)) * root);
-        size = fmax(size, root > 0.0 && !open ? fabs(rate) / root : 0.0);
+        double mobility = pp_row_mobility(r->model, r->kin->mass, row);
+        double unit = mobility > 0.0 ? sqrt(mobility) : 1.0;
+        rate[i] = (pp_row_rate(r->model, row, r->out->nu) + row->bias) / unit;
+        bool open = i >= rows->nm && rate[i] > 0.0;
+        size = fmax(size, fabs(*impulse_of(r->out, rows, i)) * unit);
+        size = open ? size : fmax(size, fabs(rate[i]));
     }
     return size;
-}
-
-// Whether a rigid row has an impulse of its own at the rates of the answer: one that slips has that of its bound, a limit that
-// opens none.
-static bool may_act(const pp_run *r, int i, double tiny)
-{
-    const pp_row *row = pp_base_row(r->rows, i);
-    double root = sqrt(pp_row_mobility(r->model, r->kin->mass, row));
-    double rate = (pp_row_rate(r->model, row, r->out->nu) + row->bias) / (root > 0.0 ? root : 1.0);
-    if (i < r->rows->nm) {
-        return fabs(rate) <= tiny;
-    }
-    return rate <= tiny || *impulse_of(r->out, r->rows, i) > 0.0;
 }
 
 // Whether every rigid row that acts is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
@@ -675,13 +663,19 @@ static bool along_coordinates(const pp_run *r)
         return false;
     }
     bool *seen = PP_ZEROS(r->arena, bool, r->model->joints);
-    if (!seen) {
+    double *rate = PP_ARRAY(r->arena, double, (size_t)rows->nm + (size_t)rows->nn);
+    if (!seen || !rate) {
         return false;
     }
-    double tiny = TINY * size_along_coordinates(r);
+    double tiny = TINY * find_rates(r, rate);
     for (int i = 0; i < rows->nm + rows->nn; i++) {
         const pp_row *row = pp_base_row(rows, i);
-        if (row->gamma > 0.0 || !may_act(r, i, tiny)) {
+        // one that slips has the impulse of its bound, a limit that opens none
+        bool acts = fabs(rate[i]) <= tiny;
+        if (i >= rows->nm) {
+            acts = rate[i] <= tiny || *impulse_of(r->out, rows, i) > 0.0;
+        }
+        if (row->gamma > 0.0 || !acts) {
             continue;
         }
         bool single = row->joint >= 0 && has_own_rate(r->in.tree->tree, row->joint);
