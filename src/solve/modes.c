@@ -594,7 +594,7 @@ static const double EXACT = 1e-4;  // slack that is as good as rounding, in tole
 // in space are rings of sticking contacts, at which those climb in vain.
 static bool is_worth_more(const pp_modes *s)
 {
-    bool feet = s->tree && s->run->model->spatial;
+    bool feet = pp_modes_has_feet(s);
     return s->stalled && !feet && !pp_modes_are_many(s) &&
            s->run->slack > EXACT * s->run->options->tolerance;
 }

@@ -145,6 +145,7 @@ double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the e
 // Whether the impulses in run->out obey the laws as the certificate judges them; none pulls afterwards.
 bool pp_modes_obeys_laws(pp_modes *s);
 bool pp_modes_are_many(const pp_modes *s);
+bool pp_modes_has_feet(const pp_modes *s);  // rings of sticking contacts, not solved to rounding
 void pp_modes_use_slop(pp_modes *s,
                        double width);  // gaps over the step, in the biases of all contacts [m/s]
 
