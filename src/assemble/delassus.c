@@ -201,14 +201,15 @@ static perp_status build_small(pp_delassus *out, const pp_closed *c, pp_arena *a
     return PERP_OK;
 }
 
-// The same in the rates of a tree without loops and stiff springs, J H^-1 J^T.
+// The same in the rates of a tree, J H^-1 J^T with its loops closed.
 static perp_status build_along_tree(pp_delassus *out, const pp_closed *c, pp_arena *arena)
 {
     int n = out->count, nq = c->in.tree->tree->nv;
     double *D = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
     double *J = PP_ARRAY(arena, double, (size_t)n *(size_t)nq),
            *moved = PP_ARRAY(arena, double, nq);
-    if (!D || !J || !moved) {
+    double *pb = PP_ARRAY(arena, double, c->rows->nb);
+    if (!D || !J || !moved || !pb) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < n; i++) {
@@ -216,7 +217,7 @@ static perp_status build_along_tree(pp_delassus *out, const pp_closed *c, pp_are
     }
     for (int j = 0; j < n; j++) {
         memcpy(moved, J + (size_t)j * (size_t)nq, (size_t)nq * sizeof *moved);
-        pp_coordinates_solve(&c->in, moved);
+        pp_closed_rates(c, NULL, moved, pb);
         for (int i = 0; i <= j; i++) {
             double value = pp_dot(nq, J + (size_t)i * (size_t)nq, moved);
             D[(size_t)j * (size_t)n + (size_t)i] = D[(size_t)i * (size_t)n + (size_t)j] = value;
@@ -279,7 +280,7 @@ static void add_compliance(pp_delassus *out, const pp_rows *rows)
 // D alone, by the way that fits the rows: joints couple rows of all bodies in a mechanism, so that zeros are few.
 static perp_status build_matrix(pp_delassus *out, const pp_closed *closed, pp_arena *arena)
 {
-    if (closed->nb == 0 && closed->in.tree) {
+    if (closed->in.tree) {
         return build_along_tree(out, closed, arena);
     }
     if (closed->nb > 0) {
