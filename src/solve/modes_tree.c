@@ -38,14 +38,14 @@ static void add_normal(const pp_modes *s, const pp_mode_contact *c, double k, do
 static bool set_jacobian(pp_modes *s, pp_arena *arena)
 {
     size_t n = (size_t)s->n, rows = 0;
-    for (int i = 0; i < s->rows; i++) {
+    for (int i = 0; i < s->count; i++) {
         rows += 1 + (size_t)s->contact[i].size;
     }
     double *J = PP_ARRAY(arena, double, rows *n);
     if (!J) {
         return false;
     }
-    for (int i = 0; i < s->rows; i++) {
+    for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->J = J;
         for (int k = 0; k <= c->size; k++) {
@@ -55,6 +55,12 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
             J += n;
         }
         c->only = c->size == 0 ? only_entry(s->n, c->J) : -1;
+    }
+    // bilateral rows are those that are closed
+    for (int i = s->count; i < s->rows; i++) {
+        pp_mode_contact *c = &s->contact[i];
+        c->J = s->run->closed.Jq + (size_t)(i - s->count) * n;
+        c->only = only_entry(s->n, c->J);
     }
     return true;
 }
@@ -74,7 +80,10 @@ static void set_mobilities(pp_modes *s)
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         double mobility;
-        if (c->only >= 0 && in->H) {
+        if (!c->p) {
+            const double *HJ = s->run->closed.HJ + (size_t)(i - s->count) * (size_t)s->n;
+            mobility = pp_dot(s->n, c->J, HJ);
+        } else if (c->only >= 0 && in->H) {
             double J = c->J[c->only];
             mobility = J * J * pp_tree_mobility(in->tree->tree, in->H, c->only, s->step);
         } else {
