@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { FEW = 80 };  // keys; a pass of the radix sort costs about 1 500 instructions however few there are
+enum {
+    FEW = 80
+};  // keys; a pass of the radix sort costs about 1 500 instructions however few there are
 
 // Insertion sort for few keys, radix sort by bytes for many. A byte that all keys share costs one
 // pass of counting.

@@ -250,8 +250,9 @@ static bool set_starts(hull_build *w)
     for (int k = 0; k < PP_HULL_STARTS; k++) {
         int cell = k % (PP_HULL_CELLS * PP_HULL_CELLS), axis = k / (PP_HULL_STARTS / 3);
         double sign = k / (PP_HULL_STARTS / 6) % 2 ? -1.0 : 1.0;
-        double row = (2 * (cell / PP_HULL_CELLS) + 1.0) / PP_HULL_CELLS - 1.0;
-        double column = (2 * (cell % PP_HULL_CELLS) + 1.0) / PP_HULL_CELLS - 1.0;
+        int at_row = cell / PP_HULL_CELLS, at_column = cell % PP_HULL_CELLS;
+        double row = (2.0 * at_row + 1.0) / PP_HULL_CELLS - 1.0;
+        double column = (2.0 * at_column + 1.0) / PP_HULL_CELLS - 1.0;
         const perp_vec3 middle[3] = {{sign, row, column}, {row, sign, column}, {row, column, sign}};
         start[k] = k > 0 ? start[k - 1] : 0;
         start[k] = pp_hull_support(hull, middle[axis]);

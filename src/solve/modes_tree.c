@@ -80,6 +80,7 @@ static void set_mobilities(pp_modes *s)
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         double mobility;
+        // J H^-1 J^T: of rows that are closed it is known, of rows along one rate it is one entry of H^-1
         if (!c->p) {
             const double *HJ = s->run->closed.HJ + (size_t)(i - s->count) * (size_t)s->n;
             mobility = pp_dot(s->n, c->J, HJ);
