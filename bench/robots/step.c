@@ -3,6 +3,7 @@
 //
 // perp_bench_robots SCENE STEPS: CPU time of a step of one scene, its stages and its certificate, as a line of JSON.
 //
+// Steps that would repeat the one before are computed as well: an observer of the stages asks for that.
 // As in mujoco.mjs, some steps are taken before anything is measured, and the mean is that of all steps together. The steps
 // are then taken once more, with a look at the clock after each: reading it takes as long as a tenth of a short step.
 #include <perp/io.h>
@@ -41,10 +42,24 @@ static int fail(const char *text)
     return 0;
 }
 
+static void watch(void *user, const perp_sim *sim, perp_stage stage)
+{
+    (void)user;
+    (void)sim;
+    (void)stage;
+}
+
+static perp_sim_def def_of(const perp_scene *scene)
+{
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.on_stage = watch;
+    return def;
+}
+
 // The mean CPU time of the first steps, all measured together [us]; negative: no sim could be made.
 static double mean_of(const perp_scene *scene, int steps, perp_error *error)
 {
-    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim_def def = def_of(scene);
     perp_sim *sim = NULL;
     double h = perp_scene_step(scene);
     if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, error) < 0) {
@@ -75,7 +90,7 @@ int main(int count, char **words)
     if (perp_scene_load(words[1], NULL, &scene, &error) < 0) {
         return fail(error.text);
     }
-    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_sim_def def = def_of(scene);
     double h = perp_scene_step(scene);
     double mean = mean_of(scene, WARM, &error);
     mean = mean < 0.0 ? mean : mean_of(scene, steps, &error);

@@ -77,6 +77,9 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
 // Joint coordinates: the same from generalised impulses S^T (r - M nu_0) to rates, in place. rate: nb, what rows have at
 // qd = 0, J nu_0 + beta; NULL: zero.
 void pp_closed_rates(const pp_closed *closed, const double *rate, double *qd, double *pb);
+// The nearest velocities to x in the metric of the masses at which rigid rows hold, in place; in joint coordinates rates. beta:
+// as in pp_closed_solve, or rate as in pp_closed_rates.
+void pp_closed_nearest(const pp_closed *closed, const double *beta, double *x, double *pb);
 // Joint coordinates: the impulses p_b of implied rows, from M nu = r + W_b p_b body by body; nothing to
 // do otherwise.
 void pp_closed_reactions(const pp_closed *closed, const double *r, const double *nu, double *pb);

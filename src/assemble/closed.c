@@ -437,6 +437,26 @@ void pp_closed_solve(const pp_closed *closed, const double *beta, double *r, dou
     }
 }
 
+// Impulses that make up for the rates by which rigid rows are violated at velocities x, rates in the tree's coordinates. What
+// compliant rows give at x is in x already: of these only the change counts.
+void pp_closed_nearest(const pp_closed *c, const double *beta, double *x, double *pb)
+{
+    bool tree = c->in.tree != NULL;
+    int n = tree ? c->in.tree->tree->nv : 0;
+    for (int i = 0; i < c->nb; i++) {
+        const pp_row *row = pp_closed_row(c, i);
+        int at = c->row ? c->row[i] : i;
+        double rate = tree ? pp_dot(n, c->Jq + (size_t)i * (size_t)n, x)
+                           : pp_row_rate(c->model, row, x) - row->rate;
+        pb[at] = row->gamma > 0.0 ? -(rate + beta[at]) / row->gamma : 0.0;
+    }
+    if (c->nb > 0 && tree) {
+        close_loops(c, beta, x, pb);
+    } else if (c->nb > 0) {
+        close_bodies(c, beta, x, pb);
+    }
+}
+
 // nu and p_b are linear in beta: p_b changes by -S^+ step, nu by M^-1 W_b of that.
 void pp_closed_change(const pp_closed *closed, double *step, double *nu, double *pb)
 {

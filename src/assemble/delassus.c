@@ -201,6 +201,32 @@ static perp_status build_small(pp_delassus *out, const pp_closed *c, pp_arena *a
     return PERP_OK;
 }
 
+// The same in the rates of a tree, J H^-1 J^T with its loops closed.
+static perp_status build_along_tree(pp_delassus *out, const pp_closed *c, pp_arena *arena)
+{
+    int n = out->count, nq = c->in.tree->tree->nv;
+    double *D = PP_ARRAY(arena, double, (size_t)n *(size_t)n);
+    double *J = PP_ARRAY(arena, double, (size_t)n *(size_t)nq),
+           *moved = PP_ARRAY(arena, double, nq);
+    double *pb = PP_ARRAY(arena, double, c->rows->nb);
+    if (!D || !J || !moved || !pb) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < n; i++) {
+        pp_tree_row(c->in.tree, pp_base_row(c->rows, i), J + (size_t)i * (size_t)nq);
+    }
+    for (int j = 0; j < n; j++) {
+        memcpy(moved, J + (size_t)j * (size_t)nq, (size_t)nq * sizeof *moved);
+        pp_closed_rates(c, NULL, moved, pb);
+        for (int i = 0; i <= j; i++) {
+            double value = pp_dot(nq, J + (size_t)i * (size_t)nq, moved);
+            D[(size_t)j * (size_t)n + (size_t)i] = D[(size_t)i * (size_t)n + (size_t)j] = value;
+        }
+    }
+    out->D = perp_matrix_dense(n, n, D);
+    return PERP_OK;
+}
+
 // Columns by solving: a unit impulse along row j, joints closed, and the rates of all rows that follow.
 static perp_status build_dense(pp_delassus *out, const pp_closed *c, pp_arena *arena)
 {
@@ -254,7 +280,10 @@ static void add_compliance(pp_delassus *out, const pp_rows *rows)
 // D alone, by the way that fits the rows: joints couple rows of all bodies in a mechanism, so that zeros are few.
 static perp_status build_matrix(pp_delassus *out, const pp_closed *closed, pp_arena *arena)
 {
-    if (closed->nb > 0 || closed->in.tree) {
+    if (closed->in.tree) {
+        return build_along_tree(out, closed, arena);
+    }
+    if (closed->nb > 0) {
         return build_dense(out, closed, arena);
     }
     return out->count > DENSE_MAX_ROWS ? build_sparse(out, closed, arena)

@@ -27,13 +27,14 @@
 typedef struct book {
     const pp_step_evidence *e;
     const pp_scales *s;
-    double *created;  // energy created [J]
-    double *allowed;  // energy that the order of the scheme may add [J]
-    double *arcs;     // work of forces on the distances of bodies from their tangents [J]
-    double *lifted;   // energy that comes of that work, gains less losses [J]
-    double *jerked;   // losses of drives that change rates [J]
-    double *lag;      // change of (theta - 1/2) h F . nu [J]
-    double *moved;    // sum of the sizes of all terms, for rounding [J]
+    double *created;          // energy created [J]
+    double *allowed;          // energy that the order of the scheme may add [J]
+    double *arcs;             // work of forces on the distances of bodies from their tangents [J]
+    double *lifted;           // energy that comes of that work, gains less losses [J]
+    double *jerked;           // losses of drives that change rates [J]
+    double *lag;              // change of (theta - 1/2) h F . nu [J]
+    double *moved;            // sum of the sizes of all terms, for rounding [J]
+    pp_own_place *from, *to;  // joints with a spring or a rotor: their coordinates at both ends
     perp_energy ledger;
     double before;  // kinetic and potential energy at the start [J]
 } book;
@@ -263,6 +264,38 @@ static void add_forces(book *b)
 
 // ── Joints, drives, contacts ─────────────────────────────────────────────────────────────────────
 
+static pp_own_place place_at(const perp_model *m, const pp_poses *at, int joint)
+{
+    pp_own_pair pair;
+    pp_row row;
+    if (pp_own_pair_coordinate(m, at, joint, &pair)) {
+        return (pp_own_place){pair.value, pair.v_pre, pair.rate, true};
+    }
+    pp_own_coordinate(m, at, joint, &row);
+    return (pp_own_place){row.value, row.v_pre, row.rate, true};
+}
+
+// Coordinates at both ends of joints with a spring or a rotor. False: out of memory.
+static bool set_places(book *b, pp_arena *arena)
+{
+    const pp_step_evidence *e = b->e;
+    const perp_model *m = e->model;
+    const pp_own_place *known = e->joints ? e->joints->start : NULL;
+    b->from = PP_ARRAY(arena, pp_own_place, m->joints);
+    b->to = PP_ARRAY(arena, pp_own_place, m->joints);
+    if (m->joints > 0 && (!b->from || !b->to)) {
+        return false;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        if (m->joint[i].stiffness > 0.0 || m->joint[i].armature > 0.0) {
+            bool found = known && known[i].known;
+            b->from[i] = found ? known[i] : place_at(m, &e->kin->poses, i);
+            b->to[i] = place_at(m, e->end, i);
+        }
+    }
+    return true;
+}
+
 // Springs of joint coordinates. The coordinates count turns, for which the last ones are needed.
 static void add_joint_springs(book *b)
 {
@@ -277,10 +310,7 @@ static void add_joint_springs(book *b)
         if (!(j->stiffness > 0.0) || at < 0) {
             continue;
         }
-        pp_row from, to;
-        pp_own_coordinate(m, &e->kin->poses, i, &from);
-        pp_own_coordinate(m, e->end, i, &to);
-        double x = from.value - j->rest, y = to.value - j->rest;
+        double x = b->from[i].value - j->rest, y = b->to[i].value - j->rest;
         store(b, at, 0.5 * j->stiffness * x * x, 0.5 * j->stiffness * y * y);
     }
 }
@@ -308,9 +338,7 @@ static void add_rotors(book *b)
         if (!(j->armature > 0.0) || at < 0) {
             continue;
         }
-        pp_row from, to;
-        pp_own_coordinate(m, &e->kin->poses, i, &from);
-        pp_own_coordinate(m, e->end, i, &to);
+        pp_own_place from = b->from[i], to = b->to[i];
         double T = 0.5 * j->armature * from.v_pre * from.v_pre;
         double after = 0.5 * j->armature * to.v_pre * to.v_pre;
         b->created[at] += after - T;
@@ -661,7 +689,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
               .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
+    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved ||
+        !set_places(&b, arena)) {
         return PERP_ERR_MEMORY;
     }
     // Every account is filled before any is judged: islands gather from bodies, forces and rows.

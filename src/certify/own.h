@@ -58,9 +58,16 @@ typedef struct pp_own_equation {
     int joint;
 } pp_own_equation;
 
+// The coordinate of a joint, its rate with the velocities of the frames, and what of that is given.
+typedef struct pp_own_place {
+    double value, v_pre, rate;  // [m, rad], [m/s, rad/s]
+    bool known;
+} pp_own_place;
+
 typedef struct pp_own_joints {
     int count;  // equations
     pp_own_equation *equation;
+    pp_own_place *start;  // joints: where the step starts, where it is known
 } pp_own_joints;
 
 // The equations of a joint, and its coordinate, as such rows. Gears and couplings, which may act on more bodies, have

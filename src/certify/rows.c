@@ -597,6 +597,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
         pp_own_coordinate(w->m, &w->start_at, joint, &first);
         from = &first;
     }
+    w->joints->start[joint] = (pp_own_place){from->value, from->v_pre, from->rate, true};
     if (j->target) {
         put_target(w, v, joint, row, from);
     }
@@ -756,11 +757,15 @@ static bool make_room(row_writer *w)
     w->own->m = PP_ARRAY(w->arena, pp_row, given->nm);
     w->pb = PP_ARRAY(w->arena, double, given->nb);
     w->joints->equation = PP_ARRAY(w->arena, pp_own_equation, given->nb);
+    w->joints->start = PP_ZEROS(w->arena, pp_own_place, w->m->joints);
     if (given->nn > given->nc) {
         w->own->n = PP_ARRAY(w->arena, pp_row, given->nn);
         if (w->own->n && given->nc > 0) {
             memcpy(w->own->n, given->n, (size_t)given->nc * sizeof *given->n);
         }
+    }
+    if (!w->joints->start && w->m->joints > 0) {
+        return false;
     }
     bool enough = w->own->b && w->pb && w->joints->equation;
     return (given->nb == 0 || enough) && (given->nm == 0 || w->own->m) &&

@@ -6,11 +6,15 @@
 
 #include <string.h>
 
+enum {
+    FEW = 80
+};  // keys; a pass of the radix sort costs about 1 500 instructions however few there are
+
 // Insertion sort for few keys, radix sort by bytes for many. A byte that all keys share costs one
 // pass of counting.
 void pp_sort_keys(int n, uint64_t *key, uint64_t *scratch)
 {
-    if (n <= 32) {
+    if (n <= FEW) {
         for (int i = 1; i < n; i++) {
             uint64_t moved = key[i];
             int k = i;

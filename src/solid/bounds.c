@@ -50,17 +50,15 @@ static void around_points(const pp_pose *X, int count, const perp_vec3 *point, p
     }
 }
 
-// A hull of many vertices, by its support points along the world axes, which are the rows of R in its own frame.
+// A hull of many vertices, by how far it reaches along the world axes, which are the rows of R in its own frame.
 static void around_hull(const pp_solid *solid, const pp_pose *X, perp_vec3 *low, perp_vec3 *high)
 {
     const double *m = X->R.m;
     double end[2][3];
     for (int i = 0; i < 3; i++) {
         perp_vec3 row = pp_vec(m[3 * i], m[3 * i + 1], m[3 * i + 2]);
-        perp_vec3 x = pp_solid_support(solid, row),
-                  y = pp_solid_support(solid, pp_scale(-1.0, row));
-        end[0][i] = pp_dot3(row, y);
-        end[1][i] = pp_dot3(row, x);
+        end[0][i] = -pp_hull_reach(solid->hull, pp_scale(-1.0, row));
+        end[1][i] = pp_hull_reach(solid->hull, row);
     }
     *low = pp_add(X->p, pp_vec(end[0][0], end[0][1], end[0][2]));
     *high = pp_add(X->p, pp_vec(end[1][0], end[1][1], end[1][2]));

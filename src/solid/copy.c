@@ -35,7 +35,8 @@ const pp_hull *pp_hull_copy(const pp_hull *hull, pp_arena *arena)
         copy->ring_first = copy_of(arena, hull->ring_first, hull->vertices + 1, sizeof(int));
         copy->ring = copy_of(arena, hull->ring, 2 * hull->edges, sizeof(int));
         copy->ring_edge = copy_of(arena, hull->ring_edge, 2 * hull->edges, sizeof(int));
-        whole = whole && copy->ring_first && copy->ring && copy->ring_edge;
+        copy->start = copy_of(arena, hull->start, PP_HULL_STARTS, sizeof(int));
+        whole = whole && copy->ring_first && copy->ring && copy->ring_edge && copy->start;
     }
     return whole ? copy : NULL;
 }

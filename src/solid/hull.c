@@ -238,6 +238,28 @@ static double face_slack(const pp_hull *hull)
     return 2.0 * most + 1e-14 * hull->reach;
 }
 
+// The vertices farthest along the middle of all cells, by walks from the vertex of the cell before. False: out of memory.
+static bool set_starts(hull_build *w)
+{
+    pp_hull *hull = &w->hull;
+    int *start = PP_ZEROS(w->arena, int, PP_HULL_STARTS);
+    if (!start) {
+        return false;
+    }
+    hull->start = start;
+    for (int k = 0; k < PP_HULL_STARTS; k++) {
+        int cell = k % (PP_HULL_CELLS * PP_HULL_CELLS), axis = k / (PP_HULL_STARTS / 3);
+        double sign = k / (PP_HULL_STARTS / 6) % 2 ? -1.0 : 1.0;
+        int at_row = cell / PP_HULL_CELLS, at_column = cell % PP_HULL_CELLS;
+        double row = (2.0 * at_row + 1.0) / PP_HULL_CELLS - 1.0;
+        double column = (2.0 * at_column + 1.0) / PP_HULL_CELLS - 1.0;
+        const perp_vec3 middle[3] = {{sign, row, column}, {row, sign, column}, {row, column, sign}};
+        start[k] = k > 0 ? start[k - 1] : 0;
+        start[k] = pp_hull_support(hull, middle[axis]);
+    }
+    return true;
+}
+
 // Neighbours of each vertex, and where walks along edges start. False: out of memory.
 static bool set_rings(hull_build *w)
 {
@@ -266,16 +288,10 @@ static bool set_rings(hull_build *w)
         ring[first[a + 1]++] = b;
         ring[first[b + 1]++] = a;
     }
-    for (int k = 0; k < 6; k++) {
-        double sign = k % 2 ? -1.0 : 1.0;
-        perp_vec3 d =
-            pp_vec(k / 2 == 0 ? sign : 0.0, k / 2 == 1 ? sign : 0.0, k / 2 == 2 ? sign : 0.0);
-        hull->start[k] = pp_hull_farthest(hull, d);
-    }
     hull->ring_first = first;
     hull->ring = ring;
     hull->ring_edge = ring_edge;
-    return true;
+    return set_starts(w);
 }
 
 // A hull that does not close is refused: contact would pass through its gap.

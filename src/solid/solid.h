@@ -21,10 +21,39 @@ typedef struct pp_hull {
     const int *ring_first;  // vertices + 1: neighbours of each vertex along its edges, in `ring`
     const int *ring;
     const int *ring_edge;  // the edge to each of them
-    int start[6];          // the vertices farthest along x, -x, y, -y, z, -z
+    const int *start;      // PP_HULL_STARTS: where walks along edges begin, see pp_hull_start
     double slack;          // corners of a face may be this far from its plane, with rounding [m]
     double reach;          // of the vertices from the origin [m]
 } pp_hull;
+
+// Directions by the face of a cube that they leave it through, each divided into cells.
+enum { PP_HULL_CELLS = 8, PP_HULL_STARTS = 6 * PP_HULL_CELLS * PP_HULL_CELLS };
+
+static inline int pp_hull_cell(double along, double most)
+{
+    double x = 0.5 * PP_HULL_CELLS * (along / most + 1.0);
+    if (!(x > 0.0)) {  // also where it is no number
+        return 0;
+    }
+    return x < PP_HULL_CELLS ? (int)x : PP_HULL_CELLS - 1;
+}
+
+// The place in `start` of a direction; its vertex is the farthest along the middle of the cell.
+static inline int pp_hull_start(perp_vec3 d)
+{
+    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+    int face = 4 + (d.z < 0.0), row = pp_hull_cell(d.x, z), column = pp_hull_cell(d.y, z);
+    if (x >= y && x >= z) {
+        face = d.x < 0.0;
+        row = pp_hull_cell(d.y, x);
+        column = pp_hull_cell(d.z, x);
+    } else if (y >= z) {
+        face = 2 + (d.y < 0.0);
+        row = pp_hull_cell(d.x, y);
+        column = pp_hull_cell(d.z, y);
+    }
+    return (face * PP_HULL_CELLS + row) * PP_HULL_CELLS + column;
+}
 
 typedef enum pp_solid_kind {
     PP_SOLID_SPHERE,     // radius; a point has radius 0
@@ -50,6 +79,8 @@ typedef struct pp_mesh pp_mesh;
 
 // Support point: the point of the solid farthest along d, in its own frame.
 perp_vec3 pp_solid_support(const pp_solid *solid, perp_vec3 d);
+// How far a hull with rings reaches along the unit vector d, or more by no more than its slack and rounding.
+double pp_hull_reach(const pp_hull *hull, perp_vec3 d);
 // The vertex of a hull farthest along d, of equal ones the first.
 int pp_hull_support(const pp_hull *hull, perp_vec3 d);
 // Vertices of a hull with neighbours (`ring`) that are at most `depth` below its support plane along the unit vector d, and

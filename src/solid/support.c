@@ -21,16 +21,6 @@ int pp_hull_farthest(const pp_hull *hull, perp_vec3 d)
     return best;
 }
 
-// The start of a walk: the vertex farthest along the axis that d is nearest to.
-static int nearest_start(const pp_hull *hull, perp_vec3 d)
-{
-    double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
-    if (x >= y && x >= z) {
-        return hull->start[d.x < 0.0];
-    }
-    return y >= z ? hull->start[2 + (d.y < 0.0)] : hull->start[4 + (d.z < 0.0)];
-}
-
 enum { PLATEAU_MOST = 12 };  // vertices; beyond, all of the hull are compared
 
 // Vertices that a direction has met with nearly the same reach.
@@ -49,24 +39,39 @@ static bool is_on_plateau(const plateau *p, int vertex)
     return false;
 }
 
+// Uphill along edges to a vertex that is farther along d than all of its neighbours.
+static int ascend(const pp_hull *hull, perp_vec3 d, double *most)
+{
+    int at = hull->start[pp_hull_start(d)], from;
+    *most = pp_dot3(hull->vertex[at], d);
+    do {
+        from = at;
+        for (int k = hull->ring_first[from]; k < hull->ring_first[from + 1]; k++) {
+            double reach = pp_dot3(hull->vertex[hull->ring[k]], d);
+            if (reach > *most) {
+                *most = reach;
+                at = hull->ring[k];
+            }
+        }
+    } while (at != from);
+    return at;
+}
+
+double pp_hull_reach(const pp_hull *hull, perp_vec3 d)
+{
+    double most;
+    (void)ascend(hull, d, &most);
+    return most + hull->slack;
+}
+
 // Hill climbing along edges: a vertex that is farther along d than all of its neighbours is the farthest, because the
 // hull is convex. Faces are flat up to hull->slack only, and faces across d have many vertices of equal reach; the
 // vertices within that of the best are connected by edges, and all of them are compared. The result is the same as that
 // of pp_hull_farthest.
 static int climb(const pp_hull *hull, perp_vec3 d)
 {
-    int at = nearest_start(hull, d), from;
-    double most = pp_dot3(hull->vertex[at], d);
-    do {
-        from = at;
-        for (int k = hull->ring_first[from]; k < hull->ring_first[from + 1]; k++) {
-            double reach = pp_dot3(hull->vertex[hull->ring[k]], d);
-            if (reach > most) {
-                most = reach;
-                at = hull->ring[k];
-            }
-        }
-    } while (at != from);
+    double most;
+    int at = ascend(hull, d, &most);
     // the plateau: vertices within the slack, met along edges
     double low = most - hull->slack * pp_length(d);
     plateau met = {1, {at}};

@@ -46,7 +46,7 @@ static bool is_for_modes(const pp_run *r)
     return true;
 }
 
-static double mobility_of(const pp_run *r, const pp_row *row)
+double pp_modes_body_mobility(const pp_run *r, const pp_row *row)
 {
     double m = pp_row_mobility(r->model, r->kin->mass, row);
     return m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
@@ -67,10 +67,16 @@ static void set_friction(const pp_run *r, int i, pp_mode_contact *c)
         f->mu = group[g].mu;
         f->sides = group[g].facets;
         f->moment = group[g].kind != PP_SLIDE;
-        f->mobility = f->moment ? mobility_of(r, &rows->t[group[g].t]) : c->mobility;
+        f->mobility = f->moment ? pp_modes_body_mobility(r, &rows->t[group[g].t]) : c->mobility;
         f->arm = f->moment ? sqrt(c->mobility / f->mobility) : 1.0;
         c->size += f->size;
     }
+}
+
+static void set_boxed_mobility(pp_mode_contact *c, double mobility)
+{
+    c->mobility = mobility + c->n->gamma;
+    c->weight = 1.0 - c->n->gamma / c->mobility;
 }
 
 // Contacts and limits, boxed rows, then the bilateral rows that the coordinates leave. False: out of memory.
@@ -80,7 +86,8 @@ static bool set_touches(pp_modes *s)
     const pp_rows *rows = r->rows;
     s->count = rows->nn + rows->nm;
     s->rows = s->count;
-    s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)rows->nb);
+    int bilateral = s->tree ? r->closed.nb : rows->nb;
+    s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)bilateral);
     pp_mode_friction *friction = PP_ZEROS(r->arena, pp_mode_friction, rows->ng);
     if (!s->contact || (!friction && rows->ng > 0)) {
         return false;
@@ -89,7 +96,7 @@ static bool set_touches(pp_modes *s)
         pp_mode_contact *c = &s->contact[i];
         c->n = &rows->n[i];
         c->p = &r->out->pn[i];
-        c->mobility = mobility_of(r, c->n);
+        c->mobility = pp_modes_body_mobility(r, c->n);
         c->weight = 1.0;
         c->bias = c->n->bias;
         if (rows->grouped[i] > 0) {
@@ -103,18 +110,18 @@ static bool set_touches(pp_modes *s)
         c->p = &r->out->pm[i];
         c->boxed = true;
         c->bias = c->n->bias;
-        c->mobility = mobility_of(r, c->n) + c->n->gamma;
-        c->weight = 1.0 - c->n->gamma / c->mobility;
-    }
-    for (int i = 0; i < rows->nb; i++) {
-        if (r->in.tree && (r->in.implied[i] || r->in.folded[i])) {
-            continue;
+        if (!s->tree) {
+            set_boxed_mobility(c, pp_modes_body_mobility(r, c->n));
         }
+    }
+    for (int i = 0; i < bilateral; i++) {
         // without a law of its own: a row that always sticks
         pp_mode_contact *c = &s->contact[s->rows++];
-        c->n = &rows->b[i];
+        c->n = &rows->b[s->tree ? r->closed.row[i] : i];
         c->mode = PP_MODE_STICK;
-        c->stiffness = 1.0 / (PP_MODES_STIFF * mobility_of(r, c->n) + c->n->gamma);
+        if (!s->tree) {
+            c->stiffness = 1.0 / (PP_MODES_STIFF * pp_modes_body_mobility(r, c->n) + c->n->gamma);
+        }
     }
     return true;
 }
@@ -351,6 +358,9 @@ static void linearise(pp_modes *s)
 
 double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 {
+    if (s->tree && c->only >= 0) {
+        return c->J[c->only] * s->qd[c->only] + c->still[0];
+    }
     if (s->tree) {
         return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->qd) + c->still[k];
     }
@@ -383,6 +393,9 @@ double pp_modes_evaluate(pp_modes *s)
 // The rows' given part (row->rate) does not change in a step.
 double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 {
+    if (s->tree && c->only >= 0) {
+        return c->J[c->only] * s->step[c->only];
+    }
     if (s->tree) {
         return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->step);
     }
@@ -450,6 +463,20 @@ void pp_modes_use_slop(pp_modes *s, double width)
     }
 }
 
+// Speeds by which rates are known to rounding: at the start, and what the loads add. Relative rates may be zero while all falls.
+static double free_speed(const pp_run *r)
+{
+    double most = pp_norm_inf(r->model->nv, r->nu);
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        for (int k = 0; k < body->nv; k++) {
+            double p = body->axis[k] < 3 ? fabs(r->kin->loads.p_ext[body->at + k]) : 0.0;
+            most = fmax(most, p / body->divisor_mass);
+        }
+    }
+    return most;
+}
+
 // The fastest point of all bodies, after the loads of the step have acted.                  theory (K1)
 static void set_speed(pp_modes *s)
 {
@@ -476,10 +503,10 @@ static perp_status allocate_modes(pp_modes *s)
     pp_run *r = s->run;
     int nv = r->model->nv;
     double *reals = PP_ARRAY(r->arena, double, 3 * (size_t)nv);
+    s->tree = r->in.tree;
     if (!reals || !set_touches(s)) {
         return PERP_ERR_MEMORY;
     }
-    s->tree = r->in.tree;
     s->closes = s->tree || r->rows->nb > 0;
     for (int i = 0; i < r->rows->nb; i++) {
         r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
@@ -489,7 +516,7 @@ static perp_status allocate_modes(pp_modes *s)
     s->step = s->nu + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
-    s->scale = pp_norm_inf(nv, r->nu);
+    s->scale = free_speed(r);
     set_slop(s);
     set_speed(s);
     return pp_modes_prepare(s, r->arena);
@@ -547,7 +574,7 @@ static void add_mode_effort(const pp_modes *s)
 // Whether the impulses obey the laws to the tolerance, judged by pp_run_slack, which takes
 // projections in place of modes. Rounding may leave p_n < 0 where a contact is closed: none may
 // pull. Where all speeds are below 1 m/s the tolerance is relative to them.
-static bool obeys_laws(pp_modes *s)
+bool pp_modes_obeys_laws(pp_modes *s)
 {
     pp_run *r = s->run;
     for (int i = 0; i < s->count; i++) {
@@ -567,7 +594,7 @@ static const double EXACT = 1e-4;  // slack that is as good as rounding, in tole
 // in space are rings of sticking contacts, at which those climb in vain.
 static bool is_worth_more(const pp_modes *s)
 {
-    bool feet = s->tree && s->run->model->spatial;
+    bool feet = pp_modes_has_feet(s);
     return s->stalled && !feet && !pp_modes_are_many(s) &&
            s->run->slack > EXACT * s->run->options->tolerance;
 }
@@ -611,7 +638,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         return status;
     }
     add_mode_effort(s);
-    *solved = *solved && obeys_laws(s);
+    *solved = *solved && pp_modes_obeys_laws(s);
     if (*solved && is_worth_more(s)) {
         *solved = r->nu_current = false;
         if (!store_candidate(r)) {
@@ -654,7 +681,7 @@ bool pp_run_polish(pp_run *r)
     s->steps = 0;
     perp_status status = pp_modes_newton_from_answer(s, &solved);
     add_mode_effort(s);
-    if (status < 0 || !solved || !obeys_laws(s)) {
+    if (status < 0 || !solved || !pp_modes_obeys_laws(s)) {
         memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
         memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);
         return false;

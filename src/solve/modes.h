@@ -76,7 +76,8 @@ typedef struct pp_mode_contact {
     int sets;             // of friction rows, 0 to 3
     pp_mode_friction *friction;
     bool boxed;
-    const double *J;             // joint coordinates: rows n, t in the rates of the tree,
+    int only;                    // joint coordinates: the one rate that it is along, -1: several;
+    const double *J;             // rows n, t in the rates of the tree,
     double still[PP_MODE_ROWS];  // and their rates at qd = 0
     int body[2], count;          // free bodies
     int pair;                    // block of the two bodies, -1: there is one body
@@ -148,7 +149,10 @@ perp_status pp_modes_newton_from_path(pp_modes *s, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
+// Whether the impulses in run->out obey the laws as the certificate judges them; none pulls afterwards.
+bool pp_modes_obeys_laws(pp_modes *s);
 bool pp_modes_are_many(const pp_modes *s);
+bool pp_modes_has_feet(const pp_modes *s);  // rings of sticking contacts, not solved to rounding
 void pp_modes_use_slop(pp_modes *s,
                        double width);  // gaps over the step, in the biases of all contacts [m/s]
 
@@ -158,6 +162,9 @@ void pp_modes_velocities(pp_modes *s);  // s->nu or s->qd at the impulses in run
 // J nu + rate of row k of a contact at these, 0 its normal, then friction; and J dnu at s->step.
 double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k);
 double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k);
+
+// What a unit impulse along a row does to its own rate, of the bodies by themselves; 1: they are not free.
+double pp_modes_body_mobility(const pp_run *r, const pp_row *row);
 
 // The system in joint coordinates (modes_tree.c); s->tree is set.
 perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena);

@@ -381,14 +381,7 @@ static void close_joints(convex *x)
 {
     pp_modes *s = x->s;
     pp_run *r = s->run;
-    double *w = velocities(s);
-    multiply_mass(s, x->at.w, w);
-    if (s->tree) {
-        pp_closed_rates(&r->closed, s->still, w, r->out->pb);
-    } else {
-        pp_closed_solve(&r->closed, r->beta, w, r->out->pb);
-    }
-    memcpy(x->at.w, w, (size_t)x->n * sizeof *x->at.w);
+    pp_closed_nearest(&r->closed, s->tree ? s->still : r->beta, x->at.w, r->out->pb);
     set_rates(x);
 }
 
@@ -441,10 +434,19 @@ static void set_image(const convex *x)
     }
 }
 
+// The normal impulses of the iterate limit torsion and rolling in the next problem.
+static void set_load(const convex *x)
+{
+    for (int i = 0; i < x->s->count; i++) {
+        x->load[i] = fmax(rows_of(x->at.p, i)[0], 0.0);
+    }
+}
+
 // The problem about x->centre with x->shift, until w lacks less than its accuracy (x->converged). The impulses are then in
 // the answer, and mu |u_t| in the image. False: no budget.
 static bool solve_problem(convex *x)
 {
+    set_load(x);
     set_rates(x);
     for (int k = 0;; k++) {
         x->converged = set_residual(x) < ENOUGH * x->accuracy;
@@ -466,13 +468,45 @@ typedef struct size_of_error {
     double squares;  // sum of squares, the merit function [m^2/s^2]
 } size_of_error;
 
-// |mu |u_t| - s| of closed contacts; the shift of an open one does nothing.
+// Whether an open contact would close with mu |u_t| in place of its shift.
+static bool is_held_open(const convex *x, int i)
+{
+    const pp_mode_contact *c = &x->s->contact[i];
+    const pp_mode_friction *f = sliding(c);
+    const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i);
+    double soft = x->alpha * c->mobility, y[PP_MODE_ROWS] = {0.0};
+    if (!f || !(x->at.shift[i] > x->at.image[i])) {
+        return false;
+    }
+    y[0] = centre[0] - (u[0] + x->at.image[i]) / soft;
+    for (int k = 1; k <= f->size; k++) {
+        y[k] = centre[k] - u[k] / soft;
+    }
+    project_onto_cone(f->mu, y, f->size);
+    return y[0] > 0.0;
+}
+
+// What the limits mu p_n of torsion and rolling are off by, where these slip [m/s].
+static double limit_error(const convex *x, int i)
+{
+    const pp_mode_contact *c = &x->s->contact[i];
+    double off = fabs(rows_of(x->at.p, i)[0] - x->load[i]), worst = 0.0;
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        const double *p = rows_of(x->at.p, i) + f->first;
+        bool slips = f->moment && length_of(p, f->size) >= (1.0 - 1e-9) * f->mu * x->load[i];
+        worst = slips ? fmax(worst, f->mu * off * f->mobility * f->arm) : worst;
+    }
+    return worst;
+}
+
+// |mu |u_t| - s| of contacts that are closed, or held open by s alone; the shift of others that are open does nothing.
 static size_of_error shift_error(const convex *x)
 {
     size_of_error e = {0.0, 0.0};
     for (int i = 0; i < x->s->count; i++) {
-        bool closed = rows_of(x->at.p, i)[0] > 0.0;
-        double off = closed ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0;
+        bool counts = rows_of(x->at.p, i)[0] > 0.0 || is_held_open(x, i);
+        double off = fmax(counts ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0, limit_error(x, i));
         e.worst = fmax(e.worst, off);
         e.squares += off * off;
     }
@@ -606,9 +640,6 @@ static bool examine(convex *x)
     put_impulses(x);
     x->s->factored = false;
     x->at.error = pp_modes_evaluate(x->s);
-    for (int i = 0; i < x->s->count; i++) {
-        x->load[i] = fmax(rows_of(x->at.p, i)[0], 0.0);
-    }
     if (x->at.error < x->best.error) {
         copy_iterate(x, &x->best, &x->at);
     }

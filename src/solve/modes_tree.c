@@ -11,18 +11,41 @@
 #include <math.h>
 #include <string.h>
 
+// The one entry of x that is not zero; -1: there are others.
+static int only_entry(int n, const double *x)
+{
+    int only = -1;
+    for (int k = 0; k < n; k++) {
+        if (x[k] != 0.0 && only >= 0) {
+            return -1;
+        }
+        only = x[k] != 0.0 ? k : only;
+    }
+    return only;
+}
+
+// to += k J of the normal row.
+static void add_normal(const pp_modes *s, const pp_mode_contact *c, double k, double *to)
+{
+    if (c->only >= 0) {
+        to[c->only] += k * c->J[c->only];
+    } else {
+        pp_axpy(s->n, k, c->J, to);
+    }
+}
+
 // The rows of all contacts in joint coordinates, one after the other, n numbers each.
 static bool set_jacobian(pp_modes *s, pp_arena *arena)
 {
     size_t n = (size_t)s->n, rows = 0;
-    for (int i = 0; i < s->rows; i++) {
+    for (int i = 0; i < s->count; i++) {
         rows += 1 + (size_t)s->contact[i].size;
     }
     double *J = PP_ARRAY(arena, double, rows *n);
     if (!J) {
         return false;
     }
-    for (int i = 0; i < s->rows; i++) {
+    for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->J = J;
         for (int k = 0; k <= c->size; k++) {
@@ -31,6 +54,13 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
             c->still[k] = pp_row_rate(s->run->model, row, s->run->in.nu_0);
             J += n;
         }
+        c->only = c->size == 0 ? only_entry(s->n, c->J) : -1;
+    }
+    // bilateral rows are those that are closed
+    for (int i = s->count; i < s->rows; i++) {
+        pp_mode_contact *c = &s->contact[i];
+        c->J = s->run->closed.Jq + (size_t)(i - s->count) * n;
+        c->only = only_entry(s->n, c->J);
     }
     return true;
 }
@@ -46,11 +76,22 @@ static double mobility_of(pp_modes *s, const double *J)
 
 static void set_mobilities(pp_modes *s)
 {
+    const pp_coordinates *in = &s->run->in;
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
-        double mobility = mobility_of(s, c->J);
+        double mobility;
+        // J H^-1 J^T: of rows that are closed it is known, of rows along one rate it is one entry of H^-1
+        if (!c->p) {
+            const double *HJ = s->run->closed.HJ + (size_t)(i - s->count) * (size_t)s->n;
+            mobility = pp_dot(s->n, c->J, HJ);
+        } else if (c->only >= 0 && in->H) {
+            double J = c->J[c->only];
+            mobility = J * J * pp_tree_mobility(in->tree->tree, in->H, c->only, s->step);
+        } else {
+            mobility = mobility_of(s, c->J);
+        }
         if (!(mobility > 0.0)) {
-            continue;
+            mobility = pp_modes_body_mobility(s->run, c->n);
         }
         if (!c->p) {
             c->stiffness = 1.0 / (PP_MODES_STIFF * mobility + c->n->gamma);
@@ -95,7 +136,7 @@ void pp_modes_tree_rates(pp_modes *s)
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         const double *pt = r->out->pt + (c->size > 0 ? c->t - r->rows->t : 0);
-        pp_axpy(s->n, *c->p, c->J, s->qd);
+        add_normal(s, c, *c->p, s->qd);
         for (int k = 0; k < c->size; k++) {
             pp_axpy(s->n, pt[k], c->J + (size_t)(k + 1) * (size_t)s->n, s->qd);
         }
@@ -167,6 +208,11 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 {
     int n = s->n;
     double *l = s->upper, *side = l + n;
+    if (c->only >= 0) {
+        double J = c->J[c->only];
+        s->x[(size_t)c->only * ((size_t)n + 1)] += c->stiffness * J * J;
+        return;
+    }
     memcpy(l, c->J, (size_t)n * sizeof *l);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
@@ -227,7 +273,8 @@ void pp_modes_tree_push(pp_modes *s)
     memset(s->step, 0, (size_t)s->n * sizeof *s->step);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        for (int k = 0; k <= c->size; k++) {
+        add_normal(s, c, c->c[0], s->step);
+        for (int k = 1; k <= c->size; k++) {
             pp_axpy(s->n, c->c[k], c->J + (size_t)k * (size_t)s->n, s->step);
         }
     }

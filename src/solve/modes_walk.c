@@ -39,6 +39,7 @@ static const double ACCEPT = 1e-12;         // accepted where the next step no l
 static const double ALPHA_UNDAMPED = 1e-7;  // least alpha, in units of the mobility
 static const double ALPHA_MOST = 0.3;
 static const double DOWN = 0.3;           // factor of alpha after a step that helped
+static const double DOWN_FAST = 0.1;      // of feet, where it helped as much
 static const double POLISH_BELOW = 1e-6;  // one more step with the least alpha may end at rounding
 static const double ABOVE_ROUNDING = 10.0;  // an error over what rounding may add to it
 static const double NEAR_REST = 1e-4;  // error of a warm start that is corrected with little change
@@ -126,12 +127,25 @@ double pp_modes_enough(const pp_modes *s)
     return fmin(1.0, s->scale) * s->run->options->tolerance;
 }
 
+// Feet of a machine in space are rings of sticking contacts, which have no answer to rounding.
+bool pp_modes_has_feet(const pp_modes *s)
+{
+    return s->tree && s->run->model->spatial;
+}
+
 // The error at which steps end that no longer halve it [m/s]: few contacts go on to rounding, which their sticking contacts
-// need so as not to jitter. Feet of a machine in space are rings of sticking contacts, which do not come there.
+// need so as not to jitter. Feet do not come there.
 static double stall_error(const pp_modes *s)
 {
-    bool feet = s->tree && s->run->model->spatial;
-    return feet || pp_modes_are_many(s) ? pp_modes_goal(s) : ACCEPT * s->scale;
+    return pp_modes_has_feet(s) || pp_modes_are_many(s) ? pp_modes_goal(s) : ACCEPT * s->scale;
+}
+
+// Errors here are measured by what moves in joint coordinates, those of the certificate by bodies alone: a foot is light, and the
+// robot on it is not. An error that no longer falls is accepted where both are small.
+static bool judged_as_well(pp_modes *s)
+{
+    s->stalled = s->stalled && (!s->tree || pp_modes_obeys_laws(s));
+    return s->stalled;
 }
 
 // Whether Newton's method has come to its end: at rounding, or at an error that is accepted and that the last step did
@@ -142,13 +156,14 @@ static bool has_converged(pp_modes *s, double goal, double error, double last, c
     if (error < CALM * s->slop) {
         return true;
     }
-    if (!s->stalled && !(error <= ROUNDING * s->scale)) {
+    bool rounding = error <= ROUNDING * s->scale;
+    if (!s->stalled && !rounding) {
         return false;
     }
     if (error > last) {
         restore_impulses(s, kept);
     }
-    return true;
+    return rounding || judged_as_well(s);
 }
 
 // K depends on alpha, and with it the factors.
@@ -189,6 +204,9 @@ static bool newton_at_rest(pp_modes *s)
 {
     int most = s->slop > 0.0 ? REST_MAX : 0;
     double accepted = s->slop > 0.0 ? pp_modes_accepted(s) : 0.0;
+    if (most == 0 && !pp_run_may_be_still(s->run)) {
+        return false;
+    }
     start_at_guess(s);
     pp_modes_use_slop(s, accepted);
     for (int k = 0;; k++) {
@@ -208,7 +226,7 @@ static bool newton_at_rest(pp_modes *s)
 // Steps with the least alpha. True: what is left is rounding, or of few contacts what is accepted. It ends early where the
 // error grows beyond the first one, or after UNDAMPED_EARLY steps without a digit: then redundant contacts are
 // inconsistent, and further steps only move the impulses apart.
-static bool newton_undamped(pp_modes *s)
+static bool newton_undamped(pp_modes *s, double *kept)
 {
     double first = PP_INF, last = PP_INF;
     start_at_guess(s);
@@ -218,16 +236,21 @@ static bool newton_undamped(pp_modes *s)
         if (error <= ROUNDING * s->scale || (error > 0.5 * last && error <= ACCEPT * s->scale)) {
             return true;
         }
+        // feet do not come to rounding, and further steps would open and close what shares their load
+        if (pp_modes_has_feet(s) && has_converged(s, stall_error(s), error, last, kept)) {
+            return true;
+        }
         // Steps that change nothing: what is left is the inconsistency of a few rows. The impulses of many contacts
         // would be left where it has moved them.
         s->stalled = k > 0 && !pp_modes_are_many(s) && fabs(error - last) <= STUCK * last &&
                      error <= stall_error(s);
-        if (s->stalled) {
+        if (judged_as_well(s)) {
             return true;
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
              slow = k >= UNDAMPED_EARLY && error > 0.1 * first;
         set_alpha(s, least_alpha(s, error));
+        save_impulses(s, kept);
         if (k == UNDAMPED_MAX || worse || slow || !pp_modes_step(s)) {
             return false;
         }
@@ -253,7 +276,8 @@ static double first_alpha(const pp_modes *s, double error)
 static double next_alpha(const pp_modes *s, const prox_schedule *how, double error, double last)
 {
     if (error < how->shrink_below * last) {
-        return fmax(DOWN * s->proximal, how->alpha_min);
+        double down = pp_modes_has_feet(s) ? pp_clamp(error / last, DOWN_FAST, DOWN) : DOWN;
+        return fmax(down * s->proximal, how->alpha_min);
     }
     return error > 2.0 * last ? fmin(how->grow_by * s->proximal, ALPHA_MOST) : s->proximal;
 }
@@ -338,7 +362,8 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         set_alpha(s, next_alpha(s, how, error, last));
     }
-    *solved = s->stalled = error <= pp_modes_goal(s);
+    s->stalled = error <= pp_modes_goal(s);
+    *solved = judged_as_well(s);
     return PERP_OK;
 }
 
@@ -394,15 +419,14 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
             return PERP_OK;
         }
         pp_modes_use_slop(s, s->slop);  // 0 of few
-        if (newton_undamped(s)) {
+        if (newton_undamped(s, kept)) {
             *solved = true;
             return PERP_OK;
         }
         start_at_guess(s);
         perp_status status =
             newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
-        bool feet = s->tree && s->run->model->spatial;
-        bool done = *solved && (many || feet || !s->stalled);
+        bool done = *solved && (many || pp_modes_has_feet(s) || !s->stalled);
         if (status < 0 || done) {
             return status;
         }

@@ -60,6 +60,7 @@ void pp_run_close(pp_run *r);
 double pp_run_slack(pp_run *r);
 // Whether bodies without joints rest on contacts: the velocities nu are rounding of the loads that act on them. theory (S19)
 bool pp_run_is_still(const pp_run *r, const double *nu);
+bool pp_run_may_be_still(const pp_run *r);  // whatever the velocities are
 // Limits. The user's budget of time and iterations ends with the best answer so far; the limit on work is a failure.
 bool pp_run_budget_spent(const pp_run *r);         // time or iterations
 double pp_run_work(const pp_run *r);               // done so far, in factorisations: theory (C50)

@@ -482,10 +482,15 @@ bool pp_solve_change(pp_answer *out, const pp_rows *rows, double *change)
 // allows of the momentum.
 static const double ROUNDING_OF_LOADS = 1e-10;
 
+// Joints, drives and springs in the rows may move slowly, and smoothly, to where they balance.
+bool pp_run_may_be_still(const pp_run *r)
+{
+    return !r->in.tree && r->rows->nb + r->rows->nm == 0 && r->rows->nn > 0;
+}
+
 bool pp_run_is_still(const pp_run *r, const double *nu)
 {
-    // joints, drives and springs in the rows may move slowly, and smoothly, to where they balance
-    if (r->in.tree || r->rows->nb + r->rows->nm > 0 || r->rows->nn == 0) {
+    if (!pp_run_may_be_still(r)) {
         return false;
     }
     for (int i = 0; i < r->model->bodies; i++) {

@@ -636,7 +636,24 @@ static bool has_own_rate(const pp_tree *tree, int joint)
     return false;
 }
 
-// Whether every rigid row is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
+// Rates of boxed rows and limits in units of their rows. Returns the largest of them and of the impulses, as speed_scale_of.
+static double find_rates(const pp_run *r, double *rate)
+{
+    const pp_rows *rows = r->rows;
+    double size = 0.0;
+    for (int i = 0; i < rows->nm + rows->nn; i++) {
+        const pp_row *row = pp_base_row(rows, i);
+        double mobility = pp_row_mobility(r->model, r->kin->mass, row);
+        double unit = mobility > 0.0 ? sqrt(mobility) : 1.0;
+        rate[i] = (pp_row_rate(r->model, row, r->out->nu) + row->bias) / unit;
+        bool open = i >= rows->nm && rate[i] > 0.0;
+        size = fmax(size, fabs(*impulse_of(r->out, rows, i)) * unit);
+        size = open ? size : fmax(size, fabs(rate[i]));
+    }
+    return size;
+}
+
+// Whether every rigid row that acts is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
 // together: such rows are independent. A compliant row repeats nothing: two answers of one motion have the same impulse
 // there, by its own law p = -(u + beta) / gamma, or the same bound.                       theory (U7)
 static bool along_coordinates(const pp_run *r)
@@ -646,12 +663,19 @@ static bool along_coordinates(const pp_run *r)
         return false;
     }
     bool *seen = PP_ZEROS(r->arena, bool, r->model->joints);
-    if (!seen) {
+    double *rate = PP_ARRAY(r->arena, double, (size_t)rows->nm + (size_t)rows->nn);
+    if (!seen || !rate) {
         return false;
     }
+    double tiny = TINY * find_rates(r, rate);
     for (int i = 0; i < rows->nm + rows->nn; i++) {
-        const pp_row *row = i < rows->nm ? &rows->m[i] : &rows->n[i - rows->nm];
-        if (row->gamma > 0.0) {
+        const pp_row *row = pp_base_row(rows, i);
+        // one that slips has the impulse of its bound, a limit that opens none
+        bool acts = fabs(rate[i]) <= tiny;
+        if (i >= rows->nm) {
+            acts = rate[i] <= tiny || *impulse_of(r->out, rows, i) > 0.0;
+        }
+        if (row->gamma > 0.0 || !acts) {
             continue;
         }
         bool single = row->joint >= 0 && has_own_rate(r->in.tree->tree, row->joint);

@@ -126,7 +126,7 @@ void pp_tree_solve(const pp_tree *tree, const double *L, double *x)
     size_t n = (size_t)tree->nv;
     const int *before = tree->parent_v;
     for (int k = tree->nv - 1; k >= 0; k--) {
-        for (int j = before[k]; j >= 0; j = before[j]) {
+        for (int j = x[k] == 0.0 ? -1 : before[k]; j >= 0; j = before[j]) {
             x[j] -= L[(size_t)j + n * (size_t)k] * x[k];
         }
     }
@@ -136,4 +136,26 @@ void pp_tree_solve(const pp_tree *tree, const double *L, double *x)
             x[k] -= L[(size_t)j + n * (size_t)k] * x[j];
         }
     }
+}
+
+// As pp_tree_solve, of which only the way from k to the root counts.
+double pp_tree_mobility(const pp_tree *tree, const double *L, int k, double *x)
+{
+    size_t n = (size_t)tree->nv;
+    const int *before = tree->parent_v;
+    for (int i = k; i >= 0; i = before[i]) {
+        x[i] = 0.0;
+    }
+    x[k] = 1.0;
+    for (int i = k; i >= 0; i = before[i]) {
+        for (int j = before[i]; j >= 0; j = before[j]) {
+            x[j] -= L[(size_t)j + n * (size_t)i] * x[i];
+        }
+    }
+    // x'L'D^-1 L x of that: H^-1 has no entry of k but through its way to the root
+    double sum = 0.0;
+    for (int i = k; i >= 0; i = before[i]) {
+        sum += x[i] * x[i] / L[(size_t)i + n * (size_t)i];
+    }
+    return sum;
 }

@@ -299,12 +299,63 @@ static double power_size(const perp_twist *column, const perp_wrench *F, double 
     return sum_abs(F->f_W) * (sum_abs(column->v_W) + w * far) + w * sum_abs(F->tau_W);
 }
 
+// The wrench of a row on one of its bodies.
+static perp_wrench wrench_on(const pp_tree_pass *pass, const pp_row *row, int i)
+{
+    perp_twist given = unpack_twist(&pass->tree->model->body[row->body[i]], row->J[i]);
+    return (perp_wrench){given.v_W, given.w_W};
+}
+
+// Whether what moves a link's carrier leaves a row alone that is F on the link: it is opposite on the carrier, or the carrier
+// stands still. i: the link among the row's bodies.
+static bool ends_at_carrier(const pp_tree_pass *pass, const pp_row *row, int i, const pp_link *l,
+                            const perp_wrench *F)
+{
+    const pp_frame *link = &pass->body[l->body], *carrier = &pass->body[l->carrier];
+    if (row->count == 1) {
+        double moves = pp_dot3(carrier->v, carrier->v) + pp_dot3(carrier->w, carrier->w);
+        return pass->tree->model->body[l->carrier].nv == 0 && moves == 0.0;
+    }
+    if (row->count != 2 || row->body[1 - i] != l->carrier) {
+        return false;
+    }
+    perp_wrench back = wrench_on(pass, row, 1 - i);
+    perp_vec3 r = pp_sub(link->p, carrier->p), moment = pp_cross(r, F->f_W);
+    double far = sum_abs(link->p) + sum_abs(carrier->p);
+    double size = sum_abs(F->tau_W) + sum_abs(back.tau_W) + far * sum_abs(F->f_W);
+    return sum_abs(pp_add(F->f_W, back.f_W)) <= ROUNDING * sum_abs(F->f_W) &&
+           sum_abs(pp_add(pp_add(F->tau_W, moment), back.tau_W)) <= ROUNDING * size;
+}
+
+// A row along the coordinate of a link with one velocity has the entry of that alone. False: another row.
+static bool set_own_rate(const pp_tree_pass *pass, const pp_row *row, double *J)
+{
+    const pp_tree *tree = pass->tree;
+    for (int i = 0; i < row->count && row->joint >= 0; i++) {
+        int at = tree->of_body[row->body[i]];
+        const pp_link *l = at >= 0 ? &tree->link[at] : NULL;
+        if (!l || l->joint != row->joint || l->nv != 1) {
+            continue;
+        }
+        perp_wrench F = wrench_on(pass, row, i);
+        double size = power_size(&pass->column[l->at_v], &F, sum_abs(pass->body[l->body].p));
+        double rate = pp_twist_power(&pass->column[l->at_v], &F);
+        J[l->at_v] = fabs(rate) <= ROUNDING * size ? 0.0 : rate;
+        return ends_at_carrier(pass, row, i, l, &F);
+    }
+    return false;
+}
+
 // J_row S without S: the row's J on a body is a wrench, which is moved link by link to the root;
 // its power along each column is an entry. Driven roots add to the rate.
 double pp_tree_row(const pp_tree_pass *pass, const pp_row *row, double *J)
 {
     const pp_tree *tree = pass->tree;
     double rate = row->rate;
+    memset(J, 0, (size_t)tree->nv * sizeof *J);
+    if (set_own_rate(pass, row, J)) {
+        return rate;
+    }
     memset(J, 0, (size_t)tree->nv * sizeof *J);
     memset(pass->size, 0, (size_t)tree->nv * sizeof *J);
     for (int i = 0; i < row->count; i++) {

@@ -141,6 +141,8 @@ void pp_tree_mass(const pp_tree_pass *pass, double *H);
 // definite.
 bool pp_tree_factor(const pp_tree *tree, double *H);
 void pp_tree_solve(const pp_tree *tree, const double *L, double *x);  // x = H^-1 x
+// Entry (k, k) of H^-1: the rate that a unit impulse along coordinate k makes of its own. x: nv numbers of scratch.
+double pp_tree_mobility(const pp_tree *tree, const double *L, int k, double *x);
 // Solves with H without forming it, O(nv) per right-hand side: articulated inertias are computed
 // once. The pass must stay valid.
 typedef struct pp_articulation pp_articulation;

@@ -151,11 +151,7 @@ pp_placed_convex pp_convex_place(const pp_convex *convex, const pp_pose *X_WB)
 // allowed a hundredth of a shape.
 static perp_vec3 support_by_ascent(const pp_hull *hull, perp_vec3 d)
 {
-    int here = hull->start[0];
-    for (int k = 1; k < 6; k++) {
-        bool farther = pp_dot3(d, hull->vertex[hull->start[k]]) > pp_dot3(d, hull->vertex[here]);
-        here = farther ? hull->start[k] : here;
-    }
+    int here = hull->start[pp_hull_start(d)];
     double reach = pp_dot3(d, hull->vertex[here]);
     for (int k = hull->ring_first[here]; k < hull->ring_first[here + 1]; k++) {
         double next = pp_dot3(d, hull->vertex[hull->ring[k]]);

@@ -262,8 +262,11 @@ static void patch_hull(pp_patch *patch, const pp_placed_solid *s, perp_vec3 d)
     for (int i = 0; i < v.count; i++) {
         for (int k = v.hull->ring_first[v.top[i]]; k < v.hull->ring_first[v.top[i] + 1]; k++) {
             const int *edge = v.hull->edge[v.hull->ring_edge[k]];
-            keep_facing_face(&best, &v, edge[2]);
-            keep_facing_face(&best, &v, edge[3]);
+            // each face at a vertex has one edge that leaves it
+            int face = edge[v.top[i] == edge[0] ? 2 : 3];
+            if (face != best.face || best.facing < 0.0) {
+                keep_facing_face(&best, &v, face);
+            }
         }
     }
     if (v.count < 0) {
