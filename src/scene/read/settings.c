@@ -73,6 +73,11 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         if (status == PERP_OK && name && tree[k].i < 0) {
             status = no_such_joint(r, name);
         }
+        for (int j = 0; status == PERP_OK && j < k; j++) {
+            if (tree[j].i == tree[k].i) {
+                status = pp_reader_fail(r, "'tree': joint '%.40s' stands in it twice", name);
+            }
+        }
         pp_reader_leave(r);
         if (status != PERP_OK) {
             break;
