@@ -84,11 +84,8 @@ static void scenes(void **state)
     closedir(dir);
     assert_true(seeds > 15);
     static const char *const paths[] = {
-        "scenes/windows-2.json",
-        "scenes/mesh-ramp.json",
-        "scenes/andrews-squeezer.json",
-        "scenes/pusher.json",
-        "scenes/tedrake-driven.json",
+        "scenes/windows-2.json", "scenes/mesh-ramp.json",      "scenes/andrews-squeezer.json",
+        "scenes/pusher.json",    "scenes/tedrake-driven.json",
     };
     for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
         snprintf(path, sizeof path, "%s", paths[k]);

@@ -753,21 +753,23 @@ static void ropes_pass(void **state)
 static void exact_positions_pass(void **state)
 {
     (void)state;
-    passes_both("exact.json",
-                "{\"step\": 0.002, \"until\": 2, \"positions\": \"exact\", \"bodies\": [\n"
-                "  {\"name\": \"crank\", \"position\": [0, 0.1], \"angle\": \"90 deg\", \"shapes\":\n"
-                "   [{\"kind\": \"capsule\", \"length\": 0.2, \"radius\": 0.01, \"density\": 2000}]},\n"
-                "  {\"name\": \"coupler\", \"position\": [0.2, 0.3], \"angle\": \"26.565 deg\", \"shapes\":\n"
-                "   [{\"kind\": \"capsule\", \"length\": 0.447, \"radius\": 0.01, \"density\": 2000}]},\n"
-                "  {\"name\": \"rocker\", \"position\": [0.4, 0.2], \"angle\": \"90 deg\", \"shapes\":\n"
-                "   [{\"kind\": \"capsule\", \"length\": 0.4, \"radius\": 0.01, \"density\": 2000}]}],\n"
-                " \"joints\": [\n"
-                "  {\"name\": \"motor\", \"kind\": \"revolute\", \"b\": \"crank\", \"at\": [0, 0], "
-                "\"rate\": \"4*pi*min(t/0.2, 1)\", \"rate_effort\": 5},\n"
-                "  {\"kind\": \"revolute\", \"a\": \"crank\", \"b\": \"coupler\", \"at\": [0, 0.2]},\n"
-                "  {\"kind\": \"revolute\", \"a\": \"coupler\", \"b\": \"rocker\", \"at\": [0.4, 0.4]},\n"
-                "  {\"kind\": \"revolute\", \"b\": \"rocker\", \"at\": [0.4, 0]}]}\n",
-                900);
+    passes_both(
+        "exact.json",
+        "{\"step\": 0.002, \"until\": 2, \"positions\": \"exact\", \"bodies\": [\n"
+        "  {\"name\": \"crank\", \"position\": [0, 0.1], \"angle\": \"90 deg\", \"shapes\":\n"
+        "   [{\"kind\": \"capsule\", \"length\": 0.2, \"radius\": 0.01, \"density\": 2000}]},\n"
+        "  {\"name\": \"coupler\", \"position\": [0.2, 0.3], \"angle\": \"26.565 deg\", "
+        "\"shapes\":\n"
+        "   [{\"kind\": \"capsule\", \"length\": 0.447, \"radius\": 0.01, \"density\": 2000}]},\n"
+        "  {\"name\": \"rocker\", \"position\": [0.4, 0.2], \"angle\": \"90 deg\", \"shapes\":\n"
+        "   [{\"kind\": \"capsule\", \"length\": 0.4, \"radius\": 0.01, \"density\": 2000}]}],\n"
+        " \"joints\": [\n"
+        "  {\"name\": \"motor\", \"kind\": \"revolute\", \"b\": \"crank\", \"at\": [0, 0], "
+        "\"rate\": \"4*pi*min(t/0.2, 1)\", \"rate_effort\": 5},\n"
+        "  {\"kind\": \"revolute\", \"a\": \"crank\", \"b\": \"coupler\", \"at\": [0, 0.2]},\n"
+        "  {\"kind\": \"revolute\", \"a\": \"coupler\", \"b\": \"rocker\", \"at\": [0.4, 0.4]},\n"
+        "  {\"kind\": \"revolute\", \"b\": \"rocker\", \"at\": [0.4, 0]}]}\n",
+        900);
 }
 
 // Without inertia there is no kinetic energy to judge; without the scene no mass. Both are stated.

@@ -238,13 +238,13 @@ static const pp_object *object_of(const char *key, const json_t *value)
     static const struct {
         const char *key;
         const pp_object *object;
-    } lists[] = {{"limits", &pp_limits_object},       {"drive", &pp_drive_object},
-                 {"shapes", &pp_shape_object},        {"visuals", &pp_visual_object},
-                 {"contacts", &pp_contact_object},    {"pairs", &pp_pair_object},
-                 {"forces", &pp_force_object},        {"inputs", &pp_input_object},
-                 {"actuators", &pp_actuator_object},  {"sites", &pp_site_object},
-                 {"sensors", &pp_sensor_object},      {"replicate", &pp_replicate_object},
-                 {"include", &pp_include_object},     {"assemblies", &pp_assembly_object},
+    } lists[] = {{"limits", &pp_limits_object},      {"drive", &pp_drive_object},
+                 {"shapes", &pp_shape_object},       {"visuals", &pp_visual_object},
+                 {"contacts", &pp_contact_object},   {"pairs", &pp_pair_object},
+                 {"forces", &pp_force_object},       {"inputs", &pp_input_object},
+                 {"actuators", &pp_actuator_object}, {"sites", &pp_site_object},
+                 {"sensors", &pp_sensor_object},     {"replicate", &pp_replicate_object},
+                 {"include", &pp_include_object},    {"assemblies", &pp_assembly_object},
                  {"keyframes", &pp_keyframe_object}};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
         if (strcmp(lists[k].key, key) == 0) {

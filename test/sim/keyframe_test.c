@@ -287,7 +287,8 @@ static void crossed_limits_are_corrected(void **state)
                                 "\"shoulder\": 0.5}}], \"keyframe\": \"far\""),
                      methods[k].stepper, methods[k].coordinates),
             PERP_OK);
-        assert_non_null(strstr(perp_sim_info(r.sim)->remark, "joint 'elbow' was beyond a limit by 0.2"));
+        assert_non_null(
+            strstr(perp_sim_info(r.sim)->remark, "joint 'elbow' was beyond a limit by 0.2"));
         assert_non_null(strstr(perp_sim_info(r.sim)->remark, "body '"));
         double q[2], qd[2];
         assert_int_equal(perp_sim_tree_state_get(r.sim, NULL, q, qd), PERP_OK);
@@ -310,7 +311,8 @@ static void all_errors_are_counted(void **state)
         "{\"name\": \"a\", \"position\": [0, 1], \"mass\": 1, \"inertia\": 0.1},"
         "{\"name\": \"b\", \"position\": [1, 1], \"mass\": 1, \"inertia\": 0.1},"
         "{\"name\": \"c\", \"position\": [4, 1], \"mass\": 1, \"inertia\": 0.1},"
-        "{\"name\": \"box\", \"position\": [8, 0.2], \"shapes\": [{\"kind\": \"box\", \"size\": [0.4, "
+        "{\"name\": \"box\", \"position\": [8, 0.2], \"shapes\": [{\"kind\": \"box\", \"size\": "
+        "[0.4, "
         "0.4], \"density\": 10}]}],"
         "\"joints\": [{\"name\": \"j1\", \"kind\": \"revolute\", \"b\": \"a\", \"at\": [0, 1]},"
         "{\"name\": \"j2\", \"kind\": \"revolute\", \"a\": \"a\", \"b\": \"b\", \"at\": [0.5, 1]},"

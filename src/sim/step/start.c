@@ -326,10 +326,9 @@ static perp_status report_moves(pp_fit *f, const pp_frame *from, const pp_fault 
     }
     char what[112];
     describe_fault(f, first, what, sizeof what);
-    pp_print(
-        sim->info.remark, sizeof sim->info.remark,
-        "the initial state was corrected: %s; body '%.32s' was moved by %.3g m", what,
-        m->body[body].name, most);
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "the initial state was corrected: %s; body '%.32s' was moved by %.3g m", what,
+             m->body[body].name, most);
     sim->projected = true;
     return PERP_OK;
 }
