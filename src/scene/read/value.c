@@ -30,6 +30,7 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
     const char *word = json_string_value(value);
     bool infinite = field->kind == PP_FIELD_EFFORT && word && strcmp(word, "inf") == 0;
     double x = PP_INF;
+    // negated comparisons would let a NaN pass
     bool good = infinite || pp_reader_number(r, field, value, &x);
     const char *due = "a number";
     if (field->kind == PP_FIELD_POSITIVE || field->kind == PP_FIELD_LENGTH) {
