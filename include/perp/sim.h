@@ -402,6 +402,14 @@ PERP_API PERP_MUST perp_status perp_sim_actuator_gains_set(perp_sim *sim, perp_a
                                                            double gain, const double bias[3]);
 PERP_API PERP_MUST perp_status perp_sim_actuator_limits_set(perp_sim *sim, perp_actuator actuator,
                                                             double lower, double upper);
+// The law as it acts now, with kv of a damping ratio worked out: effort gear f on its joint, f as above with l = gear x,
+// at least lower and at most upper. No such actuator: all 0 and joint {-1}.
+typedef struct perp_actuator_law {
+    double gear, gain, bias[3];
+    double lower, upper;
+    perp_joint joint;
+} perp_actuator_law;
+PERP_API perp_actuator_law perp_sim_actuator_law(const perp_sim *sim, perp_actuator actuator);
 // The rate of a joint that the model drives by `rate`, and its largest effort, in place of those of the model.
 // The target of a joint that has one: from now on position + rate (t - now). A position away from the coordinate is
 // reached within the next step. Steppers that close velocities alone, PERP_STEPPER_ANITESCU_POTRA and
