@@ -194,8 +194,8 @@ bool live_sim_publish(live_sim *live)
     }
     size_t size = 8 * HEAD_NUMBERS +
                   4 * ((size_t)moving * (2 * axes + (spatial ? 4 : 1) + (spatial ? 3 : 1)) +
-                       (size_t)joints * JOINT_NUMBERS + (size_t)sensor_values(model) + (size_t)inputs +
-                       (size_t)contacts * (CONTACT_NUMBERS + 3 * axes));
+                       (size_t)joints * JOINT_NUMBERS + (size_t)sensor_values(model) +
+                       (size_t)inputs + (size_t)contacts * (CONTACT_NUMBERS + 3 * axes));
     if (size > live->frame_room) {
         free(live->frame);
         live->frame = malloc(2 * size);
