@@ -26,11 +26,14 @@ static void print_item(const perp_check_result *item, const char *name)
     printf("%s\n", item->over <= 1.0 ? "" : "  VIOLATED");
 }
 
-// A run passes only if all of it was judged.
-static const char *verdict_of(const perp_check *check)
+// A run passes only if all of it was judged, and there was something to judge.
+static const char *verdict_of(const perp_recording_info *info, const perp_check *check)
 {
     if (!check->passed) {
         return "violated";
+    }
+    if (info->frames < 2) {
+        return "empty";
     }
     return check->partly ? "partly judged" : "passed";
 }
@@ -52,11 +55,16 @@ static void print_text(const perp_recording_info *info, const perp_check *check)
     if (ended_unsolved(info)) {
         printf("note        the run ended with an unsolved step\n");
     }
-    printf("verdict     %s%s\n", verdict_of(check),
+    printf("verdict     %s%s\n", verdict_of(info, check),
            info->frames > 1 ? "" : ": there is no step to judge");
     if (check->divided > 0) {
         printf("divided     %d step%s taken in parts: only positions are judged\n", check->divided,
                check->divided == 1 ? " was" : "s were");
+    }
+    if (check->placed > 0) {
+        printf(
+            "placed      %d step%s from a state that the program set: only positions are judged\n",
+            check->placed, check->placed == 1 ? " starts" : "s start");
     }
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         print_item(&check->item[k], label[k] ? label[k] : check->item[k].name);
@@ -85,10 +93,11 @@ static void print_json(const perp_recording_info *info, const perp_check *check)
 {
     printf("{\"scene\": ");
     cli_json_string(stdout, info->name);
-    printf(", \"frames\": %d, \"complete\": %s, \"unsolved\": %s, \"divided\": %d, \"verdict\": "
+    printf(", \"frames\": %d, \"complete\": %s, \"unsolved\": %s, \"divided\": %d, "
+           "\"placed\": %d, \"verdict\": "
            "\"%s\",\n \"items\": {",
            info->frames, info->complete ? "true" : "false", ended_unsolved(info) ? "true" : "false",
-           check->divided, verdict_of(check));
+           check->divided, check->placed, verdict_of(info, check));
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         fputs(k > 0 ? ",\n  " : "\n  ", stdout);
         print_json_item(&check->item[k]);

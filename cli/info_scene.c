@@ -4,6 +4,7 @@
 // perp info SCENE: the contents of a scene and its degrees of freedom.
 #include "cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // Results of one trial step; if it fails, zeros and the status.
@@ -99,6 +100,42 @@ static void print_sites(const insight *in)
     }
 }
 
+static void print_inputs(const insight *in)
+{
+    int count = perp_model_inputs(in->model);
+    if (count > 0) {
+        printf("\n%-20s %12s %12s %12s  %s\n", "input", "at the start", "least", "most", "unit");
+    }
+    for (int i = 0; i < count; i++) {
+        perp_input_def def = perp_model_input_def(in->model, (perp_input){i});
+        printf("%-20s %12.6g %12.6g %12.6g  %s\n", cli_plain(def.name),
+               perp_sim_input(in->sim, (perp_input){i}), def.lower, def.upper,
+               def.unit ? cli_plain(def.unit) : "");
+    }
+}
+
+// f = gain c + bias0 + bias1 l + bias2 l', as the model has it after kv was worked out from damping ratios.
+static void print_actuators(const insight *in)
+{
+    int count = perp_model_actuators(in->model);
+    if (count > 0) {
+        printf("\n%-20s %-20s %8s %10s %10s %10s %10s  %s\n", "actuator", "joint", "gear", "gain",
+               "bias0", "bias1", "bias2", "effort");
+    }
+    for (int i = 0; i < count; i++) {
+        perp_actuator_law law = perp_sim_actuator_law(in->sim, (perp_actuator){i});
+        printf("%-20s ", cli_plain(perp_model_actuator_name(in->model, (perp_actuator){i})));
+        printf("%-20s %8.4g %10.5g %10.5g %10.5g %10.5g  ",
+               cli_plain(perp_model_joint_name(in->model, law.joint)), law.gear, law.gain,
+               law.bias[0], law.bias[1], law.bias[2]);
+        if (isfinite(law.lower)) {
+            printf("%.6g to %.6g\n", law.lower, law.upper);
+        } else {
+            printf("any\n");
+        }
+    }
+}
+
 // Values are those of the start; means over a step have none yet.
 static void print_sensors(const insight *in)
 {
@@ -177,6 +214,8 @@ static void print_text(const insight *in)
         print_bodies(in);
     }
     print_joints(in);
+    print_inputs(in);
+    print_actuators(in);
     print_sites(in);
     print_sensors(in);
 }

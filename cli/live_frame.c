@@ -5,7 +5,7 @@
 //
 //   40 doubles    see put_head
 //   floats        of bodies that are not static: positions, rotations, velocities, spins; joints, 11 each; values of
-//                 sensors
+//                 sensors; inputs
 //   contacts      a, b, feature, mode as 32-bit integers; mu, gap, p_n, rate, slip; point, normal, friction
 #include "live.h"
 
@@ -114,6 +114,14 @@ static void put_sensors(const live_sim *live, pen *p, const perp_model *model)
     }
 }
 
+// Held over the last step, also where a source gave them.
+static void put_inputs(const live_sim *live, pen *p, int inputs)
+{
+    for (int k = 0; k < inputs; k++) {
+        real(p, perp_sim_input(live->sim, (perp_input){k}));
+    }
+}
+
 static void put_contacts(pen *p, const perp_contact *contact, int count, bool spatial)
 {
     for (int k = 0; k < count; k++) {
@@ -179,7 +187,7 @@ bool live_sim_publish(live_sim *live)
     bool spatial = perp_model_is_spatial(model);
     size_t axes = spatial ? 3 : 2;
     int bodies = perp_model_bodies(model), joints = perp_model_joints(model), moving = 0;
-    int contacts = 0;
+    int inputs = perp_model_inputs(model), contacts = 0;
     const perp_contact *contact = perp_sim_contacts(live->sim, &contacts);
     for (int k = 0; k < bodies; k++) {
         moving += moves(live, k);
@@ -187,7 +195,7 @@ bool live_sim_publish(live_sim *live)
     size_t size = 8 * HEAD_NUMBERS +
                   4 * ((size_t)moving * (2 * axes + (spatial ? 4 : 1) + (spatial ? 3 : 1)) +
                        (size_t)joints * JOINT_NUMBERS + (size_t)sensor_values(model) +
-                       (size_t)contacts * (CONTACT_NUMBERS + 3 * axes));
+                       (size_t)inputs + (size_t)contacts * (CONTACT_NUMBERS + 3 * axes));
     if (size > live->frame_room) {
         free(live->frame);
         live->frame = malloc(2 * size);
@@ -201,6 +209,7 @@ bool live_sim_publish(live_sim *live)
     put_bodies(live, &p, spatial, bodies);
     put_joints(live, &p, joints);
     put_sensors(live, &p, model);
+    put_inputs(live, &p, inputs);
     put_contacts(&p, contact, contacts, spatial);
     live->since = (perp_certificate){.passed = true};
     return live_board_publish(live->board, live->frame, size);

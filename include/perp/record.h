@@ -214,6 +214,7 @@ typedef struct perp_snapshot {
     perp_status status;            // of the last step
     int iterations, problem_size, redundant_rows;
     int parts;            // parts of the last step; 1: not divided
+    bool placed;          // the program set the state since the previous frame
     double error;         // estimated error of the last step [m]; 0: the run has no accuracy
     double motion_error;  // estimated error of the motion so far [m]; INFINITY: unknown
     int kept;             // parts that perp_recording_read_part can read
@@ -293,6 +294,7 @@ typedef struct perp_check_result {
 typedef struct perp_check {
     perp_check_result item[PERP_CHECK_COUNT];
     int divided;  // divided steps whose parts are not recorded: only positions are judged
+    int placed;   // steps from a state that the program set: only positions are judged
     bool passed;  // all items judged are within their limits
     bool partly;  // some items could not be judged
 } perp_check;

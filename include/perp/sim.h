@@ -365,7 +365,9 @@ PERP_API PERP_MUST perp_status perp_sim_tree_state_get(const perp_sim *sim, doub
                                                        double *qd);
 PERP_API PERP_MUST perp_status perp_sim_tree_state_set(perp_sim *sim, double t, const double *q,
                                                        const double *qd);
-// Everything that the next step depends on, including warm starts: a restored sim continues bit for bit.
+// Everything that the next step depends on, including warm starts: a restored sim continues bit for bit. The size of a
+// block is that of the model, and some bytes for each contact of the last step and for each change: ask before each save.
+// PERP_ERR_ARGUMENT: a block of another model, or one that was damaged; nothing changes.
 PERP_API size_t perp_sim_state_save_size(const perp_sim *sim);
 PERP_API PERP_MUST perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size);
 PERP_API PERP_MUST perp_status perp_sim_state_restore(perp_sim *sim, const void *block,
@@ -400,9 +402,19 @@ PERP_API PERP_MUST perp_status perp_sim_actuator_gains_set(perp_sim *sim, perp_a
                                                            double gain, const double bias[3]);
 PERP_API PERP_MUST perp_status perp_sim_actuator_limits_set(perp_sim *sim, perp_actuator actuator,
                                                             double lower, double upper);
+// The law as it acts now, with kv of a damping ratio worked out: effort gear f on its joint, f as above with l = gear x,
+// at least lower and at most upper. No such actuator: all 0 and joint {-1}.
+typedef struct perp_actuator_law {
+    double gear, gain, bias[3];
+    double lower, upper;
+    perp_joint joint;
+} perp_actuator_law;
+PERP_API perp_actuator_law perp_sim_actuator_law(const perp_sim *sim, perp_actuator actuator);
 // The rate of a joint that the model drives by `rate`, and its largest effort, in place of those of the model.
 // The target of a joint that has one: from now on position + rate (t - now). A position away from the coordinate is
-// reached within the next step; PERP_STEPPER_EVENT refuses that unless the joint has an epsilon, with which it decays.
+// reached within the next step. Steppers that close velocities alone, PERP_STEPPER_ANITESCU_POTRA and
+// PERP_STEPPER_MOREAU_JEAN, cannot do that: the joint stays off, and the certificate is violated.
+// PERP_STEPPER_EVENT refuses it unless the joint has an epsilon, with which the error decays.
 PERP_API PERP_MUST perp_status perp_sim_joint_target_set(perp_sim *sim, perp_joint joint,
                                                          double position, double rate);
 PERP_API PERP_MUST perp_status perp_sim_joint_rate_set(perp_sim *sim, perp_joint joint, double rate,

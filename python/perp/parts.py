@@ -261,6 +261,21 @@ class Actuator(_Part):
         """The effort is at one of its limits."""
         return self.sim._actuator(self.index)[3]
 
+    @property
+    def gains(self) -> tuple[float, tuple[float, float, float]]:
+        """gain and bias of f = gain c + bias[0] + bias[1] l + bias[2] l', with kv of a damping ratio worked out."""
+        return self.sim._actuator(self.index)[4]
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Limits of f [N, N m]."""
+        return self.sim._actuator(self.index)[5]
+
+    @property
+    def gear(self) -> float:
+        """The effort on the joint is gear f, and l is gear times its coordinate."""
+        return self.sim._actuator(self.index)[6]
+
     def set_gains(self, gain: float, bias: Any) -> None:
         """f = gain c + bias[0] + bias[1] l + bias[2] l'."""
         a, b, c = bias

@@ -67,8 +67,11 @@ PyObject *bind_sim_actuator(PyObject *object, PyObject *args)
         return NULL;
     }
     perp_actuator_state s = perp_sim_actuator(self->sim, actuator);
+    perp_actuator_law law = perp_sim_actuator_law(self->sim, actuator);
     bind_sim_leave(self);
-    return Py_BuildValue("(dddO)", s.control, s.impulse, s.effort, s.limited ? Py_True : Py_False);
+    return Py_BuildValue("(dddO(d(ddd))(dd)d)", s.control, s.impulse, s.effort,
+                         s.limited ? Py_True : Py_False, law.gain, law.bias[0], law.bias[1],
+                         law.bias[2], law.lower, law.upper, law.gear);
 }
 
 // _sensor(i, out): fills an array.

@@ -239,6 +239,12 @@ static bool check_actuator(perp_builder *b, const perp_actuator_def *def, const 
         return pp_builder_bad(b, PERP_ERR_MODEL, "actuator '%s': joint %d does not exist", a->name,
                               def->joint.i);
     }
+    if (pp_dot3(def->force_S, def->force_S) + pp_dot3(def->torque_S, def->torque_S) != 0.0) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "actuator '%s': force and torque are for an actuator at a site; "
+                              "remove them, or give a site in place of the joint",
+                              a->name);
+    }
     // An effort needs a coordinate to act along.
     perp_joint_kind kind = joint[def->joint.i].kind;
     bool position = def->kind == PERP_ACTUATOR_POSITION ||

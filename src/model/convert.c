@@ -527,6 +527,18 @@ static bool check_joint_numbers(perp_builder *b, const perp_joint_def *def, cons
                               "coordinate instead of the velocity",
                               joint->name);
     }
+    if (def->target && def->rate) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': target and rate prescribe the same coordinate; remove "
+                              "one of them",
+                              joint->name);
+    }
+    if (!def->rate && isfinite(def->rate_effort)) {
+        return pp_builder_bad(b, PERP_ERR_MODEL,
+                              "joint '%s': rate_effort limits a rate, and there is none; add a "
+                              "rate, or use a position actuator with an effort for a target",
+                              joint->name);
+    }
     // A motor of limited effort, or nothing to hold, leaves nothing to stabilise.
     bool holds = def->target || (def->rate && !isfinite(def->rate_effort));
     if (!(def->epsilon >= 0.0) || !isfinite(def->epsilon) || (def->epsilon > 0.0 && !holds)) {

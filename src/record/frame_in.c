@@ -291,6 +291,7 @@ static void fill_numbers(const pp_h5_table_in *in, int k, perp_snapshot *out)
     // column.
     int parts = CELL(in, STEP_PARTS, int32_t, k);
     out->parts = parts > 1 ? parts : 1;
+    out->placed = CELL(in, STEP_PLACED, uint8_t, k) != 0;
     out->error = CELL(in, STEP_ERROR, double, k);
     out->motion_error = CELL(in, MOTION_ERROR, double, k);
     out->unique = CELL(in, UNIQUE, uint8_t, k) != 0;

@@ -340,6 +340,7 @@ static perp_status put_row(perp_record *r, pp_h5_table table, const pp_stored_pa
         good = good && put_applied(r, at) && put_changes(r, changes) && put_controls(r, at) &&
                put_sensors(r) && put_count(store, PP_COL_PART_END, r->part_rows) &&
                put_int(store, PP_COL_STEP_PARTS, at->info.parts > 1 ? at->info.parts : 1) &&
+               put_byte(store, PP_COL_STEP_PLACED, r->placed_since) &&
                put_real(store, PP_COL_STEP_ERROR, at->info.error) &&
                put_real(store, PP_COL_MOTION_ERROR, at->info.motion_error);
     }
@@ -643,6 +644,7 @@ perp_status pp_record_frame(perp_record *r, const perp_sim *sim)
     r->framed = r->sum.steps;
     r->sum.frames++;
     r->since = (perp_certificate){.passed = true, .path_clear = true};
+    r->placed_since = false;
     r->work = r->dissipated = 0.0;
     return PERP_OK;
 }

@@ -21,12 +21,12 @@ bool pp_column_is_in(pp_h5_column column, pp_h5_table table)
 {
     // Columns of one of the tables only.
     bool of_parts = column == PP_COL_PART_KIND || column == PP_COL_LENGTH;
-    bool of_frames = column == PP_COL_PART_END || column == PP_COL_STEP_PARTS ||
-                     column == PP_COL_STEP_ERROR || column == PP_COL_MOTION_ERROR ||
-                     column == PP_COL_EVENTS || column == PP_COL_APPLIED_END ||
-                     column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED ||
-                     column == PP_COL_CHANGE_END || column == PP_COL_CHANGE_OF ||
-                     column == PP_COL_CHANGE || (column >= PP_COL_INPUT && column <= PP_COL_SENSOR);
+    bool of_frames =
+        column == PP_COL_PART_END || column == PP_COL_STEP_PARTS || column == PP_COL_STEP_ERROR ||
+        column == PP_COL_MOTION_ERROR || column == PP_COL_STEP_PLACED || column == PP_COL_EVENTS ||
+        column == PP_COL_APPLIED_END || column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED ||
+        column == PP_COL_CHANGE_END || column == PP_COL_CHANGE_OF || column == PP_COL_CHANGE ||
+        (column >= PP_COL_INPUT && column <= PP_COL_SENSOR);
     return table == PP_FRAMES ? !of_parts : !of_frames;
 }
 

@@ -115,6 +115,7 @@ typedef enum pp_count {
     X(SIZE, "solver/problem_size", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                             \
     X(REDUNDANT_ROWS, "solver/redundant_rows", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                 \
     X(STEP_PARTS, "solver/parts", PP_I32, PP_BY_FRAME, PP_ONE, 1, "")                              \
+    X(STEP_PLACED, "placed", PP_U8, PP_BY_FRAME, PP_ONE, 1, "1: a state was set before the step")  \
     X(STEP_ERROR, "accuracy/step", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                            \
     X(MOTION_ERROR, "accuracy/motion", PP_F64, PP_BY_FRAME, PP_ONE, 1, "m")                        \
     X(UNIQUE, "solver/unique", PP_U8, PP_BY_FRAME, PP_ONE, 1, "")                                  \

@@ -240,8 +240,9 @@ static bool is_optional(pp_h5_column column)
 {
     return column == PP_COL_STEP_ERROR || column == PP_COL_MOTION_ERROR || column == PP_COL_HOLD ||
            column == PP_COL_STEP_PARTS || column == PP_COL_PART_END ||
-           column == PP_COL_MOTION_UNIQUE || column == PP_COL_IMPULSES_UNIQUE ||
-           column == PP_COL_APPLIED_END || column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED;
+           column == PP_COL_STEP_PLACED || column == PP_COL_MOTION_UNIQUE ||
+           column == PP_COL_IMPULSES_UNIQUE || column == PP_COL_APPLIED_END ||
+           column == PP_COL_APPLIED_TO || column == PP_COL_APPLIED;
 }
 
 // The dimensions after the first are those of the model.

@@ -280,6 +280,7 @@ perp_status perp_record_create(const char *dir, const perp_sim *sim, const perp_
         return pp_fail(error, PERP_ERR_MEMORY, "not enough memory for a recording");
     }
     r->model = sim->given;
+    r->placed = sim->placed;
     r->facets = sim->def.facets;
     // One more than needed: models without joints need no exception.
     r->joint = PP_ZEROS(r->arena, perp_joint_state, (size_t)sim->model->joints + 1);
@@ -379,6 +380,8 @@ static perp_status record_step(perp_record *r, const perp_sim *sim)
     // Of the last step: a run may end with one that failed.
     r->sum.status = sim->info.status;
     perp_status status = PERP_OK;
+    r->placed_since = r->placed_since || sim->placed != r->placed;
+    r->placed = sim->placed;
     if (sim->info.status < 0) {
         pp_events_failure(r, sim);
     } else {

@@ -138,11 +138,14 @@ static void put_head(pp_text *text, const perp_record *r, const perp_sim *sim)
     put_left_out(text, sim->model);
 }
 
-// A run that stopped at a step without a solution is neither passed nor violated.
+// A run that stopped at a step without a solution, and one without steps, is neither passed nor violated.
 static const char *verdict_of(const perp_summary *sum)
 {
     if (sum->status < 0) {
         return "unsolved";
+    }
+    if (sum->steps == 0) {
+        return "empty";
     }
     return sum->worst.passed ? "passed" : "violated";
 }

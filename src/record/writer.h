@@ -69,6 +69,8 @@ struct perp_record {
     int64_t part_rows, wrench_rows, change_rows;
     perp_summary sum;
     int64_t framed;              // step of the last frame
+    uint64_t placed;             // of the sim, at the last call (perp_sim.placed)
+    bool placed_since;           // a state was set since the last frame
     perp_certificate since;      // worst since the last frame
     double work, dissipated;     // since the last frame [J]
     double began;                // [s]

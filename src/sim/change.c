@@ -282,6 +282,20 @@ perp_status perp_sim_actuator_limits_set(perp_sim *sim, perp_actuator actuator, 
     return change(sim, &to);
 }
 
+perp_actuator_law perp_sim_actuator_law(const perp_sim *sim, perp_actuator actuator)
+{
+    if (!sim || actuator.i < 0 || actuator.i >= sim->model->actuators) {
+        return (perp_actuator_law){.joint = {-1}};
+    }
+    const pp_actuator *a = &sim->model->actuator[actuator.i];  // with the changes of this sim
+    return (perp_actuator_law){.gear = a->gear,
+                               .gain = a->gain,
+                               .bias = {a->bias[0], a->bias[1], a->bias[2]},
+                               .lower = a->lower,
+                               .upper = a->upper,
+                               .joint = {a->joint}};
+}
+
 perp_status perp_sim_joint_rate_set(perp_sim *sim, perp_joint joint, double rate, double effort)
 {
     if (!sim) {

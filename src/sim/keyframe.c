@@ -310,6 +310,7 @@ perp_status perp_sim_reset(perp_sim *sim, perp_keyframe keyframe)
     if (!block) {
         return pp_fail(&sim->error, PERP_ERR_MEMORY, "allocation failed");
     }
+    uint64_t placed = sim->placed;
     perp_status status = perp_sim_state_save(sim, block, size);
     if (status >= 0) {
         status = start_again(sim, keyframe.i);
@@ -319,6 +320,7 @@ perp_status perp_sim_reset(perp_sim *sim, perp_keyframe keyframe)
             pp_assert(back == PERP_OK);
             (void)back;
         }
+        sim->placed = placed + (status >= 0);
     }
     pp_free(&sim->env, block, size);
     return status;

@@ -216,6 +216,7 @@ struct perp_sim {
     pp_controls controls;
     pp_sensing sensing;
     bool stepping;                   // a step is under way: callbacks may not begin another
+    uint64_t placed;                 // states that the caller has set, restored or reset to
     perp_wrench *applied;            // bodies
     perp_wrench *pushed;             // bodies: what was applied in the last step
     perp_body refused;               // was given a wrench that is not finite; -1: none

@@ -137,6 +137,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
 // A state that was set may be off the tree, or as given and unfit.
 perp_status pp_sim_accept_state(perp_sim *sim)
 {
+    sim->placed++;
     // nothing is known of contacts at another state
     sim->warm_count = 0;
     sim->sensing.h = 0.0;
@@ -329,6 +330,7 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
         return status;
     }
     m = sim->model;  // with other changes
+    sim->placed++;
     const char *next = from + sizeof head;
     sim->now.t = head.t;
     sim->clock = head.clock;

@@ -180,7 +180,10 @@ static void a_start_without_steps(void **state)
     assert_true(figure_is_there("zero", "paths"));
     assert_false(figure_is_there("zero", "energy"));
     says("PERP plot @/zero --only energy,residual,events,gaps,cones", 0, NULL);
-    says("PERP check @/zero", 0, "there is no step to judge");
+    // Nothing was judged, so nothing passed.
+    says("PERP check @/zero", 0, "verdict     empty: there is no step to judge");
+    says("PERP check --json @/zero", 0, "\"verdict\": \"empty\"");
+    says("cat @/zero/summary.json", 0, "\"verdict\": \"empty\"");
 }
 
 int main(void)

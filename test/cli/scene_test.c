@@ -94,12 +94,24 @@ static void names_mistakes(void **state)
     says("scene arch -o /nowhere/at/all.json", 1, "/nowhere/at/all.json");
 }
 
+// Of a scene: what drives it, with gains and limits, and what it senses.
+static void info_lists_what_drives(void **state)
+{
+    (void)state;
+    says("info scenes/quadruped-stands.json", 0,
+         "crouch                          0         -0.2          0.6  rad\n");
+    says(
+        "info scenes/quadruped-stands.json", 0,
+        "leg3_knee servo      leg3_knee                   1        300          0       -300       "
+        "  -6  -25 to 25\n");
+    says("info scenes/sensor-arm.json", 0, "touch                touch                N");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_what_it_makes),
-        cmocka_unit_test(runs_what_it_makes),
-        cmocka_unit_test(parameters_can_be_set),
+        cmocka_unit_test(lists_what_it_makes),   cmocka_unit_test(runs_what_it_makes),
+        cmocka_unit_test(parameters_can_be_set), cmocka_unit_test(info_lists_what_drives),
         cmocka_unit_test(names_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

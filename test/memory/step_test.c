@@ -220,6 +220,16 @@ static void controls(void **state)
     walk_files(use_joint_coordinates, 2, robot);
 }
 
+// Constraints with epsilon, couplings of coordinates and of rates, actuators at sites, frames without mass.
+static void constraints(void **state)
+{
+    (void)state;
+    walk_files(NULL, 2,
+               NAMES("../fuzz/corpus/scene/constraints", "../fuzz/corpus/scene/coupling",
+                     "../fuzz/corpus/scene/massless", "../fuzz/corpus/scene/settings",
+                     "../fuzz/corpus/scene/visuals"));
+}
+
 // Sites and sensors of every kind, planar and in space.
 static void sensors(void **state)
 {
@@ -233,6 +243,7 @@ int main(void)
         cmocka_unit_test(as_the_scenes_say), cmocka_unit_test(every_stepper),
         cmocka_unit_test(every_form),        cmocka_unit_test(joints),
         cmocka_unit_test(controls),          cmocka_unit_test(sensors),
+        cmocka_unit_test(constraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,18 @@ class Acting(unittest.TestCase):
         slope.step(50)
         self.assertGreater(np.linalg.norm(slope.v), held + 0.05)
 
+    def test_actuator_law(self):
+        """Gains and limits are read as they act, also after they were set."""
+        sim = perp.Sim(scene("quadruped-stands"))
+        servo = sim.actuator("leg0_hip servo")
+        self.assertEqual((servo.gains, servo.limits, servo.gear), ((300.0, (0.0, -300.0, -6.0)), (-25.0, 25.0), 1.0))
+        gain, bias = servo.gains
+        servo.set_gains(2 * gain, [bias[0], 2 * bias[1], bias[2]])
+        servo.set_limits(-1, 2)
+        self.assertEqual((servo.gains, servo.limits), ((600.0, (0.0, -600.0, -6.0)), (-1.0, 2.0)))
+        sim.step()
+        self.assertTrue(servo.limited or -1 <= servo.effort <= 2)
+
     def test_target(self):
         """A joint with a target goes where it is set."""
         sim = perp.Sim(pendulum(target="0"))

@@ -186,6 +186,64 @@ static void one_wrong_number_is_seen(void **state)
     }
 }
 
+// A program resets the sim, sets a state or restores one while it records: the step from there is not judged, all others
+// are, and no such run is called passed.
+static void states_that_are_set_are_no_motion(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"step\": 0.002, \"bodies\": [{\"name\": \"arm\", \"position\": [0.5, 1], \"mass\": 2, "
+        "\"inertia\": 0.2}], \"joints\": [{\"name\": \"pin\", \"kind\": \"revolute\", \"b\": "
+        "\"arm\", "
+        "\"at\": [0, 1]}], \"keyframes\": [{\"name\": \"up\", \"joints\": {\"pin\": -0.7}}]}";
+    for (int way = 0; way < 4; way++) {
+        perp_scene *scene = NULL;
+        perp_sim *sim = NULL;
+        perp_record *out = NULL;
+        perp_error error = {0};
+        char block[4096];
+        size_t size = 0;
+        assert_true(perp_scene_parse("x", text, strlen(text), NULL, &scene, &error) >= 0);
+        perp_sim_def def = perp_scene_sim_def(scene);
+        perp_record_def rec = perp_record_default();
+        rec.scene = text;
+        rec.h = perp_scene_step(scene);
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                         PERP_OK);
+        assert_int_equal(perp_record_create(place.path, sim, &rec, NULL, &out, &error), PERP_OK);
+        for (int k = 0; k < 60; k++) {
+            double q[3], nu[3], t;
+            if (k == 20) {
+                size = perp_sim_state_save_size(sim);
+                assert_int_equal(perp_sim_state_save(sim, block, sizeof block), PERP_OK);
+            }
+            if (k == 40 && way == 1) {
+                assert_int_equal(perp_sim_reset(sim, (perp_keyframe){0}), PERP_OK);
+            } else if (k == 40 && way == 2) {
+                assert_int_equal(perp_sim_state_get(sim, &t, q, nu), PERP_OK);
+                nu[0] += 0.1;
+                assert_int_equal(perp_sim_state_set(sim, t, q, nu), PERP_OK);
+            } else if (k == 40 && way == 3) {
+                assert_int_equal(perp_sim_state_restore(sim, block, size), PERP_OK);
+            }
+            assert_int_equal(perp_sim_step(sim, rec.h), PERP_OK);
+            assert_int_equal(perp_record_step(out, sim), PERP_OK);
+        }
+        assert_int_equal(perp_record_finish(out, sim), PERP_OK);
+        perp_record_destroy(out);
+        perp_sim_destroy(sim);
+        perp_scene_destroy(scene);
+        perp_check check = recorded_check(place.path);
+        for (int i = 0; i < PERP_CHECK_COUNT; i++) {
+            if (!check.item[i].done || !(check.item[i].over <= 1.0)) {
+                fail_msg("way %d: %s is %g, the limit %g", way, check.item[i].name,
+                         check.item[i].worst, check.item[i].limit);
+            }
+        }
+        assert_true(check.passed && check.partly == (way > 0) && check.placed == (way > 0));
+    }
+}
+
 static int open_place(void **state)
 {
     (void)state;
@@ -205,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changed_runs_pass),
         cmocka_unit_test(one_wrong_number_is_seen),
+        cmocka_unit_test(states_that_are_set_are_no_motion),
     };
     return cmocka_run_group_tests(tests, open_place, close_place);
 }

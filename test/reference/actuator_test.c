@@ -328,6 +328,10 @@ static void damping_ratio_of_one_joint(void **state)
         s[1].actuator_def.kv = 2.0 * 0.7 * sqrt(20.0 * (s[1].inertia + 0.05)) / 3.0;
         hinge_start(&s[0], PERP_STEPPER_STEWART_TRINKLE);
         hinge_start(&s[1], PERP_STEPPER_STEWART_TRINKLE);
+        perp_actuator_law law[2] = {perp_sim_actuator_law(s[0].p.sim, (perp_actuator){0}),
+                                    perp_sim_actuator_law(s[1].p.sim, (perp_actuator){0})};
+        assert_true(fabs(law[0].bias[2] - law[1].bias[2]) < 1e-14 && law[1].bias[2] < 0.0);
+        assert_true(law[0].bias[1] == -20.0 && law[0].gain == 20.0 && law[0].gear == 3.0);
         same_damping(&s[0], &s[1], "damping ratio");
     }
 }

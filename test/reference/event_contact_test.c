@@ -273,7 +273,7 @@ static void broken_starts(void **state)
         "\"position\": [0, 0.099], \"mass\": 1, \"inertia\": 0.004, "
         "\"shapes\": [{\"kind\": \"disc\", \"radius\": 0.1}]}]}";
     shot s = begin_text(limit);  // 0.1 rad past the stop
-    assert_non_null(strstr(perp_sim_info(s.sim)->remark, "was off by 0.1"));
+    assert_non_null(strstr(perp_sim_info(s.sim)->remark, "was beyond a limit by 0.1"));
     shot_run(&s, 0.01);
     assert_true(perp_sim_info(s.sim)->certificate.passed);
     near(&s, "angle", shot_joint(&s, "pin").coordinate, -0.3 + 0.75 * G * sin(0.3) * 1e-4, 1e-7);

@@ -63,8 +63,11 @@ static void quadruped_stands(void **state)
     for (int k = 0; k < 2; k++) {
         machine m = open_machine("scenes/quadruped-stands.json",
                                  k == 0 ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY);
+        double start = place_of(&m, "trunk").z;
         run_to(&m, 0.5);
         perp_vec3 first = place_of(&m, "trunk");
+        assert_true(fabs(start - first.z - 0.00132) <
+                    1e-5);  // it sinks onto its servos, as docs/machines.md says
         run_to(&m, 1.0);
         perp_vec3 then = place_of(&m, "trunk");
         assert_true(fabs(then.x - first.x) < 1e-12 && fabs(then.y - first.y) < 1e-12 &&
@@ -116,6 +119,38 @@ static void arm_pushes(void **state)
     close_machine(&m);
 }
 
+// Gains of the servos as docs/machines.md says: 1e6 at the scene's step of 2 ms. And a slippery table.
+static void tutorials_are_changed(void **state)
+{
+    (void)state;
+    perp_error error;
+    perp_scene_load_options with = perp_scene_load_options_default();
+    const perp_scene_parameter grip = {"grip", "0.1"};
+    with.set = &grip;
+    with.sets = 1;
+    machine m = {0};
+    assert_int_equal(perp_scene_load_with("scenes/arm-pushes.json", &with, NULL, &m.scene, &error),
+                     PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(m.scene);
+    m.model = perp_scene_model(m.scene);
+    m.h = perp_scene_step(m.scene);
+    assert_int_equal(perp_sim_create(m.model, &def, NULL, &m.sim, &error), PERP_OK);
+    run_to(&m, 2.0);
+    close_machine(&m);
+    m = open_machine("scenes/quadruped-stands.json", PERP_COORDINATES_AUTO);
+    for (int i = 0; i < perp_model_actuators(m.model); i++) {
+        const double bias[3] = {0.0, -1e6, -6.0};
+        assert_int_equal(perp_sim_actuator_gains_set(m.sim, (perp_actuator){i}, 1e6, bias),
+                         PERP_OK);
+    }
+    run_to(&m, 1.0);
+    double high = place_of(&m, "trunk").z;
+    run_to(&m, 2.0);  // through the bow
+    assert_true(fabs(joint_of(&m, "leg0_knee").coordinate + 0.6) < 1e-4);
+    assert_true(place_of(&m, "trunk").z < high - 0.05);
+    close_machine(&m);
+}
+
 // A sensor with one value, or a value of one that has three.
 static double sensed(const machine *m, const char *name, int k)
 {
@@ -136,7 +171,16 @@ static void arm_senses(void **state)
         assert_true(fabs(height - 0.07) < 1e-12 && sensed(&m, "touch", 0) == 0.0);
         run_to(&m, 0.2);
         assert_true(sensed(&m, "height", 0) < height && sensed(&m, "touch", 0) == 0.0);
-        run_to(&m, 1.5);
+        double most = 0.0, least = height;
+        while (perp_sim_time(m.sim) < 1.5 - 0.5 * m.h) {
+            run_to(&m, perp_sim_time(m.sim) + m.h);
+            most = fmax(most, sensed(&m, "touch", 0));
+            least = fmin(least, sensed(&m, "height", 0));
+        }
+        // the numbers of docs/machines.md
+        if (!(fabs(most - 30.0) < 0.6) || !(fabs(least - 0.0201) < 5e-5)) {
+            fail_msg("touch up to %g N, height down to %g m", most, least);
+        }
         double push = sensed(&m, "touch", 0), angle = sensed(&m, "angle", 0);
         double probe = 9.81 * perp_model_mass(m.model, perp_model_body(m.model, "probe"));
         assert_true(push > 1.0 && fabs(sensed(&m, "tip", 2) - 0.02) < 1e-6);
@@ -157,6 +201,7 @@ static void arm_senses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(quadruped_stands),
-                                       cmocka_unit_test(arm_pushes), cmocka_unit_test(arm_senses)};
+                                       cmocka_unit_test(arm_pushes), cmocka_unit_test(arm_senses),
+                                       cmocka_unit_test(tutorials_are_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,38 +193,177 @@ static void expect_same_kinds(const pp_object *object, const pp_choice *kinds,
     }
 }
 
+// The definitions of the schema and the tables of the reader.
+static const struct {
+    const char *name;
+    const pp_object *object;
+} objects[] = {{"limits", &pp_limits_object},
+               {"body", &pp_body_object},
+               {"drive", &pp_drive_object},
+               {"shape", &pp_shape_object},
+               {"visual", &pp_visual_object},
+               {"contact", &pp_contact_object},
+               {"pair", &pp_pair_object},
+               {"joint", &pp_joint_object},
+               {"force", &pp_force_object},
+               {"input", &pp_input_object},
+               {"actuator", &pp_actuator_object},
+               {"site", &pp_site_object},
+               {"sensor", &pp_sensor_object},
+               {"copies", &pp_replicate_object},
+               {"include", &pp_include_object},
+               {"assembly", &pp_assembly_object},
+               {"keyframe", &pp_keyframe_object},
+               {"keyframe_joint", &pp_keyframe_joint_object},
+               {"keyframe_body", &pp_keyframe_body_object}};
+
 static void schema_and_reader_know_the_same(void **state)
 {
     const json_t *defs = json_object_get(*state, "$defs");
     expect_same_keys(&pp_scene_object, json_object_get(*state, "properties"));
-    static const struct {
-        const char *name;
-        const pp_object *object;
-    } objects[] = {{"limits", &pp_limits_object},
-                   {"body", &pp_body_object},
-                   {"drive", &pp_drive_object},
-                   {"shape", &pp_shape_object},
-                   {"visual", &pp_visual_object},
-                   {"contact", &pp_contact_object},
-                   {"pair", &pp_pair_object},
-                   {"joint", &pp_joint_object},
-                   {"force", &pp_force_object},
-                   {"input", &pp_input_object},
-                   {"actuator", &pp_actuator_object},
-                   {"site", &pp_site_object},
-                   {"sensor", &pp_sensor_object},
-                   {"copies", &pp_replicate_object},
-                   {"include", &pp_include_object},
-                   {"assembly", &pp_assembly_object},
-                   {"keyframe", &pp_keyframe_object},
-                   {"keyframe_joint", &pp_keyframe_joint_object},
-                   {"keyframe_body", &pp_keyframe_body_object}};
     for (size_t k = 0; k < sizeof objects / sizeof objects[0]; k++) {
         const json_t *definition = json_object_get(defs, objects[k].name);
         expect_same_keys(objects[k].object, json_object_get(definition, "properties"));
         expect_same_kinds(objects[k].object, objects[k].object->kinds[0], definition);
         expect_same_kinds(objects[k].object, objects[k].object->kinds[1], definition);
     }
+}
+
+// ── Seeds ────────────────────────────────────────────────────────────────────────────────────────
+// Each key of each object stands in a seed of the fuzzer, and all seeds are read and built with every allocation failing
+// (memory/files).
+
+static const pp_object *object_of(const char *key, const json_t *value)
+{
+    static const struct {
+        const char *key;
+        const pp_object *object;
+    } lists[] = {{"limits", &pp_limits_object},      {"drive", &pp_drive_object},
+                 {"shapes", &pp_shape_object},       {"visuals", &pp_visual_object},
+                 {"contacts", &pp_contact_object},   {"pairs", &pp_pair_object},
+                 {"forces", &pp_force_object},       {"inputs", &pp_input_object},
+                 {"actuators", &pp_actuator_object}, {"sites", &pp_site_object},
+                 {"sensors", &pp_sensor_object},     {"replicate", &pp_replicate_object},
+                 {"include", &pp_include_object},    {"assemblies", &pp_assembly_object},
+                 {"keyframes", &pp_keyframe_object}};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+        if (strcmp(lists[k].key, key) == 0) {
+            return lists[k].object;
+        }
+    }
+    if (strcmp(key, "bodies") == 0) {
+        return json_is_array(value) ? &pp_body_object : &pp_keyframe_body_object;
+    }
+    if (strcmp(key, "joints") == 0) {
+        return json_is_array(value) ? &pp_joint_object : &pp_keyframe_joint_object;
+    }
+    return NULL;
+}
+
+enum { MAX_FIELDS = 128 };
+typedef struct {
+    const pp_object *object;
+    bool seen[MAX_FIELDS];
+} key_count;
+
+static void count_keys(key_count *counts, int n, const pp_object *object, const json_t *value);
+
+// The members of a keyframe's joints and bodies are objects with the names of joints and bodies as keys.
+static void count_members(key_count *counts, int n, const pp_object *object, const json_t *value)
+{
+    const char *key;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    {
+        count_keys(counts, n, object, member);
+    }
+}
+
+static void count_keys(key_count *counts, int n, const pp_object *object, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        count_keys(counts, n, object, json_array_get(value, i));
+    }
+    const char *key;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    {
+        for (int c = 0; c < n; c++) {
+            for (int k = 0; counts[c].object == object && k < object->count; k++) {
+                counts[c].seen[k] = counts[c].seen[k] || strcmp(object->field[k].key, key) == 0;
+            }
+        }
+        const pp_object *inner = object_of(key, member);
+        if (inner == &pp_keyframe_joint_object || inner == &pp_keyframe_body_object) {
+            count_members(counts, n, inner, member);
+        } else if (inner) {
+            count_keys(counts, n, inner, member);
+        }
+    }
+}
+
+// Without comments and commas before a bracket, which only perp reads.
+static json_t *seed_at(const char *path)
+{
+    static char text[65536];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    char *comma = NULL;
+    bool quoted = false;
+    for (char *c = text; *c; c++) {
+        quoted = quoted != (*c == '"' && (c == text || c[-1] != '\\'));
+        if (quoted) {
+            comma = NULL;
+            continue;
+        }
+        if (c[0] == '/' && c[1] == '/') {
+            memset(c, ' ', strcspn(c, "\n"));
+        }
+        if (comma && (*c == ']' || *c == '}')) {
+            *comma = ' ';
+        }
+        if (!strchr(" \n\t", *c)) {
+            comma = *c == ',' ? c : NULL;
+        }
+    }
+    return json_loads(text, 0, NULL);
+}
+
+static void seeds_have_every_key(void **state)
+{
+    (void)state;
+    enum { OBJECTS = sizeof objects / sizeof objects[0] + 1 };
+    static key_count counts[OBJECTS];
+    counts[0].object = &pp_scene_object;
+    for (int k = 1; k < OBJECTS; k++) {
+        counts[k].object = objects[k - 1].object;
+        assert_true(counts[k].object->count <= MAX_FIELDS);
+    }
+    DIR *dir = opendir("fuzz/corpus/scene");
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strstr(entry->d_name, ".json")) {
+            char path[512];
+            snprintf(path, sizeof path, "fuzz/corpus/scene/%s", entry->d_name);
+            json_t *seed = seed_at(path);  // NULL: wrong on purpose, as escapes.json
+            count_keys(counts, OBJECTS, &pp_scene_object, seed);
+            json_decref(seed);
+        }
+    }
+    closedir(dir);
+    bool missing = false;
+    for (int c = 0; c < OBJECTS; c++) {
+        for (int k = 0; k < counts[c].object->count; k++) {
+            if (!counts[c].seen[k]) {
+                missing = true;
+                print_error("no seed has '%s' of %s\n", counts[c].object->field[k].key,
+                            counts[c].object->what);
+            }
+        }
+    }
+    assert_false(missing);
 }
 
 // ── The validator itself ─────────────────────────────────────────────────────────────────────────
@@ -312,6 +451,7 @@ int main(void)
         cmocka_unit_test(generated_scenes_keep_the_schema),
         cmocka_unit_test(documented_scenes_keep_the_schema),
         cmocka_unit_test(schema_and_reader_know_the_same),
+        cmocka_unit_test(seeds_have_every_key),
         cmocka_unit_test(wrong_scenes_break_the_schema),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -150,6 +150,8 @@ static void actuators_and_rates_change(void **state)
         assert_true(fabs(vx(&r, 1) - 13.0 * 0.1 / 3.0) < 1e-9);
         assert_true(perp_sim_actuator(r.sim, motor).limited);
         assert_int_equal(perp_sim_actuator_gains_set(r.sim, motor, 0.2, off), PERP_OK);
+        perp_actuator_law law = perp_sim_actuator_law(r.sim, motor);
+        assert_true(law.gain == 0.2 && law.upper == 3.0 && law.gear == 1.0 && law.joint.i == 0);
         steps(&r, 10);
         assert_true(fabs(vx(&r, 1) - 15.0 * 0.1 / 3.0) < 1e-9);
         assert_int_equal(perp_sim_actuator_gains_set(r.sim, motor, 0.0, push), PERP_OK);

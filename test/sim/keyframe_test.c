@@ -287,7 +287,8 @@ static void crossed_limits_are_corrected(void **state)
                                 "\"shoulder\": 0.5}}], \"keyframe\": \"far\""),
                      methods[k].stepper, methods[k].coordinates),
             PERP_OK);
-        assert_non_null(strstr(perp_sim_info(r.sim)->remark, "joint 'elbow' was off by 0.2"));
+        assert_non_null(
+            strstr(perp_sim_info(r.sim)->remark, "joint 'elbow' was beyond a limit by 0.2"));
         assert_non_null(strstr(perp_sim_info(r.sim)->remark, "body '"));
         double q[2], qd[2];
         assert_int_equal(perp_sim_tree_state_get(r.sim, NULL, q, qd), PERP_OK);
@@ -296,6 +297,38 @@ static void crossed_limits_are_corrected(void **state)
             assert_true(perp_sim_step(r.sim, 0.01) >= 0);
             assert_true(perp_sim_info(r.sim)->energy.kinetic < 1e-15);
         }
+        finish(&r);
+    }
+}
+
+// A box in the floor, a joint beyond a limit and an open loop: the remark names the worst and counts all, the points of
+// one pair of shapes once.
+static void all_errors_are_counted(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"gravity\": [0, 0], \"shapes\": [{\"kind\": \"halfplane\"}], \"bodies\": ["
+        "{\"name\": \"a\", \"position\": [0, 1], \"mass\": 1, \"inertia\": 0.1},"
+        "{\"name\": \"b\", \"position\": [1, 1], \"mass\": 1, \"inertia\": 0.1},"
+        "{\"name\": \"c\", \"position\": [4, 1], \"mass\": 1, \"inertia\": 0.1},"
+        "{\"name\": \"box\", \"position\": [8, 0.2], \"shapes\": [{\"kind\": \"box\", \"size\": "
+        "[0.4, "
+        "0.4], \"density\": 10}]}],"
+        "\"joints\": [{\"name\": \"j1\", \"kind\": \"revolute\", \"b\": \"a\", \"at\": [0, 1]},"
+        "{\"name\": \"j2\", \"kind\": \"revolute\", \"a\": \"a\", \"b\": \"b\", \"at\": [0.5, 1]},"
+        "{\"name\": \"loop\", \"kind\": \"point_on_line\", \"b\": \"b\", \"at\": [1, 1]},"
+        "{\"name\": \"j3\", \"kind\": \"revolute\", \"b\": \"c\", \"at\": [4, 1], \"upper\": 0.2}],"
+        "\"keyframes\": [{\"name\": \"k\", \"joints\": {\"j1\": 0.02, \"j3\": 0.8}, "
+        "\"bodies\": {\"box\": {\"position\": [8, 0.19]}}}], \"keyframe\": \"k\"}";
+    for (int k = 0; k < METHODS; k++) {
+        run r;
+        assert_int_equal(begin_as(&r, text, methods[k].stepper, methods[k].coordinates), PERP_OK);
+        const char *remark = perp_sim_info(r.sim)->remark;
+        if (!strstr(remark, "joint 'j3' was beyond a limit by 0.6 m or rad (worst of 3); body '")) {
+            fail_msg("%s", remark);
+        }
+        assert_true(perp_sim_step(r.sim, 1e-3) >= 0);
+        assert_true(perp_sim_info(r.sim)->energy.kinetic < 1e-15);
         finish(&r);
     }
 }
@@ -529,6 +562,7 @@ int main(void)
         cmocka_unit_test(poses_place_what_floats),
         cmocka_unit_test(massless_bodies_are_no_roots),
         cmocka_unit_test(crossed_limits_are_corrected),
+        cmocka_unit_test(all_errors_are_counted),
         cmocka_unit_test(open_loops_are_closed),
         cmocka_unit_test(resets_repeat_a_new_sim),
         cmocka_unit_test(impossible_resets_change_nothing),

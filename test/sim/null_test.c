@@ -288,6 +288,7 @@ static void sims(void **state)
     REFUSED(perp_sim_inputs_set(NULL, NULL, 0));
     HARMLESS(perp_sim_input_release(NULL, (perp_input){0}));
     HARMLESS(perp_sim_actuator(NULL, (perp_actuator){0}));
+    HARMLESS(perp_sim_actuator_law(NULL, (perp_actuator){0}));
     HARMLESS(perp_sim_site_pose(NULL, (perp_site){0}));
     REFUSED(perp_sim_sensor(NULL, (perp_sensor){0}, NULL, 0));
     REFUSED(perp_sim_active_set(NULL, &n, &n));

@@ -218,7 +218,8 @@ export class Live {
     at += joints * JOINT_WIDTH;
     poses.sensor.push(f, at);
     at += poses.sensor.width;
-    poses.input.push(this.state?.inputs.map((input) => input.value) ?? []);
+    poses.input.push(f, at);
+    at += poses.input.width;
     for (let k = 0; k < contacts; k++, at += 9 + 3 * a) {
       const mu = f[at + 4];
       const track = run.track(u[at], u[at + 1], u[at + 2], mu);
@@ -259,7 +260,19 @@ export class Live {
     if (stage.fitted) stage.fit();
   }
 
-  // Strip charts, badge and force scale are updated four times a second.
+  // Sliders show what the source of an input gave, unless the user holds them.
+  follow() {
+    const { input } = this.run.poses;
+    for (let k = 0; k < input.width && input.rows > 0; k++) {
+      const value = Number(input.data[(input.rows - 1) * input.width + k].toPrecision(6));
+      for (const name of [`input-${k}`, `input-number-${k}`]) {
+        const e = this.host.querySelector(`[name=${name}]`);
+        if (e && document.activeElement !== e) e.value = value;
+      }
+    }
+  }
+
+  // Strip charts, badge, sliders and force scale are updated four times a second.
   frame(now) {
     const { app } = this;
     this.following = this.following || (this.running && this.atEnd());
@@ -267,6 +280,7 @@ export class Live {
     this.told = now;
     this.fresh = false;
     this.widen();
+    this.follow();
     app.strips.refresh();
     app.overlay.rescale();
     app.badge();

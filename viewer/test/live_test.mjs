@@ -260,7 +260,7 @@ async function sensors(browser, folder) {
 }
 
 const MOTOR = { name: "motor", step: 0.01, until: 10, gravity: [0, 0],
-  inputs: [{ name: "torque <x>", value: 0.5, range: [-2, 3], unit: "N m" }, { name: "free", value: 0 }],
+  inputs: [{ name: "torque <x>", value: 0.5, range: [-2, 3], unit: "N m" }, { name: "free", value: 0 }, { name: "wave", value: "t" }],
   bodies: [{ name: "wheel", position: [0, 0], mass: 1, inertia: 1, shapes: [{ kind: "disc", radius: 0.3 }] }],
   joints: [{ name: "axle", kind: "revolute", b: "wheel", at: [0, 0], damping: 5 }],
   actuators: [{ name: "drive", kind: "motor", joint: "axle", control: "u[torque <x>]" }] };
@@ -289,6 +289,14 @@ async function inputs(browser, folder) {
     await page.waitForFunction(() => {
       const { data, rows, width } = window.perp.run.poses.joint;
       return Math.abs(data[(rows - 1) * width + 1] - 0.5) < 0.01;
+    });
+    // An input that follows its expression: its slider and its curve do as well.
+    await page.waitForFunction(() => {
+      const { t, input } = window.perp.run.poses;
+      const at = (input.rows - 1) * input.width;
+      const shown = +document.querySelector(".live [name=input-number-2]").value;
+      // the value is that of the start of the step, the page looks four times a second
+      return input.width === 3 && input.data[at] === 2.5 && Math.abs(input.data[at + 2] - (t.data[t.rows - 1] - 0.01)) < 1e-5 && shown > 0.5;
     });
     await page.keyboard.press("j");
     await page.waitForFunction(() => /^axle\s*\d+\.\d+ rad/.test(document.querySelector(".panel .list tbody tr").textContent));

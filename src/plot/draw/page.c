@@ -83,11 +83,13 @@ static void put_facts(const pp_run_data *data, pp_svg *html)
     put_value_fact(html, "worst residual", fmax(data->residual.range.high, 0.0), "m/s");
     put_value_fact(html, "deepest penetration", fmax(data->penetration.range.high, 0.0), "m");
     begin_fact(html, "certificate");
-    // In the colour of the class bad.
-    pp_svg_put(html, data->violations ? "<span class=\"bad\">violated in " : "passed");
     if (data->violations) {
+        // In the colour of the class bad.
+        pp_svg_put(html, "<span class=\"bad\">violated in ");
         pp_svg_integer(html, data->violations);
         pp_svg_put(html, " frames</span>");
+    } else {
+        pp_svg_put(html, info->frames < 2 ? "empty: there is no step to judge" : "passed");
     }
     pp_svg_put(html, "</td></tr>\n");
     if (!info->complete) {

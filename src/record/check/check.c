@@ -377,7 +377,8 @@ static perp_status judge_frame(pp_recheck *c)
     }
     c->turn = turn;
     bool divided = c->now->parts > 1;  // the impulses are sums of steps that are not there
-    c->check->divided += divided;
+    c->check->divided += divided && !c->now->placed;
+    divided = divided || c->now->placed;  // nor is the state where this one starts
     if (c->model) {
         perp_status status = judge_with_model(c, divided);
         if (status < 0) {
@@ -601,6 +602,17 @@ static perp_status take_changes(pp_recheck *c, const perp_recording *r, perp_err
     return PERP_OK;
 }
 
+// A step from a state that the program set: where it started is not recorded. It is taken to start where it ends, and
+// only positions are judged.
+static void start_where_it_ends(pp_recheck *c, const perp_snapshot *frame, double *state)
+{
+    store_step_start(c, frame, state);
+    c->t0 = frame->t - (c->info->h > 0.0 ? c->info->h : 1.0);
+    c->step0 = frame->step - 1;
+    c->window = 0.0;
+    c->check->placed++;
+}
+
 // Frame 0 is believed: it is where the first step starts.
 static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state, perp_error *error)
 {
@@ -625,13 +637,16 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         if (status < 0) {
             return status;
         }
+        if (frame->placed) {
+            start_where_it_ends(c, frame, state);
+        }
         take_step(c, k + 1 == r->info.frames);
-        if (c->check->item[PERP_CHECK_RECORD].done) {
+        if (c->check->item[PERP_CHECK_RECORD].done && !frame->placed) {
             pp_check_recorded_actuators(c);
         }
         c->closed = closes_after(c->info);
         // With steps left out between frames, the parts are those of the last step only.
-        bool by_parts = frame->kept > 0 && c->info->every == 1;
+        bool by_parts = frame->kept > 0 && c->info->every == 1 && !frame->placed;
         status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);
         if (status < 0) {
             return status;
@@ -646,7 +661,7 @@ static void write_verdict(perp_check *check)
     for (int k = 0; k < PERP_CHECK_COUNT; k++) {
         const perp_check_result *item = &check->item[k];
         check->passed = check->passed && (!item->done || item->over <= 1.0);
-        check->partly = check->partly || !item->done || check->divided > 0;
+        check->partly = check->partly || !item->done || check->divided + check->placed > 0;
     }
 }
 
@@ -718,7 +733,7 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
     if (!c.arena || !c.where || !state || !c.input) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
     } else {
-        check->divided = 0;
+        check->divided = check->placed = 0;
         // No limits given: all are relative.
         static const perp_limits relative = {0};
         prepare_items(&c, limits ? limits : &relative, c.where);

@@ -220,6 +220,16 @@ static double drift_of(const pp_recheck *c, const pp_joint *joint)
                               : drift;
 }
 
+// What the impulses of a joint close in the step: the error at its start, or what turning makes of its equations in the
+// step, where they hold at its end. No more than the drift.
+static double closed_by(const pp_recheck *c, int index, double drift)
+{
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    bool ends = pp_check_at_end(c) || (c->info->stepper == PERP_STEPPER_STEWART_TRINKLE &&
+                                       c->info->positions == PERP_POSITIONS_EXACT);
+    return ends ? drift : fmin(pp_joint_error(c->model, &before, index), drift);
+}
+
 // Adds the wrenches on up to four bodies; returns the energy that closing an error of the gear may
 // give [J].
 static double add_gear(pp_recheck *c, int index)
@@ -232,13 +242,11 @@ static double add_gear(pp_recheck *c, int index)
         w->f_W = pp_along(w->f_W, p, u.on[k].f_W);
         w->tau_W = pp_along(w->tau_W, p, u.on[k].tau_W);
     }
-    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
     double drift = drift_of(c, gear);
     // A coordinate that turns is an angle: drift over the arm.
     bool turns = pp_length(side(&u, gear->b)->f_W) == 0.0;
     drift /= turns ? pp_scale_arm(c->model, gear) : 1.0;
-    double open = pp_check_at_end(c) ? drift : pp_joint_error(c->model, &before, index);
-    return fabs(p) * fmin(open, drift) / c->h;
+    return fabs(p) * closed_by(c, index, drift) / c->h;
 }
 
 // The component of the recorded wrench along the coordinate; NaN where the joint's own equations also
@@ -338,13 +346,10 @@ double pp_check_add_joint(pp_recheck *c, int index)
     c->load[joint->a] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->load[joint->b] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
-    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    double drift = drift_of(c, joint);
-    double open = pp_check_at_end(c) ? drift : pp_joint_error(c->model, &before, index);
-    double turn = drift / pp_scale_arm(c->model, joint);
+    double open = closed_by(c, index, drift_of(c, joint));
+    double turn = closed_by(c, index, drift_of(c, joint) / pp_scale_arm(c->model, joint));
     return limit_gives(c, index) +
-           (vector_length(w->f_W) * fmin(open, drift) + vector_length(couple) * fmin(open, turn)) /
-               c->h;
+           (vector_length(w->f_W) * open + vector_length(couple) * turn) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────

@@ -90,7 +90,7 @@ static const pp_field scene_fields[] = {
      .offset = AT(pp_settings, sim.margin),
      .unit = "m"},
     // Share of the new velocity in the step (moreau-jean); 1 is implicit.
-    {.key = "theta", .kind = PP_FIELD_FRACTION, .offset = AT(pp_settings, sim.theta)},
+    {.key = "theta", .kind = PP_FIELD_THETA, .offset = AT(pp_settings, sim.theta)},
     // Contacts are those that the scene lists; nothing is detected.
     {.key = "listed_only", .kind = PP_FIELD_FLAG, .offset = AT(pp_settings, listed_only)},
     {.key = "limits", .kind = PP_FIELD_OTHER},

@@ -19,6 +19,7 @@ typedef enum pp_field_kind {
     PP_FIELD_POSITIVE,
     PP_FIELD_NONNEGATIVE,
     PP_FIELD_FRACTION,    // 0..1
+    PP_FIELD_THETA,       // 0.5..1
     PP_FIELD_EFFORT,      // >= 0 or "inf"
     PP_FIELD_BOUND,       // number, angle, "inf", "-inf"
     PP_FIELD_ANGLE,       // radians, or "30 deg"

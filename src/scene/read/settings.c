@@ -34,6 +34,16 @@ static perp_status no_such_joint(pp_reader *r, const char *name)
     return pp_reader_fail(r, "'tree': there is no joint '%.40s'", name);
 }
 
+static bool stands_before(const perp_joint *tree, int k)
+{
+    for (int j = 0; j < k; j++) {
+        if (tree[j].i == tree[k].i) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Names of joints, in the order in which the tree uses them. They are read last, when all joints
 // are known.
 perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
@@ -72,6 +82,9 @@ perp_status pp_reader_tree(pp_reader *r, const json_t *root, perp_sim_def *sim)
         tree[k].i = name ? pp_names_find(&r->joint_names, name) : -1;
         if (status == PERP_OK && name && tree[k].i < 0) {
             status = no_such_joint(r, name);
+        }
+        if (status == PERP_OK && stands_before(tree, k)) {
+            status = pp_reader_fail(r, "'tree': joint '%.40s' stands in it twice", name);
         }
         pp_reader_leave(r);
         if (status != PERP_OK) {

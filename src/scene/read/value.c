@@ -30,6 +30,7 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
     const char *word = json_string_value(value);
     bool infinite = field->kind == PP_FIELD_EFFORT && word && strcmp(word, "inf") == 0;
     double x = PP_INF;
+    // negated comparisons would let a NaN pass
     bool good = infinite || pp_reader_number(r, field, value, &x);
     const char *due = "a number";
     if (field->kind == PP_FIELD_POSITIVE || field->kind == PP_FIELD_LENGTH) {
@@ -41,6 +42,9 @@ static perp_status read_number(pp_reader *r, const pp_field *field, const json_t
     } else if (field->kind == PP_FIELD_FRACTION) {
         due = "a number between 0 and 1";
         good = good && x >= 0.0 && x <= 1.0;
+    } else if (field->kind == PP_FIELD_THETA) {
+        due = "a number between 0.5 and 1";
+        good = good && x >= 0.5 && x <= 1.0;
     } else if (field->kind == PP_FIELD_EFFORT) {
         due = "a number >= 0 or \"inf\"";
         good = good && x >= 0.0;
@@ -323,7 +327,13 @@ static perp_status read_expression(pp_reader *r, const pp_field *field, const ch
             return status;
         }
         int column = made ? 1 : error.column;
-        return pp_reader_fail_inside(r, column, "'%s': %s", field->key, error.text);
+        // a coupling does not see the joints behind it
+        bool joint = field->kind == PP_FIELD_COORDINATE &&
+                     strncmp(error.text, "unknown name 'q[", 16) == 0 &&
+                     !strstr(error.text, "did you mean");
+        return pp_reader_fail_inside(r, column, "'%s': %s%s", field->key, error.text,
+                                     joint ? "; list a joint before the couplings that use it"
+                                           : "");
     }
     if (*end) {
         status = pp_reader_scale(r, field, text, end, &text);
@@ -615,6 +625,7 @@ perp_status pp_reader_value(pp_reader *r, const pp_field *field, const json_t *v
     case PP_FIELD_POSITIVE:
     case PP_FIELD_NONNEGATIVE:
     case PP_FIELD_FRACTION:
+    case PP_FIELD_THETA:
     case PP_FIELD_EFFORT:
         return read_number(r, field, value, to);
     case PP_FIELD_THREADS:

@@ -212,7 +212,7 @@ static perp_part_kind part_kind_of(pp_jump jump)
 
 // The passages as parts of the step, their contacts and joints as the user reads them. The last
 // passage ends where the step does, to the last bit: time, positions and frames of the step's end
-// are taken for it.
+// are taken for it. That time is a multiple of h, and may be a bit before the sum t + h where the passages end.
 static perp_status show(perp_sim *sim, pp_stored_part *part)
 {
     const perp_model *m = sim->model;
@@ -221,14 +221,14 @@ static perp_status show(perp_sim *sim, pp_stored_part *part)
     for (int k = 0, i = 0; k < r->passages; k++) {
         const pp_passage *p = &r->passage[k];
         bool last = k + 1 == r->passages;
-        double t = last ? sim->next.t : p->t;
+        double t = last ? sim->next.t : fmin(p->t, sim->next.t);
         pp_frame *body = last ? sim->step.end_body : PP_ARRAY(sim->arena, pp_frame, m->bodies);
         perp_joint_state *joint = PP_ARRAY(sim->arena, perp_joint_state, m->joints);
         if (!body || !joint) {
             return PERP_ERR_MEMORY;
         }
         if (!last) {
-            pp_frames(m, &(pp_state){.t = p->t, .q = p->q, .nu = p->nu}, body);
+            pp_frames(m, &(pp_state){.t = t, .q = p->q, .nu = p->nu}, body);
         }
         part[k] = (pp_stored_part){.kind = part_kind_of(p->jump),
                                    .t = t,

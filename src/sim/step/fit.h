@@ -12,6 +12,8 @@ typedef struct pp_fault {
     double value;          // [m, rad]
     int shape_a, shape_b;  // -1: not an overlap
     int joint;             // -1: not a joint
+    bool beyond;           // a limit of the joint, not the joint itself
+    int count;             // of pairs of shapes that overlap, open joints and crossed limits
 } pp_fault;
 
 typedef struct pp_fit {

@@ -54,14 +54,16 @@ static perp_status stand_still(pp_fit *f)
     return PERP_OK;
 }
 
-// Keeps the worst fault; unit: the length that the value is measured by.
+// Keeps the worst fault and counts all; unit: the length that the value is measured by.
 static void note_worst(pp_fault *worst, double value, double unit, pp_fault at)
 {
+    int count = worst->count + (value > FITS * unit);
     if (value > worst->worst * unit) {
         *worst = at;
         worst->worst = value / unit;
         worst->value = value;
     }
+    worst->count = count;
 }
 
 // What errors of a joint are relative to [m, rad, or the unit of a coupling's coordinate].
@@ -87,18 +89,24 @@ static void find_faults(pp_fit *f)
     f->deepest = 0.0;
     for (int i = 0; i < f->gap.count; i++) {
         const pp_contact *c = &f->gap.contact[i];
-        double unit = 100.0 * pp_scale_overlap(m, c->a, c->b);
-        note_worst(&f->fault, -c->gap, unit,
+        double unit = 100.0 * pp_scale_overlap(m, c->a, c->b), depth = -c->gap;
+        // the points of a pair follow each other and count as one
+        while (i + 1 < f->gap.count && f->gap.contact[i + 1].a == c->a &&
+               f->gap.contact[i + 1].b == c->b) {
+            depth = fmax(depth, -f->gap.contact[++i].gap);
+        }
+        note_worst(&f->fault, depth, unit,
                    (pp_fault){.shape_a = c->a, .shape_b = c->b, .joint = -1});
-        f->deepest = fmax(f->deepest, -c->gap);
+        f->deepest = fmax(f->deepest, depth);
     }
     for (int i = 0; i < m->joints; i++) {
         double unit = joint_unit(f, i);
-        double off = pp_joint_limit_violation(m, &f->kin.poses, i);
+        pp_fault at = {.shape_a = -1, .shape_b = -1, .joint = i};
         if (!(m->joint[i].epsilon > 0.0)) {  // whose target keeps its error
-            off = fmax(off, pp_joint_error(m, &f->kin.poses, i));
+            note_worst(&f->fault, pp_joint_error(m, &f->kin.poses, i), unit, at);
         }
-        note_worst(&f->fault, off, unit, (pp_fault){.shape_a = -1, .shape_b = -1, .joint = i});
+        at.beyond = true;
+        note_worst(&f->fault, pp_joint_limit_violation(m, &f->kin.poses, i), unit, at);
     }
 }
 
@@ -277,15 +285,20 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
-// For remarks and errors, short enough that the rest of the sentence fits.
+// For remarks and errors: the worst fault and the number of all, short enough that the rest of the sentence fits.
 static void describe_fault(const pp_fit *f, const pp_fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
+    char all[24] = "";
+    if (at->count > 1) {
+        pp_print(all, sizeof all, " (worst of %d)", at->count);
+    }
     if (at->joint >= 0) {
-        pp_print(what, size, "joint '%.40s' was off", m->joint[at->joint].name);
+        pp_print(what, size, "joint '%.36s' was %s by %.3g m or rad%s", m->joint[at->joint].name,
+                 at->beyond ? "beyond a limit" : "off", at->value, all);
     } else {
-        pp_print(what, size, "'%.30s' and '%.30s' overlapped", m->shape[at->shape_a].name,
-                 m->shape[at->shape_b].name);
+        pp_print(what, size, "'%.26s' and '%.26s' overlapped by %.3g m%s",
+                 m->shape[at->shape_a].name, m->shape[at->shape_b].name, at->value, all);
     }
 }
 
@@ -311,12 +324,11 @@ static perp_status report_moves(pp_fit *f, const pp_frame *from, const pp_fault 
             body = i;
         }
     }
-    char what[96];
+    char what[112];
     describe_fault(f, first, what, sizeof what);
-    pp_print(
-        sim->info.remark, sizeof sim->info.remark,
-        "the initial state was corrected: %s by %.3g m or rad; body '%.40s' was moved by %.3g m",
-        what, first->value, m->body[body].name, most);
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "the initial state was corrected: %s; body '%.32s' was moved by %.3g m", what,
+             m->body[body].name, most);
     sim->projected = true;
     return PERP_OK;
 }
@@ -365,12 +377,12 @@ static perp_status keep_consistent(pp_fit *f, perp_error *error)
     if (!sim->unfit || sim->def.stepper != PERP_STEPPER_EVENT) {
         return PERP_OK;
     }
-    char what[96];
+    char what[112];
     describe_fault(f, &f->fault, what, sizeof what);
     return pp_fail(error, PERP_ERR_ARGUMENT,
-                   "start: %s by %.3g m or rad, from which the stepper event cannot start; set "
-                   "start: mended, or use another stepper",
-                   what, f->fault.value);
+                   "start: %s, from which the stepper event cannot start; set start: mended, or "
+                   "use another stepper",
+                   what);
 }
 
 // Rates that joints do not allow are taken away as by an impact, the least in the metric of the masses: theory
@@ -523,11 +535,10 @@ perp_status pp_sim_work_off(perp_sim *sim, double h)
     }
     perp_status status = pp_fit_look(&f);
     if (status >= 0 && f.fault.worst > FITS) {
-        char what[96];
+        char what[112];
         describe_fault(&f, &f.fault, what, sizeof what);
         pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "the initial state was kept: %s by %.3g m or rad, which is reduced step by step",
-                 what, f.fault.value);
+                 "the initial state was kept: %s, which is reduced step by step", what);
         status = move_nearer(&f, A_STEP * h / sim->whole);
     }
     // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.

@@ -265,6 +265,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     sim->deadline = 0.0;
     sim->error.text[0] = '\0';
     sim->stepping = true;
+    uint64_t placed = sim->placed;
     pp_sim_sensors_begin(sim);
     perp_status status = pp_sim_controls_begin(sim, h);
     if (status >= 0 && sim->refused.i >= 0) {  // by the callback
@@ -283,5 +284,6 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     }
     pp_sim_sensors_end(sim, status >= 0);
     sim->stepping = false;
+    sim->placed = placed;  // attempts that are taken back restore states as a caller does
     return status;
 }
