@@ -47,6 +47,11 @@ static double separated_fraction(const pp_aim_task *t, const pp_aim *aim)
     return aim->end + t->slack >= 0.0 ? 2.0 : s / (s - t->slack - aim->end);
 }
 
+bool pp_aim_is_found(const pp_aim_task *t, perp_vec3 n)
+{
+    return !t->vague && !t->arbitrary && pp_length(pp_sub(n, t->found)) <= 1e-9;
+}
+
 // A candidate has to separate now, up to touching (or as well as the axis that was found, where that overlaps), and to
 // be within 120 degrees of it.
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
@@ -55,8 +60,8 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
         pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
         return;
     }
-    if (!t->vague && !t->arbitrary && pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
-        return;  // the axis that was found has all its points already
+    if (pp_aim_is_found(t, candidate->point[0].n)) {
+        return;
     }
     if (t->ask) {
         t->others++;
