@@ -331,10 +331,9 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
         push[i] = forced_velocity(model, kin, i);
     }
     int pairs = mark_choices(&t, gaps, choice);
-    if (pairs == 0) {
-        return PERP_OK;
+    if (pairs > 0) {
+        apply_holding_contacts(model, gaps, choice, TOUCHING * model->length_scale, push);
     }
-    apply_holding_contacts(model, gaps, choice, TOUCHING * model->length_scale, push);
     size_t most = (size_t)gaps->count + (size_t)PP_POINTS_MAX * (size_t)pairs;
     pp_gaps out = {.contact = PP_ARRAY(arena, pp_contact, most), .reach = gaps->reach};
     if (!out.contact) {

@@ -39,11 +39,22 @@ typedef struct pp_contact {
                               // beyond the bodies' own motion [m/s]
 } pp_contact;
 
+// What a search leaves for the next one: two shapes that are where they were have the points that they had.
+typedef struct pp_gaps_seen {
+    const pp_frame *body;       // bodies: where they were; NULL: nothing is known
+    int pairs;                  // that the broad phase found,
+    const uint64_t *pair;       // sorted
+    const double *margin;       // of each: points up to this were wanted [m]
+    const int *first;           // of each, and of none after them: its points in `contact`
+    const pp_contact *contact;  // as they were found
+} pp_gaps_seen;
+
 typedef struct pp_gaps {
     int count;
     pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
     const double
         *reach;  // bodies: how far each was looked at from [m]; NULL: all as far as the search says
+    pp_gaps_seen seen;  // where the search was asked to remember
 } pp_gaps;
 
 // What is known of two shapes that all but touch.
@@ -67,6 +78,8 @@ typedef struct pp_gap_search {
     const pp_team *team;       // NULL: one thread
     const pp_pair_hint *hint;  // of some pairs; the last that fits counts
     int hints;
+    bool remember;             // for the next search
+    const pp_gaps_seen *last;  // by a search of the same model; NULL: nothing is known
 } pp_gap_search;
 
 // Contacts of all listed pairs (one point each, the closest) and of all detected pairs with a gap up to
@@ -90,8 +103,8 @@ double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *
 // How far two shapes were looked at from: as the gaps say, else the margin.
 double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b);
 
-// Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h); what is listed
-// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
+// Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h), in a new list; what is
+// listed stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_arena *arena);
 

@@ -63,6 +63,7 @@ static bool reserve(perp_sim *sim, int count)
 static void look_again(perp_sim *sim)
 {
     sim->contact_cache.valid = false;
+    sim->contact_cache.gaps.seen = (pp_gaps_seen){0};
     pp_frames(sim->model, &sim->now, sim->frames);
 }
 

@@ -123,9 +123,11 @@ perp_status pp_sim_find_end(perp_sim *sim)
     at.poses = sim->step.end;
     at.h = sim->step.h;
     pp_arena *arena = found->arena[1 - found->current];
+    const pp_gaps_seen last = found->gaps.seen;  // in the other arena
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
     pp_arena_reset(arena);
     found->current = 1 - found->current;
+    found->gaps = (pp_gaps){0};
     gap_reach r;
     perp_status status = find_reach(sim, &at, arena, &r);
     if (status >= 0 && sim->step.last && sim->step.bounces) {
@@ -138,7 +140,10 @@ perp_status pp_sim_find_end(perp_sim *sim)
         found->reach = r.most;
         found->closes = r.closes;
         found->travel = r.travel;
-        status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search_of(sim, &r), arena);
+        pp_gap_search search = search_of(sim, &r);
+        search.remember = true;
+        search.last = &last;
+        status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search, arena);
     }
     pp_sim_charge(sim, stage);
     return status;
