@@ -53,6 +53,12 @@ bool pp_aim_is_found(const pp_aim_task *t, perp_vec3 n);
 // Takes the candidate where it holds longer than the best so far.
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate);
 
+// Whether contacts of a shape may change with time alone.
+static inline bool pp_surface_moves(const pp_shape *s)
+{
+    return s->surface_speed || s->surface[0] || s->surface[1] || s->surface[2] || s->surface[3];
+}
+
 // Friction, restitution and moving surfaces of a contact that has its shapes, point and axes (run.c).
 void pp_contact_laws(const perp_model *model, const pp_poses *at, pp_contact *c);
 

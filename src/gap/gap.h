@@ -105,8 +105,28 @@ double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin
 
 // Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h), in a new list; what is
 // listed stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
+// memory: from step to step, NULL: none. Two shapes with the contacts, the motion and the pushes of the last time get what
+// they got then.
+typedef struct pp_aims_seen {
+    const pp_frame *body;     // bodies: at the start of that step; NULL: nothing is known
+    const perp_vec3 *forced;  // bodies: velocity that forces add in the step [m/s]
+    const perp_vec3 *push;    // bodies: the same, less what contacts hold back [m/s]
+    double h;
+    int count;
+    const pp_contact *found;  // as they were found,
+    const bool *choice;       // whether there is another axis for their pair,
+    const double *margin;     // how far the pair was looked at [m],
+    const int *first;  // and where the points of the pair begin in `aimed`; -1: they stayed as found
+    const int *points;  // of the pair
+    const pp_contact *aimed;
+} pp_aims_seen;
+
+typedef struct pp_aim_memory {
+    pp_aims_seen last, next;
+    pp_arena *arena;  // for `next`
+} pp_aim_memory;
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                        double margin, pp_arena *arena);
+                        double margin, pp_aim_memory *memory, pp_arena *arena);
 
 // The margin of two shapes [m]: `margin` itself, or if it is 0 a hundredth of the reach of the smaller body and no more than 0.01 m. And the
 // largest one of all pairs.

@@ -160,12 +160,6 @@ static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
 
 // ── Pairs that are where they were ───────────────────────────────────────────────────────────────
 
-// Whether points of a shape change with time alone.
-static bool has_moving_surface(const pp_shape *s)
-{
-    return s->surface_speed || s->surface[0] || s->surface[1] || s->surface[2] || s->surface[3];
-}
-
 // Of every pair its place among those of the last search, if both bodies are where they were then, else -1. Both lists are
 // sorted. NULL: out of memory.
 static int *find_known(const perp_model *model, const pp_frame *body, const pp_gaps_seen *last,
@@ -186,7 +180,7 @@ static int *find_known(const perp_model *model, const pp_frame *body, const pp_g
             at++;
         }
         bool same = at < last->pairs && last->pair[at] == broad->pair[i] && still[a->body] &&
-                    still[b->body] && !has_moving_surface(a) && !has_moving_surface(b);
+                    still[b->body] && !pp_surface_moves(a) && !pp_surface_moves(b);
         known[i] = same ? at : -1;
     }
     return known;

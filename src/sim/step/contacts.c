@@ -100,9 +100,15 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, sim->arena);
+    // what is remembered lies beside the contacts that it is about
+    pp_aim_memory memory = {.last = found->aims, .arena = found->arena[found->current]};
+    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, known ? &memory : NULL, sim->arena);
     if (status < 0) {
         return status;
+    }
+    if (known) {
+        found->aims = memory.next;
+        found->aims_at = found->current;
     }
     status = pp_contacts_cull(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
     if (status < 0) {
@@ -128,6 +134,9 @@ perp_status pp_sim_find_end(perp_sim *sim)
     pp_arena_reset(arena);
     found->current = 1 - found->current;
     found->gaps = (pp_gaps){0};
+    if (found->aims_at == found->current) {
+        found->aims = (pp_aims_seen){0};
+    }
     gap_reach r;
     perp_status status = find_reach(sim, &at, arena, &r);
     if (status >= 0 && sim->step.last && sim->step.bounces) {
