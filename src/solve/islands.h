@@ -54,3 +54,15 @@ void pp_island_problem_put(const pp_island_problem *part, const pp_undivided *wh
 
 // All islands, on threads where there are several; cache->islands is not NULL.
 perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena);
+
+// An island's problem and its answer, kept for the next step while it rests (known.c). NULL: nothing is kept.
+typedef struct pp_known pp_known;
+// Whether the island's problem has the bits of the one that was kept. allowed: factorisations, 0: no limit.
+bool pp_known_fits(const pp_known *known, const pp_undivided *whole, int island, double allowed);
+// That answer in its place; told: what is not in arrays.
+void pp_known_put(const pp_known *known, const pp_undivided *whole, int island, pp_answer *told);
+// Keeps the problem and the answer in whole->out, if the next step may have the same problem. Without memory nothing is kept.
+void pp_known_keep(pp_known **known, const perp_env *env, const pp_undivided *whole, int island,
+                   const pp_answer *told, double allowed);
+void pp_known_forget(pp_known *known);
+void pp_known_free(pp_known *known, const perp_env *env);
