@@ -14,10 +14,11 @@ typedef struct pp_by_island {
 typedef struct pp_island_partition {
     int count;  // islands, by their first bodies; bodies that no row touches are in none
     int *of;    // bodies: island, -1: none
+    bool apart;  // there are several, or free bodies beside the only one: it is not all of the model
     pp_by_island body, b, m, n, group;
 } pp_island_partition;
 
-// How many islands there are; their lists are made only where there are several.
+// How many islands there are; their lists are made only where they are not all of the model.
 perp_status pp_island_partition_find(pp_island_partition *out, const perp_model *model,
                                      const pp_rows *rows, pp_arena *arena);
 
