@@ -73,7 +73,10 @@ static const perp_twist *find_pushes(const pp_step_evidence *e, pp_arena *arena)
 {
     const perp_model *m = e->model;
     perp_twist *push = PP_ZEROS(arena, perp_twist, m->bodies);
-    for (int k = 0; push && k < m->bodies; k++) {
+    if (!push) {
+        return NULL;
+    }
+    for (int k = 0; k < m->bodies; k++) {
         const pp_body *body = &m->body[k];
         const pp_frame *f = &e->kin->poses.body[k];
         double all[PP_BODY_NV] = {0.0};

@@ -304,7 +304,8 @@ static void apply_holding_contacts(const perp_model *m, const pp_gaps *gaps, con
 // What a call of pp_gaps_aim fills: by contacts as they are found, where a pair is that of its first contact.
 typedef struct aim_lists {
     bool *choice;
-    int *known;  // first contact of the same pair in the memory, if its contacts and motion are the same; else -1
+    int *
+        known;  // first contact of the same pair in the memory, if its contacts and motion are the same; else -1
     double *margin;
     int *first, *points;
     pp_contact *aimed;
@@ -334,10 +335,9 @@ static void find_known(const pp_gaps *gaps, const perp_model *m, const pp_aims_s
         }
         bool there = last->count - at >= to - i && !moved[a->body] && !moved[b->body];
         int after = at + to - i;  // a pair that had more points then has one there
-        bool longer = after < last->count && last->found[after].a == c->a &&
-                      last->found[after].b == c->b;
-        if (there && !longer &&
-            memcmp(&last->found[at], c, (size_t)(to - i) * sizeof *c) == 0) {
+        bool longer =
+            after < last->count && last->found[after].a == c->a && last->found[after].b == c->b;
+        if (there && !longer && pp_same_bits(&last->found[at], c, (size_t)(to - i) * sizeof *c)) {
             known[i] = at;
         }
     }
@@ -348,8 +348,8 @@ static void mark_moved(const perp_model *m, const pp_kinematics *kin, const pp_a
 {
     for (int i = 0; i < m->bodies; i++) {
         const pp_frame *f = &kin->poses.body[i];
-        moved[i] = memcmp(f, &last->body[i], sizeof *f) != 0 ||
-                   memcmp(&forced[i], &last->forced[i], sizeof *forced) != 0;
+        moved[i] = !pp_same_bits(f, &last->body[i], sizeof *f) ||
+                   !pp_same_bits(&forced[i], &last->forced[i], sizeof *forced);
     }
 }
 
@@ -358,8 +358,8 @@ static bool is_pushed_as_then(const perp_model *m, const pp_aims_seen *last, con
                               const pp_contact *c)
 {
     int a = m->shape[c->a].body, b = m->shape[c->b].body;
-    return memcmp(&push[a], &last->push[a], sizeof *push) == 0 &&
-           memcmp(&push[b], &last->push[b], sizeof *push) == 0;
+    return pp_same_bits(&push[a], &last->push[a], sizeof *push) &&
+           pp_same_bits(&push[b], &last->push[b], sizeof *push);
 }
 
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
@@ -371,8 +371,8 @@ static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, const pp_aims_seen 
     int count = 0;
     for (int i = 0, to; i < gaps->count; i = to) {
         to = pair_end(gaps, i);
-        bool open = of->known[i] >= 0 ? last->choice[of->known[i]]
-                                      : has_choice(t, &gaps->contact[i], to - i);
+        bool open = of->known[i] >= 0 && last->choice ? last->choice[of->known[i]]
+                                                      : has_choice(t, &gaps->contact[i], to - i);
         count += open;
         for (int k = i; k < to; k++) {
             of->choice[k] = open;
@@ -383,10 +383,10 @@ static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, const pp_aims_seen 
 
 // The points of a pair with a choice, written to `out`: those of the last time where all is as it was. Returns how many, or
 // -1 where they stay as they were found.
-static int choose_axis(pp_aim_task *t, const pp_contact *found, int count,
-                       const pp_aims_seen *last, int known, pp_contact *out)
+static int choose_axis(pp_aim_task *t, const pp_contact *found, int count, const pp_aims_seen *last,
+                       int known, pp_contact *out)
 {
-    if (known < 0 || last->margin[known] != t->margin ||
+    if (known < 0 || !last->margin || last->margin[known] != t->margin ||
         !is_pushed_as_then(t->model, last, t->push, found)) {
         return aim_pair(t, found, count) ? write_pair(t, out) : -1;
     }
@@ -405,10 +405,13 @@ static bool allocate_lists(aim_lists *of, int contacts, pp_arena *kept, pp_arena
                       .margin = PP_ARRAY(kept, double, contacts),
                       .first = PP_ARRAY(kept, int, contacts),
                       .points = PP_ARRAY(kept, int, contacts)};
-    for (int i = 0; of->known && i < contacts; i++) {
+    if (!of->choice || !of->known || !of->margin || !of->first || !of->points) {
+        return false;
+    }
+    for (int i = 0; i < contacts; i++) {
         of->known[i] = -1;
     }
-    return of->choice && of->known && of->margin && of->first && of->points;
+    return true;
 }
 
 // Aims the pairs in their order. Those that turned are kept for the next step as well.

@@ -116,7 +116,8 @@ typedef struct pp_aims_seen {
     const pp_contact *found;  // as they were found,
     const bool *choice;       // whether there is another axis for their pair,
     const double *margin;     // how far the pair was looked at [m],
-    const int *first;  // and where the points of the pair begin in `aimed`; -1: they stayed as found
+    const int
+        *first;  // and where the points of the pair begin in `aimed`; -1: they stayed as found
     const int *points;  // of the pair
     const pp_contact *aimed;
 } pp_aims_seen;

@@ -171,7 +171,7 @@ static int *find_known(const perp_model *model, const pp_frame *body, const pp_g
         return NULL;
     }
     for (int i = 0; i < model->bodies; i++) {
-        still[i] = memcmp(&body[i], &last->body[i], sizeof body[i]) == 0;
+        still[i] = pp_same_bits(&body[i], &last->body[i], sizeof body[i]);
     }
     for (int i = 0; i < broad->count; i++) {
         const pp_shape *a = &model->shape[pp_broad_a(broad->pair[i])],

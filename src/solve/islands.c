@@ -62,12 +62,14 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
     s->kept = pp_alloc(env, (size_t)bodies * sizeof *s->kept);
     s->rest = pp_alloc(env, (size_t)bodies * sizeof *s->rest);
     bool ok = s->lane && s->factor && s->kept && s->rest;
-    for (int i = 0; s->rest && i < bodies; i++) {
-        s->rest[i] = (island_rest){0};
-    }
     if (s->factor) {
         for (int i = 0; i < bodies; i++) {
             s->factor[i] = (island_factors){0};
+        }
+    }
+    if (s->rest) {
+        for (int i = 0; i < bodies; i++) {
+            s->rest[i] = (island_rest){0};
         }
     }
     // Every lane is set, also where memory has run out: pp_islands_destroy frees all of them.
@@ -109,8 +111,10 @@ void pp_islands_destroy(pp_islands *s)
     pp_free(&env, s->lane, (size_t)s->team.lanes * sizeof *s->lane);
     pp_free(&env, s->factor, (size_t)s->bodies * sizeof *s->factor);
     pp_free(&env, s->kept, (size_t)s->bodies * sizeof *s->kept);
-    for (int i = 0; s->rest && i < s->bodies; i++) {
-        pp_known_free(s->rest[i].known, &env);
+    if (s->rest) {
+        for (int i = 0; i < s->bodies; i++) {
+            pp_known_free(s->rest[i].known, &env);
+        }
     }
     pp_free(&env, s->rest, (size_t)s->bodies * sizeof *s->rest);
     pp_free(&env, s, sizeof *s);
@@ -118,12 +122,13 @@ void pp_islands_destroy(pp_islands *s)
 
 void pp_islands_forget(pp_islands *s, bool remember)
 {
-    for (int i = 0; s && i < s->bodies; i++) {
+    if (!s) {
+        return;
+    }
+    for (int i = 0; i < s->bodies; i++) {
         pp_known_forget(s->rest[i].known);
     }
-    if (s) {
-        s->forgets = !remember;
-    }
+    s->forgets = !remember;
 }
 
 // Factors for the islands of this step; those of islands that are gone are freed. An island is
@@ -289,7 +294,8 @@ static perp_status allocate_crew(crew *c, pp_arena *arena)
     c->ended = PP_ZEROS(arena, bool, islands);
     c->known = PP_ZEROS(arena, bool, islands);
     perp_status status = pp_answer_create(w->out, w->inputs->model, w->inputs->rows, arena);
-    if (status < 0 || !w->local || !w->follows || !c->told || !c->status || !c->ended || !c->known) {
+    if (status < 0 || !w->local || !w->follows || !c->told || !c->status || !c->ended ||
+        !c->known) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < islands; i++) {

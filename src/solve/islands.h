@@ -14,7 +14,8 @@ typedef struct pp_by_island {
 typedef struct pp_island_partition {
     int count;  // islands, by their first bodies; bodies that no row touches are in none
     int *of;    // bodies: island, -1: none
-    bool apart;  // there are several, or free bodies beside the only one: it is not all of the model
+    bool
+        apart;  // there are several, or free bodies beside the only one: it is not all of the model
     pp_by_island body, b, m, n, group;
 } pp_island_partition;
 

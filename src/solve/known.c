@@ -25,8 +25,8 @@ struct pp_known {
     double allowed;  // factorisations; 0: no limit
     void *block;     // of all arrays below
     size_t size;
-    int *body;         // bodies, by their numbers in the model
-    pp_inertia *mass;  // of each
+    int *body;           // bodies, by their numbers in the model
+    pp_inertia *mass;    // of each
     double *p_ext, *nu;  // of each, PP_BODY_NV numbers
     pp_row *b, *m, *n, *t;
     pp_friction *group;  // with n and t counted within the island
@@ -48,20 +48,15 @@ static const int *list_of(const pp_by_island *s, int island)
     return s->list + s->start[island];
 }
 
-static bool same(const void *a, const void *b, size_t bytes)
-{
-    return memcmp(a, b, bytes) == 0;
-}
-
 // Padding and the blocks of bodies that a row does not have are not compared.
 static bool same_row(const pp_row *a, const pp_row *b)
 {
     if (a->count != b->count ||
-        !same(&a->value, &b->value, offsetof(pp_row, drives) - offsetof(pp_row, value))) {
+        !pp_same_bits(&a->value, &b->value, offsetof(pp_row, drives) - offsetof(pp_row, value))) {
         return false;
     }
     for (int k = 0; k < a->count; k++) {
-        if (a->body[k] != b->body[k] || !same(a->J[k], b->J[k], sizeof a->J[k])) {
+        if (a->body[k] != b->body[k] || !pp_same_bits(a->J[k], b->J[k], sizeof a->J[k])) {
             return false;
         }
     }
@@ -121,9 +116,9 @@ static bool same_bodies(const pp_known *k, const pp_undivided *w, int island)
     for (int i = 0; i < k->terms.bodies; i++) {
         const pp_body *body = &w->inputs->model->body[list[i]];
         size_t at = (size_t)i * PP_BODY_NV, bytes = (size_t)body->nv * sizeof *k->nu;
-        if (k->body[i] != list[i] || !same(k->nu + at, w->inputs->nu + body->at, bytes) ||
-            !same(k->p_ext + at, kin->loads.p_ext + body->at, bytes) ||
-            !same(&k->mass[i], &kin->mass[list[i]], sizeof *k->mass)) {
+        if (k->body[i] != list[i] || !pp_same_bits(k->nu + at, w->inputs->nu + body->at, bytes) ||
+            !pp_same_bits(k->p_ext + at, kin->loads.p_ext + body->at, bytes) ||
+            !pp_same_bits(&k->mass[i], &kin->mass[list[i]], sizeof *k->mass)) {
             return false;
         }
     }
@@ -139,13 +134,13 @@ static bool same_friction(const pp_known *k, const pp_undivided *w, int island)
         const pp_friction *a = &k->group[g], *b = &rows->group[list[g]];
         if (a->kind != b->kind || normal[a->n] != b->n || a->size != b->size ||
             a->facets != b->facets || a->directions != b->directions ||
-            !same(&a->mu, &b->mu, sizeof a->mu)) {
+            !pp_same_bits(&a->mu, &b->mu, sizeof a->mu)) {
             return false;
         }
         for (int i = 0; i < a->size; i++, t++) {
             const double *warm = &w->inputs->warm[rows->nn + b->t + i];
             if (!same_row(&k->t[t], &rows->t[b->t + i]) ||
-                !same(&k->warm[k->terms.nn + t], warm, sizeof *warm)) {
+                !pp_same_bits(&k->warm[k->terms.nn + t], warm, sizeof *warm)) {
                 return false;
             }
         }
@@ -159,13 +154,13 @@ static bool same_warm(const pp_known *k, const pp_undivided *w, int island)
     const int *normal = list_of(&w->parts->n, island), *boxed = list_of(&w->parts->m, island);
     const double *warm = w->inputs->warm;
     for (int i = 0; i < k->terms.nn; i++) {
-        if (!same(&k->warm[i], &warm[normal[i]], sizeof *warm)) {
+        if (!pp_same_bits(&k->warm[i], &warm[normal[i]], sizeof *warm)) {
             return false;
         }
     }
     for (int i = 0; i < k->terms.nm; i++) {
-        if (!same(&k->warm[k->terms.nn + k->terms.nt + i], &warm[rows->nn + rows->nt + boxed[i]],
-                  sizeof *warm)) {
+        if (!pp_same_bits(&k->warm[k->terms.nn + k->terms.nt + i],
+                          &warm[rows->nn + rows->nt + boxed[i]], sizeof *warm)) {
             return false;
         }
     }
@@ -179,8 +174,8 @@ bool pp_known_fits(const pp_known *k, const pp_undivided *w, int island, double 
     }
     const known_terms t = terms_of(w, island);
     const pp_rows *rows = w->inputs->rows;
-    return same(&t, &k->terms, sizeof t) && same_limit(k, allowed) && same_bodies(k, w, island) &&
-           same_warm(k, w, island) &&
+    return pp_same_bits(&t, &k->terms, sizeof t) && same_limit(k, allowed) &&
+           same_bodies(k, w, island) && same_warm(k, w, island) &&
            same_rows(k->n, rows->n, list_of(&w->parts->n, island), t.nn) &&
            same_friction(k, w, island) &&
            same_rows(k->m, rows->m, list_of(&w->parts->m, island), t.nm) &&
@@ -193,6 +188,7 @@ void pp_known_put(const pp_known *k, const pp_undivided *w, int island, pp_answe
     pp_answer *out = w->out;
     const int *group = list_of(&parts->group, island);
     *told = k->told;
+    // every row and body belongs to one island: threads write to different places
     for (int i = 0; i < k->terms.bodies; i++) {
         const pp_body *body = &w->inputs->model->body[k->body[i]];
         memcpy(out->nu + body->at, k->nu_out + (size_t)i * PP_BODY_NV,
@@ -228,18 +224,20 @@ static bool is_as_it_started(const pp_undivided *w, int island, const known_term
     const int *normal = list_of(&w->parts->n, island), *boxed = list_of(&w->parts->m, island),
               *group = list_of(&w->parts->group, island);
     for (int i = 0; i < t->nn; i++) {
-        if (!same(&warm[normal[i]], &w->out->pn[normal[i]], sizeof *warm)) {
+        if (!pp_same_bits(&warm[normal[i]], &w->out->pn[normal[i]], sizeof *warm)) {
             return false;
         }
     }
     for (int g = 0; g < t->ng; g++) {
         const pp_friction *of = &rows->group[group[g]];
-        if (!same(&warm[rows->nn + of->t], &w->out->pt[of->t], (size_t)of->size * sizeof *warm)) {
+        if (!pp_same_bits(&warm[rows->nn + of->t], &w->out->pt[of->t],
+                          (size_t)of->size * sizeof *warm)) {
             return false;
         }
     }
     for (int i = 0; i < t->nm; i++) {
-        if (!same(&warm[rows->nn + rows->nt + boxed[i]], &w->out->pm[boxed[i]], sizeof *warm)) {
+        if (!pp_same_bits(&warm[rows->nn + rows->nt + boxed[i]], &w->out->pm[boxed[i]],
+                          sizeof *warm)) {
             return false;
         }
     }
@@ -252,8 +250,8 @@ static bool keeps_velocities(const pp_undivided *w, int island)
     const int *list = list_of(&w->parts->body, island);
     for (int i = 0; i < count_of(&w->parts->body, island); i++) {
         const pp_body *body = &w->inputs->model->body[list[i]];
-        if (!same(w->out->nu + body->at, w->inputs->nu + body->at,
-                  (size_t)body->nv * sizeof *w->out->nu)) {
+        if (!pp_same_bits(w->out->nu + body->at, w->inputs->nu + body->at,
+                          (size_t)body->nv * sizeof *w->out->nu)) {
             return false;
         }
     }
@@ -343,11 +341,11 @@ static void copy_problem(pp_known *k, const pp_undivided *w, int island)
     }
 }
 
-void pp_known_keep(pp_known **kept, const perp_env *env, const pp_undivided *w, int island,
+void pp_known_keep(pp_known **known, const perp_env *env, const pp_undivided *w, int island,
                    const pp_answer *told, double allowed)
 {
     const known_terms t = terms_of(w, island);
-    pp_known *k = *kept;
+    pp_known *k = *known;
     if (k) {
         k->valid = false;
     }
@@ -358,7 +356,7 @@ void pp_known_keep(pp_known **kept, const perp_env *env, const pp_undivided *w, 
         return;
     }
     if (!k) {
-        k = *kept = pp_alloc(env, sizeof *k);
+        k = *known = pp_alloc(env, sizeof *k);
         if (!k) {
             return;
         }

@@ -20,43 +20,49 @@ typedef struct run {
 
 // Stacks at rest, a block on a belt, a box that hangs on a hinge, a pendulum that swings for ever, and a ball that rolls
 // into the last stack after half a second.
-static char scene_text[12000];
+enum { ROOM = 12000, STACKED = 12 };
 
-static void add_box(double x, double y, double z, int k)
+static size_t add(char *text, size_t at, const char *more)
 {
-    size_t at = strlen(scene_text);
-    (void)snprintf(
-        scene_text + at, sizeof scene_text - at,
+    return at + (size_t)snprintf(text + at, ROOM - at, "%s", more);
+}
+
+static size_t add_box(char *text, size_t at, int k, double x, double y, double z)
+{
+    static const char format[] =
         "{\"name\": \"box %d\", \"kind\": \"solid\", \"position\": [%g, %g, %g], \"shapes\": "
-        "[{\"kind\": \"box\", \"size\": [1, 1, 1], \"density\": 1, \"mu\": 0.5}]},",
-        k, x, y, z);
+        "[{\"kind\": \"box\", \"size\": [1, 1, 1], \"density\": 1, \"mu\": 0.5}]},";
+    return at + (size_t)snprintf(text + at, ROOM - at, format, k, x, y, z);
 }
 
 static const char *make_text(void)
 {
-    scene_text[0] = '\0';
-    strcat(scene_text,
-           "{\"step\": 0.01, \"gravity\": [0, 0, -9.81], \"shapes\": [{\"name\": \"floor\", "
-           "\"kind\": \"halfspace\", \"mu\": 0.5}, {\"name\": \"belt\", \"kind\": \"box\", "
-           "\"size\": [4, 2, 0.2], \"position\": [0, 20, 1], \"mu\": 0.4, "
-           "\"surface_velocity\": [\"0.2 * sin(t)\", 0, 0]}], \"bodies\": [");
-    for (int k = 0; k < 12; k++) {
-        add_box(3.0 * (k / 3) + 0.01 * (k % 3), -0.02 * (k % 3), 0.5 + k % 3, k);
+    static char text[ROOM];
+    size_t at =
+        add(text, 0,
+            "{\"step\": 0.01, \"gravity\": [0, 0, -9.81], \"shapes\": [{\"name\": \"floor\", "
+            "\"kind\": \"halfspace\", \"mu\": 0.5}, {\"name\": \"belt\", \"kind\": \"box\", "
+            "\"size\": [4, 2, 0.2], \"position\": [0, 20, 1], \"mu\": 0.4, "
+            "\"surface_velocity\": [\"0.2 * sin(t)\", 0, 0]}], \"bodies\": [");
+    for (int k = 0; k < STACKED; k++) {
+        int stack = k / 3, layer = k % 3;
+        at = add_box(text, at, k, 3.0 * stack + 0.01 * layer, -0.02 * layer, 0.5 + layer);
     }
-    add_box(0.0, 20.0, 1.6, 12);
-    strcat(scene_text,
-           "{\"name\": \"ball\", \"kind\": \"solid\", \"position\": [12.5, 0, 0.5], \"velocity\": "
-           "[-6, 0, 0], \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, \"density\": 3, "
-           "\"mu\": 0.5}]},"
-           "{\"name\": \"bob\", \"kind\": \"solid\", \"position\": [-20, 0, 5], \"shapes\": "
-           "[{\"kind\": \"sphere\", \"radius\": 0.2, \"density\": 1}]},"
-           "{\"name\": \"lid\", \"kind\": \"solid\", \"position\": [-10, 0, 3], \"shapes\": "
-           "[{\"kind\": \"box\", \"size\": [1, 1, 0.1], \"density\": 1}]}],"
-           "\"joints\": [{\"name\": \"pivot\", \"kind\": \"spherical\", \"a\": \"bob\", \"b\": "
-           "\"ground\", \"anchor_a\": [1, 0, 0], \"anchor_b\": [-19, 0, 5]},"
-           "{\"name\": \"weld\", \"kind\": \"weld\", \"a\": \"lid\", \"b\": \"ground\", "
-           "\"at\": [-10, 0, 3]}]}");
-    return scene_text;
+    at = add_box(text, at, STACKED, 0.0, 20.0, 1.6);
+    (void)add(
+        text, at,
+        "{\"name\": \"ball\", \"kind\": \"solid\", \"position\": [12.5, 0, 0.5], \"velocity\": "
+        "[-6, 0, 0], \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.5, \"density\": 3, "
+        "\"mu\": 0.5}]},"
+        "{\"name\": \"bob\", \"kind\": \"solid\", \"position\": [-20, 0, 5], \"shapes\": "
+        "[{\"kind\": \"sphere\", \"radius\": 0.2, \"density\": 1}]},"
+        "{\"name\": \"lid\", \"kind\": \"solid\", \"position\": [-10, 0, 3], \"shapes\": "
+        "[{\"kind\": \"box\", \"size\": [1, 1, 0.1], \"density\": 1}]}],"
+        "\"joints\": [{\"name\": \"pivot\", \"kind\": \"spherical\", \"a\": \"bob\", \"b\": "
+        "\"ground\", \"anchor_a\": [1, 0, 0], \"anchor_b\": [-19, 0, 5]},"
+        "{\"name\": \"weld\", \"kind\": \"weld\", \"a\": \"lid\", \"b\": \"ground\", "
+        "\"at\": [-10, 0, 3]}]}");
+    return text;
 }
 
 static run start(const char *scene, int threads)
@@ -195,8 +201,7 @@ static void what_is_set_reaches_what_rests(void **state)
                 assert_int_equal(perp_sim_gravity_set(sim, (perp_vec3){2.0, 0.0, -9.81}), PERP_OK);
                 break;
             case 3:
-                assert_int_equal(perp_sim_shape_friction_set(sim, floor, 0.1, 0.0, 0.0),
-                                 PERP_OK);
+                assert_int_equal(perp_sim_shape_friction_set(sim, floor, 0.1, 0.0, 0.0), PERP_OK);
                 break;
             case 4:
                 both[i]->h = 0.005;

@@ -15,7 +15,6 @@
 #include "sim/step/parts.h"
 
 #include <math.h>
-#include <string.h>
 
 // The other schemes have rows of velocities only, which beside joints have no term that a drift
 // could be worked off by; and in space the theta method takes contacts in the middle of the step.
@@ -35,7 +34,7 @@ static perp_vec3 rotation_vector(const perp_sim *sim, int body)
     if (!sim->model->spatial) {
         return pp_vec(0.0, 0.0, to->angle - from->angle);
     }
-    if (memcmp(&from->rot, &to->rot, sizeof from->rot) == 0) {
+    if (pp_same_bits(&from->rot, &to->rot, sizeof from->rot)) {
         return pp_vec(0.0, 0.0, 0.0);
     }
     return pp_quat_log(pp_quat_mul(to->rot, pp_quat_conjugate(from->rot)));
