@@ -8,6 +8,7 @@
 #include <perp/base.h>
 
 #include <stdarg.h>
+#include <string.h>
 
 #if defined(__FAST_MATH__)
 #error "perp's certificates need IEEE arithmetic: build without -ffast-math"
@@ -62,6 +63,12 @@ void *pp_arena_zeros(pp_arena *arena, size_t n, size_t size);
 
 bool pp_stopped(const perp_env *env);
 bool pp_arena_stopped(const pp_arena *arena);  // the same for the services behind an arena
+
+// Whether two objects have the same bytes: of numbers NaN is the same as itself, and -0 another one than 0.
+static inline bool pp_same_bits(const void *a, const void *b, size_t bytes)
+{
+    return bytes == 0 || memcmp(a, b, bytes) == 0;
+}
 const perp_env *pp_arena_env(const pp_arena *arena);
 
 // Failures after which nothing else is tried: memory is out, or the host wants to stop.

@@ -234,7 +234,10 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
-    pp_judge_reach(out, e, &s, limits);
+    status = pp_judge_reach(out, e, &s, limits, arena);
+    if (status < 0) {
+        return status;
+    }
     status = pp_judge_momentum(out, e, &s, limits, arena);
     if (status < 0) {
         return status;

@@ -9,6 +9,7 @@
 //   anitescu-potra                 psi <= 0;        with a rebound  psi + h u <= 0
 //   moreau-jean                    psi + h u / 2 <= 0
 //   drift                          h |bias| <= c (theta^2 |D| / 2 + theta h |V|)
+#include "certify/geometry/witness.h"
 #include "certify/own.h"
 #include "certify/scale.h"
 
@@ -18,6 +19,7 @@ typedef struct reach_judge {
     const pp_step_evidence *e;
     const pp_scales *s;
     const perp_limits *limits;
+    const perp_twist *push;  // bodies: what the forces of the step add to their velocities
 } reach_judge;
 
 // What rounding and nearly level points leave of a separation, as a part of the overlap that is allowed.
@@ -31,15 +33,23 @@ static const double DRIFT_THETA = 8.0;
 static bool surface_along(const reach_judge *j, int shape, const pp_contact *c, bool of_b,
                           double *at)
 {
+    const perp_model *m = j->e->model;
     const pp_frame *body = j->e->kin->poses.body;
-    double reach[2];
-    if (j->e->model->shape[shape].mesh) {
+    pp_convex own;
+    const pp_convex *piece = &own;
+    if (m->shape[shape].mesh) {
         return false;
     }
-    if (pp_shape_extent(j->e->model, body, shape, c->point, c->n, reach)) {
-        *at = of_b ? reach[0] : reach[1];
+    if (j->e->shapes) {
+        piece = &j->e->shapes->piece[shape];
     } else {
-        double out = pp_shape_distance(j->e->model, body, shape, c->point);
+        pp_convex_shape(&own, m, &m->shape[shape]);
+    }
+    if (piece->kind != PP_CONVEX_PLANE) {
+        double out = of_b ? -1.0 : 1.0;
+        *at = out * pp_piece_extent(piece, &body[piece->body], c->point, pp_scale(out, c->n));
+    } else {
+        double out = pp_shape_distance(m, body, shape, c->point);
         *at = of_b ? out : -out;
     }
     return true;
@@ -58,6 +68,31 @@ static double gap_at_start(const reach_judge *j, const pp_contact *c)
     return apart > c->gap + LEVEL * pp_scale_overlap(m, c->a, c->b) ? apart : c->gap;
 }
 
+// What the forces of the step add to the velocities of each body. NULL: out of memory.
+static const perp_twist *find_pushes(const pp_step_evidence *e, pp_arena *arena)
+{
+    const perp_model *m = e->model;
+    perp_twist *push = PP_ZEROS(arena, perp_twist, m->bodies);
+    if (!push) {
+        return NULL;
+    }
+    for (int k = 0; k < m->bodies; k++) {
+        const pp_body *body = &m->body[k];
+        const pp_frame *f = &e->kin->poses.body[k];
+        double all[PP_BODY_NV] = {0.0};
+        if (body->nv == 0) {
+            continue;
+        }
+        for (int i = 0; i < body->nv; i++) {
+            all[body->axis[i]] = e->p_ext[body->at + i];
+        }
+        perp_vec3 dw = pp_mul_t(&f->R, pp_vec(all[3], all[4], all[5]));
+        push[k] = (perp_twist){.v_W = pp_scale(1.0 / body->mass, pp_vec(all[0], all[1], all[2])),
+                               .w_W = pp_mul(&f->R, pp_mul(&body->inverse_IB, dw))};
+    }
+    return push;
+}
+
 // n . (v_b - v_a) at the start, and what the forces of the step add to it [m/s].
 static double approach(const reach_judge *j, const pp_contact *c, double *push)
 {
@@ -66,21 +101,14 @@ static double approach(const reach_judge *j, const pp_contact *c, double *push)
     double rate = 0.0;
     *push = 0.0;
     for (int k = 0; k < 2; k++) {
-        const pp_body *body = &m->body[bodies[k]];
         const pp_frame *f = &j->e->kin->poses.body[bodies[k]];
-        double all[PP_BODY_NV] = {0.0}, sign = k == 0 ? -1.0 : 1.0;
+        const perp_twist *d = &j->push[bodies[k]];
+        double sign = k == 0 ? -1.0 : 1.0;
         rate += sign * pp_dot3(c->n, pp_own_velocity(f, c->point));
-        if (body->nv == 0) {
-            continue;
+        if (m->body[bodies[k]].nv > 0) {
+            perp_vec3 at_point = pp_add(d->v_W, pp_cross(d->w_W, pp_sub(c->point, f->p)));
+            *push += sign * pp_dot3(c->n, at_point);
         }
-        for (int i = 0; i < body->nv; i++) {
-            all[body->axis[i]] = j->e->p_ext[body->at + i];
-        }
-        perp_vec3 dv = pp_scale(1.0 / body->mass, pp_vec(all[0], all[1], all[2]));
-        perp_vec3 dw = pp_mul_t(&f->R, pp_vec(all[3], all[4], all[5]));
-        dw = pp_mul(&f->R, pp_mul(&body->inverse_IB, dw));
-        perp_vec3 at_point = pp_add(dv, pp_cross(dw, pp_sub(c->point, f->p)));
-        *push += sign * pp_dot3(c->n, at_point);
     }
     return rate;
 }
@@ -89,7 +117,12 @@ static double approach(const reach_judge *j, const pp_contact *c, double *push)
 static double beyond_rule(const reach_judge *j, const pp_contact *c, const pp_row *row)
 {
     const pp_step_evidence *e = j->e;
-    double h = e->kin->h, psi = gap_at_start(j, c), push, u = approach(j, c, &push);
+    double h = e->kin->h, psi = gap_at_start(j, c), push;
+    if (e->stepper != PERP_STEPPER_ANITESCU_POTRA && e->stepper != PERP_STEPPER_MOREAU_JEAN &&
+        !row->bounces) {
+        return psi - h * row->bias;
+    }
+    double u = approach(j, c, &push);
     double rest = 2.0 * fmax(e->whole, h) * e->model->gravity_most, touch = 1e-6 * h * rest;
     // a rebound asks for what it gives back, and for what the pull of the forces takes in the step
     double back = -row->bias - fmax(-u, 0.0) * c->restitution - fabs(push);
@@ -101,10 +134,7 @@ static double beyond_rule(const reach_judge *j, const pp_contact *c, const pp_ro
         touch = fabs(u) <= 1e-3 * rest ? 0.0625 * h * rest : touch;
         return fmax(psi + 0.5 * h * u - touch, h * back);
     default:
-        if (row->bounces) {
-            return fmax(psi + h * (u + fmin(push, 0.0)), h * back);
-        }
-        return psi - h * row->bias;
+        return fmax(psi + h * (u + fmin(push, 0.0)), h * back);
     }
 }
 
@@ -146,14 +176,17 @@ static void judge_drift(const reach_judge *j, perp_certificate *out, const pp_co
     }
 }
 
-void pp_judge_reach(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
-                    const perp_limits *limits)
+perp_status pp_judge_reach(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
+                           const perp_limits *limits, pp_arena *arena)
 {
     // Rows of the end are held against the gaps there (law.c).
     if (pp_own_at_end(e) || !e->found || e->rows->nc == 0) {
-        return;
+        return PERP_OK;
     }
-    const reach_judge j = {.e = e, .s = s, .limits = limits};
+    const reach_judge j = {.e = e, .s = s, .limits = limits, .push = find_pushes(e, arena)};
+    if (!j.push) {
+        return PERP_ERR_MEMORY;
+    }
     for (int i = 0; i < e->rows->nc; i++) {
         const pp_contact *c = &e->found->contact[e->rows->contact[i]];
         double p = e->pn[i];
@@ -161,11 +194,17 @@ void pp_judge_reach(perp_certificate *out, const pp_step_evidence *e, const pp_s
             continue;
         }
         int island = pp_scale_island(s, &e->rows->n[i]);
-        double rate = pp_scale_rate(s, island), m = pp_own_mobility(e, c, c->n, false);
-        double beyond = fmax(0.0, beyond_rule(&j, c, &e->rows->n[i])) / e->kin->h;
-        double limit = pp_scale_speed_of(s, &e->rows->n[i], rate) + pp_scale_rounding(s, island);
-        pp_certificate_record(out, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p) * beyond,
-                              limit * (fabs(p) + pp_scale_speed(s, island) / m));
+        double rate = pp_scale_rate(s, island);
+        double beyond = beyond_rule(&j, c, &e->rows->n[i]) / e->kin->h;
+        // written so that NaN is recorded
+        if (!(beyond <= 0.0)) {
+            double m = pp_own_mobility(e, c, c->n, false);
+            double limit =
+                pp_scale_speed_of(s, &e->rows->n[i], rate) + pp_scale_rounding(s, island);
+            pp_certificate_record(out, limits, PERP_JUDGED_COMPLEMENTARITY, fabs(p) * beyond,
+                                  limit * (fabs(p) + pp_scale_speed(s, island) / m));
+        }
         judge_drift(&j, out, c, i, rate);
     }
+    return PERP_OK;
 }

@@ -30,8 +30,8 @@ perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i);  // rate of a solid's
 
 // Laws of contacts, joints and drives, as the problem posed them.                      theory (K2)
 // The terms that the scheme adds to the rates of contacts, against distances and velocities of the start.   theory (K17)
-void pp_judge_reach(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
-                    const perp_limits *limits);
+perp_status pp_judge_reach(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
+                           const perp_limits *limits, pp_arena *arena);
 perp_status pp_judge_law(perp_certificate *out, const pp_step_evidence *e, const pp_scales *s,
                          const perp_limits *limits, pp_arena *arena);
 // Balance of momentum, body by body.                                                   theory (K6)

@@ -47,6 +47,11 @@ static double separated_fraction(const pp_aim_task *t, const pp_aim *aim)
     return aim->end + t->slack >= 0.0 ? 2.0 : s / (s - t->slack - aim->end);
 }
 
+bool pp_aim_is_found(const pp_aim_task *t, perp_vec3 n)
+{
+    return !t->vague && !t->arbitrary && pp_length(pp_sub(n, t->found)) <= 1e-9;
+}
+
 // A candidate has to separate now, up to touching (or as well as the axis that was found, where that overlaps), and to
 // be within 120 degrees of it.
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
@@ -55,8 +60,8 @@ void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate)
         pp_dot3(candidate->point[0].n, t->found) < TURN_LEAST) {
         return;
     }
-    if (!t->vague && !t->arbitrary && pp_length(pp_sub(candidate->point[0].n, t->found)) <= 1e-9) {
-        return;  // the axis that was found has all its points already
+    if (pp_aim_is_found(t, candidate->point[0].n)) {
+        return;
     }
     if (t->ask) {
         t->others++;
@@ -294,60 +299,202 @@ static void apply_holding_contacts(const perp_model *m, const pp_gaps *gaps, con
     }
 }
 
+// ── Pairs with the contacts and the motion of the last time ──────────────────────────────────────
+
+// What a call of pp_gaps_aim fills: by contacts as they are found, where a pair is that of its first contact.
+typedef struct aim_lists {
+    bool *choice;
+    int *
+        known;  // first contact of the same pair in the memory, if its contacts and motion are the same; else -1
+    double *margin;
+    int *first, *points;
+    pp_contact *aimed;
+    int count;  // of aimed
+} aim_lists;
+
+static bool comes_before(const pp_contact *x, const pp_contact *y)
+{
+    return x->a < y->a || (x->a == y->a && x->b < y->b);
+}
+
+// Finds every pair in the memory. moved: bodies that were elsewhere, or pushed in another way, then.
+static void find_known(const pp_gaps *gaps, const perp_model *m, const pp_aims_seen *last,
+                       const bool *moved, int *known)
+{
+    int at = 0;
+    for (int i = 0, to; i < gaps->count; i = to) {
+        const pp_contact *c = &gaps->contact[i];
+        to = pair_end(gaps, i);
+        const pp_shape *a = &m->shape[c->a], *b = &m->shape[c->b];
+        if (c->listed >= 0 || pp_surface_moves(a) || pp_surface_moves(b)) {
+            continue;
+        }
+        while (at < last->count &&
+               (last->found[at].listed >= 0 || comes_before(&last->found[at], c))) {
+            at++;
+        }
+        bool there = last->count - at >= to - i && !moved[a->body] && !moved[b->body];
+        int after = at + to - i;  // a pair that had more points then has one there
+        bool longer =
+            after < last->count && last->found[after].a == c->a && last->found[after].b == c->b;
+        if (there && !longer && pp_same_bits(&last->found[at], c, (size_t)(to - i) * sizeof *c)) {
+            known[i] = at;
+        }
+    }
+}
+
+static void mark_moved(const perp_model *m, const pp_kinematics *kin, const pp_aims_seen *last,
+                       const perp_vec3 *forced, bool *moved)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *f = &kin->poses.body[i];
+        moved[i] = !pp_same_bits(f, &last->body[i], sizeof *f) ||
+                   !pp_same_bits(&forced[i], &last->forced[i], sizeof *forced);
+    }
+}
+
+// Whether both bodies of a known pair are pushed as they were then, also after contacts have held back.
+static bool is_pushed_as_then(const perp_model *m, const pp_aims_seen *last, const perp_vec3 *push,
+                              const pp_contact *c)
+{
+    int a = m->shape[c->a].body, b = m->shape[c->b].body;
+    return pp_same_bits(&push[a], &last->push[a], sizeof *push) &&
+           pp_same_bits(&push[b], &last->push[b], sizeof *push);
+}
+
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 // Marks the contacts of pairs with a choice. How many pairs there are.
-static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, bool *choice)
+static int mark_choices(pp_aim_task *t, const pp_gaps *gaps, const pp_aims_seen *last,
+                        aim_lists *of)
 {
     int count = 0;
     for (int i = 0, to; i < gaps->count; i = to) {
         to = pair_end(gaps, i);
-        bool open = has_choice(t, &gaps->contact[i], to - i);
+        bool open = of->known[i] >= 0 && last->choice ? last->choice[of->known[i]]
+                                                      : has_choice(t, &gaps->contact[i], to - i);
         count += open;
         for (int k = i; k < to; k++) {
-            choice[k] = open;
+            of->choice[k] = open;
         }
     }
     return count;
 }
 
-perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                        double margin, pp_arena *arena)
+// The points of a pair with a choice, written to `out`: those of the last time where all is as it was. Returns how many, or
+// -1 where they stay as they were found.
+static int choose_axis(pp_aim_task *t, const pp_contact *found, int count, const pp_aims_seen *last,
+                       int known, pp_contact *out)
 {
-    perp_vec3 *push = PP_ARRAY(arena, perp_vec3, model->bodies);
-    bool *choice = PP_ARRAY(arena, bool, gaps->count);
+    if (known < 0 || !last->margin || last->margin[known] != t->margin ||
+        !is_pushed_as_then(t->model, last, t->push, found)) {
+        return aim_pair(t, found, count) ? write_pair(t, out) : -1;
+    }
+    int points = last->points[known];
+    if (points > 0) {
+        memcpy(out, &last->aimed[last->first[known]], (size_t)points * sizeof *out);
+    }
+    return points;
+}
+
+// Room for all of it; what the next step is to know is in the memory's arena.
+static bool allocate_lists(aim_lists *of, int contacts, pp_arena *kept, pp_arena *arena)
+{
+    *of = (aim_lists){.choice = PP_ARRAY(kept, bool, contacts),
+                      .known = PP_ARRAY(arena, int, contacts),
+                      .margin = PP_ARRAY(kept, double, contacts),
+                      .first = PP_ARRAY(kept, int, contacts),
+                      .points = PP_ARRAY(kept, int, contacts)};
+    if (!of->choice || !of->known || !of->margin || !of->first || !of->points) {
+        return false;
+    }
+    for (int i = 0; i < contacts; i++) {
+        of->known[i] = -1;
+    }
+    return true;
+}
+
+// Aims the pairs in their order. Those that turned are kept for the next step as well.
+static perp_status aim_all(pp_aim_task *t, pp_gaps *out, const pp_gaps *gaps, double margin,
+                           const pp_aims_seen *last, aim_lists *of, pp_arena *arena)
+{
+    for (int i = 0, to; i < gaps->count; i = to) {
+        const pp_contact *c = &gaps->contact[i];
+        pp_contact *at = &out->contact[out->count];
+        int count = -1;
+        to = pair_end(gaps, i);
+        t->margin = of->margin[i] = pp_gap_looked(t->model, gaps, margin, c->a, c->b);
+        if (of->choice[i] && pp_arena_stopped(arena)) {
+            return PERP_ERR_STOPPED;
+        }
+        if (of->choice[i]) {
+            count = choose_axis(t, c, to - i, last, of->known[i], at);
+        }
+        of->first[i] = of->count;
+        of->points[i] = count;
+        if (count < 0) {
+            count = to - i;
+            memcpy(at, c, (size_t)count * sizeof *c);
+        } else if (of->aimed && count > 0) {
+            memcpy(&of->aimed[of->count], at, (size_t)count * sizeof *at);
+            of->count += count;
+        }
+        out->count += count;
+    }
+    return PERP_OK;
+}
+
+perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
+                        double margin, pp_aim_memory *memory, pp_arena *arena)
+{
+    pp_arena *kept = memory ? memory->arena : arena;
+    perp_vec3 *forced = PP_ARRAY(kept, perp_vec3, model->bodies),
+              *push = PP_ARRAY(kept, perp_vec3, model->bodies);
+    bool *moved = PP_ARRAY(arena, bool, model->bodies);
+    const pp_aims_seen nothing = {0}, *last = memory ? &memory->last : &nothing;
     pp_aim_task t = {.model = model, .kin = kin, .push = push, .margin = margin};
-    if (!push || !choice) {
+    aim_lists of;
+    if (!forced || !push || !moved || !allocate_lists(&of, gaps->count, kept, arena)) {
         return PERP_ERR_MEMORY;
     }
     // In order: the motion by velocities and forces; which pairs have a choice of axis; what the pairs without one hold
     // back of the forces; then the choice.
     for (int i = 0; i < model->bodies; i++) {
-        push[i] = forced_velocity(model, kin, i);
+        push[i] = forced[i] = forced_velocity(model, kin, i);
     }
-    int pairs = mark_choices(&t, gaps, choice);
-    if (pairs == 0) {
-        return PERP_OK;
+    if (last->body && last->h == kin->h) {
+        mark_moved(model, kin, last, forced, moved);
+        find_known(gaps, model, last, moved, of.known);
     }
-    apply_holding_contacts(model, gaps, choice, TOUCHING * model->length_scale, push);
-    size_t most = (size_t)gaps->count + (size_t)PP_POINTS_MAX * (size_t)pairs;
-    pp_gaps out = {.contact = PP_ARRAY(arena, pp_contact, most), .reach = gaps->reach};
-    if (!out.contact) {
+    int pairs = mark_choices(&t, gaps, last, &of);
+    if (pairs > 0) {
+        apply_holding_contacts(model, gaps, of.choice, TOUCHING * model->length_scale, push);
+    }
+    size_t turned = (size_t)PP_POINTS_MAX * (size_t)pairs;
+    pp_gaps out = {.contact = PP_ARRAY(arena, pp_contact, (size_t)gaps->count + turned),
+                   .reach = gaps->reach};
+    pp_frame *body = memory ? PP_ARRAY(kept, pp_frame, model->bodies) : NULL;
+    of.aimed = memory ? PP_ARRAY(kept, pp_contact, turned) : NULL;
+    if (!out.contact || (memory && (!body || !of.aimed))) {
         return PERP_ERR_MEMORY;
     }
-    for (int i = 0, to; i < gaps->count; i = to) {
-        const pp_contact *c = &gaps->contact[i];
-        to = pair_end(gaps, i);
-        if (choice[i] && pp_arena_stopped(arena)) {
-            return PERP_ERR_STOPPED;
-        }
-        t.margin = pp_gap_looked(model, gaps, margin, c->a, c->b);
-        if (choice[i] && aim_pair(&t, c, to - i)) {
-            out.count += write_pair(&t, &out.contact[out.count]);
-        } else {
-            memcpy(&out.contact[out.count], c, (size_t)(to - i) * sizeof *c);
-            out.count += to - i;
-        }
+    perp_status status = aim_all(&t, &out, gaps, margin, last, &of, arena);
+    if (status < 0) {
+        return status;
+    }
+    if (memory) {
+        memcpy(body, kin->poses.body, (size_t)model->bodies * sizeof *body);
+        memory->next = (pp_aims_seen){.body = body,
+                                      .forced = forced,
+                                      .push = push,
+                                      .h = kin->h,
+                                      .count = gaps->count,
+                                      .found = gaps->contact,
+                                      .choice = of.choice,
+                                      .margin = of.margin,
+                                      .first = of.first,
+                                      .points = of.points,
+                                      .aimed = of.aimed};
     }
     *gaps = out;
     return PERP_OK;

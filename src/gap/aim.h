@@ -48,8 +48,16 @@ typedef struct pp_aim_task {
 double pp_aim_end(const pp_aim_task *t, perp_vec3 x, perp_vec3 n, double gap);
 // How far two bodies move past each other at a point in the step [m].
 double pp_aim_travel(const pp_aim_task *t, perp_vec3 x);
+// Whether an axis is the one that was found, which has all its points already and is no candidate.
+bool pp_aim_is_found(const pp_aim_task *t, perp_vec3 n);
 // Takes the candidate where it holds longer than the best so far.
 void pp_aim_offer(pp_aim_task *t, const pp_aim *candidate);
+
+// Whether contacts of a shape may change with time alone.
+static inline bool pp_surface_moves(const pp_shape *s)
+{
+    return s->surface_speed || s->surface[0] || s->surface[1] || s->surface[2] || s->surface[3];
+}
 
 // Friction, restitution and moving surfaces of a contact that has its shapes, point and axes (run.c).
 void pp_contact_laws(const perp_model *model, const pp_poses *at, pp_contact *c);

@@ -39,11 +39,22 @@ typedef struct pp_contact {
                               // beyond the bodies' own motion [m/s]
 } pp_contact;
 
+// What a search leaves for the next one: two shapes that are where they were have the points that they had.
+typedef struct pp_gaps_seen {
+    const pp_frame *body;       // bodies: where they were; NULL: nothing is known
+    int pairs;                  // that the broad phase found,
+    const uint64_t *pair;       // sorted
+    const double *margin;       // of each: points up to this were wanted [m]
+    const int *first;           // of each, and of none after them: its points in `contact`
+    const pp_contact *contact;  // as they were found
+} pp_gaps_seen;
+
 typedef struct pp_gaps {
     int count;
     pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
     const double
         *reach;  // bodies: how far each was looked at from [m]; NULL: all as far as the search says
+    pp_gaps_seen seen;  // where the search was asked to remember
 } pp_gaps;
 
 // What is known of two shapes that all but touch.
@@ -67,6 +78,8 @@ typedef struct pp_gap_search {
     const pp_team *team;       // NULL: one thread
     const pp_pair_hint *hint;  // of some pairs; the last that fits counts
     int hints;
+    bool remember;             // for the next search
+    const pp_gaps_seen *last;  // by a search of the same model; NULL: nothing is known
 } pp_gap_search;
 
 // Contacts of all listed pairs (one point each, the closest) and of all detected pairs with a gap up to
@@ -90,10 +103,31 @@ double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *
 // How far two shapes were looked at from: as the gaps say, else the margin.
 double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b);
 
-// Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h); what is listed
-// stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
+// Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h), in a new list; what is
+// listed stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.
+// memory: from step to step, NULL: none. Two shapes with the contacts, the motion and the pushes of the last time get what
+// they got then.
+typedef struct pp_aims_seen {
+    const pp_frame *body;     // bodies: at the start of that step; NULL: nothing is known
+    const perp_vec3 *forced;  // bodies: velocity that forces add in the step [m/s]
+    const perp_vec3 *push;    // bodies: the same, less what contacts hold back [m/s]
+    double h;
+    int count;
+    const pp_contact *found;  // as they were found,
+    const bool *choice;       // whether there is another axis for their pair,
+    const double *margin;     // how far the pair was looked at [m],
+    const int
+        *first;  // and where the points of the pair begin in `aimed`; -1: they stayed as found
+    const int *points;  // of the pair
+    const pp_contact *aimed;
+} pp_aims_seen;
+
+typedef struct pp_aim_memory {
+    pp_aims_seen last, next;
+    pp_arena *arena;  // for `next`
+} pp_aim_memory;
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
-                        double margin, pp_arena *arena);
+                        double margin, pp_aim_memory *memory, pp_arena *arena);
 
 // The margin of two shapes [m]: `margin` itself, or if it is 0 a hundredth of the reach of the smaller body and no more than 0.01 m. And the
 // largest one of all pairs.

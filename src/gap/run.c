@@ -136,9 +136,9 @@ static double margin_of_pair(const perp_model *model, const pp_gap_search *searc
     return fmin(reach, fmax(pp_gap_pair_margin(model, 0.0, a, b), search->closes));
 }
 
-// The points of one pair, with their laws; returns how many.
+// The points of one pair up to a margin, with their laws; returns how many.
 static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
-                                 const pp_gap_search *search, double reach, int a, int b,
+                                 const pp_gap_search *search, double margin, int a, int b,
                                  pp_contact *c)
 {
     pp_pair_rule pair;
@@ -148,7 +148,6 @@ static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
             hint = &search->hint[i];
         }
     }
-    double margin = margin_of_pair(model, search, reach, a, b);
     int count = pp_gap_pair_near(model, at->body, a, b, margin, hint, c);
     if (count > 0) {
         pp_model_pair(model, a, b, &pair);
@@ -159,17 +158,68 @@ static int find_contacts_of_pair(const perp_model *model, const pp_poses *at,
     return count;
 }
 
-// Pairs looked at by several: each has room for its points, which are then moved together.
+// ── Pairs that are where they were ───────────────────────────────────────────────────────────────
+
+// Of every pair its place among those of the last search, if both bodies are where they were then, else -1. Both lists are
+// sorted. NULL: out of memory.
+static int *find_known(const perp_model *model, const pp_frame *body, const pp_gaps_seen *last,
+                       const pp_broad *broad, pp_arena *arena)
+{
+    bool *still = PP_ARRAY(arena, bool, model->bodies);
+    int *known = PP_ARRAY(arena, int, broad->count), at = 0;
+    if (!still || !known) {
+        return NULL;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        still[i] = pp_same_bits(&body[i], &last->body[i], sizeof body[i]);
+    }
+    for (int i = 0; i < broad->count; i++) {
+        const pp_shape *a = &model->shape[pp_broad_a(broad->pair[i])],
+                       *b = &model->shape[pp_broad_b(broad->pair[i])];
+        while (at < last->pairs && last->pair[at] < broad->pair[i]) {
+            at++;
+        }
+        bool same = at < last->pairs && last->pair[at] == broad->pair[i] && still[a->body] &&
+                    still[b->body] && !pp_surface_moves(a) && !pp_surface_moves(b);
+        known[i] = same ? at : -1;
+    }
+    return known;
+}
+
+// Pairs looked at, by several threads where there are: then each has room for its points, which are moved together in the
+// end.
 typedef struct pair_job {
     const perp_model *model;
     const pp_poses *at;
     const pp_gap_search *search;
     const pp_gaps *out;
     const uint64_t *pair;
+    const int *known;     // of each pair: its place in search->last, or -1
+    double *margin;       // of each pair
     int points;           // most of a pair
     pp_contact *contact;  // points of every pair
     int *count;           // of each pair
 } pair_job;
+
+// The points of a pair, copied where they were found in the last search as well. Returns how many.
+static int look_at_pair(const pair_job *s, int i, pp_contact *out)
+{
+    const pp_gaps_seen *last = s->search->last;
+    int a = pp_broad_a(s->pair[i]), b = pp_broad_b(s->pair[i]), k = s->known ? s->known[i] : -1;
+    double reach = pp_gap_looked(s->model, s->out, s->search->margin, a, b);
+    double margin = margin_of_pair(s->model, s->search, reach, a, b);
+    if (s->margin) {
+        s->margin[i] = margin;
+    }
+    if (k < 0 || last->margin[k] != margin) {
+        return find_contacts_of_pair(s->model, s->at, s->search, margin, a, b, out);
+    }
+    int count = last->first[k + 1] - last->first[k];
+    if (count > 0) {
+        memcpy(out, &last->contact[last->first[k]], (size_t)count * sizeof *out);
+    }
+    return count;
+}
 
 // A team that is stopped finds nothing more; look_at_all then reports it.
 static void look_at_some(void *arg, int from, int to)
@@ -182,9 +232,7 @@ static void look_at_some(void *arg, int from, int to)
             s->count[i] = 0;
             continue;
         }
-        int a = pp_broad_a(s->pair[i]), b = pp_broad_b(s->pair[i]);
-        double reach = pp_gap_looked(s->model, s->out, s->search->margin, a, b);
-        s->count[i] = find_contacts_of_pair(s->model, s->at, s->search, reach, a, b, found);
+        s->count[i] = look_at_pair(s, i, found);
         memcpy(s->contact + (size_t)i * (size_t)s->points, found,
                (size_t)s->count[i] * sizeof *found);
     }
@@ -193,39 +241,40 @@ static void look_at_some(void *arg, int from, int to)
 // Pairs that a thread takes at a time, and from how many on threads are worth waking.
 enum { GRAIN = 32, SHARED_FROM = 4 * GRAIN };
 
-// The narrow phase of all pairs, in their order, on one thread or on the team's.
-static perp_status look_at_all(pp_gaps *out, const perp_model *model, const pp_poses *at,
-                               const pp_gap_search *search, const pp_broad *broad, pp_arena *arena)
+// The narrow phase of all pairs, in their order, on one thread or on the team's. first: of each pair and one more, where
+// its points begin; NULL: not wanted.
+static perp_status look_at_all(pp_gaps *out, pair_job *s, int pairs, int *first, pp_arena *arena)
 {
-    if (!search->team || search->team->lanes <= 1 || broad->count < SHARED_FROM) {
-        for (int i = 0; i < broad->count; i++) {
+    const pp_gap_search *search = s->search;
+    if (!search->team || search->team->lanes <= 1 || pairs < SHARED_FROM) {
+        for (int i = 0; i < pairs; i++) {
             if (i % GRAIN == 0 && pp_arena_stopped(arena)) {
                 return PERP_ERR_STOPPED;
             }
-            int a = pp_broad_a(broad->pair[i]), b = pp_broad_b(broad->pair[i]);
-            double reach = pp_gap_looked(model, out, search->margin, a, b);
-            out->count +=
-                find_contacts_of_pair(model, at, search, reach, a, b, &out->contact[out->count]);
+            if (first) {
+                first[i] = out->count;
+            }
+            out->count += look_at_pair(s, i, &out->contact[out->count]);
         }
-        return PERP_OK;
+    } else {
+        s->contact = out->contact + out->count;
+        s->count = PP_ARRAY(arena, int, pairs);
+        if (!s->count) {
+            return PERP_ERR_MEMORY;
+        }
+        // each pair fills its own slots; then the gaps between them are closed, in order and in place
+        pp_team_share(search->team, pairs, GRAIN, look_at_some, s);
+        for (int i = 0; i < pairs; i++) {
+            if (first) {
+                first[i] = out->count;
+            }
+            memmove(&out->contact[out->count], s->contact + (size_t)i * (size_t)s->points,
+                    (size_t)s->count[i] * sizeof *s->contact);
+            out->count += s->count[i];
+        }
     }
-    pair_job s = {.model = model,
-                  .at = at,
-                  .search = search,
-                  .out = out,
-                  .pair = broad->pair,
-                  .points = model->spatial ? PP_POINTS_MAX : 2,
-                  .contact = out->contact + out->count,
-                  .count = PP_ARRAY(arena, int, broad->count)};
-    if (!s.count) {
-        return PERP_ERR_MEMORY;
-    }
-    // each pair fills its own slots; then the gaps between them are closed, in order and in place
-    pp_team_share(search->team, broad->count, GRAIN, look_at_some, &s);
-    for (int i = 0; i < broad->count; i++) {
-        memmove(&out->contact[out->count], s.contact + (size_t)i * (size_t)s.points,
-                (size_t)s.count[i] * sizeof *s.contact);
-        out->count += s.count[i];
+    if (first) {
+        first[pairs] = out->count;
     }
     return pp_arena_stopped(arena) ? PERP_ERR_STOPPED : PERP_OK;
 }
@@ -289,10 +338,39 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *a
     for (int i = 0; i < model->listed; i++) {
         add_listed(out, model, at, i);
     }
-    perp_status status = look_at_all(out, model, at, &search, &broad, arena);
+    pair_job s = {.model = model,
+                  .at = at,
+                  .search = &search,
+                  .out = out,
+                  .pair = broad.pair,
+                  .points = (int)points};
+    int *first = NULL;
+    pp_frame *body = NULL;
+    if (search.last && search.last->body) {
+        s.known = find_known(model, at->body, search.last, &broad, arena);
+        if (!s.known) {
+            return PERP_ERR_MEMORY;
+        }
+    }
+    if (search.remember) {
+        s.margin = PP_ARRAY(arena, double, broad.count);
+        first = PP_ARRAY(arena, int, (size_t)broad.count + 1);
+        body = PP_ARRAY(arena, pp_frame, model->bodies);
+        if (!s.margin || !first || !body) {
+            return PERP_ERR_MEMORY;
+        }
+        memcpy(body, at->body, (size_t)model->bodies * sizeof *body);
+    }
+    perp_status status = look_at_all(out, &s, broad.count, first, arena);
     if (status < 0) {
         return status;
     }
+    out->seen = (pp_gaps_seen){.body = body,
+                               .pairs = broad.count,
+                               .pair = broad.pair,
+                               .margin = s.margin,
+                               .first = first,
+                               .contact = out->contact};
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;
 }
 
@@ -318,7 +396,8 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
         if (i % GRAIN == GRAIN - 1 && pp_arena_stopped(arena)) {
             return PERP_ERR_STOPPED;
         }
-        out->count += find_contacts_of_pair(model, at, &search, search.margin, pair[i].a, pair[i].b,
+        double margin = margin_of_pair(model, &search, search.margin, pair[i].a, pair[i].b);
+        out->count += find_contacts_of_pair(model, at, &search, margin, pair[i].a, pair[i].b,
                                             &out->contact[out->count]);
     }
     return contacts_finite(out) ? PERP_OK : PERP_ERR_NUMERIC;

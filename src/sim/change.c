@@ -63,6 +63,9 @@ static bool reserve(perp_sim *sim, int count)
 static void look_again(perp_sim *sim)
 {
     sim->contact_cache.valid = false;
+    sim->contact_cache.gaps.seen = (pp_gaps_seen){0};
+    sim->contact_cache.aims = (pp_aims_seen){0};
+    pp_islands_forget(sim->islands, true);
     pp_frames(sim->model, &sim->now, sim->frames);
 }
 

@@ -64,6 +64,8 @@ typedef struct pp_contact_cache {
     double closes;         // and of pairs whose margins are smaller [m]
     const double *travel;  // bodies
     bool valid;            // of the state as it is
+    pp_aims_seen aims;     // axes of the last step that began there,
+    int aims_at;           // and the arena that they are in
 } pp_contact_cache;
 
 // Impulses of the last step's contacts, to start the next one from.

@@ -30,12 +30,21 @@ typedef struct island_factors {
     bool used;  // in the last step
 } island_factors;
 
+// An island that may rest, by its first body.
+typedef struct island_rest {
+    pp_known *known;  // NULL: nothing is kept
+    bool used;        // in the last step
+} island_rest;
+
 struct pp_islands {
     pp_team team;
     int bodies;
     island_worker *lane;
     island_factors *factor;  // bodies: of the island whose first body it is
     int *kept, count;        // bodies that have factors
+    island_rest *rest;       // bodies: of the island whose first body it is
+    bool forgets;            // no answer is kept
+    int known;               // islands that had one, in the last solve
 };
 
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
@@ -51,10 +60,16 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
     s->lane = pp_alloc(env, (size_t)s->team.lanes * sizeof *s->lane);
     s->factor = pp_alloc(env, (size_t)bodies * sizeof *s->factor);
     s->kept = pp_alloc(env, (size_t)bodies * sizeof *s->kept);
-    bool ok = s->lane && s->factor && s->kept;
+    s->rest = pp_alloc(env, (size_t)bodies * sizeof *s->rest);
+    bool ok = s->lane && s->factor && s->kept && s->rest;
     if (s->factor) {
         for (int i = 0; i < bodies; i++) {
             s->factor[i] = (island_factors){0};
+        }
+    }
+    if (s->rest) {
+        for (int i = 0; i < bodies; i++) {
+            s->rest[i] = (island_rest){0};
         }
     }
     // Every lane is set, also where memory has run out: pp_islands_destroy frees all of them.
@@ -96,7 +111,24 @@ void pp_islands_destroy(pp_islands *s)
     pp_free(&env, s->lane, (size_t)s->team.lanes * sizeof *s->lane);
     pp_free(&env, s->factor, (size_t)s->bodies * sizeof *s->factor);
     pp_free(&env, s->kept, (size_t)s->bodies * sizeof *s->kept);
+    if (s->rest) {
+        for (int i = 0; i < s->bodies; i++) {
+            pp_known_free(s->rest[i].known, &env);
+        }
+    }
+    pp_free(&env, s->rest, (size_t)s->bodies * sizeof *s->rest);
     pp_free(&env, s, sizeof *s);
+}
+
+void pp_islands_forget(pp_islands *s, bool remember)
+{
+    if (!s) {
+        return;
+    }
+    for (int i = 0; i < s->bodies; i++) {
+        pp_known_forget(s->rest[i].known);
+    }
+    s->forgets = !remember;
 }
 
 // Factors for the islands of this step; those of islands that are gone are freed. An island is
@@ -144,6 +176,11 @@ static perp_status keep_factors(pp_islands *s, const pp_island_partition *parts,
     return PERP_OK;
 }
 
+int pp_islands_known(const pp_islands *s)
+{
+    return s ? s->known : 0;
+}
+
 // ── All islands ──────────────────────────────────────────────────────────────────────────────────
 
 // What all threads see. Each writes to the places of the islands that it took.
@@ -155,7 +192,9 @@ typedef struct crew {
     perp_status *status;
     int threads;      // within an island
     bool *ended;      // islands: solved, or failed for a reason of their own
+    bool *known;      // islands: have the answer of the step before
     double allowed;   // factorisations for each of the others; 0: no limit
+    bool again;       // the work was shared out more than once
     perp_form form;   // of the islands whose friction it changes, PERP_FORM_AUTO: of none
     atomic_int next;  // island that no lane has taken yet
 } crew;
@@ -165,7 +204,15 @@ typedef struct crew {
 static void solve_island(crew *c, int island, const island_worker *mine)
 {
     const pp_undivided *w = &c->whole;
-    const island_factors *f = &c->kept->factor[w->parts->body.list[w->parts->body.start[island]]];
+    int first = w->parts->body.list[w->parts->body.start[island]];
+    const island_factors *f = &c->kept->factor[first];
+    const pp_known *known = c->kept->rest[first].known;
+    if (pp_known_fits(known, w, island, c->allowed)) {
+        pp_known_put(known, w, island, &c->told[island]);
+        c->status[island] = PERP_OK;
+        c->known[island] = true;
+        return;
+    }
     pp_mark mark = pp_arena_mark(mine->arena);
     pp_solve_options options = *w->options;
     pp_solve_cache cache = *w->cache;
@@ -245,8 +292,10 @@ static perp_status allocate_crew(crew *c, pp_arena *arena)
     c->told = PP_ARRAY(arena, pp_answer, islands);
     c->status = PP_ARRAY(arena, perp_status, islands);
     c->ended = PP_ZEROS(arena, bool, islands);
+    c->known = PP_ZEROS(arena, bool, islands);
     perp_status status = pp_answer_create(w->out, w->inputs->model, w->inputs->rows, arena);
-    if (status < 0 || !w->local || !w->follows || !c->told || !c->status || !c->ended) {
+    if (status < 0 || !w->local || !w->follows || !c->told || !c->status || !c->ended ||
+        !c->known) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < islands; i++) {
@@ -405,6 +454,7 @@ static double work_all(crew *c, int lanes)
     int islands = c->whole.parts->count, open = islands, before;
     double left = c->whole.options->max_work, lost = 0.0;
     do {
+        c->again = c->allowed > 0.0;
         c->allowed = left > 0.0 ? left / open : 0.0;
         atomic_init(&c->next, 0);
         pp_team_run(&c->kept->team, lanes, solve_island_job, c);
@@ -421,6 +471,33 @@ static double work_all(crew *c, int lanes)
         lost -= c->ended[i] ? 0.0 : c->told[i].effort.work;
     }
     return lost;
+}
+
+// What the next step is to know of islands that rest; of those that are gone nothing is kept.
+static void keep_known(crew *c)
+{
+    const pp_island_partition *parts = c->whole.parts;
+    pp_islands *s = c->kept;
+    for (int i = 0; i < s->bodies; i++) {
+        s->rest[i].used = false;
+    }
+    s->known = 0;
+    for (int i = 0; i < parts->count; i++) {
+        island_rest *rest = &s->rest[parts->body.list[parts->body.start[i]]];
+        rest->used = true;
+        s->known += c->known[i];
+        if (s->forgets || c->again || c->status[i] != PERP_OK) {
+            pp_known_forget(rest->known);
+        } else if (!c->known[i]) {
+            pp_known_keep(&rest->known, &s->team.env, &c->whole, i, &c->told[i], c->allowed);
+        }
+    }
+    for (int i = 0; i < s->bodies; i++) {
+        if (!s->rest[i].used && s->rest[i].known) {
+            pp_known_free(s->rest[i].known, &s->team.env);
+            s->rest[i].known = NULL;
+        }
+    }
 }
 
 // Islands whose answers have different forms, solved again as one problem, with what is left of the
@@ -464,6 +541,7 @@ perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena)
         return status;
     }
     move_loose(&c.whole);
+    keep_known(&c);
     bool finite = pp_all_finite((size_t)whole->inputs->model->nv, whole->out->nu);
     return finite ? status : PERP_ERR_NUMERIC;
 }

@@ -114,6 +114,17 @@ static perp_status sort_all(pp_island_partition *out, const perp_model *model, c
     return ok ? PERP_OK : PERP_ERR_MEMORY;
 }
 
+// Whether there are free bodies that no row touches.
+static bool has_loose(const pp_island_partition *parts, const perp_model *model)
+{
+    for (int i = 0; i < model->bodies; i++) {
+        if (parts->of[i] < 0 && model->body[i].nv > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status pp_island_partition_find(pp_island_partition *out, const perp_model *model,
                                      const pp_rows *rows, pp_arena *arena)
 {
@@ -130,5 +141,6 @@ perp_status pp_island_partition_find(pp_island_partition *out, const perp_model 
     join_rows(up, used, rows->m, rows->nm);
     join_rows(up, used, rows->n, rows->nn);
     number_islands(out, model->bodies, up, used);
-    return out->count > 1 ? sort_all(out, model, rows, arena) : PERP_OK;
+    out->apart = out->count > 1 || (out->count == 1 && has_loose(out, model));
+    return out->apart ? sort_all(out, model, rows, arena) : PERP_OK;
 }

@@ -40,6 +40,10 @@ enum { PP_TREE_MOST = 120 };
 typedef struct pp_islands pp_islands;
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads);  // NULL: no memory
 void pp_islands_destroy(pp_islands *islands);
+// The model has changed: no answer of an earlier step is of use. remember: false: and none is kept from now on.
+void pp_islands_forget(pp_islands *islands, bool remember);
+// Islands that had the problem of the step before, and its answer, in the last solve.
+int pp_islands_known(const pp_islands *islands);
 
 // How a problem is to be solved.
 typedef struct pp_solve_options {

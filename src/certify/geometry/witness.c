@@ -23,12 +23,17 @@ bool pp_shape_extent(const perp_model *m, const pp_frame *body, int shape, perp_
     if (convex.kind == PP_CONVEX_PLANE) {
         return false;
     }
-    // Relative to `origin`, so that coordinates stay small and nothing is lost to rounding.
-    pp_pose X = {pp_sub(f->p, origin), f->R};
-    pp_placed_convex placed = pp_convex_place(&convex, &X);
-    reach[0] = pp_dot3(d, pp_placed_convex_support(&placed, pp_scale(-1.0, d))) - convex.radius;
-    reach[1] = pp_dot3(d, pp_placed_convex_support(&placed, d)) + convex.radius;
+    reach[0] = -pp_piece_extent(&convex, f, origin, pp_scale(-1.0, d));
+    reach[1] = pp_piece_extent(&convex, f, origin, d);
     return true;
+}
+
+// Relative to `origin`, so that coordinates stay small and nothing is lost to rounding.
+double pp_piece_extent(const pp_convex *convex, const pp_frame *f, perp_vec3 origin, perp_vec3 d)
+{
+    pp_pose X = {pp_sub(f->p, origin), f->R};
+    pp_placed_convex placed = pp_convex_place(convex, &X);
+    return pp_dot3(d, pp_placed_convex_support(&placed, d)) + convex->radius;
 }
 
 // Separation of the shape and a piece that is a single point, seen from that point.

@@ -15,3 +15,6 @@ pp_separating_axis *pp_geometry_axes(const pp_gaps *gaps, pp_arena *arena, int *
 // where the piece has no size [m].
 double pp_piece_surface_error(const pp_convex *convex, const pp_frame *f, double length,
                               perp_vec3 point, perp_vec3 out);
+
+// How far a piece that is no half-space reaches along a unit vector d, from `origin` [m].
+double pp_piece_extent(const pp_convex *convex, const pp_frame *f, perp_vec3 origin, perp_vec3 d);

@@ -141,6 +141,9 @@ static void offer_face_axis(pp_aim_task *t, const aim_view *v, perp_vec3 n, perp
     if (!(aim.s >= fmin(t->best.s, 0.0) - t->touching)) {
         return;  // does not separate now
     }
+    if (pp_aim_is_found(t, pp_scale(v->ref_is_b ? -1.0 : 1.0, n))) {
+        return;  // before its points are looked for
+    }
     int count = pp_solid_touch(v->inc, v->X_WI, &plane, &X, HUGE_VAL, touch);
     for (int k = 0; k < count; k++) {
         // touch: from the solid to the half-space

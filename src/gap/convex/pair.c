@@ -314,6 +314,14 @@ static void touch_curved(pp_manifold3 *m, const pp_placed_solid *a, const pp_pla
             (s > 0.0 || pp_quick_deepest(m, a, b) || is_as_before(a, b, s, n, near))) {
             return;
         }
+        // Rims that all but coincide have no corner at the deepest points, which are the support points then. That no other
+        // axis is better does not depend on them.
+        if (s <= 0.0 && pp_quick_deepest(m, a, b)) {
+            pp_manifold3_add_closest(m, a, b, NULL);
+            if (pp_manifold3_stray(m, a, b) <= pp_manifold3_stray_tolerance(m)) {
+                return;
+            }
+        }
         m->count = 0;
     }
     if (near && touch_as_before(m, a, b, margin, *near)) {

@@ -100,9 +100,15 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     if (status < 0) {
         return status;
     }
-    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, sim->arena);
+    // what is remembered lies beside the contacts that it is about
+    pp_aim_memory memory = {.last = found->aims, .arena = found->arena[found->current]};
+    status = pp_gaps_aim(&s->gap, sim->model, &s->kin, r.most, known ? &memory : NULL, sim->arena);
     if (status < 0) {
         return status;
+    }
+    if (known) {
+        found->aims = memory.next;
+        found->aims_at = found->current;
     }
     status = pp_contacts_cull(&s->gap, sim->model, &s->kin, sim->def.margin, sim->arena);
     if (status < 0) {
@@ -123,9 +129,14 @@ perp_status pp_sim_find_end(perp_sim *sim)
     at.poses = sim->step.end;
     at.h = sim->step.h;
     pp_arena *arena = found->arena[1 - found->current];
+    const pp_gaps_seen last = found->gaps.seen;  // in the other arena
     perp_stage stage = pp_sim_charge(sim, PERP_STAGE_GAP);
     pp_arena_reset(arena);
     found->current = 1 - found->current;
+    found->gaps = (pp_gaps){0};
+    if (found->aims_at == found->current) {
+        found->aims = (pp_aims_seen){0};
+    }
     gap_reach r;
     perp_status status = find_reach(sim, &at, arena, &r);
     if (status >= 0 && sim->step.last && sim->step.bounces) {
@@ -138,7 +149,10 @@ perp_status pp_sim_find_end(perp_sim *sim)
         found->reach = r.most;
         found->closes = r.closes;
         found->travel = r.travel;
-        status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search_of(sim, &r), arena);
+        pp_gap_search search = search_of(sim, &r);
+        search.remember = true;
+        search.last = &last;
+        status = pp_gaps_run(&found->gaps, sim->model, &at.poses, search, arena);
     }
     pp_sim_charge(sim, stage);
     return status;

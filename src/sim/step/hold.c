@@ -34,6 +34,9 @@ static perp_vec3 rotation_vector(const perp_sim *sim, int body)
     if (!sim->model->spatial) {
         return pp_vec(0.0, 0.0, to->angle - from->angle);
     }
+    if (pp_same_bits(&from->rot, &to->rot, sizeof from->rot)) {
+        return pp_vec(0.0, 0.0, 0.0);
+    }
     return pp_quat_log(pp_quat_mul(to->rot, pp_quat_conjugate(from->rot)));
 }
 
