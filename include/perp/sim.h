@@ -51,12 +51,13 @@ typedef enum perp_rotation_update {
     PERP_ROTATION_LINEAR,       // q + h/2 omega q, normalised
 } perp_rotation_update;
 
-// Joint constraints at the end of a step.
+// Joints and gaps at the end of a step.
 typedef enum perp_positions {
     PERP_POSITIONS_LINEAR,  // W_b^T nu + phi/h = 0: linearised, with a second-order error in rotations
     // stewart-trinkle: phi = 0 at the final positions, by Newton's method: joints do not dissipate energy.
     // moreau-jean: joints and gaps are closed after each step by the least move in the mass metric; of second order
-    // where motion is smooth. Other steppers: as linear
+    // where motion is smooth. So are gaps of stewart-trinkle and anitescu-potra in scenes without joints. Other
+    // steppers: as linear
     PERP_POSITIONS_EXACT,
 } perp_positions;
 

@@ -58,6 +58,8 @@ static void tumbling_bodies_do_not_overlap(void **state)
         {"pile3", {{"bodies", "27"}, {"cubes", "1"}}, 2, 100, PERP_FRICTION_COULOMB},
         {"pile3", {{"bodies", "27"}, {"cubes", "1"}}, 2, 100, PERP_FRICTION_PYRAMID},
         {"pile3", {{"bodies", "27"}, {"cubes", "0"}}, 2, 100, PERP_FRICTION_NONE},
+        // many contacts, of which redundant ones disagree: what their solver leaves was 3e-9 m
+        {"pile3", {{"bodies", "60"}, {"cubes", "0"}}, 2, 200, PERP_FRICTION_COULOMB},
     };
     for (size_t k = 0; k < sizeof piles / sizeof piles[0]; k++) {
         int inexact, loose;
@@ -250,6 +252,40 @@ static void long_steps_are_divided(void **state)
     }
 }
 
+// A bullet on its way says nothing of a box that comes to rest: errors were measured by the fastest body of all, and the
+// momentum of the box was violated in 25 of 120 steps.
+static void fast_bodies_leave_others_alone(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"gravity\": [0, 0, -9.81], \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1, 0.2], "
+        "\"position\": "
+        "[0, 0, -0.1], \"mu\": 0.4}, {\"kind\": \"box\", \"size\": [1, 1, 0.2], \"position\": [1, "
+        "0, "
+        "-0.1], \"mu\": 0.4}, {\"kind\": \"box\", \"size\": [0.2, 1, 0.4], \"position\": [1.2, "
+        "0.3, "
+        "0.1], \"mu\": 0.4}], \"bodies\": [{\"kind\": \"solid\", \"position\": [-0.2, 0.05, 0.11], "
+        "\"velocity\": [4, 0.1, 0], \"spin\": [0, 0, 1], \"shapes\": [{\"kind\": \"box\", "
+        "\"size\": [0.2, "
+        "0.2, 0.2], \"position\": [-0.1, 0, 0], \"density\": 500, \"mu\": 0.4}, {\"kind\": "
+        "\"box\", "
+        "\"size\": [0.2, 0.2, 0.2], \"position\": [0.1, 0, 0], \"density\": 500, \"mu\": 0.4}]}, "
+        "{\"kind\": \"solid\", \"position\": [-3, 0.2, 0.5], \"velocity\": [800, 0, 0], "
+        "\"shapes\": "
+        "[{\"kind\": \"sphere\", \"radius\": 0.01, \"density\": 7000}]}]}";
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    assert_int_equal(perp_scene_parse("bullet", text, strlen(text), NULL, &scene, NULL), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = PERP_STEPPER_IMPLICIT;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 120; k++) {
+        assert_int_equal(perp_sim_step(sim, 0.005), PERP_OK);
+    }
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // A box on a table that turns with 3 rad/s, for ten seconds at 4 ms. Linear rows drift by 59 mm, and by 0.02 mm with the
 // correction of (P17).
 static void what_sticks_stays(void **state)
@@ -393,9 +429,13 @@ static void wrong_steps_do_not_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tumbling_bodies_do_not_overlap), cmocka_unit_test(heavy_chains_hang),
-        cmocka_unit_test(heavy_chains_converge),          cmocka_unit_test(loops_are_closed),
-        cmocka_unit_test(long_steps_are_divided),         cmocka_unit_test(what_sticks_stays),
+        cmocka_unit_test(tumbling_bodies_do_not_overlap),
+        cmocka_unit_test(heavy_chains_hang),
+        cmocka_unit_test(heavy_chains_converge),
+        cmocka_unit_test(loops_are_closed),
+        cmocka_unit_test(long_steps_are_divided),
+        cmocka_unit_test(fast_bodies_leave_others_alone),
+        cmocka_unit_test(what_sticks_stays),
         cmocka_unit_test(wrong_steps_do_not_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact positions of the theta method: joints and gaps hold where each step ends, the order is two where motion is smooth,
+// Exact positions of the theta method and of linear steps: joints and gaps hold where each step ends, the order is two where motion is smooth,
 // recordings are judged again, and the certificate refuses closings that are none.                     theory (I9), (K16)
 #include "support/cmocka.h"
 #include "support/folder.h"
@@ -62,8 +62,8 @@ static perp_scene *parse(const char *text)
 }
 
 // Steps of `step` to `until`; directory: for a recording, NULL: none.
-static outcome run(const char *text, perp_positions positions, double until, double step,
-                   const char *directory)
+static outcome run_by(perp_stepper stepper, const char *text, perp_positions positions,
+                      double until, double step, const char *directory)
 {
     perp_scene *scene = parse(text);
     perp_sim *sim = NULL;
@@ -71,7 +71,7 @@ static outcome run(const char *text, perp_positions positions, double until, dou
     perp_error error;
     outcome out = {.energy = -HUGE_VAL};
     perp_sim_def def = perp_scene_sim_def(scene);
-    def.stepper = PERP_STEPPER_MOREAU_JEAN;
+    def.stepper = stepper;
     def.positions = positions;
     def.theta = 0.5;
     if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
@@ -109,6 +109,12 @@ static outcome run(const char *text, perp_positions positions, double until, dou
     return out;
 }
 
+static outcome run(const char *text, perp_positions positions, double until, double step,
+                   const char *directory)
+{
+    return run_by(PERP_STEPPER_MOREAU_JEAN, text, positions, until, step, directory);
+}
+
 static void joints_hold_where_steps_end(void **state)
 {
     (void)state;
@@ -129,6 +135,31 @@ static void gaps_hold_where_steps_end(void **state)
         assert_true(linear.overlap > 1e-6);
         assert_true(exact.overlap <= 1e-9);
         assert_int_equal(exact.violated, 0);
+    }
+}
+
+// Linear steps of scenes without joints are closed in the same way, with recordings that are judged again.
+static void linear_steps_are_closed(void **state)
+{
+    (void)state;
+    const perp_stepper by[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA};
+    const char *const text[] = {BOXES, CUBE};
+    for (int k = 0; k < 4; k++) {
+        outcome linear = run_by(by[k % 2], text[k / 2], PERP_POSITIONS_LINEAR, 0.8, 0.005, NULL);
+        folder place = folder_create();
+        outcome exact = run_by(by[k % 2], text[k / 2], PERP_POSITIONS_EXACT, 0.8, 0.005,
+                               folder_at(&place, "run"));
+        assert_true(linear.overlap > 1e-7);  // the scene can show it
+        if (!(exact.overlap <= 1e-9 && exact.apart <= 1e-10) || exact.violated > 0) {
+            fail_msg("scene %d: %g m, %g m, %d", k, exact.overlap, exact.apart, exact.violated);
+        }
+        perp_recording *r = NULL;
+        perp_check check = {0};
+        assert_int_equal(perp_recording_open(folder_at(&place, "run"), NULL, &r, NULL), PERP_OK);
+        assert_int_equal(perp_recording_check(r, NULL, &check, NULL), PERP_OK);
+        assert_true(check.passed);
+        perp_recording_close(r);
+        folder_remove(&place);
     }
 }
 
@@ -281,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joints_hold_where_steps_end),
         cmocka_unit_test(gaps_hold_where_steps_end),
+        cmocka_unit_test(linear_steps_are_closed),
         cmocka_unit_test(the_order_is_two),
         cmocka_unit_test(recordings_are_judged_again),
         cmocka_unit_test(wrong_closings_are_refused),

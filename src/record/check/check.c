@@ -501,11 +501,14 @@ static perp_status check_frame(pp_recheck *c, int frame, perp_error *error)
     return PERP_OK;
 }
 
-// Positions of the theta method are closed after its steps.
-static bool closes_after(const perp_recording_info *info)
+// Exact positions of the theta method, and of linear steps without joints, are closed after each step.       theory (I9)
+static bool closes_after(const pp_recheck *c)
 {
-    return info->stepper == PERP_STEPPER_MOREAU_JEAN && info->positions == PERP_POSITIONS_EXACT &&
-           info->coordinates != PERP_COORDINATES_JOINT;
+    perp_stepper by = c->info->stepper;
+    bool linear = by == PERP_STEPPER_STEWART_TRINKLE || by == PERP_STEPPER_ANITESCU_POTRA;
+    bool closes = by == PERP_STEPPER_MOREAU_JEAN || (linear && c->model && c->model->joints == 0);
+    return closes && c->info->positions == PERP_POSITIONS_EXACT &&
+           c->info->coordinates != PERP_COORDINATES_JOINT;
 }
 
 static perp_status judge_closing(pp_recheck *c)
@@ -558,7 +561,7 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
         c->h = c->last = part->h;
         c->whole = whole;
         bool closing = part->part == PERP_PART_CLOSE;
-        c->closed = closing || (closes_after(c->info) && i + 1 == frame->kept);
+        c->closed = closing || (closes_after(c) && i + 1 == frame->kept);
         status = closing ? check_closing(c, k, error) : check_frame(c, k, error);
         if (status < 0) {
             return status;
@@ -644,7 +647,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         if (c->check->item[PERP_CHECK_RECORD].done && !frame->placed) {
             pp_check_recorded_actuators(c);
         }
-        c->closed = closes_after(c->info);
+        c->closed = closes_after(c);
         // With steps left out between frames, the parts are those of the last step only.
         bool by_parts = frame->kept > 0 && c->info->every == 1 && !frame->placed;
         status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);

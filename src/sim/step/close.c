@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact positions of the theta method: after each step joints, limits and gaps are closed by the least move in the metric
-// of the masses. Velocities stay, since the step has brought them to the rates that its laws ask for.
+// Exact positions of the theta method, and of linear steps of scenes without joints: after each step joints, limits and gaps
+// are closed by the least move in the metric of the masses. Velocities stay, since the step has brought them to the rates
+// that its laws ask for.
 //
 //   M d = W(q) rho,   phi(q) = 0,   0 <= rho_n _|_ psi(q) >= 0,   q = q_rule + d                       theory (I9)
 //
@@ -21,12 +22,15 @@ static const double ACCEPTED =
     1e-9;  // what rounding may leave: a tenth of what the certificate allows, (K14)
 static const double SETTLED =
     1e-8;  // change of d between rounds, of its size: rows are those of the end
-static const double ROUNDING = 1e-14;  // likewise, of the length of the model
+// Likewise, of the length of the model; and ways of multipliers that are none.
+static const double ROUNDING = 1e-13, NOTHING = 1e-14;
 
 bool pp_sim_closes_after(const perp_sim *sim)
 {
-    return sim->def.positions == PERP_POSITIONS_EXACT && !sim->unfit && !sim->tree &&
-           sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
+    perp_stepper by = sim->def.stepper;
+    bool linear = by == PERP_STEPPER_STEWART_TRINKLE || by == PERP_STEPPER_ANITESCU_POTRA;
+    bool closes = by == PERP_STEPPER_MOREAU_JEAN || (linear && sim->model->joints == 0);
+    return sim->def.positions == PERP_POSITIONS_EXACT && !sim->unfit && !sim->tree && closes;
 }
 
 // Places the bodies of the fit where d leads from the end that the rule of the step gave them.
@@ -72,7 +76,7 @@ static void drop_rounding(pp_fit *f, const pp_inertia *mass)
     const perp_model *m = f->sim->model;
     for (int i = 0; i < f->row.nn; i++) {
         double way = f->answer.pn[i] * pp_row_mobility(m, mass, &f->row.n[i]);
-        f->answer.pn[i] = way > ROUNDING * m->length_scale ? f->answer.pn[i] : 0.0;
+        f->answer.pn[i] = way > NOTHING * m->length_scale ? f->answer.pn[i] : 0.0;
     }
 }
 

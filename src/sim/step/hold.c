@@ -196,9 +196,11 @@ perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n)
         return none;
     }
     // theta method: (1 - theta) of the old bias and of the slip of the old velocities is still to
-    // be moved
+    // be moved; where nothing was held that slip was one, which friction has ended
     double theta = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
     perp_vec3 old = pp_scale(sim->pace, row_vector(sim, n, false));
-    old = pp_along(old, s->kin.h, row_vector(sim, n, true));
+    if (pp_dot3(old, old) > 0.0) {
+        old = pp_along(old, s->kin.h, row_vector(sim, n, true));
+    }
     return pp_mul(&R, pp_along(left, 1.0 - theta, old));
 }

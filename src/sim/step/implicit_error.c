@@ -7,33 +7,93 @@
 #include <math.h>
 #include <string.h>
 
-static const double PLACE =
-    1e-11;  // errors of gaps and joints that are left, of the model's length
-static const double CLOSELY = 1e-2;   // of the error of other rates, that joints are closed to
-static const double ROUNDING = 1e-3;  // of PLACE
-static const double OVERLAP =
-    4e-7;  // overlap that is left, of what other steps may leave: 4e-9 of the thinner shape
+// Errors of joints that are left [m, rad], of limits ten times that: of the model's length, and at most
+static const double PLACE = 1e-11, PLACE_MOST = 5e-11, LIMIT_MOST = 1e-10;
+static const double CLOSELY = 1e-2;  // of the error of other rates, that joints are closed to
+// Overlap that is left [m]: two fifths of what the certificate allows, (K14), of what other steps may leave; and at most.
+static const double OVERLAP = 4e-7, OVERLAP_MOST = 0.9e-9;
+static const double ROUNDING =
+    1e-14;  // of coordinates and sizes: places are not known better than that
 static const double BALANCE = 1e-10;  // of impulses on a body, of their sizes
 
-// Largest speed of a point of a body at either end, with a fall by its size [m/s]: what errors of rates are measured by.
-static double speed_scale(const perp_sim *sim)
+// Speed of the fastest point of a body at either end, with a fall by its size [m/s].
+static double body_speed(const perp_sim *sim, int i)
 {
-    const perp_model *m = sim->model;
-    const pp_step *s = &sim->step;
+    const pp_body *body = &sim->model->body[i];
+    const pp_frame *a = &sim->step.kin.poses.body[i], *b = &sim->step.end.body[i];
+    double reach = body->nv > 0 ? body->reach : 0.0;
+    double fall = body->nv > 0 ? sqrt(sim->model->gravity_most * reach) : 0.0;
+    double before = pp_length(a->v) + pp_length(a->w) * reach;
+    return fmax(before, pp_length(b->v) + pp_length(b->w) * reach) + fall;
+}
+
+double pp_sim_speed_scale(const perp_sim *sim)
+{
     double most = 0.0;
-    for (int i = 0; i < m->bodies; i++) {
-        const pp_frame *a = &s->kin.poses.body[i], *b = &s->end.body[i];
-        double reach = m->body[i].nv > 0 ? m->body[i].reach : 0.0;
-        double fall = m->body[i].nv > 0 ? sqrt(m->gravity_most * reach) : 0.0;
-        double v = fmax(pp_length(a->v) + pp_length(a->w) * reach,
-                        pp_length(b->v) + pp_length(b->w) * reach);
-        most = fmax(most, v + fall);
+    for (int i = 0; i < sim->model->bodies; i++) {
+        most = fmax(most, body_speed(sim, i));
     }
     return most;
 }
 
+static int island_of(const int *root, int i)
+{
+    while (root[i] != i) {
+        i = root[i];
+    }
+    return i;
+}
+
+// What errors of rates are measured by, for each body the fastest one of those that rows connect it to, as in the certificate:
+// a bullet on its way says nothing of a box at rest.                                    theory (K1). NULL: no memory
+static double *island_speeds(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    double *speed = PP_ARRAY(sim->arena, double, m->bodies);
+    int *root = PP_ARRAY(sim->arena, int, m->bodies);
+    if (!speed || !root) {
+        return NULL;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        root[i] = i;
+        speed[i] = body_speed(sim, i);
+    }
+    const pp_row *all[3] = {rows->b, rows->m, rows->n};
+    const int count[3] = {rows->nb, rows->nm, rows->nn};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            const pp_row *row = &all[k][i];
+            int to = -1;
+            for (int e = 0; e < row->count; e++) {
+                // fixed and driven bodies connect nothing
+                int from = island_of(root, row->body[e]);
+                if (m->body[row->body[e]].nv > 0 && to >= 0) {
+                    speed[to] = fmax(speed[to], speed[from]);
+                    root[from] = to;
+                } else if (m->body[row->body[e]].nv > 0) {
+                    to = from;
+                }
+            }
+            if (to >= 0) {
+                speed[to] = fmax(speed[to], fabs(row->rate));
+            }
+        }
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        speed[i] = fmax(speed[island_of(root, i)], 1e-6);
+    }
+    return speed;
+}
+
+// The error of a rate that is nothing [m/s].
+static double slow_of(const perp_sim *sim, const double *speed, const pp_row *row)
+{
+    return 10.0 * sim->def.tolerance * (row->count > 0 ? speed[row->body[0]] : 1e-6);
+}
+
 // The imbalance of impulses that is worst for its size: M (nu - nu_l) - p_ext - W p, over BALANCE of the terms.
-static double imbalance(perp_sim *sim, const double *nu_l, const double *p)
+static double imbalance(perp_sim *sim, const double *nu_l, const double *p, const double *speed)
 {
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
@@ -67,7 +127,6 @@ static double imbalance(perp_sim *sim, const double *nu_l, const double *p)
             }
         }
     }
-    double speed = speed_scale(sim);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         double most[2] = {0.0, 0.0}, off[2] = {0.0, 0.0};  // forces; moments
@@ -76,7 +135,7 @@ static double imbalance(perp_sim *sim, const double *nu_l, const double *p)
             most[kind] = fmax(most[kind], size[body->at + c]);
             off[kind] = fmax(off[kind], fabs(left[body->at + c]));
         }
-        double carried = body->nv > 0 ? body->divisor_mass * speed : 0.0;
+        double carried = body->nv > 0 ? body->divisor_mass * speed[i] : 0.0;
         double allowed[2] = {BALANCE * (most[0] + carried),
                              BALANCE * (most[1] + carried * body->reach)};
         for (int k = 0; k < 2; k++) {
@@ -86,15 +145,17 @@ static double imbalance(perp_sim *sim, const double *nu_l, const double *p)
     return worst;
 }
 
-// Errors of bilateral and boxed rows, over what is allowed: positions PLACE of the model's length, rates `slow`.
-static double row_errors(const perp_sim *sim, const double *pm, double h, double place, double slow)
+// Errors of bilateral and boxed rows, over what is allowed: positions `place`, rates slow_of.
+static double row_errors(const perp_sim *sim, const double *pm, double h, double place,
+                         const double *speed)
 {
     const pp_step *s = &sim->step;
     double worst = 0.0;
-    // in short steps the rate is the stricter of the two, down to what rounding of places leaves
-    double closed = fmax(fmin(place, CLOSELY * slow * h), ROUNDING * place) / h;
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
+        double slow = slow_of(sim, speed, row);
+        // in short steps the rate is the stricter of the two, down to what rounding of places leaves
+        double closed = fmax(fmin(place, CLOSELY * slow * h), 1e-3 * place) / h;
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
         bool condition = row->joint >= 0 && !row->spring && !row->stabilised && row->gamma == 0.0;
         w += row->gamma * s->answer.pb[i];
@@ -105,7 +166,7 @@ static double row_errors(const perp_sim *sim, const double *pm, double h, double
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias + row->gamma * pm[i];
         double m = pp_row_mobility(sim->model, s->mass_l, row) + row->gamma;
         double to = m > 0.0 ? pp_clamp(pm[i] - w / m, row->lower, row->upper) : pm[i];
-        worst = fmax(worst, m * fabs(pm[i] - to) / slow);
+        worst = fmax(worst, m * fabs(pm[i] - to) / slow_of(sim, speed, row));
     }
     return worst;
 }
@@ -155,17 +216,26 @@ static double friction_error(const perp_sim *sim, int n, const pp_friction *grou
     return off;
 }
 
-// Overlap of a contact or limit that is left: two fifths of what the certificate allows, (K14). Solvers of many contacts count
-// gaps of about that size as closed, (S17): a stricter bound would divide steps of walls at rest, of which no part is
-// solved better.
-static double overlap_left(const perp_sim *sim, int n, double place)
+double pp_sim_place_rounding(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    double most = m->length_scale;
+    for (int i = 0; i < m->bodies; i++) {
+        perp_vec3 x = sim->step.end.body[i].p;
+        double far = fmax(fmax(fabs(x.x), fabs(x.y)), fabs(x.z)) + m->body[i].reach;
+        most = m->body[i].nv > 0 ? fmax(most, far) : most;
+    }
+    return ROUNDING * most;
+}
+
+double pp_sim_overlap_left(const perp_sim *sim, int n, double rounding)
 {
     const pp_rows *rows = &sim->step.row;
     if (n >= rows->nc) {
-        return place;
+        return fmax(fmin(10.0 * PLACE * sim->model->length_scale, LIMIT_MOST), rounding);
     }
     const pp_contact *c = &sim->step.gap.contact[rows->contact[n]];
-    return fmax(ROUNDING * place, OVERLAP * pp_scale_overlap(sim->model, c->a, c->b));
+    return fmax(fmin(OVERLAP * pp_scale_overlap(sim->model, c->a, c->b), OVERLAP_MOST), rounding);
 }
 
 // Half of that of the thinnest contact: the rest is for what solvers leave. 0: other steppers, whose gaps are not closed.
@@ -180,43 +250,41 @@ double pp_sim_most_slop(const perp_sim *sim)
         const pp_contact *c = &gaps->contact[i];
         least = fmin(least, pp_scale_overlap(sim->model, c->a, c->b));
     }
-    return 0.5 * OVERLAP * least / sim->step.kin.h;
+    return 0.5 * fmin(OVERLAP * least, OVERLAP_MOST) / sim->step.kin.h;
 }
 
-// The same of contacts and limits: natural maps, and gaps that are closed by more than `place`.
-static double contact_errors(const perp_sim *sim, const double *p, double h, double place,
-                             double slow)
+// The same of contacts and limits: natural maps, and overlaps.
+static pp_round_error contact_errors(const perp_sim *sim, const double *p, double h,
+                                     double rounding, const double *speed)
 {
     const pp_step *s = &sim->step;
     const pp_rows *rows = &s->row;
-    double worst = 0.0;
+    pp_round_error e = {0.0, 0.0};
     for (int n = 0; n < rows->nn; n++) {
         const pp_row *row = &rows->n[n];
-        double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
+        double slow = slow_of(sim, speed, row);
+        double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias, map = 0.0;
         // where the rate is as good as zero the map is the rate at most, whatever the mobility
         bool still = p[n] > 0.0 && fabs(w) <= slow;
-        double m = 0.0;
-        if (!still && (p[n] > 0.0 || w < 0.0)) {
-            m = pp_row_mobility(sim->model, s->mass_l, row);
-        }
         if (still) {
-            worst = fmax(worst, fabs(w) / slow);
-            worst = fmax(worst, row->bounces ? 0.0 : -w * h / overlap_left(sim, n, place));
-        } else if (m > 0.0) {
-            double open = fabs(p[n] - fmax(p[n] - w / m, 0.0)) * m;
-            worst = fmax(worst, open / slow);
-            worst = fmax(worst, row->bounces ? 0.0 : -w * h / overlap_left(sim, n, place));
+            map = fabs(w);
+        } else if (p[n] > 0.0 || w < 0.0) {
+            double m = pp_row_mobility(sim->model, s->mass_l, row);
+            map = m > 0.0 ? fabs(p[n] - fmax(p[n] - w / m, 0.0)) * m : 0.0;
+        }
+        e.laws = fmax(e.laws, map / slow);
+        if (map > 0.0 && !row->bounces) {
+            e.places = fmax(e.places, -w * h / pp_sim_overlap_left(sim, n, rounding));
         }
         for (int g = 0; g < rows->grouped[n] && p[n] != 0.0; g++) {
             const pp_friction *group = &rows->group[rows->friction[n] + g];
-            worst = fmax(worst, friction_error(sim, n, group, p, slow) / slow);
+            e.laws = fmax(e.laws, friction_error(sim, n, group, p, slow) / slow);
         }
     }
-    return worst;
+    return e;
 }
 
-// Whether rows and impulses of the last answer are those of the rows found now, one by one.
-static bool same_rows(const perp_sim *sim)
+bool pp_sim_same_rows(const perp_sim *sim)
 {
     const pp_step *s = &sim->step;
     const pp_round *last = s->last;
@@ -251,21 +319,22 @@ bool pp_sim_find_slip(perp_sim *sim)
     return true;
 }
 
-// The error of the answer with the rows of where it leads, over what is allowed: at most 1, it is the answer.
-double pp_sim_error_there(perp_sim *sim, const double *nu_l, double *p, double h)
+pp_round_error pp_sim_error_there(perp_sim *sim, const double *nu_l, double *p, double h)
 {
     pp_step *s = &sim->step;
+    double rounding = pp_sim_place_rounding(sim);
     double place = PLACE * fmax(sim->model->length_scale, 1e-3);
-    double slow = 10.0 * sim->def.tolerance * fmax(speed_scale(sim), 1e-6);
+    place = fmax(fmin(place, PLACE_MOST), rounding);
+    double *speed = island_speeds(sim);
     // the answer with its impulses in the places of the rows found now
     s->answer.pn = p;
     s->answer.pt = p + s->row.nn;
     s->answer.pm = p + s->row.nn + s->row.nt;
-    if (s->row.nb != s->last->row.nb || (s->answer.impact && !same_rows(sim))) {
-        return HUGE_VAL;
+    if (!speed || s->row.nb != s->last->row.nb || (s->answer.impact && !pp_sim_same_rows(sim))) {
+        return (pp_round_error){HUGE_VAL, HUGE_VAL};
     }
-    double worst = imbalance(sim, nu_l, p);
-    worst = fmax(worst, row_errors(sim, p + s->row.nn + s->row.nt, h, place, slow));
-    worst = fmax(worst, contact_errors(sim, p, h, 10.0 * place, slow));
-    return isnan(worst) ? HUGE_VAL : worst;
+    pp_round_error e = contact_errors(sim, p, h, rounding, speed);
+    e.laws = fmax(e.laws, imbalance(sim, nu_l, p, speed));
+    e.places = fmax(e.places, row_errors(sim, p + s->row.nn + s->row.nt, h, place, speed));
+    return isnan(e.laws) || isnan(e.places) ? (pp_round_error){HUGE_VAL, HUGE_VAL} : e;
 }

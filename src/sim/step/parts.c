@@ -90,7 +90,7 @@ static void add_impulses(perp_sim *sim)
 }
 
 // Counts and times add up; sizes of factors are the largest.
-static void add_effort(perp_effort *to, const perp_effort *part)
+void pp_sim_add_effort(perp_effort *to, const perp_effort *part)
 {
     to->solvers += part->solvers;
     to->factorisations += part->factorisations;
@@ -134,7 +134,7 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     all.energy.work += to->energy.work;
     all.energy.dissipated += to->energy.dissipated;
     all.effort = to->effort;
-    add_effort(&all.effort, &part->effort);
+    pp_sim_add_effort(&all.effort, &part->effort);
     add_seconds(&all, to);
     // the remark of the last part that has one
     if (!all.remark[0]) {

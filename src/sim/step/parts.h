@@ -33,6 +33,8 @@ void pp_sim_shadow_end(perp_sim *sim, bool done);
 // Exact positions of the theta method (close.c): whether steps end with a closing; and the closing of the part that was
 // just committed, added to the sums of the step.                                       theory (I9)
 bool pp_sim_closes_after(const perp_sim *sim);
+// Of several solves of a step, or of its parts: counts and times add up, sizes of factors are the largest.
+void pp_sim_add_effort(perp_effort *to, const perp_effort *part);
 perp_status pp_sim_close(perp_sim *sim, perp_step_info *info);
 // The whole step; on failure the state is what it was.
 perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first);

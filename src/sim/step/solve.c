@@ -37,7 +37,7 @@ static void copy_solve_info(perp_sim *sim)
     // set by pp_sim_guess before the solve, which knows nothing of it
     int guessed = sim->info.effort.warm_started;
     sim->info.iterations = a->iterations;
-    sim->info.effort = a->effort;
+    pp_sim_add_effort(&sim->info.effort, &a->effort);
     sim->info.effort.warm_started = guessed;
     sim->info.effort.work = sim->worked;
     memcpy(sim->info.remark, a->remark, sizeof sim->info.remark);

@@ -187,10 +187,16 @@ perp_status pp_fit_solve(pp_fit *f)
 {
     perp_sim *sim = f->sim;
     // bodies at rest: d^T M d is then the kinetic energy of the way, and the solver makes it least
-    double *rest = PP_ZEROS(sim->arena, double, sim->model->nv);
-    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
-    pp_solve_inputs inputs = {
-        .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = rest, .gaps = &f->gap};
+    size_t nv = (size_t)sim->model->nv;
+    double *rest = PP_ZEROS(sim->arena, double, nv + (size_t)f->row.nn);
+    pp_solve_options options = {.tolerance = 1e-15, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_inputs inputs = {.model = sim->model,
+                              .kin = &f->kin,
+                              .rows = &f->row,
+                              .nu = rest,
+                              .warm = rest ? rest + nv : NULL,  // nothing pushes
+                              .fresh = true,
+                              .gaps = &f->gap};
     // no factors of steps: these rows are other ones
     pp_solve_cache cache = {
         .work = sim->work, .threads = sim->def.threads, .team = &sim->team, .env = &sim->env};
@@ -423,7 +429,7 @@ static perp_status fit_rates(pp_fit *f)
     }
     f->row.nb = kept;
     f->row.nm = f->row.nn = f->row.nc = f->row.nt = f->row.ng = 0;
-    pp_solve_options options = {.tolerance = 1e-12, .impact = PERP_IMPACT_NEWTON};
+    pp_solve_options options = {.tolerance = 1e-15, .impact = PERP_IMPACT_NEWTON};
     pp_solve_inputs inputs = {
         .model = sim->model, .kin = &f->kin, .rows = &f->row, .nu = f->at->nu, .gaps = &none};
     pp_solve_cache cache = {
