@@ -68,6 +68,33 @@ static void a_heap_falls_by_modes(void **state)
     perp_scene_destroy(scene);
 }
 
+// Packed balls that fall apart: contacts far from their answer, in islands of 60 and more. The central path leads there,
+// without the solvers of comp/, within a bounded number of factorisations.
+static void packed_balls_follow_their_path(void **state)
+{
+    (void)state;
+    perp_generator_option options[] = {{"bodies", "40"}, {"layers", "4"}};
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    int many = 0, others = 0, hard = 0;
+    assert_int_equal(perp_scene_generate("heap3", options, 2, NULL, &scene, NULL), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    for (int k = 0; k < 60; k++) {
+        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
+        const perp_step_info *info = perp_sim_info(sim);
+        assert_true(info->certificate.passed);
+        many += info->contacts > 60;
+        others += strcmp(info->solver, "modes") != 0 && strcmp(info->solver, "linear") != 0;
+        hard += info->effort.factorisations > 150;
+    }
+    assert_true(many > 40);
+    assert_int_equal(others, 0);
+    assert_true(hard <= 2);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
 // The load of a settled wall: a step that changes nothing takes next to nothing, and stays.
 static void a_wall_stays(void **state)
 {
@@ -210,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_steps_go_by_modes),
         cmocka_unit_test(a_heap_falls_by_modes),
+        cmocka_unit_test(packed_balls_follow_their_path),
         cmocka_unit_test(a_wall_stays),
         cmocka_unit_test(a_pyramid_rests),
         cmocka_unit_test(a_wall_rests_in_whole_steps),
