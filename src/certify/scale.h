@@ -9,6 +9,9 @@
 
 // Scales of a step, with bodies connected by its rows.
 perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena);
+// The same with islands that exchange energy: contacts that carry no load tie nothing.        theory (K4)
+perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp_scales *all,
+                             pp_arena *arena);
 // The island of a row; -1: no body of it is free.
 int pp_scale_island(const pp_scales *s, const pp_row *row);
 
