@@ -52,7 +52,8 @@ static const char RING[] =
 // in every stepper.
 #define PENDULUM(name, drive, more)                                                                \
     "{'name': '" name "', 'gravity': [0, -9.81], 'bodies': [" drive                                \
-    "{'name': 'rod', 'position': [0.25, 0], 'mass': 1, 'inertia': 0.02, 'velocity': [0, 0.75], 'spin': 3}], "             \
+    "{'name': 'rod', 'position': [0.25, 0], 'mass': 1, 'inertia': 0.02, 'velocity': [0, 0.75], "   \
+    "'spin': 3}], "                                                                                \
     "'joints': [" more "]}"
 #define PIN "{'name': 'pin', 'kind': 'revolute', 'b': 'rod', 'at': [0, 0]"
 
@@ -65,7 +66,9 @@ static const char *const SINGLE[][2] = {
     {"joint spring", PENDULUM("spring", "", PIN ", 'stiffness': 8, 'rest': 0.3, 'damping': 0.2}")},
     {"dry friction", PENDULUM("dry", "", PIN ", 'friction': 0.4}")},
     {"rotor", PENDULUM("rotor", "", PIN ", 'armature': 0.1, 'damping': 0.1}")},
-    {"driven hand", PENDULUM("hand", "{'name': 'hand', 'drive': {'x': '0.2*(1-cos(6*t))', 'y': '0.1*(1-cos(4*t))', 'angle': 't'}}, ",
+    {"driven hand", PENDULUM("hand",
+                             "{'name': 'hand', 'drive': {'x': '0.2*(1-cos(6*t))', 'y': "
+                             "'0.1*(1-cos(4*t))', 'angle': 't'}}, ",
                              "{'name': 'pin', 'kind': 'revolute', 'a': 'hand', 'b': 'rod', "
                              "'anchor_a': [0, 0], 'anchor_b': [-0.25, 0], 'damping': 0.3}")},
     {"driven crank with dry friction",
@@ -73,9 +76,12 @@ static const char *const SINGLE[][2] = {
               "{'name': 'pin', 'kind': 'revolute', 'a': 'hand', 'b': 'rod', 'anchor_a': [0, 0], "
               "'anchor_b': [-0.25, 0], 'friction': 0.4}")},
     {"gear",
-     PENDULUM("gear", "{'name': 'wheel', 'position': [1, 0], 'mass': 2, 'inertia': 0.05, 'spin': -1.5}, ",
-              PIN "}, {'name': 'shaft', 'kind': 'revolute', 'b': 'wheel', 'at': [1, 0], 'damping': 0.05}, "
-                  "{'name': 'mesh', 'kind': 'gear', 'joint_a': 'pin', 'joint_b': 'shaft', 'ratio': 0.5}")},
+     PENDULUM(
+         "gear",
+         "{'name': 'wheel', 'position': [1, 0], 'mass': 2, 'inertia': 0.05, 'spin': -1.5}, ",
+         PIN
+         "}, {'name': 'shaft', 'kind': 'revolute', 'b': 'wheel', 'at': [1, 0], 'damping': 0.05}, "
+         "{'name': 'mesh', 'kind': 'gear', 'joint_a': 'pin', 'joint_b': 'shaft', 'ratio': 0.5}")},
 };
 
 typedef struct book {

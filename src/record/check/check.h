@@ -30,6 +30,8 @@ typedef struct pp_recheck {
     int part;       // which, -1: it is whole
     bool
         closed;  // positions are exact where it ends, by a closing or without one                theory (I9)
+    bool
+        phases;  // of some step the two phases of Poisson's law would be needed, and sums are recorded
     bool at_end;  // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;

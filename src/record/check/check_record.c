@@ -41,6 +41,8 @@ static double place_error(const perp_contact *recorded, const pp_contact *c)
 
 static const double FITS = 1e-9;  // a point and a normal, relative
 
+static double rates_at_end(const pp_recheck *c, const perp_contact *recorded);
+
 // With the theta method contacts of space act in the middle of the step and their rates are those
 // at its end, unless they bounce, or had to be taken where they were found.            theory (S12)
 const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact)
@@ -60,7 +62,8 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
             double error = pp_check_worse(apart3(contact->point_W, point[i].point),
                                           apart3(contact->normal_W, point[i].n));
             if (error <= FITS) {
-                return c->acting;
+                // one that is gone where the step ends acted where it was found
+                return rates_at_end(c, contact) <= SAME ? c->acting : c->found;
             }
         }
     }
@@ -247,17 +250,26 @@ static double end_rate_error(const pp_recheck *c, const perp_contact *recorded,
     return error / size;
 }
 
-// Which point of the pair it was is not recorded: the one that fits best counts.
+// The point of the pair at the end of the step is the one with the recorded feature; where there is none, the nearest.
+// Which points a pair has depends on how far the step looked.                           theory (S12)
 static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
 {
     pp_contact point[PP_POINTS_MAX];
     double least = PP_INF, reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
-    for (int k = 0; k <= REACHES && !(least <= FITS); k++, reach *= 2.0) {
+    for (int k = 0; k <= REACHES; k++, reach *= 2.0) {
         int count = pp_gap_pair(c->model, c->after, recorded->a.i, recorded->b.i,
                                 k < REACHES ? reach : HUGE_VAL, point);
+        const pp_contact *best = NULL;
+        double nearest = PP_INF;
         for (int i = 0; i < count; i++) {
-            least = fmin(least, end_rate_error(c, recorded, &point[i]));
+            if (point[i].feature == recorded->feature) {
+                return end_rate_error(c, recorded, &point[i]);
+            }
+            double off = pp_length(pp_sub(point[i].point, recorded->point_W));
+            best = off < nearest ? &point[i] : best;
+            nearest = fmin(nearest, off);
         }
+        least = best ? fmin(least, end_rate_error(c, recorded, best)) : least;
     }
     return least;
 }
