@@ -76,9 +76,25 @@ static void sums_of_two_phases_are_partly_judged(void **state)
     folder_remove(&place);
 }
 
+// A rod on a pin falls on a floor, tip first, and friction locks it: no velocity takes back what the pin has drifted, nor is
+// there a rebound. It stays, and the steps are certified.                              theory (P15), (P20)
+static void locked_limbs_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"limb-locks", "limb-rebounds", "limb-large"};
+    for (int k = 0; k < 3; k++) {
+        place = folder_create();
+        verdicts v = judge_twice(names[k]);
+        assert_int_equal(v.violated, 0);
+        assert_true(v.check.passed);
+        folder_remove(&place);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(both_judges_agree),
-                                       cmocka_unit_test(sums_of_two_phases_are_partly_judged)};
+                                       cmocka_unit_test(sums_of_two_phases_are_partly_judged),
+                                       cmocka_unit_test(locked_limbs_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

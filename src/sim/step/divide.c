@@ -661,3 +661,35 @@ perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
     }
     return status;
 }
+
+perp_status pp_sim_solve_without_rebounds(perp_sim *sim, const double *nu, double h,
+                                          perp_status failed)
+{
+    const pp_gaps *gaps = gaps_of_start(sim);
+    if (pp_is_final(failed) || !any_bounces(&sim->step.row) || pp_sim_is_worked_off(sim)) {
+        return failed;
+    }
+    double *e = PP_ARRAY(sim->arena, double, gaps->count);
+    if (!e) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        e[i] = gaps->contact[i].restitution;
+        gaps->contact[i].restitution = 0.0;
+    }
+    double share = sim->step.restitution_share;
+    sim->step.restitution_share = 0.0;
+    perp_status status = pp_sim_solve_again(sim, nu, h);
+    if (status >= 0) {
+        sim->info.tempered = true;
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "no velocities obey the given restitution: friction locks what would rebound, "
+                 "which stays");
+        return status;
+    }
+    sim->step.restitution_share = share;
+    for (int i = 0; i < gaps->count; i++) {
+        gaps->contact[i].restitution = e[i];
+    }
+    return status;
+}
