@@ -8,7 +8,9 @@
 
 #include <math.h>
 
-static const double SAME = 1e-9;   // the same number computed twice, relative to its size
+static const double SAME = 1e-9;  // the same number computed twice, relative to its size
+static const double MIDDLE =
+    1e-8;  // rates where the theta method's middle enters, to which it is found
 static const double LEVEL = 5e-9;  // heights of points along an axis that was chosen [m]
 
 enum { REACHES = 24 };  // tried, each twice the one before
@@ -63,7 +65,7 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
                                           apart3(contact->normal_W, point[i].n));
             if (error <= FITS) {
                 // one that is gone where the step ends acted where it was found
-                return rates_at_end(c, contact) <= SAME ? c->acting : c->found;
+                return rates_at_end(c, contact) <= MIDDLE ? c->acting : c->found;
             }
         }
     }
@@ -251,19 +253,22 @@ static double end_rate_error(const pp_recheck *c, const perp_contact *recorded,
 }
 
 // The point of the pair at the end of the step is the one with the recorded feature; where there is none, the nearest.
-// Which points a pair has depends on how far the step looked.                           theory (S12)
+// Which points a pair has, and of a rim where, depends on how far the step looked.      theory (S12)
 static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
 {
     pp_contact point[PP_POINTS_MAX];
-    double least = PP_INF, reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
-    for (int k = 0; k <= REACHES; k++, reach *= 2.0) {
+    double same = PP_INF, least = PP_INF;
+    double reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
+    bool known = false;
+    for (int k = 0; k <= REACHES && !(same <= FITS); k++, reach *= 2.0) {
         int count = pp_gap_pair(c->model, c->after, recorded->a.i, recorded->b.i,
                                 k < REACHES ? reach : HUGE_VAL, point);
         const pp_contact *best = NULL;
         double nearest = PP_INF;
         for (int i = 0; i < count; i++) {
             if (point[i].feature == recorded->feature) {
-                return end_rate_error(c, recorded, &point[i]);
+                known = true;
+                same = fmin(same, end_rate_error(c, recorded, &point[i]));
             }
             double off = pp_length(pp_sub(point[i].point, recorded->point_W));
             best = off < nearest ? &point[i] : best;
@@ -271,7 +276,7 @@ static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
         }
         least = best ? fmin(least, end_rate_error(c, recorded, best)) : least;
     }
-    return least;
+    return known ? same : least;
 }
 
 // Normal velocity and slip after the step, relative to the velocities that they are differences of.
@@ -279,7 +284,7 @@ static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
     if (pp_check_acting(c, recorded) != c->found) {
-        return rates_at_end(c, recorded);
+        return rates_at_end(c, recorded) * (SAME / MIDDLE);  // held against SAME
     }
     // t = (n_y, -n_x) in the plane.                                                     theory (P6)
     perp_vec3 n = recorded->normal_W, flat = {n.y, -n.x, 0.0};
