@@ -61,8 +61,10 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
         double margin = k < REACHES ? reach : HUGE_VAL;
         int count = pp_gap_pair(c->model, c->acting, contact->a.i, contact->b.i, margin, point);
         for (int i = 0; i < count; i++) {
-            double error = pp_check_worse(apart3(contact->point_W, point[i].point),
-                                          apart3(contact->normal_W, point[i].n));
+            // points relative to the scene, which may be small
+            double off = pp_length(pp_sub(contact->point_W, point[i].point));
+            off /= fmax(c->model->length_scale, pp_length(point[i].point));
+            double error = pp_check_worse(off, apart3(contact->normal_W, point[i].n));
             if (error <= FITS) {
                 // one that is gone where the step ends acted where it was found
                 return rates_at_end(c, contact) <= MIDDLE ? c->acting : c->found;
