@@ -135,8 +135,10 @@ class StepRows:
         return False
 
     def acting(self, f0, f1):
-        """Where impulses of contacts and joints act: at the end of the steps of `implicit`, theory (I1), else where steps start."""
-        return (f1 if self.stepper == 'implicit' else f0).states
+        """Where impulses of contacts and joints act: at the end of the steps of `implicit`, theory (I1), else where steps start.
+        Starts that are kept as given are worked off by the linear step, theory (K8)."""
+        kept = self.model.scene.get('start') == 'as given' and f0.apart > 1e-9 * self.model.length
+        return (f1 if self.stepper == 'implicit' and not kept else f0).states
 
     def external(self, f0, f1, h):
         """Impulse and moment on each free body of all that is known from states and recorded contacts."""

@@ -300,6 +300,30 @@ static perp_status set_check_scales(pp_recheck *c)
     return PERP_OK;
 }
 
+static const double FITS = 1e-7;  // of what the certificate allows: nothing to work off
+
+// Whether shapes overlap, or joints are open, where the step starts.
+static perp_status find_faults(const pp_recheck *c, bool *unfit)
+{
+    const perp_model *m = c->model;
+    pp_poses start = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    pp_gaps gaps = {0};
+    *unfit = false;
+    perp_status status = pp_gaps_run(&gaps, m, &start, (pp_gap_search){0}, c->arena);
+    if (status < 0) {
+        return status;
+    }
+    for (int i = 0; i < gaps.count; i++) {
+        const pp_contact *k = &gaps.contact[i];
+        *unfit = *unfit || -k->gap > FITS * pp_scale_overlap(m, k->a, k->b);
+    }
+    for (int i = 0; i < m->joints; i++) {
+        double limit, error = pp_judge_joint(m, &start, i, &limit);
+        *unfit = *unfit || error > FITS * limit;
+    }
+    return PERP_OK;
+}
+
 // Frames, masses, forces and scales of the step, from the model and the two recorded states.
 static perp_status prepare_step(pp_recheck *c)
 {
@@ -315,6 +339,12 @@ static perp_status prepare_step(pp_recheck *c)
     state =
         (pp_state){.t = c->t0, .q = (double *)(uintptr_t)c->q0, .nu = (double *)(uintptr_t)c->nu0};
     pp_frames(c->model, &state, c->before);
+    if (c->unfit) {
+        perp_status status = find_faults(c, &c->unfit);
+        if (status < 0) {
+            return status;
+        }
+    }
     c->found = pp_check_at_end(c) ? c->after : c->before;
     c->found_t = pp_check_at_end(c) ? c->now->t : c->t0;
     state.turn = (double *)(uintptr_t)c->turn0;
@@ -611,6 +641,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
 {
     perp_snapshot *frame = &c->frame_read;
     size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
+    c->unfit = r->info.stepper == PERP_STEPPER_IMPLICIT;
     c->q0 = state;
     c->nu0 = state + nq;
     c->turn0 = state + nq + nv;
