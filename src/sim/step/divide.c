@@ -154,8 +154,8 @@ static bool acts_from_afar(const perp_sim *sim, const double *pn)
     return false;
 }
 
-// Deeper than the certificate allows, and by a hundredth of that deeper than it was: overlaps of
-// the start are no reason.
+// Deeper than the certificate allows and by a hundredth of that deeper than it was, or deeper than half of it and by a tenth
+// deeper than it was: then parts that follow have no room for what they add. Overlaps of the start are no reason.
 static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, double then)
 {
     double limit = sim->def.limits.gap;
@@ -163,7 +163,8 @@ static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, doubl
     // The implicit step closes gaps; what bounces in it has a law of rates alone, and leaves more.      theory (K14)
     bool thin = pp_skin(sim->model, c->a, c->b) > 0.0;
     most *= sim->step.at_end && sim->step.bounces && !thin ? CLOSED : 1.0;
-    return then < -most && then < gap - 0.01 * most;
+    return (then < -most && then < gap - 0.01 * most) ||
+           (then < -0.5 * most && then < gap - 0.1 * most);
 }
 
 // Whether a gap ends too deep by the velocities of the answer. Stewart and Trinkle's rows do not let that happen:
