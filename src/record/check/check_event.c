@@ -39,8 +39,6 @@ static void touch_gears(const perp_model *m, bool *pushed)
 
 // What the tolerance of the integration leaves of a passage, and rounding.
 static const double INTEGRATED = 1e-8, ROUNDED = 1e-9;
-// What the certificate allows of the integrator's error of a position: its tolerance is not relative to the scene.
-static const double MOVED = 1e-6;
 
 // left: change of momentum that nothing recorded explains; load: sum of the sizes of impulses
 // [N s].
@@ -150,7 +148,7 @@ static void judge_motion(pp_recheck *c, bool impact, const bool *held)
             double mean = impact ? 0.0 : 0.5 * (c->nu0[body->at + k] + c->nu[body->at + k]);
             double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + length;
             double off = fabs(c->now->q[at] - c->q0[at] - c->h * mean);
-            double part = impact ? ROUNDED : MOVED;
+            double part = impact ? ROUNDED : INTEGRATED;
             pp_check_record_worst(c, PERP_CHECK_RECORD, off, part * size, body->name, "");
         }
     }
