@@ -364,7 +364,8 @@ static void spoil_contact(void *user, const perp_sim *sim, perp_stage done)
     }
 }
 
-// A disc, or ball, that is stopped above the floor, and one that friction moves.
+// A disc, or ball, that is stopped above the floor, and one that friction moves. Slow enough that the step is not divided,
+// after which a contact that is taken for closed has no effect.
 static void wrong_terms_of_contacts_do_not_pass(void **state)
 {
     (void)state;
@@ -388,7 +389,7 @@ static void wrong_terms_of_contacts_do_not_pass(void **state)
         snprintf(
             text, sizeof text,
             "{\"shapes\": [{\"kind\": \"%s\", \"mu\": 0.5}], \"bodies\": [{\"name\": \"b\", %s "
-            "\"position\": [0, %s%g], \"mass\": 1, \"inertia\": %s, \"velocity\": [1, %s-5], "
+            "\"position\": [0, %s%g], \"mass\": 1, \"inertia\": %s, \"velocity\": [1, %s-2.48], "
             "\"shapes\": [{\"kind\": \"%s\", \"radius\": 0.5, \"mu\": 0.5}]}]}",
             spatial ? "halfspace" : "halfplane", spatial ? "\"kind\": \"solid\"," : "",
             spatial ? "0, " : "", 0.5 + cases[k / 2].gap, spatial ? "[0.1, 0.1, 0.1]" : "0.1",
