@@ -145,6 +145,7 @@ static perp_status run_scales(pp_scales *out, const pp_step_evidence *e, const p
     if (status < 0) {
         return status;
     }
+    // joints and drives always tie, limits with them
     for (int i = 0; i < e->joints->count; i++) {
         const pp_own_pair *pair = &e->joints->equation[i].at;
         pp_scales_tie(out, pair->a, pair->b);

@@ -535,6 +535,7 @@ static bool create_groups(const perp_sim *sim, groups *g)
     for (int i = 0; i < s->row.nm; i++) {
         tie(g->up, &s->row.m[i]);
     }
+    // rounding of other impulses is no load
     double most = 0.0;
     for (int i = 0; i < s->row.nn; i++) {
         most = fmax(most, s->answer.pn[i]);
@@ -678,6 +679,7 @@ perp_status pp_sim_solve_without_rebounds(perp_sim *sim, const double *nu, doubl
         e[i] = gaps->contact[i].restitution;
         gaps->contact[i].restitution = 0.0;
     }
+    // also of contacts that rounds of the implicit step find
     double share = sim->step.restitution_share;
     sim->step.restitution_share = 0.0;
     perp_status status = pp_sim_solve_again(sim, nu, h);
