@@ -99,7 +99,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
 double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const pp_frame *to,
                                 double h);
 // The largest share allowed: beyond it the step does not resolve the turn.
-static const double PP_SPIN_MOST = 0.1;
+static const double PP_SPIN_MOST = 0.01;
 // Energy of a spring by which the invariant of the scheme is ahead of T + V, or behind it [J].
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double theta, const pp_force *f);

@@ -678,8 +678,15 @@ static void allow_drift(book *b)
 }
 
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
-                            const pp_scales *s, const perp_limits *limits, pp_arena *arena)
+                            const pp_scales *all, const perp_limits *limits, pp_arena *arena)
 {
+    // What one island loses does not pay for what another gains, also where they are near each other.
+    pp_scales loaded;
+    const pp_scales *s = &loaded;
+    perp_status status = pp_scales_loaded(&loaded, e, all, arena);
+    if (status < 0) {
+        return status;
+    }
     book b = {.e = e,
               .s = s,
               .created = PP_ZEROS(arena, double, e->model->bodies),

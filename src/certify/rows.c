@@ -111,7 +111,7 @@ static double middle_bias(const row_writer *w, const row_acting *row, const row_
     double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
     double off = e->rates ? 0.0 : at->value / whole;
     if (w->beside) {
-        return at->end - row->after + off + 0.5 * at->before;
+        return at->end - row->after + off + (e->rates ? 0.0 : 0.5 * at->before);
     }
     return (row->way + off) / e->theta - row->after;
 }

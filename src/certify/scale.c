@@ -118,19 +118,45 @@ static void tie_rows(pp_scales *s, const pp_row *row, int count)
     }
 }
 
-perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena)
+// Whether a contact or limit changes the velocity of the lighter of its bodies by more than rounding of the speed of its
+// island.
+static bool is_loaded(const pp_step_evidence *e, const pp_scales *all, int n)
+{
+    const pp_rows *rows = e->rows;
+    const pp_row *row = &rows->n[n];
+    double mass = HUGE_VAL, p = fabs(e->pn[n]);
+    for (int k = 0; k < row->count; k++) {
+        mass = fmin(mass, e->model->body[row->body[k]].divisor_mass);
+    }
+    for (int g = 0; n < rows->nc && g < rows->grouped[n]; g++) {
+        const pp_friction *group = &rows->group[rows->friction[n] + g];
+        for (int k = 0; k < group->size; k++) {
+            p = fmax(p, fabs(e->pt[group->t + k]));
+        }
+    }
+    return !(p <= PLACES * mass * pp_scale_speed(all, pp_scale_island(all, row)));
+}
+
+// all: the scales of the step, of which only the contacts that carry load shall tie; NULL: all of them.
+static perp_status run_scales(pp_scales *out, const pp_step_evidence *e, const pp_scales *all,
+                              pp_arena *arena)
 {
     perp_status status = pp_scales_start(out, e->model, arena);
     if (status < 0) {
         return status;
     }
+    // joints and drives always tie, limits with them
     for (int i = 0; i < e->joints->count; i++) {
         const pp_own_pair *pair = &e->joints->equation[i].at;
         pp_scales_tie(out, pair->a, pair->b);
     }
     tie_rows(out, e->rows->b, e->rows->nb);
     tie_rows(out, e->rows->m, e->rows->nm);
-    tie_rows(out, e->rows->n, e->rows->nn);
+    for (int i = 0; i < e->rows->nn; i++) {
+        if (!all || i >= e->rows->nc || is_loaded(e, all, i)) {
+            tie_rows(out, &e->rows->n[i], 1);
+        }
+    }
     pp_scales_finish(out, e->kin, e->end->body, e->slack);
     for (int i = 0; i < e->joints->count; i++) {
         const pp_own_pair *pair = &e->joints->equation[i].at;
@@ -143,6 +169,17 @@ perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *a
     add_row_speeds(out, e->rows->n, e->rows->nn);
     add_row_speeds(out, e->rows->t, e->rows->nt);
     return PERP_OK;
+}
+
+perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena)
+{
+    return run_scales(out, e, NULL, arena);
+}
+
+perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp_scales *all,
+                             pp_arena *arena)
+{
+    return run_scales(out, e, all, arena);
 }
 
 double pp_scale_rounding(const pp_scales *s, int island)

@@ -9,6 +9,9 @@
 
 // Scales of a step, with bodies connected by its rows.
 perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *arena);
+// The same with islands that exchange energy: contacts that carry no load tie nothing.        theory (K4)
+perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp_scales *all,
+                             pp_arena *arena);
 // The island of a row; -1: no body of it is free.
 int pp_scale_island(const pp_scales *s, const pp_row *row);
 
@@ -57,7 +60,7 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *a
 // Energy created by the step, island by island, and the ledger. Without inertia
 // (PERP_STEPPER_QUASISTATIC) there is no balance to hold.                              theory (K4)
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
-                            const pp_scales *s, const perp_limits *limits, pp_arena *arena);
+                            const pp_scales *all, const perp_limits *limits, pp_arena *arena);
 // Positions against velocities.                                                         theory (K3)
 perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                             const perp_limits *limits, pp_arena *arena);

@@ -214,7 +214,8 @@ static void append_row(pp_row_list *list, const pp_row *row)
 }
 
 // What the scheme adds to an equation phi = 0 whose rate was `before`. The theta method takes phi back, and half of
-// the rate: with the mean of both ends' rates in phi, neither is left two steps later.    theory (S11)
+// the rate: with the mean of both ends' rates in phi, neither is left two steps later. Where positions are
+// left as they are, the rate is zero.                                                   theory (S11), (P20)
 static void set_equation(double h, double phi, double before, pp_scheme scheme, pp_row *row)
 {
     row->middle = scheme.stepper == PERP_STEPPER_MOREAU_JEAN;
@@ -225,7 +226,7 @@ static void set_equation(double h, double phi, double before, pp_scheme scheme, 
     double within =
         scheme.start ? h : pp_scheme_whole(scheme, h);  // rows of the end close phi there
     row->bias = takes_back ? phi / within : 0.0;
-    row->bias += row->middle ? 0.5 * before : 0.0;
+    row->bias += row->middle && !scheme.rates ? 0.5 * before : 0.0;
 }
 
 // A stabilised constraint keeps its error and lets it decay: the row asks for the rate that implicit Euler steps of

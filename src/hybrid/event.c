@@ -339,6 +339,7 @@ static perp_status finish_step(pp_flight *flight)
     return pp_flight_close(flight, PP_JUMP_NONE);
 }
 
+// The absolute tolerance of lengths and speeds is relative to the machine, if that is small.
 // Weights that turn the integrator's errors into lengths [m]: coordinates that are
 // lengths come first in each link and count by themselves; angles and quaternions count
 // at the length of the machine.
@@ -351,6 +352,9 @@ static void weigh_errors(pp_flight *flight)
     for (int i = 0; i < tree->nq; i++) {
         flight->weight[i] = flight->machine->length;
     }
+    for (int i = 0; i < tree->nq + tree->nv; i++) {
+        flight->unit[i] = 1.0;
+    }
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         int count = l->kind <= PP_LINK_FREE ? lengths[l->kind] : 0;
@@ -360,6 +364,8 @@ static void weigh_errors(pp_flight *flight)
         }
         for (int k = 0; k < count; k++) {
             flight->weight[l->at_q + k] = 1.0;
+            flight->unit[l->at_q + k] = flight->unit[tree->nq + l->at_v + k] =
+                fmin(1.0, flight->machine->length);
         }
     }
 }
@@ -375,8 +381,10 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
     flight->result->held = PP_ZEROS(flight->keep, perp_wrench, machine->model->bodies);
     flight->result->actuator = PP_ZEROS(flight->keep, double, machine->model->actuators);
     flight->weight = PP_ARRAY(flight->keep, double, nq);
+    flight->unit = PP_ARRAY(flight->keep, double, nq + nv);
     if (!flight->y || !flight->result->joint || !flight->result->held ||
-        !flight->result->actuator || !flight->weight || pp_flight_open(flight) < 0) {
+        !flight->result->actuator || !flight->weight || !flight->unit ||
+        pp_flight_open(flight) < 0) {
         return PERP_ERR_MEMORY;
     }
     weigh_errors(flight);
@@ -390,8 +398,13 @@ static perp_status prepare_flight(pp_flight *flight, const double *q, const doub
     }
     memcpy(flight->q, q, nq * sizeof *q);
     memcpy(flight->qd, qd, nv * sizeof *qd);
-    return pp_ode_create(&flight->ode, (int)(nq + nv), state_derivative, flight,
-                         machine->options.relative, machine->options.absolute, machine->env);
+    perp_status status =
+        pp_ode_create(&flight->ode, (int)(nq + nv), state_derivative, flight,
+                      machine->options.relative, machine->options.absolute, machine->env);
+    if (status >= 0) {
+        pp_ode_set_units(flight->ode, flight->unit);
+    }
+    return status;
 }
 
 // Whether the motion is proved to be unique: smooth equations have one solution. Where anything

@@ -64,8 +64,10 @@ typedef struct pp_flight {
     // Sums.
     pp_passage now;  // the passage under way
     double *weight;  // nq: [m] per unit of a coordinate's error
-    int first;       // the first contact of the passage in the result
-    bool empty;      // no impulse was added to it so far
+    double *
+        unit;  // nq + nv: of the absolute tolerance, lengths and speeds relative to a small machine
+    int first;   // the first contact of the passage in the result
+    bool empty;  // no impulse was added to it so far
 } pp_flight;
 
 // The instant of the present state, left in the scratch arena. forces: as in pp_instant_make.

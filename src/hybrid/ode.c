@@ -35,6 +35,11 @@ static size_t stiff_size(int n)
     return 2 * (size_t)n * (size_t)n * sizeof(double) + (size_t)n * sizeof(int);
 }
 
+void pp_ode_set_units(pp_ode *ode, const double *unit)
+{
+    ode->unit = unit;
+}
+
 perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, double relative,
                           double absolute, const perp_env *env)
 {
@@ -103,7 +108,8 @@ perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop)
 static void set_weights(pp_ode *ode)
 {
     for (int i = 0; i < ode->n; i++) {
-        ode->weight[i] = 1.0 / (ode->relative * fabs(ode->z[0][i]) + ode->absolute);
+        double least = ode->absolute * (ode->unit ? ode->unit[i] : 1.0);
+        ode->weight[i] = 1.0 / (ode->relative * fabs(ode->z[0][i]) + least);
     }
 }
 

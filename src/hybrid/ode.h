@@ -16,6 +16,8 @@ typedef struct pp_ode pp_ode;
 // env outlives it.
 perp_status pp_ode_create(pp_ode **out, int n, pp_ode_rate rate, void *user, double relative,
                           double absolute, const perp_env *env);
+// The absolute tolerance is one of these units, number by number; they are not copied.
+void pp_ode_set_units(pp_ode *ode, const double *unit);
 void pp_ode_destroy(pp_ode *ode);
 // Starts from y at t, without history; no step goes beyond stop.
 perp_status pp_ode_start(pp_ode *ode, double t, const double *y, double stop);

@@ -27,7 +27,8 @@ struct pp_ode {
     double *e;            // correction of the step, then its local error
     double *e_before;     // of the step before, kept where an order change is considered next
     double history;       // method.history of that step; 0: there is none
-    double *weight;       // 1 / (relative |y| + absolute)
+    const double *unit;   // of each number, in which the absolute tolerance is; NULL: 1
+    double *weight;       // 1 / (relative |y| + absolute unit)
     double *y, *f, *work;
 
     double stop, longest;  // [s] end of the integration; longest step, infinite: no bound

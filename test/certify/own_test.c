@@ -364,7 +364,8 @@ static void spoil_contact(void *user, const perp_sim *sim, perp_stage done)
     }
 }
 
-// A disc, or ball, that is stopped above the floor, and one that friction moves.
+// A disc, or ball, that is stopped above the floor, and one that friction moves. With moreau-jean slow enough that the step
+// is not divided, after which a contact that is taken for closed has no effect.
 static void wrong_terms_of_contacts_do_not_pass(void **state)
 {
     (void)state;
@@ -378,8 +379,8 @@ static void wrong_terms_of_contacts_do_not_pass(void **state)
                  {PERP_STEPPER_STEWART_TRINKLE, 0.0, DRIFT_TERM},
                  {PERP_STEPPER_ANITESCU_POTRA, 0.03, NO_FAULT},
                  {PERP_STEPPER_ANITESCU_POTRA, 0.03, CLOSED_GAP},
-                 {PERP_STEPPER_MOREAU_JEAN, 0.03, NO_FAULT},
-                 {PERP_STEPPER_MOREAU_JEAN, 0.03, CLOSED_GAP},
+                 {PERP_STEPPER_MOREAU_JEAN, 0.009, NO_FAULT},
+                 {PERP_STEPPER_MOREAU_JEAN, 0.009, CLOSED_GAP},
                  {PERP_STEPPER_ANITESCU_POTRA, 0.0, DRIFT_TERM}};
     for (size_t k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
         bool spatial = k % 2 != 0;
@@ -388,11 +389,12 @@ static void wrong_terms_of_contacts_do_not_pass(void **state)
         snprintf(
             text, sizeof text,
             "{\"shapes\": [{\"kind\": \"%s\", \"mu\": 0.5}], \"bodies\": [{\"name\": \"b\", %s "
-            "\"position\": [0, %s%g], \"mass\": 1, \"inertia\": %s, \"velocity\": [1, %s-5], "
+            "\"position\": [0, %s%g], \"mass\": 1, \"inertia\": %s, \"velocity\": [1, %s-%g], "
             "\"shapes\": [{\"kind\": \"%s\", \"radius\": 0.5, \"mu\": 0.5}]}]}",
             spatial ? "halfspace" : "halfplane", spatial ? "\"kind\": \"solid\"," : "",
             spatial ? "0, " : "", 0.5 + cases[k / 2].gap, spatial ? "[0.1, 0.1, 0.1]" : "0.1",
-            spatial ? "0, " : "", spatial ? "sphere" : "disc");
+            spatial ? "0, " : "", cases[k / 2].stepper == PERP_STEPPER_MOREAU_JEAN ? 2.48 : 5.0,
+            spatial ? "sphere" : "disc");
         perp_scene *scene = NULL;
         perp_sim *sim = NULL;
         perp_error error = {0};

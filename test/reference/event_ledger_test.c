@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The energy ledger: motors at their largest effort, dampers, dry friction, gears, driven bodies and springs are booked
-// the same way by all steppers. Between events work, losses and the energies of the bodies are found independently of
+// the same way by all steppers, in both coordinates. Between events work, losses and the energies of the bodies are found independently of
 // each other, and close to 1e-9 of what went to and fro.
 #include "support/cmocka.h"
 
@@ -48,6 +48,42 @@ static const char RING[] =
     "{'name': 'four', 'kind': 'revolute', 'a': 'hand', 'b': 'right', 'anchor_a': [0.25, 0],"
     " 'anchor_b': [0.05, 0.2], 'stiffness': 3, 'damping': 0.1, 'rest': 0.2}]}";
 
+// One kind of element at a time, on a pendulum: what acts, and what its work and its losses are compared with, is the same
+// in every stepper.
+#define PENDULUM(name, drive, more)                                                                \
+    "{'name': '" name "', 'gravity': [0, -9.81], 'bodies': [" drive                                \
+    "{'name': 'rod', 'position': [0.25, 0], 'mass': 1, 'inertia': 0.02, 'velocity': [0, 0.75], "   \
+    "'spin': 3}], "                                                                                \
+    "'joints': [" more "]}"
+#define PIN "{'name': 'pin', 'kind': 'revolute', 'b': 'rod', 'at': [0, 0]"
+
+static const char *const SINGLE[][2] = {
+    {"motor at its effort", PENDULUM("motor", "", PIN ", 'rate': '20', 'rate_effort': 1.5}")},
+    {"motor that keeps its rate", PENDULUM("rate", "", PIN ", 'rate': '3+2*sin(5*t)'}")},
+    {"motor against the motion", PENDULUM("brake", "", PIN ", 'rate': '-20', 'rate_effort': 1.5}")},
+    {"target", PENDULUM("target", "", PIN ", 'target': '3*t+0.3*t^2'}")},
+    {"joint damper", PENDULUM("damper", "", PIN ", 'damping': 0.4}")},
+    {"joint spring", PENDULUM("spring", "", PIN ", 'stiffness': 8, 'rest': 0.3, 'damping': 0.2}")},
+    {"dry friction", PENDULUM("dry", "", PIN ", 'friction': 0.4}")},
+    {"rotor", PENDULUM("rotor", "", PIN ", 'armature': 0.1, 'damping': 0.1}")},
+    {"driven hand", PENDULUM("hand",
+                             "{'name': 'hand', 'drive': {'x': '0.2*(1-cos(6*t))', 'y': "
+                             "'0.1*(1-cos(4*t))', 'angle': 't'}}, ",
+                             "{'name': 'pin', 'kind': 'revolute', 'a': 'hand', 'b': 'rod', "
+                             "'anchor_a': [0, 0], 'anchor_b': [-0.25, 0], 'damping': 0.3}")},
+    {"driven crank with dry friction",
+     PENDULUM("crank", "{'name': 'hand', 'drive': {'x': '0', 'y': '0', 'angle': '8*t'}}, ",
+              "{'name': 'pin', 'kind': 'revolute', 'a': 'hand', 'b': 'rod', 'anchor_a': [0, 0], "
+              "'anchor_b': [-0.25, 0], 'friction': 0.4}")},
+    {"gear",
+     PENDULUM(
+         "gear",
+         "{'name': 'wheel', 'position': [1, 0], 'mass': 2, 'inertia': 0.05, 'spin': -1.5}, ",
+         PIN
+         "}, {'name': 'shaft', 'kind': 'revolute', 'b': 'wheel', 'at': [1, 0], 'damping': 0.05}, "
+         "{'name': 'mesh', 'kind': 'gear', 'joint_a': 'pin', 'joint_b': 'shaft', 'ratio': 0.5}")},
+};
+
 typedef struct book {
     double work, lost, kinetic, potential;  // [J]
     double exchanged;                       // sizes of what went to and fro [J]
@@ -55,7 +91,8 @@ typedef struct book {
     double momentum;                        // worst share of its limit
 } book;
 
-static book run(const char *text, perp_stepper stepper, double h, double until)
+static book run(const char *text, perp_stepper stepper, perp_coordinates coordinates, double h,
+                double until)
 {
     perp_scene *scene = NULL;
     perp_error error = {0};
@@ -72,6 +109,7 @@ static book run(const char *text, perp_stepper stepper, double h, double until)
     }
     perp_sim_def def = perp_scene_sim_def(scene);
     def.stepper = stepper;
+    def.coordinates = coordinates;
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
     int steps = (int)floor(until / h + 0.5);
     for (int i = 0; i < steps; i++) {
@@ -102,23 +140,30 @@ static double apart(const book *a, const book *b)
 
 static void closes(const char *name, const char *text)
 {
-    book e = run(text, PERP_STEPPER_EVENT, 0.01, 0.5);
+    book e = run(text, PERP_STEPPER_EVENT, PERP_COORDINATES_AUTO, 0.01, 0.5);
     print_message("%s: event work %.9f lost %.9f T %.9f V %.9f, astray %.1e of %.2f J\n", name,
                   e.work, e.lost, e.kinetic, e.potential, e.astray, e.exchanged);
-    assert_true(e.astray <= 1e-9 * e.exchanged);
+    double size = e.exchanged + fabs(e.kinetic) + fabs(e.potential);
+    assert_true(e.astray <= 1e-9 * size);
     assert_true(e.momentum <= 1.0);
-    const perp_stepper with[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_MOREAU_JEAN};
-    for (int k = 0; k < 2; k++) {
+    const perp_stepper with[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA,
+                                 PERP_STEPPER_MOREAU_JEAN, PERP_STEPPER_IMPLICIT};
+    for (int k = 0; k < 8; k++) {
         double before = 0.0;
+        perp_coordinates in = k % 2 ? PERP_COORDINATES_JOINT : PERP_COORDINATES_BODY;
+        if (k % 2 && with[k / 2] == PERP_STEPPER_MOREAU_JEAN) {
+            continue;  // in body coordinates only
+        }
         for (int i = 0; i < 3; i++) {
-            double h = 0.002 / (1 << i);
-            book s = run(text, with[k], h, 0.5);
+            double h = 0.0005 / (1 << i);
+            book s = run(text, with[k / 2], in, h, 0.5);
             double off = apart(&s, &e);
-            print_message("  %s h %g: work %.6f lost %.6f T %.6f V %.6f, off %.2e\n",
-                          perp_stepper_word((int)with[k]), h, s.work, s.lost, s.kinetic,
-                          s.potential, off);
-            assert_true(i == 0 || off < 0.6 * before || off < 1e-7);
-            assert_true(off < 0.05 * e.exchanged);
+            print_message("  %s, %s, h %g: work %.6f lost %.6f T %.6f V %.6f, off %.2e\n",
+                          perp_stepper_word((int)with[k / 2]), k % 2 ? "joint" : "body", h, s.work,
+                          s.lost, s.kinetic, s.potential, off);
+            // dry friction stops at a time that steps do not have: no order there
+            assert_true(i == 0 || off < 0.6 * before || off < 5e-4 * size);
+            assert_true(off < 0.05 * size);
             before = off;
         }
     }
@@ -137,11 +182,20 @@ static void springs_of_loops_are_booked(void **state)
     closes("ring", RING);
 }
 
+static void each_element_is_booked(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof SINGLE / sizeof *SINGLE; k++) {
+        closes(SINGLE[k][0], SINGLE[k][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_steppers_book_alike),
         cmocka_unit_test(springs_of_loops_are_booked),
+        cmocka_unit_test(each_element_is_booked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,9 @@
 
 Classes: agreed pass, agreed refusal (judged wrong, or beyond right in a row that perp found violated), FALSE PASS (exit 0, judged wrong), false refusal (exit 3 or 4, judged right, with perp's
 reason), unsure pass and unsure refusal (the judge does not decide), refused input (exit 2), time out, crash. Scenes of all
-classes but the agreed ones are kept in DIR/<class>/, DIR/table.md has the counts and a line for each of them.
---strict: exit 1 when there is a false pass or a crash.
+classes but the agreed ones are kept in DIR/<class>/, DIR/table.md has the counts and a line for each of them. Runs that end are
+also judged by `perp check`; those where it reaches another verdict are kept in DIR/check/.
+--strict: exit 1 when there is a false pass, a crash, or another verdict of `perp check`.
 """
 import argparse
 import json
@@ -63,6 +64,18 @@ def confirms(why, beyond):
     """Whether a row that perp found violated is one in which the judge sees something as well."""
     named = [row for row in SAME if re.search(r'(^|[:;] )%s [0-9.e+-]+ ' % row, why)]
     return any(r in beyond for row in named for r in SAME[row])
+
+
+def check_differs(perp, out, code, seconds):
+    """What `perp check` says of a run that ended, where it is not what the run said; '' otherwise."""
+    try:
+        p = subprocess.run([perp, 'check', out], capture_output=True, text=True, timeout=10 * seconds, errors='replace')
+    except subprocess.TimeoutExpired:
+        return 'check: no end'
+    if code not in (0, 4) or p.returncode == code:
+        return ''
+    return 'run exit %d, check exit %d; %s' % (code, p.returncode, '; '.join(
+        re.sub(r'\s+', ' ', l).strip() for l in (p.stdout + p.stderr).splitlines() if 'VIOLATED' in l or l.startswith('perp:')))
 
 
 # Settings of one stepper that others do not have.
@@ -121,6 +134,7 @@ def one(task):
     except Exception:
         shutil.rmtree(folder, ignore_errors=True)
         return {**result, 'class': 'judge failed', 'why': traceback.format_exc().strip().replace('\n', ' | ')[-400:]}
+    result['check'] = check_differs(perp, out, code, seconds)
     shutil.rmtree(folder, ignore_errors=True)
     kind = {('right', 0): 'agreed pass', ('wrong', 0): 'false pass', ('cannot judge', 0): 'unsure pass', ('right', 1): 'false refusal',
             ('wrong', 1): 'agreed refusal', ('cannot judge', 1): 'unsure refusal'}[(verdict, int(code != 0))]
@@ -146,6 +160,12 @@ def write_table(results, args, folder, seconds):
                         first = r['rows'].split(' (')[0].rsplit(' ', 1)[0]
                         found += '; undecided: ' + (judging.UNDECIDED.get(first) or 'the scene is not understood')
                     f.write('| %s | %s | %s |\n' % (r['name'], found, r['why'].replace('|', '/')))
+        differ = [r for r in results if r.get('check')]
+        f.write('\n`perp check` reaches another verdict in %d.\n' % len(differ))
+        if differ:
+            f.write('\n| scene | verdicts | what perp run says |\n| --- | --- | --- |\n')
+            for r in differ:
+                f.write('| %s | %s | %s |\n' % (r['name'], r['check'].replace('|', '/'), r['why'].replace('|', '/')))
     return count
 
 
@@ -165,7 +185,7 @@ def main():
     args = p.parse_args()
     os.nice(10)
     os.makedirs(args.out, exist_ok=True)
-    for c in KEPT:
+    for c in KEPT | {'check'}:
         shutil.rmtree(os.path.join(args.out, c.replace(' ', '-')), ignore_errors=True)
     begin = time.monotonic()
     results = []
@@ -177,8 +197,8 @@ def main():
                 if not r:
                     continue
                 results.append(r)
-                if r['class'] in KEPT:
-                    d = os.path.join(args.out, r['class'].replace(' ', '-'))
+                for c in [r['class']] * (r['class'] in KEPT) + ['check'] * bool(r.get('check')):
+                    d = os.path.join(args.out, c.replace(' ', '-'))
                     os.makedirs(d, exist_ok=True)
                     with open(os.path.join(d, r['name'] + '.json'), 'w') as f:
                         f.write(r['text'])
@@ -190,8 +210,12 @@ def main():
     for c in ('crash', 'time out', 'judge failed'):
         for r in count[c]:
             print('%s: %s %s' % (c, r['name'], r['why']))
+    differ = [r for r in results if r.get('check')]
+    print('%-15s %d' % ('check differs', len(differ)))
+    for r in differ:
+        print('check differs: %s: %s' % (r['name'], r['check']))
     print('table and scenes: %s' % args.out)
-    bad = count['false pass'] or count['crash'] or count['judge failed']
+    bad = count['false pass'] or count['crash'] or count['judge failed'] or differ
     return 1 if args.strict and bad else 0
 
 

@@ -135,8 +135,10 @@ class StepRows:
         return False
 
     def acting(self, f0, f1):
-        """Where impulses of contacts and joints act: at the end of the steps of `implicit`, theory (I1), else where steps start."""
-        return (f1 if self.stepper == 'implicit' else f0).states
+        """Where impulses of contacts and joints act: at the end of the steps of `implicit`, theory (I1), else where steps start.
+        Starts that are kept as given are worked off by the linear step, theory (K8)."""
+        kept = self.model.scene.get('start') == 'as given' and f0.apart > 1e-9 * self.model.length
+        return (f1 if self.stepper == 'implicit' and not kept else f0).states
 
     def external(self, f0, f1, h):
         """Impulse and moment on each free body of all that is known from states and recorded contacts."""
@@ -238,6 +240,11 @@ class StepRows:
             lin = norm(dv) + b.mass * (1e-4 * (norm(s0.v) + norm(s1.v)) + 1e-9 * b.size / self.until) + size[b][0]
             ang = norm(dw) + inertia * 1e-4 * (norm(s0.w) + norm(s1.w)) + size[b][1]
             weights[b] = (max(lin, ang / b.size, 1e-300), max(ang, lin * b.size, 1e-300), lack)
+        # A joint brings impulses of its heavier body to the lighter one: balances hold to rounding of these.
+        for j in m.joints * 2:
+            if j.a.free and j.b.free:
+                heavy, light = sorted((j.a, j.b), key=lambda b: -weights[b][0])
+                weights[light] = tuple(max(x, 1e-6 * y) for x, y in zip(weights[light][:2], weights[heavy][:2])) + (weights[light][2],)
         views = [(j, view(j, middle[j.a.index], middle[j.b.index], m.planar, self.turns.get(j))) for j in m.joints]
         for j, v in views:
             if j.K or j.C:

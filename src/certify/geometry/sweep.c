@@ -26,8 +26,9 @@ enum { TRIES = 256 };                          // stretches tried for one pair
 static const double SHORTEST = 1.0 / 65536.0;  // stretch, as a share of the step
 static const double TURN_LEAST = -0.5;         // n.m of axes that follow one another
 // The true path between two known ends is not known where bodies turn. Its error may be BEND_MOST
-// of the sum of both widths, and GRAZE of the thinner piece: a straight path cuts corners.
-static const double BEND_MOST = 0.1, GRAZE = 0.01;
+// of the sum of both widths and BEND_THIN of the thinner piece, if that is no sheet, and GRAZE of it: a straight path cuts
+// corners.
+static const double BEND_MOST = 0.1, BEND_THIN = 0.25, GRAZE = 0.01;
 static const double ROUNDING = 1e-9;  // relative, of a depth that two searches find
 
 // ── Bodies ───────────────────────────────────────────────────────────────────────────────────────
@@ -210,7 +211,9 @@ static double allowance(const pp_swept_pair *p, double ends)
     double bend = (p->a->core_reach * p->of_a->angle * p->of_a->angle +
                    p->b->core_reach * p->of_b->angle * p->of_b->angle) /
                   8.0;
-    return fmax(p->depth, ends) * (1.0 + ROUNDING) + fmin(bend, BEND_MOST * through) + GRAZE * thin;
+    double most = BEND_MOST * through;
+    most = thin > 0.0 ? fmin(most, BEND_THIN * thin) : most;
+    return fmax(p->depth, ends) * (1.0 + ROUNDING) + fmin(bend, most) + GRAZE * thin;
 }
 
 // Proves one stretch by the last axis, by the best one at its end, or by the best one at its start.

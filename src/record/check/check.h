@@ -30,6 +30,9 @@ typedef struct pp_recheck {
     int part;       // which, -1: it is whole
     bool
         closed;  // positions are exact where it ends, by a closing or without one                theory (I9)
+    bool
+        phases;  // of some step the two phases of Poisson's law would be needed, and sums are recorded
+    bool unfit;   // no step before has ended without what the start overlapped, or was open, by
     bool at_end;  // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;
@@ -88,10 +91,11 @@ static inline perp_twist pp_check_twist(const pp_body *body, const double *nu)
     return (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-// Contacts, joints and their directions are those where the step ends.                  theory (I1)
+// Contacts, joints and their directions are those where the step ends. A start that was kept as given is worked off with
+// those of the start, as in the linear step.                                            theory (I1), (K8)
 static inline bool pp_check_at_end(const pp_recheck *c)
 {
-    return c->info->stepper == PERP_STEPPER_IMPLICIT;
+    return c->info->stepper == PERP_STEPPER_IMPLICIT && !c->unfit;
 }
 
 // The recording has every step: c->found is where the recorded contacts were found.

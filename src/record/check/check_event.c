@@ -148,7 +148,8 @@ static void judge_motion(pp_recheck *c, bool impact, const bool *held)
             double mean = impact ? 0.0 : 0.5 * (c->nu0[body->at + k] + c->nu[body->at + k]);
             double size = fabs(c->q0[at]) + fabs(c->now->q[at]) + c->h * fabs(mean) + length;
             double off = fabs(c->now->q[at] - c->q0[at] - c->h * mean);
-            pp_check_record_worst(c, PERP_CHECK_RECORD, off, ROUNDED * size, body->name, "");
+            double part = impact ? ROUNDED : INTEGRATED;
+            pp_check_record_worst(c, PERP_CHECK_RECORD, off, part * size, body->name, "");
         }
     }
 }

@@ -214,6 +214,7 @@ static double beyond_drift(const pp_recheck *c, const perp_contact *contact)
 void pp_check_contacts(pp_recheck *c)
 {
     bool phases = has_phases(c);
+    c->phases = c->phases || (phases && c->info->stepper != PERP_STEPPER_EVENT);
     for (int i = 0; i < c->now->contacts; i++) {
         const perp_contact *contact = &c->now->contact[i];
         const char *a = c->recording->shape[contact->a.i].name;
@@ -224,7 +225,13 @@ void pp_check_contacts(pp_recheck *c)
         double rho = normal_rate_beside(c, contact);
         bool known = !isnan(rho) || !isfinite(contact->gap) || !isfinite(contact->rate_n);
         bool event = c->info->stepper == PERP_STEPPER_EVENT;  // check_event.c knows what to ask
-        if (known && !phases && !event) {
+        if (phases &&
+            !event) {  // after both phases nothing approaches any more             theory (P9)
+            rho = pp_check_complementarity(c, contact->pn, contact->gap, contact->rate_n, 0.0, 0.0,
+                                           0.0, 0.0);
+            pp_check_record_worst(c, PERP_CHECK_CLOSE, isnan(rho) ? rho : fmax(0.0, -rho), s.rate,
+                                  a, b);
+        } else if (known && !event) {
             double afar = beyond_rule(c, contact);
             pp_check_record_worst(c, PERP_CHECK_PUSH,
                                   fabs(contact->pn) * pp_check_worse(fabs(rho), afar), s.energy, a,

@@ -220,14 +220,17 @@ static double drift_of(const pp_recheck *c, const pp_joint *joint)
                               : drift;
 }
 
-// What the impulses of a joint close in the step: the error at its start, or what turning makes of its equations in the
-// step, where they hold at its end. No more than the drift.
+// Exact positions close in the step what the turning of bodies would leave of it, as do equations that hold at its end.
+static bool closes_drift(const pp_recheck *c)
+{
+    return pp_check_at_end(c) || c->info->positions == PERP_POSITIONS_EXACT;
+}
+
+// What the impulses of a joint close in the step: the error at its start, or all of its drift. No more than the drift.
 static double closed_by(const pp_recheck *c, int index, double drift)
 {
     pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
-    bool ends = pp_check_at_end(c) || (c->info->stepper == PERP_STEPPER_STEWART_TRINKLE &&
-                                       c->info->positions == PERP_POSITIONS_EXACT);
-    return ends ? drift : fmin(pp_joint_error(c->model, &before, index), drift);
+    return closes_drift(c) ? drift : fmin(pp_joint_error(c->model, &before, index), drift);
 }
 
 // Adds the wrenches on up to four bodies; returns the energy that closing an error of the gear may
@@ -323,6 +326,13 @@ static double limit_gives(const pp_recheck *c, int index)
     return limit * fmin(beyond, pp_drift_coordinate(c->model, &before, c->h, index)) / c->h;
 }
 
+// Joints that hold one point of both bodies together, along the axes of the world.
+static bool holds_point(perp_joint_kind kind)
+{
+    return kind == PERP_JOINT_REVOLUTE || kind == PERP_JOINT_SPHERICAL ||
+           kind == PERP_JOINT_UNIVERSAL || kind == PERP_JOINT_WELD;
+}
+
 // Closing an error of at most the drift of the scheme may give energy: impulse times error over h.
 //                                                                                       theory (K5)
 double pp_check_add_joint(pp_recheck *c, int index)
@@ -346,15 +356,25 @@ double pp_check_add_joint(pp_recheck *c, int index)
     c->load[joint->a] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->load[joint->b] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
-    double open = closed_by(c, index, drift_of(c, joint));
-    double turn = closed_by(c, index, drift_of(c, joint) / pp_scale_arm(c->model, joint));
-    return limit_gives(c, index) +
-           (vector_length(w->f_W) * open + vector_length(couple) * turn) / c->h;
+    double drift = drift_of(c, joint);
+    double given = vector_length(w->f_W) * closed_by(c, index, drift);
+    double turn = closed_by(c, index, drift / pp_scale_arm(c->model, joint));
+    if (!closes_drift(c) && c->acting == c->before &&
+        holds_point(joint->kind)) {  // axis by axis, as its equations
+        perp_vec3 apart = pp_sub(pp_point(&c->before[joint->b], joint->r_B),
+                                 pp_point(&c->before[joint->a], joint->r_A));
+        given = fabs(w->f_W.x) * fmin(fabs(apart.x), drift) +
+                fabs(w->f_W.y) * fmin(fabs(apart.y), drift) +
+                fabs(w->f_W.z) * fmin(fabs(apart.z), drift);
+    }
+    return limit_gives(c, index) + (given + vector_length(couple) * turn) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
 
 static const double SAME = 1e-9;  // the same impulse, as two numbers of the recording have it
+static const double MIDDLE =
+    1e-8;  // of the wrench, where the place of the theta method's middle enters
 
 // What impulses along a coordinate are held against [N s, or N m s at the arm of an angle].
 static double drive_scale(const pp_recheck *c, int index)
@@ -378,6 +398,18 @@ void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack)
     }
 }
 
+// Sizes of the numbers that a component of the recorded wrench is the difference of [N s, or N m s]: where the equations of
+// the joint carry much, as in a heavy load that swings on a light link, what acts along its coordinate is a small rest.
+static double wrench_size(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_wrench *w = &c->now->joint[index].impulse_b;
+    perp_vec3 arm = pp_sub(anchors_of(c, joint).b, c->acting[joint->b].p);
+    return joint->kind == PERP_JOINT_COUPLING
+               ? 0.0
+               : pp_length(w->f_W) * fmax(1.0, pp_length(arm)) + pp_length(w->tau_W);
+}
+
 // A motor and dry friction within their effort times h; and drive, spring and limit together are
 // what the joint's wrench has along its coordinate.
 static void judge_drive(pp_recheck *c, int index)
@@ -395,7 +427,10 @@ static void judge_drive(pp_recheck *c, int index)
     if (moves && (!isnan(along) || isnan(state->drive))) {
         // Either of the two limits may have acted.
         double left = fmin(fabs(along - limit), fabs(along + limit));
-        pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, index), joint->name, "");
+        bool theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
+        double whole = (theta ? MIDDLE : SAME) * wrench_size(c, index);
+        pp_check_record_worst(c, PERP_CHECK_DRIVE, left, drive_scale(c, index) + whole, joint->name,
+                              "");
     }
 }
 
@@ -502,8 +537,11 @@ perp_status pp_check_joint_rates(pp_recheck *c)
     if (status < 0) {
         return status;
     }
+    // Exact positions are closed to this at the end, not at the rate.                     theory (S6)
+    bool exact = c->info->positions == PERP_POSITIONS_EXACT;
+    double closed = exact ? fmax(1e-11, 1e-14 * m->length_scale) / c->h : 0.0;
     for (int i = 0; i < m->joints; i++) {
-        pp_check_record_worst(c, PERP_CHECK_RATE, off[i], limit[i], m->joint[i].name, "");
+        pp_check_record_worst(c, PERP_CHECK_RATE, off[i], limit[i] + closed, m->joint[i].name, "");
     }
     return PERP_OK;
 }

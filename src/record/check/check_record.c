@@ -8,7 +8,9 @@
 
 #include <math.h>
 
-static const double SAME = 1e-9;   // the same number computed twice, relative to its size
+static const double SAME = 1e-9;  // the same number computed twice, relative to its size
+static const double MIDDLE =
+    1e-8;  // rates where the theta method's middle enters, to which it is found
 static const double LEVEL = 5e-9;  // heights of points along an axis that was chosen [m]
 
 enum { REACHES = 24 };  // tried, each twice the one before
@@ -41,6 +43,8 @@ static double place_error(const perp_contact *recorded, const pp_contact *c)
 
 static const double FITS = 1e-9;  // a point and a normal, relative
 
+static double rates_at_end(const pp_recheck *c, const perp_contact *recorded);
+
 // With the theta method contacts of space act in the middle of the step and their rates are those
 // at its end, unless they bounce, or had to be taken where they were found.            theory (S12)
 const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact)
@@ -57,10 +61,13 @@ const pp_frame *pp_check_acting(const pp_recheck *c, const perp_contact *contact
         double margin = k < REACHES ? reach : HUGE_VAL;
         int count = pp_gap_pair(c->model, c->acting, contact->a.i, contact->b.i, margin, point);
         for (int i = 0; i < count; i++) {
-            double error = pp_check_worse(apart3(contact->point_W, point[i].point),
-                                          apart3(contact->normal_W, point[i].n));
+            // points relative to the scene, which may be small
+            double off = pp_length(pp_sub(contact->point_W, point[i].point));
+            off /= fmax(c->model->length_scale, pp_length(point[i].point));
+            double error = pp_check_worse(off, apart3(contact->normal_W, point[i].n));
             if (error <= FITS) {
-                return c->acting;
+                // one that is gone where the step ends acted where it was found
+                return rates_at_end(c, contact) <= MIDDLE ? c->acting : c->found;
             }
         }
     }
@@ -247,19 +254,31 @@ static double end_rate_error(const pp_recheck *c, const perp_contact *recorded,
     return error / size;
 }
 
-// Which point of the pair it was is not recorded: the one that fits best counts.
+// The point of the pair at the end of the step is the one with the recorded feature; where there is none, the nearest.
+// Which points a pair has, and of a rim where, depends on how far the step looked.      theory (S12)
 static double rates_at_end(const pp_recheck *c, const perp_contact *recorded)
 {
     pp_contact point[PP_POINTS_MAX];
-    double least = PP_INF, reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
-    for (int k = 0; k <= REACHES && !(least <= FITS); k++, reach *= 2.0) {
+    double same = PP_INF, least = PP_INF;
+    double reach = fmax(recorded->gap, 0.0) + 1e-3 * c->model->length_scale;
+    bool known = false;
+    for (int k = 0; k <= REACHES && !(same <= FITS); k++, reach *= 2.0) {
         int count = pp_gap_pair(c->model, c->after, recorded->a.i, recorded->b.i,
                                 k < REACHES ? reach : HUGE_VAL, point);
+        const pp_contact *best = NULL;
+        double nearest = PP_INF;
         for (int i = 0; i < count; i++) {
-            least = fmin(least, end_rate_error(c, recorded, &point[i]));
+            if (point[i].feature == recorded->feature) {
+                known = true;
+                same = fmin(same, end_rate_error(c, recorded, &point[i]));
+            }
+            double off = pp_length(pp_sub(point[i].point, recorded->point_W));
+            best = off < nearest ? &point[i] : best;
+            nearest = fmin(nearest, off);
         }
+        least = best ? fmin(least, end_rate_error(c, recorded, best)) : least;
     }
-    return least;
+    return known ? same : least;
 }
 
 // Normal velocity and slip after the step, relative to the velocities that they are differences of.
@@ -267,7 +286,7 @@ static double rate_error(const pp_recheck *c, const perp_contact *recorded)
 {
     const perp_model *m = c->model;
     if (pp_check_acting(c, recorded) != c->found) {
-        return rates_at_end(c, recorded);
+        return rates_at_end(c, recorded) * (SAME / MIDDLE);  // held against SAME
     }
     // t = (n_y, -n_x) in the plane.                                                     theory (P6)
     perp_vec3 n = recorded->normal_W, flat = {n.y, -n.x, 0.0};

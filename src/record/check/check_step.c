@@ -353,6 +353,12 @@ static void judge_momentum(pp_recheck *c, const double *left)
     }
 }
 
+static double kinetic_energy(const pp_body *body, const pp_frame *f)
+{
+    perp_vec3 w = pp_mul_t(&f->R, f->w);
+    return 0.5 * (body->mass * pp_dot3(f->v, f->v) + pp_dot3(w, pp_mul(&body->I_B, w)));
+}
+
 // Kinetic energy and potential of gravity, springs and joint springs [J]. turn: coordinates of the
 // joints, which count whole turns.
 double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn)
@@ -362,8 +368,7 @@ double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, c
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
-            perp_vec3 w = pp_mul_t(&body[i].R, body[i].w);
-            sum += 0.5 * (b->mass * pp_dot3(body[i].v, body[i].v) + pp_dot3(w, pp_mul(&b->I_B, w)));
+            sum += kinetic_energy(b, &body[i]);
         }
     }
     return sum + pp_rotor_energy(c->model, &at);
@@ -397,7 +402,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
     // Energy that appeared and that no recorded work explains.                          theory (K4)
     double made = after - before - c->now->energy.work;
-    double moved = 0.0;     // sizes of kinetic and spring energies [J]
+    double moved = 0.0;     // sizes of kinetic and spring energies, and of the work of gravity [J]
     double scale = 0.0;     // the energy there is, which the slack is a part of [J]
     double rounding = 0.0;  // of positions and velocities, as energy [J]
     double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
@@ -406,8 +411,9 @@ void pp_check_energy(pp_recheck *c, double allowed)
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
-            moved += b->mass * (pp_dot3(c->after[i].v, c->after[i].v) +
-                                pp_dot3(c->before[i].v, c->before[i].v));
+            moved += kinetic_energy(b, &c->after[i]) + kinetic_energy(b, &c->before[i]);
+            moved += fabs(b->mass * pp_dot3(pp_body_gravity(c->model, b),
+                                            pp_sub(c->after[i].p, c->before[i].p)));
             rounding += 1e-13 * b->mass * pp_length(pp_body_gravity(c->model, b)) *
                         pp_length(c->after[i].p);
             rounding += pp_scale_rounding_energy(&c->scales, i);
@@ -430,7 +436,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
             }
         }
     }
-    scale += moved + fabs(c->now->energy.work) + fabs(after - before);
+    scale += moved + fabs(c->now->energy.work);
     allowed += fmin(arcs, PP_ARCS_MOST * scale);
     // Drives that bring bodies to their rates within the step lose energy.
     double jerk = pp_check_jerk(c, theta, &lag);

@@ -28,6 +28,7 @@ enum { HALVINGS = 12 };  // of the share of restitution: to 2^-12
 static const double SHORTEST = 1e-9;  // part of a step, of parts that are shortened without a gap
 static const double BRIEF = 1.0 / 512.0;  // part of a step that an impact has to itself
 static const double ENERGY = 1e-9;        // of the work of impacts: rounding
+static const double LOADED = 1e-12;       // of the largest impulse: less exchanges no energy
 static const double CLOSED = 1e-6;        // of other limits of gaps, of the implicit step
 static const double HELPS = 0.7;          // part of an error that a quarter of the step may leave
 
@@ -153,8 +154,8 @@ static bool acts_from_afar(const perp_sim *sim, const double *pn)
     return false;
 }
 
-// Deeper than the certificate allows, and by a hundredth of that deeper than it was: overlaps of
-// the start are no reason.
+// Deeper than the certificate allows and by a hundredth of that deeper than it was, or deeper than half of it and by a tenth
+// deeper than it was: then parts that follow have no room for what they add. Overlaps of the start are no reason.
 static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, double then)
 {
     double limit = sim->def.limits.gap;
@@ -162,7 +163,8 @@ static bool too_deep(const perp_sim *sim, const pp_contact *c, double gap, doubl
     // The implicit step closes gaps; what bounces in it has a law of rates alone, and leaves more.      theory (K14)
     bool thin = pp_skin(sim->model, c->a, c->b) > 0.0;
     most *= sim->step.at_end && sim->step.bounces && !thin ? CLOSED : 1.0;
-    return then < -most && then < gap - 0.01 * most;
+    return (then < -most && then < gap - 0.01 * most) ||
+           (then < -0.5 * most && then < gap - 0.1 * most);
 }
 
 // Whether a gap ends too deep by the velocities of the answer. Stewart and Trinkle's rows do not let that happen:
@@ -485,36 +487,116 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
 
+// Bodies that exchange energy in the step, by union and find: joints and drives tie them, and contacts and limits that carry
+// load. Contacts that are only near do not.
+typedef struct groups {
+    int *up;  // bodies: one of the same group, itself at the root
+    double *free,
+        *now;  // roots: work along the mean with free velocities, and with those of the start [J]
+    double *size_free, *size;  // roots: sizes of their terms, which rounding is measured by
+    bool *creates;             // roots: more than rounding
+} groups;
+
+static int root_of(int *up, int body)
+{
+    while (up[body] != body) {
+        up[body] = up[up[body]];
+        body = up[body];
+    }
+    return body;
+}
+
+static void tie(int *up, const pp_row *row)
+{
+    for (int k = 1; k < row->count; k++) {
+        up[root_of(up, row->body[k])] = root_of(up, row->body[0]);
+    }
+}
+
+static bool create_groups(const perp_sim *sim, groups *g)
+{
+    size_t bodies = (size_t)sim->model->bodies;
+    const pp_step *s = &sim->step;
+    g->up = PP_ARRAY(sim->arena, int, bodies);
+    g->free = PP_ZEROS(sim->arena, double, 4 * bodies);
+    g->creates = PP_ZEROS(sim->arena, bool, bodies);
+    if (!g->up || !g->free || !g->creates) {
+        return false;
+    }
+    g->now = g->free + bodies;
+    g->size_free = g->now + bodies;
+    g->size = g->size_free + bodies;
+    for (size_t i = 0; i < bodies; i++) {
+        g->up[i] = (int)i;
+    }
+    for (int i = 0; i < s->row.nb; i++) {
+        tie(g->up, &s->row.b[i]);
+    }
+    for (int i = 0; i < s->row.nm; i++) {
+        tie(g->up, &s->row.m[i]);
+    }
+    // rounding of other impulses is no load
+    double most = 0.0;
+    for (int i = 0; i < s->row.nn; i++) {
+        most = fmax(most, s->answer.pn[i]);
+    }
+    for (int i = 0; i < s->row.nn; i++) {
+        if (s->answer.pn[i] > LOADED * most) {
+            tie(g->up, &s->row.n[i]);
+        }
+    }
+    return true;
+}
+
 // Work of the contacts' impulses along the mean of velocities `from` and those of the answer [J],
-// without what pushing overlaps apart puts in, (P13). of_impacts: the size of its terms, which
-// rounding is measured by.
-static double work_of(const perp_sim *sim, const double *from, double *of_impacts)
+// without what pushing overlaps apart puts in, (P13), group by group. size: the size of the terms of impacts.
+static void add_work(const perp_sim *sim, const double *from, groups *g, double *work, double *size)
 {
     const pp_step *s = &sim->step;
     const pp_rows *rows = &s->row;
-    double sum = 0.0;
-    *of_impacts = 0.0;
     for (int i = 0; i < rows->nn; i++) {
         const pp_row *row = &rows->n[i];
         double p = s->answer.pn[i], rate = pp_row_rate(sim->model, row, from);
         double open = row->bounces || row->value >= 0.0 ? 0.0 : fmin(row->bias, 0.0);
-        sum += p * (0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu)) + open);
-        *of_impacts += p * fabs(rate);
+        if (row->count > 0) {
+            int at = root_of(g->up, row->body[0]);
+            work[at] += p * (0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu)) + open);
+            size[at] += p * fabs(rate);
+        }
     }
     for (int i = 0; i < rows->nt; i++) {
         const pp_row *row = &rows->t[i];
         double rate = pp_row_rate(sim->model, row, from);
-        sum += s->answer.pt[i] * 0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu));
+        if (row->count > 0) {
+            work[root_of(g->up, row->body[0])] +=
+                s->answer.pt[i] * 0.5 * (rate + pp_row_rate(sim->model, row, s->answer.nu));
+        }
+    }
+}
+
+// Energy created as (P13) counts it, the smaller of two counts, by the groups that create some; 0 where it is rounding. What
+// others lose does not pay for it. < 0: out of memory.
+static double created(const perp_sim *sim, const double *free_nu, groups *g)
+{
+    double sum = 0.0;
+    if (!create_groups(sim, g)) {
+        return -1.0;
+    }
+    add_work(sim, free_nu, g, g->free, g->size_free);
+    add_work(sim, sim->now.nu, g, g->now, g->size);
+    for (int i = 0; i < sim->model->bodies; i++) {
+        double made = g->free[i] > 0.0 ? fmin(g->free[i], g->now[i]) : 0.0;
+        g->creates[i] = g->up[i] == i && made > ENERGY * g->size_free[i];
+        sum += g->creates[i] ? made : 0.0;
     }
     return sum;
 }
 
-// Energy created as (P13) counts it, the smaller of two counts; 0 where it is rounding.
-static double created(const perp_sim *sim, const double *free_nu)
+// Whether a contact belongs to a group that creates energy.
+static bool is_of_creating(const perp_sim *sim, const pp_contact *c, groups *g)
 {
-    double scale, other, made = work_of(sim, free_nu, &scale);
-    made = made > 0.0 ? fmin(made, work_of(sim, sim->now.nu, &other)) : made;
-    return made > ENERGY * scale ? made : 0.0;
+    const int of[2] = {sim->model->shape[c->a].body, sim->model->shape[c->b].body};
+    return g->creates[root_of(g->up, of[0])] || g->creates[root_of(g->up, of[1])];
 }
 
 perp_status pp_sim_step_without_restitution(perp_sim *sim)
@@ -528,8 +610,8 @@ perp_status pp_sim_step_without_restitution(perp_sim *sim)
     return PERP_OK;
 }
 
-// Multiplies the restitution of all contacts by the largest share of [0, 1] that creates no energy,
-// (P15).
+// Multiplies the restitution of all contacts of bodies that create energy by the largest share of [0, 1] with which they
+// create none, (P15).
 perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
 {
     const pp_gaps *gaps = gaps_of_start(sim);
@@ -540,30 +622,33 @@ perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
     if (!free_nu) {
         return PERP_ERR_MEMORY;
     }
-    double made = created(sim, free_nu), low = 0.0, high = 1.0;
+    groups at_first, now;
+    double made = created(sim, free_nu, &at_first), low = 0.0, high = 1.0;
     if (!(made > 0.0)) {
-        return PERP_OK;
+        return made < 0.0 ? PERP_ERR_MEMORY : PERP_OK;
     }
     double *e = PP_ARRAY(sim->arena, double, gaps->count);
-    if (!e) {
+    bool *less = PP_ARRAY(sim->arena, bool, gaps->count);
+    if (!e || !less) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < gaps->count; i++) {
         e[i] = gaps->contact[i].restitution;
+        less[i] = is_of_creating(sim, &gaps->contact[i], &at_first);
     }
     // Bisection; the last round solves with `low`, the largest share that is known to create nothing (0 does not).
     perp_status status = PERP_OK;
     for (int k = 0; k <= HALVINGS; k++) {
         double share = k == HALVINGS ? low : 0.5 * (low + high);
         for (int i = 0; i < gaps->count; i++) {
-            gaps->contact[i].restitution = share * e[i];
+            gaps->contact[i].restitution = less[i] ? share * e[i] : e[i];
         }
         sim->step.restitution_share = share;  // of contacts that rounds of the implicit step find
         status = pp_sim_solve_again(sim, nu, h);
         if (pp_is_final(status)) {
             return status;
         }
-        if (status >= 0 && !(created(sim, free_nu) > 0.0)) {
+        if (status >= 0 && created(sim, free_nu, &now) == 0.0) {
             low = share;
         } else {
             high = share;
@@ -575,6 +660,39 @@ perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h)
                  "the given restitution would create %.3g J: it was reduced to %.4g of its value, "
                  "which creates none",
                  made, low);
+    }
+    return status;
+}
+
+perp_status pp_sim_solve_without_rebounds(perp_sim *sim, const double *nu, double h,
+                                          perp_status failed)
+{
+    const pp_gaps *gaps = gaps_of_start(sim);
+    if (pp_is_final(failed) || !any_bounces(&sim->step.row) || pp_sim_is_worked_off(sim)) {
+        return failed;
+    }
+    double *e = PP_ARRAY(sim->arena, double, gaps->count);
+    if (!e) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < gaps->count; i++) {
+        e[i] = gaps->contact[i].restitution;
+        gaps->contact[i].restitution = 0.0;
+    }
+    // also of contacts that rounds of the implicit step find
+    double share = sim->step.restitution_share;
+    sim->step.restitution_share = 0.0;
+    perp_status status = pp_sim_solve_again(sim, nu, h);
+    if (status >= 0) {
+        sim->info.tempered = true;
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "no velocities obey the given restitution: friction locks what would rebound, "
+                 "which stays");
+        return status;
+    }
+    sim->step.restitution_share = share;
+    for (int i = 0; i < gaps->count; i++) {
+        gaps->contact[i].restitution = e[i];
     }
     return status;
 }

@@ -232,7 +232,8 @@ static perp_status show(perp_sim *sim, pp_stored_part *part)
         }
         part[k] = (pp_stored_part){.kind = part_kind_of(p->jump),
                                    .t = t,
-                                   .h = p->jump == PP_JUMP_NONE ? t - from : 0.0,
+                                   // times may round back
+                                   .h = p->jump == PP_JUMP_NONE ? fmax(0.0, t - from) : 0.0,
                                    .q = last ? sim->next.q : p->q,
                                    .nu = last ? sim->next.nu : p->nu,
                                    .body = body,

@@ -86,8 +86,10 @@ static void note_lock(perp_sim *sim, int i)
 bool pp_sim_may_lock(const perp_sim *sim)
 {
     const pp_rows *rows = &sim->step.row;
-    return sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE && !sim->step.locked && !sim->unfit &&
-           rows->ng > 0 && (deepest_overlap(rows) >= 0 || any_drift(rows));
+    bool corrects = sim->def.stepper == PERP_STEPPER_STEWART_TRINKLE ||
+                    sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
+    return corrects && !sim->step.locked && !sim->unfit && rows->ng > 0 &&
+           (deepest_overlap(rows) >= 0 || any_drift(rows));
 }
 
 // All contacts and limits of the step, or only those that were locked in the last one.

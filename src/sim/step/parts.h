@@ -24,6 +24,10 @@ perp_status pp_sim_step_without_restitution(
     perp_sim *sim);  // no restitution, where there were too many impacts
 // Less restitution, where that of the contacts would create energy; a remark says so.
 perp_status pp_sim_limit_restitution(perp_sim *sim, const double *nu, double h);
+// Where no velocities obey the law of restitution in a part that cannot be divided: without it, and a remark says so. A rod on
+// a pin that friction locks on its way back has no rebound at all.                       theory (P15)
+perp_status pp_sim_solve_without_rebounds(perp_sim *sim, const double *nu, double h,
+                                          perp_status failed);
 // Accuracy (accurate.c): half of the longest part of at most `left` that is accurate enough. The shadow: where the step begins,
 // after a part of it, and at its end, which gives the errors of the step; done false: it failed.   theory (I8)
 perp_status pp_sim_choose_half(perp_sim *sim, double left, double *half);

@@ -254,6 +254,9 @@ perp_status pp_sim_solve_impacts(perp_sim *sim, const double *nu, double h, doub
         return PERP_OK;
     }
     if (status < 0) {
+        status = pp_sim_solve_without_rebounds(sim, nu, h, status);
+    }
+    if (status < 0) {
         status = pp_sim_solve_locked(sim, nu, h, status);
     }
     if (status < 0) {
