@@ -29,7 +29,7 @@ enum {
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
-    PATH_FROM = 60,       // contacts that follow their central path first
+    PATH_FROM = 60,       // contacts, and velocities, that follow their central path first
     HALVINGS_MOST = 1     // of a step that raises the error
 };
 
@@ -229,6 +229,7 @@ static bool newton_at_rest(pp_modes *s)
 static bool newton_undamped(pp_modes *s, double *kept)
 {
     double first = PP_INF, last = PP_INF;
+    bool moves = false;
     start_at_guess(s);
     for (int k = 0;; k++) {
         double error = pp_modes_evaluate(s);
@@ -236,8 +237,10 @@ static bool newton_undamped(pp_modes *s, double *kept)
         if (error <= ROUNDING * s->scale || (error > 0.5 * last && error <= ACCEPT * s->scale)) {
             return true;
         }
-        // feet do not come to rounding, and further steps would open and close what shares their load
-        if (pp_modes_has_feet(s) && has_converged(s, stall_error(s), error, last, kept)) {
+        // feet that move do not come to rounding, and further steps would open and close what shares their load; those that
+        // stand would creep by what is left
+        moves = moves || (k == 0 && pp_modes_has_feet(s) && largest_rate(s) > stall_error(s));
+        if (moves && has_converged(s, stall_error(s), error, last, kept)) {
             return true;
         }
         // Steps that change nothing: what is left is the inconsistency of a few rows. The impulses of many contacts
@@ -384,11 +387,11 @@ static void keep_better(pp_modes *s, double *kept)
 }
 
 // Where the last impulses are no start for Newton's method. Islands of many contacts go along their central path first: a
-// bounded number of steps, whatever the start. Few contacts are nearer to their answer than to the middle of their cones, so
+// bounded number of steps, whatever the start. Few contacts, or few bodies, are nearer to their answer than to the middle of their cones, so
 // that convex problems take fewer steps; they stall (stalled) where they may still come to rounding, from where they are.
 static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, bool *solved)
 {
-    bool path_first = s->count >= PATH_FROM;
+    bool path_first = s->count >= PATH_FROM && s->n >= PATH_FROM;
     if (path_first) {
         perp_status status = pp_modes_path(s, solved);
         if (status < 0 || *solved) {
@@ -402,9 +405,9 @@ static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, boo
     return status < 0 || *solved || path_first ? status : pp_modes_path(s, solved);
 }
 
-// Many contacts none of which was there before are left to convex problems, whose proximal term about p = 0 loads all
-// contacts that can share a load, so that later steps are short. Newton's method would stop at the first impulses that
-// solve the problem, some of them nil, and rounding would open and close those contacts in later steps.
+// Many contacts none of which was there before go along their central path at once, which loads all contacts that can share a
+// load, so that later steps are short. Newton's method would stop at the first impulses that solve the problem, some of them
+// nil, and rounding would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
     bool many = pp_modes_are_many(s), stalled = false;

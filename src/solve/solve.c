@@ -599,8 +599,8 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
 }
 
-// Island by island, unless there is one that is all of the model. A problem of one row cannot fall apart, so that the
-// search is not made.
+// Island by island, unless there is one that is all of the model, or one in a form that the user asked for, which is posed as
+// it is printed. A problem of one row cannot fall apart, so that the search is not made.
 perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
                          const pp_solve_options *options, const pp_solve_cache *cache,
                          pp_arena *arena)
@@ -613,7 +613,8 @@ perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
         *out = (pp_answer){.solver = "linear"};
         return PERP_ERR_MEMORY;
     }
-    if (parts.apart) {
+    bool printed = options->form == PERP_FORM_LCP || options->form == PERP_FORM_MCP;
+    if (parts.count > 1 || (parts.apart && !printed)) {
         return pp_solve_islands(
             &(pp_undivided){
                 .inputs = inputs, .options = options, .cache = cache, .parts = &parts, .out = out},
