@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum {
-    STEPS_MOST = 60,
+    STEPS_MOST = 150,
     SHORTS_MOST = 8,  // short steps in a row that end the path
     DIM = 3           // rows of a contact in its cone
 };
@@ -42,7 +42,7 @@ static const double ALPHA_MOST = 1.0;
 static const double ALPHA_LEAST = 1e-5;  // below it there is none
 static const double ALPHA_UP = 2.0;
 static const double ALPHA_DOWN = 0.5;
-static const double TIED = 0.1;  // of R, its mean over contacts: the least tau with a proximal term
+static const double TIED = 0.2;  // of R, its mean over contacts: the least tau with a proximal term
 static const double HAND_OVER = 100.0;  // of what is accepted: error from which modes are tried,
 static const double AGAIN = 0.01;       // and of that, from which they are tried again
 
@@ -157,6 +157,7 @@ static perp_status begin(path *x, pp_modes *s)
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         path_contact *a = &x->contact[i];
+        // u rates = v and p unit = r, so that r v most^2 = p u: an energy
         a->unit = sqrt(c->mobility) / most;
         a->rates = a->unit / c->mobility;
         if (c->boxed) {
@@ -203,6 +204,7 @@ static void soften(path_contact *a, double alpha_m)
         B[i * (d + 1)] += 1.0;
         a->A[i * (d + 1)] = 1.0;
     }
+    // column by column, on both sides
     for (int k = 0; k < d; k++) {
         double f = 1.0 / B[k * (d + 1)];
         for (int j = 0; j < d; j++) {
@@ -289,6 +291,7 @@ static void set_right_side(const path *x, int i, double aim, double part)
         c->c[0] = a->eta * b / a->unit;
         return;
     }
+    // v^-1 = (v_0, -v_t) / det v
     int d = a->dim;
     double square = lorentz_det(d, a->v), b[DIM];
     for (int k = 0; k < d; k++) {
@@ -406,12 +409,15 @@ static double step_cone(path_contact *a, const pp_mode_contact *c, const double 
 static double product_at(const path_contact *a, bool boxed, double t)
 {
     double sum = 0.0;
-    for (int b = 0; b < 2 && boxed; b++) {
+    if (!boxed) {
+        for (int k = 0; k < a->dim; k++) {
+            sum += (a->r[k] + t * a->dr[k]) * (a->v[k] + t * a->dv[k]);
+        }
+        return sum;
+    }
+    for (int b = 0; b < 2; b++) {
         bool bound = a->slack[b] < PP_INF;
         sum += bound ? (a->slack[b] + t * a->dslack[b]) * (a->v[b] + t * a->dv[b]) : 0.0;
-    }
-    for (int k = 0; k < a->dim && !boxed; k++) {
-        sum += (a->r[k] + t * a->dr[k]) * (a->v[k] + t * a->dv[k]);
     }
     return sum;
 }
@@ -425,7 +431,10 @@ static void move_contact(path_contact *a, bool boxed, double t)
     for (int k = 0; k < rates; k++) {
         a->v[k] += t * a->dv[k];
     }
-    for (int b = 0; b < 2 && boxed; b++) {
+    if (!boxed) {
+        return;
+    }
+    for (int b = 0; b < 2; b++) {
         a->slack[b] += t * a->dslack[b];  // infinite where there is no bound
     }
 }
@@ -464,8 +473,8 @@ static double mean_lack(const path *x)
     double sum = 0.0;
     for (int i = 0; i < x->s->count; i++) {
         const path_contact *a = &x->contact[i];
-        for (int k = 0; k < a->dim && !x->s->contact[i].boxed; k++) {
-            sum += a->R[k] * a->R[k];
+        for (int k = 0; k < a->dim; k++) {
+            sum += a->R[k] * a->R[k];  // 0 of boxed rows
         }
     }
     return sqrt(sum / x->s->count);
@@ -553,6 +562,7 @@ perp_status pp_modes_path(pp_modes *s, bool *solved)
             *solved = s->stalled = true;
             return pp_modes_polish(s);
         }
+        // near the answer Newton's method on modes comes to rounding; where it does not, the path goes on
         if (error <= next) {
             next = AGAIN * error;
             status = pp_modes_newton_from_path(s, solved);
