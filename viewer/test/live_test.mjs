@@ -294,7 +294,8 @@ async function inputs(browser, folder) {
     await page.waitForFunction(() => {
       const { t, input } = window.perp.run.poses;
       const at = (input.rows - 1) * input.width;
-      const shown = +document.querySelector(".live [name=input-number-2]").value;
+      const field = document.querySelector(".live [name=input-number-2]");
+      const shown = field instanceof HTMLInputElement ? +field.value : 0;
       // the value is that of the start of the step, the page looks four times a second
       return input.width === 3 && input.data[at] === 2.5 && Math.abs(input.data[at + 2] - (t.data[t.rows - 1] - 0.01)) < 1e-5 && shown > 0.5;
     });
