@@ -188,3 +188,18 @@ double pp_ldl_growth(const pp_ldl *ldl);          // largest entry of L: digits 
 size_t pp_ldl_fill(const pp_ldl *ldl);            // numbers in L and U, zeros of wide fronts too
 double pp_ldl_flops(const pp_ldl *ldl);           // operations of the last factorisation
 double pp_ldl_bytes(const pp_ldl *ldl);           // that it moves at least
+
+// The Lorentz cone x_0 >= |x_t| of d = 1 to 3 dimensions (lorentz.c). The determinant x_0^2 - |x_t|^2 is positive inside.
+double pp_lorentz_det(int d, const double *x);
+// The largest t <= most for which x + t dx stays in the cone.
+double pp_lorentz_boundary(int d, const double *x, const double *dx, double most);
+
+// A step (dr, dv) of an interior point (r, v), with Q = eta^2 (2 w w' - J), Q v = r.
+typedef struct pp_lorentz_step {
+    int d;
+    double eta;
+    const double *w, *v, *dr, *dv;  // d
+} pp_lorentz_step;
+
+// Mehrotra's term of second order: Q^(1/2) (l \ (Q^(-1/2) dr o Q^(1/2) dv)), l = Q^(1/2) v.
+void pp_lorentz_second_order(const pp_lorentz_step *step, double *second);

@@ -179,16 +179,6 @@ static perp_status begin(path *x, pp_modes *s)
 
 // ── One contact ──────────────────────────────────────────────────────────────────────────────────
 
-// The determinant x_0^2 - |x_t|^2 of the Jordan algebra of L, positive inside the cone.
-static double lorentz_det(int d, const double *x)
-{
-    double sum = x[0] * x[0];
-    for (int k = 1; k < d; k++) {
-        sum -= x[k] * x[k];
-    }
-    return sum;
-}
-
 // A = (I + alpha m K)^-1 by Gauss and Jordan, and K = A K: with the proximal term dp = A (c - K J dnu). No pivots: the
 // matrix is I and a part that is nearly positive definite.
 static void soften(path_contact *a, double alpha_m)
@@ -233,7 +223,7 @@ static void soften(path_contact *a, double alpha_m)
 static void set_cone(path_contact *a, const pp_mode_contact *c, double alpha)
 {
     int d = a->dim;
-    double rd = sqrt(lorentz_det(d, a->r)), vd = sqrt(lorentz_det(d, a->v));
+    double rd = sqrt(pp_lorentz_det(d, a->r)), vd = sqrt(pp_lorentz_det(d, a->v));
     double cosine = 0.0, square = 0.0, eps2 = ROUNDING_OF_SLIP * ROUNDING_OF_SLIP;
     for (int k = 0; k < d; k++) {
         double part = k == 0 ? eps2 : 1.0 - eps2;
@@ -293,7 +283,7 @@ static void set_right_side(const path *x, int i, double aim, double part)
     }
     // v^-1 = (v_0, -v_t) / det v
     int d = a->dim;
-    double square = lorentz_det(d, a->v), b[DIM];
+    double square = pp_lorentz_det(d, a->v), b[DIM];
     for (int k = 0; k < d; k++) {
         b[k] = aim * (k == 0 ? a->v[k] : -a->v[k]) / square - a->r[k] - part * a->second[k];
         for (int j = 0; j < d; j++) {
@@ -312,60 +302,15 @@ static void set_right_side(const path *x, int i, double aim, double part)
     }
 }
 
-// y = Q^(1/2) x, or Q^(-1/2) x.
-static void scale_nt(const path_contact *a, bool inverse, const double *x, double *y)
-{
-    double sign = inverse ? -1.0 : 1.0, factor = inverse ? 1.0 / a->eta : a->eta, sum = 0.0;
-    for (int k = 1; k < a->dim; k++) {
-        sum += a->w[k] * x[k];
-    }
-    y[0] = factor * (a->w[0] * x[0] + sign * sum);
-    for (int k = 1; k < a->dim; k++) {
-        y[k] = factor * (x[k] + a->w[k] * (sign * x[0] + sum / (1.0 + a->w[0])));
-    }
-}
-
-// Mehrotra's term of the step just found: Q^(1/2) (l \ (Q^(-1/2) dr o Q^(1/2) dv)), l = Q^(1/2) v. The Jordan product is
-// a o b = (a . b, a_0 b_t + b_0 a_t), and l \ y solves l o x = y.
 static void set_second_order(path_contact *a, bool boxed)
 {
-    int d = a->dim;
-    double f[DIM], g[DIM], l[DIM], y[DIM] = {0.0}, z[DIM], sum = 0.0;
     if (boxed) {
         a->second[0] = a->dslack[0] * a->dv[0];
         a->second[1] = a->dslack[1] * a->dv[1];
         return;
     }
-    scale_nt(a, true, a->dr, f);
-    scale_nt(a, false, a->dv, g);
-    scale_nt(a, false, a->v, l);
-    for (int k = 0; k < d; k++) {
-        y[0] += f[k] * g[k];
-        y[k] = k > 0 ? f[0] * g[k] + g[0] * f[k] : y[k];
-    }
-    for (int k = 1; k < d; k++) {
-        sum += l[k] * y[k];
-    }
-    z[0] = (l[0] * y[0] - sum) / lorentz_det(d, l);
-    for (int k = 1; k < d; k++) {
-        z[k] = (y[k] - l[k] * z[0]) / l[0];
-    }
-    scale_nt(a, false, z, a->second);
-}
-
-// The largest t <= most for which x + t dx stays in the cone: det(x + t dx) = a t^2 + 2 b t + c has its first positive
-// root at c / (sqrt(b^2 - a c) - b).
-static double step_to_boundary(int d, const double *x, const double *dx, double most)
-{
-    double a = lorentz_det(d, dx), c = lorentz_det(d, x), b = x[0] * dx[0];
-    for (int k = 1; k < d; k++) {
-        b -= x[k] * dx[k];
-    }
-    double root = b * b - a * c;
-    if (root >= 0.0 && sqrt(root) > b) {
-        most = fmin(most, c / (sqrt(root) - b));
-    }
-    return dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
+    const pp_lorentz_step step = {a->dim, a->eta, a->w, a->v, a->dr, a->dv};
+    pp_lorentz_second_order(&step, a->second);
 }
 
 // Changes of a boxed row that go with the change u of its rate.
@@ -401,8 +346,8 @@ static double step_cone(path_contact *a, const pp_mode_contact *c, const double 
         along += a->e[k] * a->dv[k];
     }
     a->dv[0] += along;
-    most = step_to_boundary(d, a->r, a->dr, most);
-    return step_to_boundary(d, a->v, a->dv, most);
+    most = pp_lorentz_boundary(d, a->r, a->dr, most);
+    return pp_lorentz_boundary(d, a->v, a->dv, most);
 }
 
 // r . v of a contact, t dr and t dv further on.

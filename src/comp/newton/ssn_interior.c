@@ -56,16 +56,6 @@ struct pp_ssn_interior {
     pp_ssn_path path;
 };
 
-// The determinant x_0^2 - |x_t|^2 of the Jordan algebra of L, positive inside the cone.
-static double lorentz_det(int d, const double *x)
-{
-    double sum = x[0] * x[0];
-    for (int k = 1; k < d; k++) {
-        sum -= x[k] * x[k];
-    }
-    return sum;
-}
-
 // The Lorentz cone has one group; torsion and rolling would need products of cones.
 bool pp_ssn_interior_fits(const pp_ssn *ssn)
 {
@@ -158,7 +148,7 @@ static void contact_blocks(pp_ssn_interior *s, int c, double tau, bool monotone)
 {
     int d = s->ssn->dim;
     const double *r = s->r + c * d, *u = s->u + c * d, *q = s->ssn->q + c * d;
-    double rd = sqrt(lorentz_det(d, r)), ud = sqrt(lorentz_det(d, u)), Q[9], e[3] = {0.0};
+    double rd = sqrt(pp_lorentz_det(d, r)), ud = sqrt(pp_lorentz_det(d, u)), Q[9], e[3] = {0.0};
     double cosine = 0.0, soft = ROUND * tau, slip = soft * soft;
     for (int k = 0; k < d; k++) {
         cosine += r[k] * u[k];
@@ -200,7 +190,7 @@ static void contact_right_side(pp_ssn_interior *s, int c, double aim, double par
     int d = s->ssn->dim;
     const double *r = s->r + c * d, *u = s->u + c * d, *R = s->R + c * d;
     const double *QE = s->QE + (size_t)c * (size_t)(d * d);
-    double *b = s->dr + c * d, square = lorentz_det(d, u);
+    double *b = s->dr + c * d, square = pp_lorentz_det(d, u);
     for (int i = 0; i < d; i++) {
         b[i] = aim * (i == 0 ? u[i] : -u[i]) / square - r[i] - part * s->second[c * d + i];
         for (int k = 0; k < d; k++) {
@@ -209,45 +199,12 @@ static void contact_right_side(pp_ssn_interior *s, int c, double aim, double par
     }
 }
 
-// y = Q^(1/2) x, or Q^(-1/2) x: the symmetric root of Q by w and eta
-static void scale_nt(const pp_ssn_interior *s, int c, bool inverse, const double *x, double *y)
-{
-    int d = s->ssn->dim;
-    const double *w = s->w + c * d;
-    double sign = inverse ? -1.0 : 1.0, sum = 0.0;
-    double factor = inverse ? 1.0 / s->eta[c] : s->eta[c];
-    for (int k = 1; k < d; k++) {
-        sum += w[k] * x[k];
-    }
-    y[0] = factor * (w[0] * x[0] + sign * sum);
-    for (int k = 1; k < d; k++) {
-        y[k] = factor * (x[k] + w[k] * (sign * x[0] + sum / (1.0 + w[0])));
-    }
-}
-
-// Mehrotra's term of contact c for the step just found:
-//   Q^(1/2) (l \ (Q^(-1/2) dr' o Q^(1/2) du')),   l = Q^(1/2) u' = Q^(-1/2) r'
-// with the Jordan product a o b = (a.b, a_0 b_t + b_0 a_t), and l \ v the x with l o x = v.
+// Mehrotra's term of contact c for the step just found.
 static void contact_second_order(pp_ssn_interior *s, int c)
 {
-    int d = s->ssn->dim;
-    double a[3], b[3], l[3], v[3] = {0.0}, z[3], sum = 0.0;
-    scale_nt(s, c, true, s->dr + c * d, a);
-    scale_nt(s, c, false, s->du + c * d, b);
-    scale_nt(s, c, false, s->u + c * d, l);
-    for (int k = 0; k < d; k++) {
-        v[0] += a[k] * b[k];
-        v[k] = k > 0 ? a[0] * b[k] + b[0] * a[k] : v[k];
-    }
-    for (int k = 1; k < d; k++) {
-        sum += l[k] * v[k];
-    }
-    // l \ v by the arrow matrix of l
-    z[0] = (l[0] * v[0] - sum) / lorentz_det(d, l);
-    for (int k = 1; k < d; k++) {
-        z[k] = (v[k] - l[k] * z[0]) / l[0];
-    }
-    scale_nt(s, c, false, z, s->second + c * d);
+    int d = s->ssn->dim, at = c * d;
+    const pp_lorentz_step step = {d, s->eta[c], s->w + at, s->u + at, s->dr + at, s->du + at};
+    pp_lorentz_second_order(&step, s->second + at);
 }
 
 // From dr and W dr: du' = E (T^-1 W dr - R); dr becomes dr' = T dr.
@@ -265,21 +222,6 @@ static void contact_step(pp_ssn_interior *s, int c, double tau, bool monotone)
     s->dr[c * d] *= s->mu[c];
 }
 
-// The largest t <= most for which x + t dx stays in the cone: det(x + t dx) = a t^2 + 2 b t + c has
-// its first positive root at c / (sqrt(b^2 - a c) - b), written without cancellation.
-static double step_to_boundary(int d, const double *x, const double *dx, double most)
-{
-    double a = lorentz_det(d, dx), c = lorentz_det(d, x), b = x[0] * dx[0];
-    for (int k = 1; k < d; k++) {
-        b -= x[k] * dx[k];
-    }
-    double root = b * b - a * c;
-    if (root >= 0.0 && sqrt(root) > b) {
-        most = fmin(most, c / (sqrt(root) - b));
-    }
-    return dx[0] < 0.0 ? fmin(most, -x[0] / dx[0]) : most;
-}
-
 // Solves for the step with the right-hand sides in dr. *most becomes its length up to the boundary
 // of the first cone, where that is less.
 static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monotone, double *most)
@@ -291,8 +233,8 @@ static perp_status interior_direction(pp_ssn_interior *s, double tau, bool monot
     }
     for (int c = 0; c < s->ssn->nc; c++) {
         contact_step(s, c, tau, monotone);
-        *most = step_to_boundary(d, s->r + c * d, s->dr + c * d, *most);
-        *most = step_to_boundary(d, s->u + c * d, s->du + c * d, *most);
+        *most = pp_lorentz_boundary(d, s->r + c * d, s->dr + c * d, *most);
+        *most = pp_lorentz_boundary(d, s->u + c * d, s->du + c * d, *most);
     }
     return PERP_OK;
 }
