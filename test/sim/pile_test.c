@@ -42,30 +42,42 @@ static void most_steps_go_by_modes(void **state)
     perp_scene_destroy(scene);
 }
 
-// A loose heap falls together: contacts far from their answer, which convex problems and Newton's method on the shift find
-// without the solvers of comp/.
-static void a_heap_falls_by_modes(void **state)
+// Steps of a heap: with more than 60 contacts, by other solvers than modes, and with more than 150 factorisations.
+typedef struct counts {
+    int many, others, hard;
+} counts;
+
+// 60 steps of a heap, all of which pass.
+static counts let_fall(const perp_generator_option *options, int size)
 {
-    (void)state;
-    perp_generator_option options[] = {
-        {"bodies", "40"}, {"cubes", "1"}, {"layers", "4"}, {"loose", "0.05"}};
     perp_scene *scene = NULL;
     perp_sim *sim = NULL;
-    int many = 0, others = 0;
-    assert_int_equal(perp_scene_generate("heap3", options, 4, NULL, &scene, NULL), PERP_OK);
+    counts n = {0, 0, 0};
+    assert_int_equal(perp_scene_generate("heap3", options, size, NULL, &scene, NULL), PERP_OK);
     perp_sim_def def = perp_scene_sim_def(scene);
     assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
     for (int k = 0; k < 60; k++) {
         assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
         const perp_step_info *info = perp_sim_info(sim);
         assert_true(info->certificate.passed);
-        many += info->contacts > 60;
-        others += strcmp(info->solver, "modes") != 0 && strcmp(info->solver, "linear") != 0;
+        n.many += info->contacts > 60;
+        n.others += strcmp(info->solver, "modes") != 0 && strcmp(info->solver, "linear") != 0;
+        n.hard += info->effort.factorisations > 150;
     }
-    assert_true(many > 20);
-    assert_true(others <= 3);
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);
+    return n;
+}
+
+// A loose heap falls together: contacts far from their answer, which are found without the solvers of comp/.
+static void a_heap_falls_by_modes(void **state)
+{
+    (void)state;
+    perp_generator_option options[] = {
+        {"bodies", "40"}, {"cubes", "1"}, {"layers", "4"}, {"loose", "0.05"}};
+    counts n = let_fall(options, 4);
+    assert_true(n.many > 20);
+    assert_true(n.others <= 3);
 }
 
 // Packed balls that fall apart: contacts far from their answer, in islands of 60 and more. The central path leads there in
@@ -74,25 +86,10 @@ static void packed_balls_follow_their_path(void **state)
 {
     (void)state;
     perp_generator_option options[] = {{"bodies", "40"}, {"layers", "4"}};
-    perp_scene *scene = NULL;
-    perp_sim *sim = NULL;
-    int many = 0, others = 0, hard = 0;
-    assert_int_equal(perp_scene_generate("heap3", options, 2, NULL, &scene, NULL), PERP_OK);
-    perp_sim_def def = perp_scene_sim_def(scene);
-    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
-    for (int k = 0; k < 60; k++) {
-        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
-        const perp_step_info *info = perp_sim_info(sim);
-        assert_true(info->certificate.passed);
-        many += info->contacts > 60;
-        others += strcmp(info->solver, "modes") != 0 && strcmp(info->solver, "linear") != 0;
-        hard += info->effort.factorisations > 150;
-    }
-    assert_true(many > 40);
-    assert_true(others <= 2);
-    assert_true(hard <= 4);
-    perp_sim_destroy(sim);
-    perp_scene_destroy(scene);
+    counts n = let_fall(options, 2);
+    assert_true(n.many > 40);
+    assert_true(n.others <= 2);
+    assert_true(n.hard <= 4);
 }
 
 // The load of a settled wall: a step that changes nothing takes next to nothing, and stays.
