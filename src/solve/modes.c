@@ -368,11 +368,13 @@ double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k)
 }
 
 // u = J nu + rate + bias of every contact [m/s], and with it the modes. A NaN counts as the worst
-// error: it must not pass a comparison that looks for small ones. s->scale grows to the largest
-// speed in play, which rounding is measured by.
+// error: it must not pass a comparison that looks for small ones. s->scale is the largest speed in play, which rounding is
+// measured by; that of impulses that were left again does not count.
 double pp_modes_evaluate(pp_modes *s)
 {
     double worst = 0.0;
+    s->created = 0.0;
+    s->scale = s->least_scale;
     pp_modes_velocities(s);
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
@@ -380,6 +382,14 @@ double pp_modes_evaluate(pp_modes *s)
         c->u[0] = pp_modes_rate(s, c, 0) + c->bias + c->n->gamma * pn;
         for (int k = 0; k < c->size; k++) {
             c->u[k + 1] = pp_modes_rate(s, c, k + 1) + c->t[k].bias;
+        }
+        // drives do work: the limits of their rows are not those of contacts
+        if (!c->boxed) {
+            const double *pt = pp_modes_friction_impulses(s, c);
+            s->created += pn * c->u[0];
+            for (int k = 0; k < c->size; k++) {
+                s->created += pt[k] * c->u[k + 1];
+            }
         }
         double error =
             c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, pp_modes_friction_impulses(s, c));
@@ -449,6 +459,7 @@ static void set_slop(pp_modes *s)
         const pp_mode_contact *c = &s->contact[i];
         s->scale = fmax(s->scale, fmax(r->inputs->warm[i] * c->mobility, fabs(c->bias)));
     }
+    s->least_scale = s->scale;
     s->slop = pp_modes_goal(s);
 }
 
@@ -477,7 +488,7 @@ static double free_speed(const pp_run *r)
     return most;
 }
 
-// The fastest point of all bodies, after the loads of the step have acted.                  theory (K1)
+// The fastest point of all bodies, after the loads of the step have acted, and the energy at such speeds.  theory (K1)
 static void set_speed(pp_modes *s)
 {
     const pp_run *r = s->run;
@@ -493,7 +504,9 @@ static void set_speed(pp_modes *s)
             }
         }
         double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
-        s->speed = fmax(s->speed, v + w * body->reach + fall);
+        double speed = v + w * body->reach + fall;
+        s->speed = fmax(s->speed, speed);
+        s->energy += body->nv > 0 ? 0.5 * body->mass * speed * speed : 0.0;
     }
 }
 
@@ -516,7 +529,7 @@ static perp_status allocate_modes(pp_modes *s)
     s->step = s->nu + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
-    s->scale = free_speed(r);
+    s->scale = s->least_scale = free_speed(r);
     set_slop(s);
     set_speed(s);
     return pp_modes_prepare(s, r->arena);

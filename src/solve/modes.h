@@ -101,8 +101,11 @@ typedef struct pp_modes {
     double *start;             // nv: M nu_l + p_ext
     double *nu;                // nv
     double *step;              // nv: dnu; joint coordinates: n rates
-    double scale;              // speed that rounding is measured by [m/s]
+    double scale;              // speed that rounding is measured by [m/s],
+    double least_scale;        // whatever the impulses
     double speed;              // of the bodies, by which the certificate judges them [m/s]
+    double energy;             // of the bodies at their speeds, by which it judges energy [J]
+    double created;            // sum of p . u: 0 in an answer, less where it slips [J]
     double slop;               // gaps over the step that count as none, 0: few contacts [m/s]
     double proximal;           // alpha in units of the mobility
     bool stalled;              // the error is accepted, and no longer falls
@@ -145,10 +148,11 @@ perp_status pp_modes_polish(pp_modes *s);
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
 // The same along the central path of many contacts (modes_path.c). Where it ends early, its impulses are left in run->out.
 perp_status pp_modes_path(pp_modes *s, bool *solved);
-perp_status pp_modes_newton_from_path(pp_modes *s, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
+// The error, or more where what it does to the energy is more of what the certificate allows of that (K1) [m/s].
+double pp_modes_judged(const pp_modes *s, double error);
 // Whether the impulses in run->out obey the laws as the certificate judges them; none pulls afterwards.
 bool pp_modes_obeys_laws(pp_modes *s);
 bool pp_modes_are_many(const pp_modes *s);

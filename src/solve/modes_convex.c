@@ -26,7 +26,7 @@
 
 enum {
     CENTRES_MOST = 24,  // places of p^
-    PATIENCE = 12,      // of them in a row that do not halve the least error
+    PATIENCE = 6,       // of them in a row that do not halve the least error
     SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
     SHORTER_MOST = 2,   // times that one is shortened
     STEPS_MOST = 30,    // Newton steps of a convex problem
@@ -44,7 +44,6 @@ static const double ENOUGH = 0.3;        // of the accuracy: what w of a solved 
 static const double SLOPE_ENOUGH = 0.1;  // of the slope at the start of a line search
 static const double SHORTER = 0.3;       // factor of a step of the shift that does not help
 static const double HELPS = 0.1;  // of its length: part of the merit that a step has to remove
-static const double NEAR = 1e3;   // of what is accepted: error after which another start is tried
 static const double SLOW = 0.5;   // of the merit: what a step may leave
 
 // Velocities, impulses and the shift: one iterate.
@@ -639,7 +638,7 @@ static bool examine(convex *x)
 {
     put_impulses(x);
     x->s->factored = false;
-    x->at.error = pp_modes_evaluate(x->s);
+    x->at.error = pp_modes_judged(x->s, pp_modes_evaluate(x->s));
     if (x->at.error < x->best.error) {
         copy_iterate(x, &x->best, &x->at);
     }
@@ -706,22 +705,13 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
     if (status < 0) {
         return status;
     }
-    double accepted = pp_modes_accepted(s);
     x.goal = pp_modes_enough(s);
     x.best.error = PP_INF;
-    // from the last impulses; where they lead near an answer but not to it, from none
     if (start_from_answer(&x)) {
         follow_centres(&x);
     }
-    if (x.best.error > accepted && x.best.error < NEAR * accepted) {
-        memset(x.at.p, 0, PP_MODE_ROWS * (size_t)s->count * sizeof *x.at.p);
-        put_impulses(&x);
-        if (start_from_answer(&x)) {
-            follow_centres(&x);
-        }
-    }
     copy_iterate(&x, &x.at, &x.best);
     put_impulses(&x);
-    *solved = s->stalled = x.best.error <= accepted;
+    *solved = s->stalled = x.best.error <= pp_modes_accepted(s);
     return *solved ? pp_modes_polish(s) : PERP_OK;
 }

@@ -16,7 +16,7 @@
 //
 // Coulomb's law is not monotone, and its path may turn back: steps become short. Then the step gets a proximal term
 // alpha m (p - p_last), which grows while steps stay short, and falls again after long ones. It leaves a part of R, to which
-// tau is tied.
+// tau is tied. Near the answer, where steps no longer lower the error, convex problems (modes_convex.c) go on from the path.
 //
 // A boxed row l <= p <= h has u = y - z and (p - l) y = (h - p) z = tau.
 #include "solve/modes.h"
@@ -43,8 +43,10 @@ static const double ALPHA_LEAST = 1e-5;  // below it there is none
 static const double ALPHA_UP = 2.0;
 static const double ALPHA_DOWN = 0.5;
 static const double TIED = 0.2;  // of R, its mean over contacts: the least tau with a proximal term
-static const double HAND_OVER = 100.0;  // of what is accepted: error from which modes are tried,
-static const double AGAIN = 0.01;       // and of that, from which they are tried again
+static const double STALLS = 0.7;  // of the error: a step that leaves more of it
+static const double NEAR =
+    100.0;  // of what is accepted: error from which a stall leads to convex problems,
+static const double AGAIN = 0.1;  // and of that, to the next ones
 
 // One contact on the path, in units in which p u is an energy and the largest rate at p = 0 is 1.
 typedef struct path_contact {
@@ -499,24 +501,25 @@ perp_status pp_modes_path(pp_modes *s, bool *solved)
     if (status < 0) {
         return status;
     }
-    double goal = pp_modes_enough(s), next = HAND_OVER * pp_modes_accepted(s);
+    double goal = pp_modes_enough(s), near = NEAR * pp_modes_accepted(s), last = PP_INF;
     int shorts = 0;
     for (int k = 0; k < STEPS_MOST && shorts < SHORTS_MOST; k++) {
-        double error = pp_modes_evaluate(s);
+        double error = pp_modes_judged(s, pp_modes_evaluate(s));
         if (error <= goal) {
             *solved = s->stalled = true;
             return pp_modes_polish(s);
         }
-        // near the answer Newton's method on modes comes to rounding; where it does not, the path goes on
-        if (error <= next) {
-            next = AGAIN * error;
-            status = pp_modes_newton_from_path(s, solved);
+        // near the answer convex problems take fewer steps than a path that turns back
+        if (error <= near && error > STALLS * last) {
+            near = AGAIN * error;
+            status = pp_modes_convex(s, solved);
             if (status < 0 || *solved) {
                 return status;
             }
             put_impulses(&x);
             error = pp_modes_evaluate(s);
         }
+        last = error;
         double t = error < PP_INF ? take_step(&x) : 0.0;
         if (t == 0.0) {
             return PERP_OK;
@@ -525,6 +528,6 @@ perp_status pp_modes_path(pp_modes *s, bool *solved)
         adapt_alpha(&x, t);
         put_impulses(&x);
     }
-    *solved = s->stalled = pp_modes_evaluate(s) <= pp_modes_accepted(s);
+    *solved = s->stalled = pp_modes_judged(s, pp_modes_evaluate(s)) <= pp_modes_accepted(s);
     return *solved ? pp_modes_polish(s) : PERP_OK;
 }

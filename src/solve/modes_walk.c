@@ -57,8 +57,6 @@ typedef struct prox_schedule {
 
 static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40};  // few contacts
 static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40};               // many contacts
-static const prox_schedule FEW_FROM_PATH = {1e-3, ALPHA_UNDAMPED, 1.0, 1.0, 16};
-static const prox_schedule MANY_FROM_PATH = {1e-3, 1e-4, 0.5, 3.0, 12};
 
 // The warm start: impulses of the step before.
 static void start_at_guess(pp_modes *s)
@@ -119,6 +117,13 @@ double pp_modes_accepted(const pp_modes *s)
     return PP_ACCEPTED * unit * s->run->options->tolerance;
 }
 
+double pp_modes_judged(const pp_modes *s, double error)
+{
+    double limit = PP_ACCEPTED * s->run->options->tolerance * s->energy;
+    bool counts = s->created > 0.0 && limit > 0.0;
+    return counts ? fmax(error, pp_modes_accepted(s) * s->created / limit) : error;
+}
+
 double pp_modes_enough(const pp_modes *s)
 {
     if (pp_modes_are_many(s)) {
@@ -140,11 +145,12 @@ static double stall_error(const pp_modes *s)
     return pp_modes_has_feet(s) || pp_modes_are_many(s) ? pp_modes_goal(s) : ACCEPT * s->scale;
 }
 
-// Errors here are measured by what moves in joint coordinates, those of the certificate by bodies alone: a foot is light, and the
-// robot on it is not. An error that no longer falls is accepted where both are small.
+// Errors here are measured by modes, and in joint coordinates by what moves there; those of the certificate by projections and
+// by bodies alone: none may pull, and a foot is light while the robot on it is not. An error that no longer falls is accepted
+// where both are small.
 static bool judged_as_well(pp_modes *s)
 {
-    s->stalled = s->stalled && (!s->tree || pp_modes_obeys_laws(s));
+    s->stalled = s->stalled && pp_modes_obeys_laws(s);
     return s->stalled;
 }
 
@@ -365,7 +371,12 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         set_alpha(s, next_alpha(s, how, error, last));
     }
-    s->stalled = error <= pp_modes_goal(s);
+    // what paths and convex problems would end at; polygons are finished elsewhere
+    double enough = s->run->finish_polygons ? 0.0 : pp_modes_enough(s);
+    s->stalled = pp_modes_judged(s, error) <= fmax(pp_modes_goal(s), enough);
+    if (s->stalled) {
+        polish_to_roundoff(s, error, kept);
+    }
     *solved = judged_as_well(s);
     return PERP_OK;
 }
@@ -387,22 +398,27 @@ static void keep_better(pp_modes *s, double *kept)
 }
 
 // Where the last impulses are no start for Newton's method. Islands of many contacts go along their central path first: a
-// bounded number of steps, whatever the start. Few contacts, or few bodies, are nearer to their answer than to the middle of their cones, so
-// that convex problems take fewer steps; they stall (stalled) where they may still come to rounding, from where they are.
+// bounded number of steps, whatever the start, to where it stalls near the answer; convex problems lead on from there. Few
+// contacts, or few bodies, are nearer to their answer than to the middle of their cones, so that convex problems take fewer steps;
+// they stall (stalled) where they may still come to rounding, from where they are.
 static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, bool *solved)
 {
     bool path_first = s->count >= PATH_FROM && s->n >= PATH_FROM;
-    if (path_first) {
-        perp_status status = pp_modes_path(s, solved);
+    if (!path_first) {
+        if (!stalled) {
+            start_at_guess(s);
+        }
+        perp_status status = pp_modes_convex(s, solved);
         if (status < 0 || *solved) {
             return status;
         }
-        keep_better(s, kept);
-    } else if (!stalled) {
-        start_at_guess(s);
     }
-    perp_status status = pp_modes_convex(s, solved);
-    return status < 0 || *solved || path_first ? status : pp_modes_path(s, solved);
+    perp_status status = pp_modes_path(s, solved);
+    if (status < 0 || *solved) {
+        return status;
+    }
+    keep_better(s, kept);
+    return pp_modes_convex(s, solved);
 }
 
 // Many contacts none of which was there before go along their central path at once, which loads all contacts that can share a
@@ -441,14 +457,6 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
         return PERP_OK;
     }
     return newton_from_afar(s, stalled, kept, solved);
-}
-
-perp_status pp_modes_newton_from_path(pp_modes *s, bool *solved)
-{
-    const prox_schedule *how = pp_modes_are_many(s) ? &MANY_FROM_PATH : &FEW_FROM_PATH;
-    double *kept = new_impulses(s);
-    *solved = false;
-    return kept ? newton_proximal(s, how, kept, solved) : PERP_ERR_MEMORY;
 }
 
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved)

