@@ -104,11 +104,12 @@ typedef struct pp_modes {
     double scale;              // speed that rounding is measured by [m/s],
     double least_scale;        // whatever the impulses
     double speed;              // of the bodies, by which the certificate judges them [m/s]
-    double energy;             // of the bodies at their speeds, by which it judges energy [J]
-    double created;            // sum of p . u: 0 in an answer, less where it slips [J]
+    double *energy;            // bodies: at their speeds, by which it judges energy [J]
     double slop;               // gaps over the step that count as none, 0: few contacts [m/s]
     double proximal;           // alpha in units of the mobility
     bool stalled;              // the error is accepted, and no longer falls
+    double *best;              // impulses of least error of convex problems that failed; NULL: none
+    double best_error;         // there [m/s]
     // The system.
     const pp_tree_pass *tree;  // joint coordinates; NULL: bodies
     const double *H;           // its mass matrix with folded rows, n x n
@@ -132,6 +133,9 @@ typedef struct pp_modes {
 // Compliance of bilateral rows in the matrix, in units of their mobility: as stiff as the steps with the least proximal
 // term are anyway. Their error is one of the step, not of the answer.
 #define PP_MODES_STIFF 1e-7
+// Times what is accepted of many contacts, half of what the certificate allows: what the last judge accepts, which measures by
+// projections, as the certificate does.
+#define PP_MODES_JUDGED 1.8
 
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
 double pp_modes_evaluate(pp_modes *s);
@@ -146,13 +150,15 @@ perp_status pp_modes_polish(pp_modes *s);
 // The same by convex problems with shifts, where Newton's method does not converge (modes_convex.c). Where the contacts are
 // not for them, nothing changes.
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
+perp_status pp_modes_keep_best(pp_modes *s, double error);  // impulses in run->out, in s->best
 // The same along the central path of many contacts (modes_path.c). Where it ends early, its impulses are left in run->out.
 perp_status pp_modes_path(pp_modes *s, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
 // The error, or more where what it does to the energy is more of what the certificate allows of that (K1) [m/s].
-double pp_modes_judged(const pp_modes *s, double error);
+double pp_modes_judged(pp_modes *s, double error);
+double pp_modes_energy_created(pp_modes *s);  // over half of what the certificate allows
 // Whether the impulses in run->out obey the laws as the certificate judges them; none pulls afterwards.
 bool pp_modes_obeys_laws(pp_modes *s);
 bool pp_modes_are_many(const pp_modes *s);

@@ -713,5 +713,5 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
     copy_iterate(&x, &x.at, &x.best);
     put_impulses(&x);
     *solved = s->stalled = x.best.error <= pp_modes_accepted(s);
-    return *solved ? pp_modes_polish(s) : PERP_OK;
+    return *solved ? pp_modes_polish(s) : pp_modes_keep_best(s, x.best.error);
 }

@@ -117,11 +117,12 @@ double pp_modes_accepted(const pp_modes *s)
     return PP_ACCEPTED * unit * s->run->options->tolerance;
 }
 
-double pp_modes_judged(const pp_modes *s, double error)
+double pp_modes_judged(pp_modes *s, double error)
 {
-    double limit = PP_ACCEPTED * s->run->options->tolerance * s->energy;
-    bool counts = s->created > 0.0 && limit > 0.0;
-    return counts ? fmax(error, pp_modes_accepted(s) * s->created / limit) : error;
+    double accepted = pp_modes_accepted(s);
+    // what is far from accepted need not be judged by its energy
+    bool near = error <= PP_MODES_JUDGED * accepted;
+    return near ? fmax(error, accepted * pp_modes_energy_created(s)) : error;
 }
 
 double pp_modes_enough(const pp_modes *s)
@@ -170,6 +171,20 @@ static bool has_converged(pp_modes *s, double goal, double error, double last, c
         restore_impulses(s, kept);
     }
     return rounding || judged_as_well(s);
+}
+
+perp_status pp_modes_keep_best(pp_modes *s, double error)
+{
+    if (s->best && error >= s->best_error) {
+        return PERP_OK;
+    }
+    s->best = s->best ? s->best : new_impulses(s);
+    if (!s->best) {
+        return PERP_ERR_MEMORY;
+    }
+    save_impulses(s, s->best);
+    s->best_error = error;
+    return PERP_OK;
 }
 
 // K depends on alpha, and with it the factors.
@@ -418,7 +433,13 @@ static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, boo
         return status;
     }
     keep_better(s, kept);
-    return pp_modes_convex(s, solved);
+    status = pp_modes_convex(s, solved);
+    if (status < 0 || *solved || !pp_modes_are_many(s) || !s->best) {
+        return status;
+    }
+    restore_impulses(s, s->best);
+    *solved = s->stalled = s->best_error <= PP_MODES_JUDGED * pp_modes_accepted(s);
+    return status;
 }
 
 // Many contacts none of which was there before go along their central path at once, which loads all contacts that can share a

@@ -30,8 +30,9 @@ typedef struct pp_run {
     double slack;            // residual (P12) of the answer that was last examined [m/s]
     bool nu_current;         // out->nu is consistent with the impulses
     struct pp_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
-    double *candidate;       // pn, pt, pm that are accepted unless better ones cost little; or NULL
+    double *candidate;       // pn, pt, pm that are the answer unless better ones are found; or NULL
     double candidate_slack;  // of them [m/s]
+    double candidate_work;   // that others may take to find better ones [factorisations]
     bool budget_low;         // the rest of the budget is for sweeps
     pp_meter meter;          // of modes, sweeps and joints
     double work;             // of solvers, in factorisations

@@ -22,8 +22,6 @@ enum { CONE_FROM = 24 };  // unilateral rows from which the cone form is tried f
 // Up to this many unknowns a factorisation is below the 3e6 operations that count as one, theory (C50):
 // PROOF_AFTER_WORK of them are a few milliseconds.
 enum { SMALL_UNKNOWNS = 150 };
-static const double IMPROVE_WORK =
-    8.0;  // factorisations for few contacts to come to rounding, where an answer is there already
 static const double PROOF_AFTER_WORK =
     20.0;  // factorisations before a proof of infeasibility is tried
 
@@ -227,12 +225,12 @@ static perp_status solve_polygonal(pp_run *r, perp_form form)
     return form == PERP_FORM_MCP ? pp_run_by_mcp(r) : pp_run_by_lcp(r, NULL);
 }
 
-// Another form for what IMPROVE_WORK allows; the candidate of the modes where its answer is not better.
+// Another form for the work that the candidate of the modes leaves it; the candidate where its answer is not better.
 static perp_status improve_candidate(pp_run *r)
 {
     int nn = r->rows->nn, nt = r->rows->nt, nm = r->rows->nm;
     double all = r->max_work;
-    r->max_work = fmin(all, pp_run_work(r) + IMPROVE_WORK);
+    r->max_work = fmin(all, pp_run_work(r) + r->candidate_work);
     // in the plane the LCP has the same answers, which pivoting finds to rounding
     perp_status status = r->model->spatial ? pp_run_by_cone(r) : pp_run_by_lcp(r, NULL);
     r->max_work = all;
