@@ -66,17 +66,19 @@ void pp_sim_commit(perp_sim *sim)
 }
 
 // A failed step: the error says when and why; the state is untouched.
-static perp_status fail_step(perp_sim *sim, perp_status status)
+static perp_status fail_step(perp_sim *sim, double h, perp_status status)
 {
     const char *remark = sim->info.remark;
     perp_status stopped = pp_sim_stopped(sim);
     status = stopped < 0 ? stopped : status;
     sim->info.status = status;
-    // what is not finite ahead shows as numbers or factors that are not; the integrator of `event` finds no way on
-    bool broken = status == PERP_ERR_NUMERIC || status == PERP_ERR_SINGULAR;
+    // what is not finite ahead shows as numbers or factors that are not, or as a problem that cannot be posed; the
+    // integrator of `event` finds no way on
+    bool broken =
+        status == PERP_ERR_NUMERIC || status == PERP_ERR_SINGULAR || status == PERP_ERR_ARGUMENT;
     bool lost = sim->def.stepper == PERP_STEPPER_EVENT && !pp_is_final(status);
-    if ((broken && !remark[0]) || lost) {
-        pp_sim_blame_ahead(sim, sim->whole);
+    if (broken || lost) {
+        pp_sim_blame_ahead(sim, h);
     }
     const char *why = remark[0] ? remark : perp_status_text(status);
     char drive[180] = "";
@@ -117,7 +119,7 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
         perp_status result = pp_stopped(&sim->env) ? PERP_ERR_STOPPED : (call);                    \
         pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
         if (result < 0) {                                                                          \
-            return fail_step(sim, result);                                                         \
+            return fail_step(sim, h, result);                                                      \
         }                                                                                          \
         status = result > status ? result : status;                                                \
         if (sim->def.on_stage) {                                                                   \
@@ -139,11 +141,11 @@ static perp_status attempt(perp_sim *sim, double h, double *part)
     sim->info = (perp_step_info){.parts = 1};
     if (sim->def.stepper == PERP_STEPPER_EVENT) {
         sim->info.status = status = pp_sim_event_step(sim, h);
-        return status < 0 ? fail_step(sim, status) : status;
+        return status < 0 ? fail_step(sim, h, status) : status;
     }
     const double *nu = old_velocities(sim);
     if (sim->model->nv > 0 && !nu) {
-        return fail_step(sim, PERP_ERR_MEMORY);
+        return fail_step(sim, h, PERP_ERR_MEMORY);
     }
     sim->charged = (pp_stage_clock){PERP_STAGE_KINEMATICS, pp_seconds()};
     // clang-format off
@@ -207,7 +209,7 @@ static perp_status step_with_inputs(perp_sim *sim, double h)
     double part = h;
     if (pp_sim_repeats(sim, h)) {
         if (pp_stopped(&sim->env)) {
-            return fail_step(sim, PERP_ERR_STOPPED);
+            return fail_step(sim, h, PERP_ERR_STOPPED);
         }
         pp_sim_repeat(sim, h);
         return PERP_OK;
