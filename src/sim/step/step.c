@@ -278,6 +278,10 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     } else {
         pp_sim_stop_begin(sim);
         status = step_with_inputs(sim, h);
+        if (status ==
+            PERP_ERR_STOPPED) {  // also outside of the stages: by the limit of time, or by the host
+            status = fail_step(sim, h, status);
+        }
         pp_sim_stop_end(sim);
     }
     pp_sim_controls_end(sim, status >= 0);
