@@ -8,6 +8,7 @@
 #include <perp/io.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -467,6 +468,29 @@ static void functions_that_end_are_named(void **state)
     }
 }
 
+// Motions that tear a joint between them apart: no impulse can hold it.
+static void given_motions_that_part_are_named(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"cart\", \"drive\": {\"x\": \"t\"}}, {\"name\": "
+        "\"post\", \"drive\": \"fixed\"}, {\"name\": \"free\", \"position\": [0, 3], "
+        "\"mass\": 1, \"inertia\": 1}], \"joints\": [{\"name\": \"tie\", \"kind\": "
+        "\"weld\", \"a\": \"cart\", \"b\": \"post\", \"at\": [0, 0]}]}";
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
+    for (int k = 0; k < 4; k++) {
+        world w = open_world(text, steppers[k], PERP_FORM_AUTO);
+        assert_true(walk(w.sim, 0.01, 3) < 0);
+        const char *said = perp_sim_error(w.sim)->text;
+        if (!strstr(said, "joint 'tie' between 'cart' and 'post', whose motions are given")) {
+            fail_msg("%s: %s", perp_stepper_word(steppers[k]), said);
+        }
+        close_world(w);
+    }
+}
+
 // A driven body that is at one place and then at another passed over the box between them.
 static void jumps_are_seen(void **state)
 {
@@ -552,6 +576,7 @@ int main(void)
         cmocka_unit_test(poisson_impacts_pass),
         cmocka_unit_test(motions_that_end_fail_in_time),
         cmocka_unit_test(functions_that_end_are_named),
+        cmocka_unit_test(given_motions_that_part_are_named),
         cmocka_unit_test(jumps_are_seen),
         cmocka_unit_test(starts_that_overlap_are_told),
         cmocka_unit_test(jams_are_named_in_every_form),

@@ -247,6 +247,27 @@ static bool blame_actuator(perp_sim *sim, const pp_poses *at)
     return false;
 }
 
+static const double OPENS = 1e-3;  // what a joint opens by, as part of its limit: more than rounding
+
+// A joint between two bodies whose motions are given holds only if these fit it.
+static bool blame_given(perp_sim *sim, const pp_poses *at)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        bool given = m->body[j->a].nv == 0 && m->body[j->b].nv == 0 && !pp_joint_couples(j);
+        double limit, off = given ? pp_judge_joint(m, at, i, &limit) : 0.0;
+        if (given && !(off <= OPENS * limit)) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "joint '%.40s' between '%.40s' and '%.40s', whose motions are given, opens by "
+                     "%.3g; let one of them be free, or change its motion",
+                     j->name, m->body[j->a].name, m->body[j->b].name, off);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pp_sim_blame_time(perp_sim *sim, const pp_poses *at)
 {
     return blame_joint(sim, at) || blame_motion(sim, at) || blame_surface(sim, at);
@@ -255,7 +276,7 @@ bool pp_sim_blame_time(perp_sim *sim, const pp_poses *at)
 bool pp_sim_blame_function(perp_sim *sim, const pp_poses *at)
 {
     return pp_sim_blame_undefined(sim, at) || pp_sim_blame_time(sim, at) || blame_force(sim, at) ||
-           blame_actuator(sim, at);
+           blame_actuator(sim, at) || blame_given(sim, at);
 }
 
 // Half way and all the way: the theta method has its rows in the middle of the step.
