@@ -468,6 +468,23 @@ static void functions_that_end_are_named(void **state)
     }
 }
 
+// Forces that are finite, and their energies are not.
+static void forces_that_overflow_are_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        world w = open_world(ball, k ? PERP_STEPPER_MOREAU_JEAN : PERP_STEPPER_STEWART_TRINKLE,
+                             PERP_FORM_AUTO);
+        perp_sim_body_apply(w.sim, body_of(&w, "ball"), (perp_wrench){.f_W = {1e300, 0.0, 0.0}});
+        assert_true(perp_sim_step(w.sim, 0.01) < 0);
+        const char *said = perp_sim_error(w.sim)->text;
+        if (!strstr(said, "body 'ball': its forces overflow")) {
+            fail_msg("%d: %s", k, said);
+        }
+        close_world(w);
+    }
+}
+
 // Motions that tear a joint between them apart: no impulse can hold it.
 static void given_motions_that_part_are_named(void **state)
 {
@@ -577,6 +594,7 @@ int main(void)
         cmocka_unit_test(motions_that_end_fail_in_time),
         cmocka_unit_test(functions_that_end_are_named),
         cmocka_unit_test(given_motions_that_part_are_named),
+        cmocka_unit_test(forces_that_overflow_are_named),
         cmocka_unit_test(jumps_are_seen),
         cmocka_unit_test(starts_that_overlap_are_told),
         cmocka_unit_test(jams_are_named_in_every_form),

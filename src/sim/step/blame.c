@@ -247,7 +247,8 @@ static bool blame_actuator(perp_sim *sim, const pp_poses *at)
     return false;
 }
 
-static const double OPENS = 1e-3;  // what a joint opens by, as part of its limit: more than rounding
+static const double OPENS =
+    1e-3;  // what a joint opens by, as part of its limit: more than rounding
 
 // A joint between two bodies whose motions are given holds only if these fit it.
 static bool blame_given(perp_sim *sim, const pp_poses *at)
@@ -321,4 +322,28 @@ void pp_sim_blame_open(perp_sim *sim, const pp_poses *at)
             return;
         }
     }
+}
+
+// Impulses whose energies, which are squares, no number can hold.
+static const double OVERFLOWS = 1e150;  // [N s, N m s]
+
+bool pp_sim_blame_load(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const double *p = sim->step.kin.loads.p_ext;
+    int at = 0;
+    while (at < m->nv && fabs(p[at]) < OVERFLOWS) {
+        at++;
+    }
+    if (at == m->nv) {
+        return false;
+    }
+    int body = 0;
+    while (m->body[body].nv == 0 || m->body[body].at + m->body[body].nv <= at) {
+        body++;
+    }
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "body '%.60s': its forces overflow, with an impulse of %.3g N s or N m s in the step",
+             m->body[body].name, fabs(p[at]));
+    return true;
 }

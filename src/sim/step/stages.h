@@ -29,6 +29,8 @@ bool pp_sim_blame_undefined(perp_sim *sim, const pp_poses *at);
 bool pp_sim_blame_time(perp_sim *sim, const pp_poses *at);
 bool pp_sim_blame_function(perp_sim *sim, const pp_poses *at);
 bool pp_sim_blame_ahead(perp_sim *sim, double h);
+// The first body on which the forces of the step overflow, in the remark; false: none do.
+bool pp_sim_blame_load(perp_sim *sim);
 void pp_sim_blame_open(perp_sim *sim, const pp_poses *at);
 // Rows of the step that ends with velocities nu (rows.c).
 perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h);

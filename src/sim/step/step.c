@@ -22,6 +22,9 @@ static perp_status kinematics(perp_sim *sim, double h)
         pp_kinematics_run(&s->kin, sim->model, &sim->now, h,
                           middle ? PP_GYRO_NONE : sim->def.gyroscopic, sim->applied, sim->arena);
     double change;
+    if (status >= 0 && pp_sim_blame_load(sim)) {
+        return PERP_ERR_NUMERIC;
+    }
     if (status >= 0 && middle && sim->model->spatial) {
         status = pp_sim_masses_at_end(sim, h, &change);
     }
