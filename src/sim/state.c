@@ -127,6 +127,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "state: the quaternion of a body does not have length 1");
     }
+    // nothing fails from here on
     sim->now.t = t;
     pp_sim_step_clock_set(sim);
     if (nv > 0) {

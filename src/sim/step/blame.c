@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step that failed while a joint with unlimited effort presses a body against another: most likely the drive asks for
-// what the contact does not allow. The joint, both bodies and the cure are named in the error.
+// Causes of a step that failed, by name. Where a joint with unlimited effort presses a body against another, the drive
+// most likely asks for what the contact does not allow: the joint, both bodies and the cure are named. Functions of the
+// scene without a value, given motions that do not fit their joints, and forces that overflow are as the scene has them.
 #include "sim/step/stages.h"
 
 #include <math.h>
@@ -170,7 +171,7 @@ static bool is_smooth(const pp_expr *expr, double t)
     return !expr || isfinite(pp_expr_rate2(expr, &t, &one, &rate, &rate2) + rate + rate2);
 }
 
-// What has a function of time, of inputs or of a body's state without a value at the poses; false: nothing has.
+// Each of these: what has a function without a value at the poses, in the remark; false: nothing has.
 static bool blame_joint(perp_sim *sim, const pp_poses *at)
 {
     for (int i = 0; i < sim->model->joints; i++) {
@@ -236,7 +237,8 @@ static bool blame_force(perp_sim *sim, const pp_poses *at)
 static bool blame_actuator(perp_sim *sim, const pp_poses *at)
 {
     const perp_model *m = sim->model;
-    for (int i = 0; at->drive && i < m->actuators; i++) {
+    int count = at->drive ? m->actuators : 0;
+    for (int i = 0; i < count; i++) {
         if (!isfinite(pp_actuator_control(m, at->drive, i, at->t))) {
             pp_print(sim->info.remark, sizeof sim->info.remark,
                      "actuator '%.60s': its control is not finite at t = %.9g", m->actuator[i].name,
@@ -247,8 +249,8 @@ static bool blame_actuator(perp_sim *sim, const pp_poses *at)
     return false;
 }
 
-static const double OPENS =
-    1e-3;  // what a joint opens by, as part of its limit: more than rounding
+// What a joint opens by, as part of its limit: more than rounding.
+static const double OPENS = 1e-3;
 
 // A joint between two bodies whose motions are given holds only if these fit it.
 static bool blame_given(perp_sim *sim, const pp_poses *at)
