@@ -171,7 +171,14 @@ static cli_exit count_steps(run *r)
     const run_options *o = &r->options;
     r->until = o->until >= 0.0 ? o->until : perp_scene_until(r->scene);
     r->h = o->step > 0.0 ? o->step : perp_scene_step(r->scene);
-    if (perp_scene_schedule(perp_sim_time(r->sim), r->until, r->h, &r->steps, &r->last) < 0) {
+    double start = perp_sim_time(r->sim);
+    if (start > r->until) {
+        return cli_complain(
+            "run: the keyframe starts at t = %g s, and the run ends at %g s: choose "
+            "a later end with --until",
+            start, r->until);
+    }
+    if (perp_scene_schedule(start, r->until, r->h, &r->steps, &r->last) < 0) {
         return cli_complain("run: too many steps: %g s in steps of %g s", r->until, r->h);
     }
     return CLI_FINE;

@@ -86,7 +86,7 @@ PERP_API double
 perp_scene_interval(const perp_scene *scene);  // between recorded states [s]; 0: every step
 // Steps of size h that lead from `start` to `until`, and the size of the last one. A remainder within rounding error does
 // not get a step of its own; if the time is a multiple of h up to rounding, all steps have size h and times are exactly
-// start + k h. PERP_ERR_ARGUMENT: more than 1e15 steps, or h is not positive.
+// start + k h. PERP_ERR_ARGUMENT: more than 1e15 steps, h is not positive, or `until` is before the start.
 PERP_API PERP_MUST perp_status perp_scene_schedule(double start, double until, double h,
                                                    int64_t *count, double *last);
 // The report of the import as JSON, if the scene was a robot (perp_import_report); else NULL; borrowed.

@@ -164,7 +164,7 @@ typedef struct perp_sim_def {
                   // several, the allocator of perp_env is called concurrently
     void (*on_stage)(void *user, const perp_sim *sim, perp_stage done);
     // Called at the start of every step of length h, before inputs are read: a controller. It may set inputs, apply
-    // wrenches and make changes; a step that fails takes all of it back.
+    // wrenches and make changes; a step that fails takes all of it back. It may not step, set, restore or reset the sim.
     void (*on_control)(void *user, perp_sim *sim, double h);
     void *user;
     uint32_t cookie;
@@ -298,6 +298,7 @@ PERP_API perp_sim_def perp_sim_default(void);
 PERP_API PERP_MUST perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def,
                                                const perp_env *env, perp_sim **sim,
                                                perp_error *error);
+// NULL, and a sim whose step is under way, in one of its callbacks: nothing happens.
 PERP_API void perp_sim_destroy(perp_sim *sim);
 
 // Advances from t to t + h. On a negative status the state is exactly that before the call.
@@ -411,13 +412,13 @@ typedef struct perp_actuator_law {
     perp_joint joint;
 } perp_actuator_law;
 PERP_API perp_actuator_law perp_sim_actuator_law(const perp_sim *sim, perp_actuator actuator);
-// The rate of a joint that the model drives by `rate`, and its largest effort, in place of those of the model.
 // The target of a joint that has one: from now on position + rate (t - now). A position away from the coordinate is
 // reached within the next step. Steppers that close velocities alone, PERP_STEPPER_ANITESCU_POTRA and
 // PERP_STEPPER_MOREAU_JEAN, cannot do that: the joint stays off, and the certificate is violated.
 // PERP_STEPPER_EVENT refuses it unless the joint has an epsilon, with which the error decays.
 PERP_API PERP_MUST perp_status perp_sim_joint_target_set(perp_sim *sim, perp_joint joint,
                                                          double position, double rate);
+// The rate of a joint that the model drives by `rate`, and its largest effort, in place of those of the model.
 PERP_API PERP_MUST perp_status perp_sim_joint_rate_set(perp_sim *sim, perp_joint joint, double rate,
                                                        double effort);
 // From now on a kinematic body moves with constant velocity from a pose, in place of its functions of time. X_WB: NULL:

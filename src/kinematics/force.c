@@ -39,30 +39,47 @@ static void apply_force(const force_sum *s, int i, perp_vec3 f, perp_vec3 at, pe
 }
 
 // An expression that is not given is 0.
-static double evaluate_expression(const force_sum *s, const pp_expr *expr, const double *variables)
+static double evaluate_expression(const pp_poses *at, const pp_expr *expr, const double *variables)
 {
-    const double *input = s->at->drive ? s->at->drive->input : NULL;
+    const double *input = at->drive ? at->drive->input : NULL;
     return expr ? pp_expr_value_in(expr, variables, input) : 0.0;
 }
 
-// A force and torque given as expressions of time, pose and velocity of the body, in W or in the body's axes, at a point
-// fixed to the body.
+// A force and torque given as expressions of time, pose and velocity of the body, in W or in the body's axes.
+static void evaluate_force(const perp_model *model, const pp_poses *at, const pp_force *force,
+                           perp_vec3 *value, perp_vec3 *torque)
+{
+    const pp_frame *f = &at->body[force->b];
+    double x[PP_SPATIAL_VARS] = {at->t,  f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
+                                 f->w.x, f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
+    const double planar[PP_PLANAR_VARS] = {at->t, f->p.x, f->p.y, f->angle, f->v.x, f->v.y, f->w.z};
+    if (!model->spatial) {
+        memcpy(x, planar, sizeof planar);
+    }
+    *value = (perp_vec3){evaluate_expression(at, force->f[0], x),
+                         evaluate_expression(at, force->f[1], x),
+                         evaluate_expression(at, force->f[2], x)};
+    *torque = (perp_vec3){evaluate_expression(at, force->torque[0], x),
+                          evaluate_expression(at, force->torque[1], x),
+                          evaluate_expression(at, force->torque[2], x)};
+}
+
+bool pp_force_is_finite(const perp_model *model, const pp_poses *at, int force)
+{
+    perp_vec3 value, torque;
+    if (model->force[force].kind != PERP_FORCE_WRENCH) {
+        return true;
+    }
+    evaluate_force(model, at, &model->force[force], &value, &torque);
+    return pp_finite3(value) && pp_finite3(torque);
+}
+
+// It acts at a point fixed to the body.
 static void expression_force(const force_sum *s, const pp_force *force)
 {
     const pp_frame *f = &s->at->body[force->b];
-    double x[PP_SPATIAL_VARS] = {s->at->t, f->p.x, f->p.y, f->p.z,   f->v.x,   f->v.y,  f->v.z,
-                                 f->w.x,   f->w.y, f->w.z, f->rot.x, f->rot.y, f->rot.z};
-    const double planar[PP_PLANAR_VARS] = {s->at->t, f->p.x, f->p.y, f->angle,
-                                           f->v.x,   f->v.y, f->w.z};
-    if (!s->model->spatial) {
-        memcpy(x, planar, sizeof planar);
-    }
-    perp_vec3 value = {evaluate_expression(s, force->f[0], x),
-                       evaluate_expression(s, force->f[1], x),
-                       evaluate_expression(s, force->f[2], x)};
-    perp_vec3 torque = {evaluate_expression(s, force->torque[0], x),
-                        evaluate_expression(s, force->torque[1], x),
-                        evaluate_expression(s, force->torque[2], x)};
+    perp_vec3 value, torque;
+    evaluate_force(s->model, s->at, force, &value, &torque);
     perp_vec3 at = pp_point(f, force->r_B);
     if (force->body_axes) {
         value = pp_rotate(f, value);

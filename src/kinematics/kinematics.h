@@ -105,6 +105,9 @@ perp_status pp_kinematics_run(pp_kinematics *out, const perp_model *model, const
 void pp_forces_add(pp_loads *out, const perp_model *model, const pp_poses *at, double h,
                    const perp_wrench *applied);
 
+// Whether the expressions of a force have values; true for springs and drags.
+bool pp_force_is_finite(const perp_model *model, const pp_poses *at, int force);
+
 // Potential energy of gravity and springs at a state [J].
 double pp_potential(const perp_model *model, const pp_frame *body);
 

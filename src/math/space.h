@@ -74,14 +74,25 @@ static inline double pp_length2(double x, double y)
 // In the plane z = 0 the same as pp_length2, so that planar models get the same bits either way.
 static inline double pp_length(perp_vec3 a)
 {
-    return a.z == 0.0 ? pp_length2(a.x, a.y) : sqrt(pp_dot3(a, a));
+    double square = pp_dot3(a, a);
+    if (square > 1e-280 && square < 1e280) {
+        return sqrt(square);
+    }
+    return a.z == 0.0 ? pp_length2(a.x, a.y) : pp_hypot(pp_hypot(a.x, a.y), a.z);
 }
 
 // a / |a|; e where a is zero.
 static inline perp_vec3 pp_unit(perp_vec3 a, perp_vec3 e)
 {
     double length = pp_length(a);
-    return length > 0.0 ? pp_scale(1.0 / length, a) : e;
+    if (!(length > 0.0)) {
+        return e;
+    }
+    if (length < 1e-290 || length > 1e290) {  // one over the length would be off, or overflow
+        a = pp_scale(length < 1.0 ? 0x1p900 : 0x1p-600, a);
+        length = pp_length(a);
+    }
+    return pp_scale(1.0 / length, a);
 }
 
 static inline bool pp_finite3(perp_vec3 a)

@@ -155,11 +155,11 @@ bool pp_convert_joint_axes(perp_builder *b, const perp_joint_def *def, pp_joint 
     // R_BA = R_B^T R_A at the start takes vectors of a to b.
     const pp_body *bodies = b->bodies.items;
     pp_mat3 A = pp_quat_matrix(bodies[joint->a].rot0), B = pp_quat_matrix(bodies[joint->b].rot0);
-    if (!(pp_dot3(def->axis_A, def->axis_A) > 0.0)) {
+    if (!(pp_length(def->axis_A) > 0.0)) {
         return pp_builder_bad(b, PERP_ERR_MODEL, "joint '%s': its axis is zero", joint->name);
     }
     joint->axis_A = pp_unit(def->axis_A, def->axis_A);
-    bool given = pp_dot3(def->axis_B, def->axis_B) > 0.0;
+    bool given = pp_length(def->axis_B) > 0.0;
     perp_vec3 zero = pp_across(joint->axis_A);
     if (joint->kind == PERP_JOINT_UNIVERSAL) {
         if (given) {  // the angle is 0 where b's axis is at the start

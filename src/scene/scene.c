@@ -396,7 +396,7 @@ double perp_scene_interval(const perp_scene *scene)
 perp_status perp_scene_schedule(double start, double until, double h, int64_t *count, double *last)
 {
     double left = until - start, steps = h > 0.0 ? ceil(left / h - 1e-6) : HUGE_VAL;
-    if (!count || !last || !(steps < 1e15)) {
+    if (!count || !last || !(steps < 1e15) || left < 0.0) {
         return PERP_ERR_ARGUMENT;
     }
     *count = 0;

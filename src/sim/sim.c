@@ -274,7 +274,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_def *def, co
 // The model is the caller's. Everything may be NULL: a sim that failed half way is destroyed as well.
 void perp_sim_destroy(perp_sim *sim)
 {
-    if (sim) {
+    if (sim && !sim->stepping) {
         perp_env env = sim->host.env;  // which outlives the sim
         pp_sim_twin_destroy(sim);
         pp_sim_changes_free(sim);

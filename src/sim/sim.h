@@ -300,6 +300,8 @@ void pp_sim_keep_turns(perp_sim *sim);
 void pp_sim_initial_turns(perp_sim *sim);
 // After a state was set: nothing is left of the steps before it, and bodies are on the tree.
 perp_status pp_sim_accept_state(perp_sim *sim);
+// perp_sim_state_restore, also while a step is under way.
+perp_status pp_sim_state_restore(perp_sim *sim, const void *block, size_t size);
 // The initial state of the model, or one of its keyframes, before it is corrected (keyframe.c).
 perp_status pp_sim_start_at(perp_sim *sim, int keyframe, perp_error *error);
 // Removes overlaps, open joints and crossed limits of the start, unless it is to stay as given.

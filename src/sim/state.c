@@ -114,6 +114,10 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
     if (!sim) {
         return PERP_ERR_ARGUMENT;
     }
+    if (sim->stepping) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "state: a step is under way; a callback may not set the state");
+    }
     size_t nq = (size_t)sim->model->nq, nv = (size_t)sim->model->nv;
     if (!isfinite(t) || (nv > 0 && (!q || !nu)) ||
         (nv > 0 && (!pp_all_finite(nq, q) || !pp_all_finite(nv, nu)))) {
@@ -123,6 +127,7 @@ perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const d
         return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
                        "state: the quaternion of a body does not have length 1");
     }
+    // nothing fails from here on
     sim->now.t = t;
     pp_sim_step_clock_set(sim);
     if (nv > 0) {
@@ -302,11 +307,8 @@ static perp_status restore_changes(perp_sim *sim, const char *from, const header
 }
 
 // Sizes and the hash are checked before anything is written; a block of another model is recognised by its fingerprint.
-perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
+perp_status pp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
 {
-    if (!sim) {
-        return PERP_ERR_ARGUMENT;
-    }
     header head;
     const perp_model *m = sim->model;
     const char *from = block;
@@ -357,4 +359,16 @@ perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size
     }
     pp_frames(m, &sim->now, sim->frames);
     return PERP_OK;
+}
+
+perp_status perp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
+{
+    if (!sim) {
+        return PERP_ERR_ARGUMENT;
+    }
+    if (sim->stepping) {
+        return pp_fail(&sim->error, PERP_ERR_ARGUMENT,
+                       "restore: a step is under way; a callback may not restore a state");
+    }
+    return pp_sim_state_restore(sim, block, size);
 }

@@ -81,16 +81,18 @@ perp_status pp_sim_stopped(perp_sim *sim)
     if (!pp_stopped(&sim->env)) {
         return PERP_OK;
     }
-    int contacts = sim->step.gap.count;
+    char of[40] = "";  // contacts, where they are found once a step
+    if (sim->def.stepper != PERP_STEPPER_EVENT) {
+        pp_print(of, sizeof of, " of %d contacts", sim->step.gap.count);
+    }
     if (atomic_load_explicit(&sim->host.stopped, memory_order_relaxed) == PP_STOP_LATE) {
         pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "not solved: the step of %d contacts took longer than %.3g s (max_seconds is "
+                 "not solved: the step%s took longer than %.3g s (max_seconds is "
                  "%.6g); raise max_seconds, or use a larger tolerance",
-                 contacts, sim->def.max_seconds + fmax(sim->def.max_seconds, REST_LEAST),
+                 of, sim->def.max_seconds + fmax(sim->def.max_seconds, REST_LEAST),
                  sim->def.max_seconds);
         return PERP_ERR_LIMIT;
     }
-    pp_print(sim->info.remark, sizeof sim->info.remark,
-             "stopped by the caller in a step of %d contacts", contacts);
+    pp_print(sim->info.remark, sizeof sim->info.remark, "stopped by the caller in a step%s", of);
     return PERP_ERR_STOPPED;
 }

@@ -59,6 +59,12 @@ static void odd_numbers(void **state)
     says("PERP run scenes/berard-4.3.json --until 1e300", 2, "too many steps");
     says("PERP run scenes/berard-4.3.json --step 1e-300", 2, "too many steps");
     says("PERP run scenes/berard-4.3.json --step nan", 2, "is not a number");
+    shell_file(&place, "late.json",
+               "{\"bodies\": [{\"kind\": \"particle\", \"mass\": 1}], \"keyframes\": "
+               "[{\"name\": \"late\", \"time\": 2}]}\n");
+    says("PERP run @/late.json --keyframe late -o @/late", 2,
+         "the keyframe starts at t = 2 s, and the run ends at 1 s");
+    says("PERP run @/late.json --keyframe late --until 2.01 -o @/late", 0, "steps       10 of");
     says("PERP run scenes/pendulum.json --step 1e9 -o @/long", 4, "steps       1 of 1e+09 s");
     says("PERP help run away", 2, "unexpected argument 'away'");
 }

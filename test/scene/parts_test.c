@@ -242,7 +242,7 @@ static void copies_are_objects(void **state)
         "   \"shapes\": [{\"kind\": \"disc\", \"radius\": 0.2, \"density\": 1},\n"
         "     {\"name\": \"knob\", \"kind\": \"point\", \"position\": [\"0.1*k\", \"0.1*i\"],\n"
         "       \"replicate\": {\"count\": \"i\", \"index\": \"k\"}}]},\n"
-        "  {\"replicate\": {\"count\": 2}, \"mass\": \"1 + i\", \"inertia\": 1}],\n"
+        "  {\"replicate\": {\"count\": 2e0}, \"mass\": \"1 + i\", \"inertia\": 1}],\n"
         " \"joints\": [{\"name\": \"rope{i}\", \"kind\": \"distance\", \"length\": \"i + 1\", "
         "\"a\": \"ball{10 + i}\", "
         "\"b\": \"ball{11 + i}\",\n"

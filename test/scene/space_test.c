@@ -77,6 +77,28 @@ static void bodies_arrive(void **state)
     perp_scene_destroy(scene);
 }
 
+// Directions count, whatever their length.
+static void long_and_short_axes_turn_alike(void **state)
+{
+    (void)state;
+    static const char *const axes[] = {"[0, 3, 4]", "[0, 3e200, 4e200]", "[0, 3e307, 4e307]",
+                                       "[0, 3e-200, 4e-200]", "[0, 3e-310, 4e-310]"};
+    const double s = sqrt(0.5);
+    for (size_t k = 0; k < sizeof axes / sizeof axes[0]; k++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{\"bodies\": [{\"name\": \"a\", \"kind\": \"solid\", \"mass\": 1, \"inertia\": "
+                 "[1, 1, 1], \"rotation\": {\"axis\": %s, \"angle\": \"90 deg\"}}], \"joints\": "
+                 "[{\"name\": \"j\", \"kind\": \"revolute\", \"b\": \"a\", \"axis\": %s}]}",
+                 axes[k], axes[k]);
+        perp_scene *scene = parse(text);
+        const perp_model *m = perp_scene_model(scene);
+        near_turn(m->body[1].rot0, s, 0.0, 0.6 * s, 0.8 * s);
+        near_vector(m->joint[0].axis_A, 0.0, 0.6, 0.8);
+        perp_scene_destroy(scene);
+    }
+}
+
 // Masses of solids whose volumes are known.
 static void shapes_arrive(void **state)
 {
@@ -188,9 +210,8 @@ static void files_arrive(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_arrive),
-        cmocka_unit_test(shapes_arrive),
-        cmocka_unit_test(laws_and_joints_arrive),
+        cmocka_unit_test(bodies_arrive), cmocka_unit_test(long_and_short_axes_turn_alike),
+        cmocka_unit_test(shapes_arrive), cmocka_unit_test(laws_and_joints_arrive),
         cmocka_unit_test(files_arrive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,6 +345,64 @@ static void callback_may_not_step(void **state)
     hinge_close(&s);
 }
 
+// What a step that is under way cannot survive: another state of its sim.
+typedef struct meddler {
+    const void *block;  // an earlier state
+    size_t size;
+    const double *q, *nu;
+    int calls;
+} meddler;
+
+static void meddle(void *user, perp_sim *sim, double h)
+{
+    meddler *m = user;
+    (void)h;
+    m->calls++;
+    assert_int_equal(perp_sim_state_restore(sim, m->block, m->size), PERP_ERR_ARGUMENT);
+    assert_string_equal(perp_sim_error(sim)->text,
+                        "restore: a step is under way; a callback may not restore a state");
+    assert_int_equal(perp_sim_state_set(sim, 0.0, m->q, m->nu), PERP_ERR_ARGUMENT);
+    assert_string_equal(perp_sim_error(sim)->text,
+                        "state: a step is under way; a callback may not set the state");
+    assert_int_equal(perp_sim_tree_state_set(sim, 0.0, m->q, m->nu), PERP_ERR_ARGUMENT);
+    assert_int_equal(perp_sim_reset(sim, (perp_keyframe){-1}), PERP_ERR_ARGUMENT);
+    perp_sim_destroy(sim);  // is ignored
+}
+
+static void callback_may_not_set_the_state(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_EVENT, PERP_STEPPER_IMPLICIT};
+    for (int k = 0; k < 5; k++) {
+        hinge s;
+        size_t size;
+        double q[3], nu[3];
+        meddler m = {0};
+        open_slider(&s, 0.7);
+        add_input(&s.p, "drive", -INFINITY, INFINITY, 1.0);
+        s.p.def.on_control = meddle;
+        s.p.def.user = &m;
+        hinge_start(&s, steppers[k]);
+        void *block = saved(s.p.sim, &size);
+        m.block = block;
+        m.size = size;
+        assert_int_equal(perp_sim_state_get(s.p.sim, NULL, q, nu), PERP_OK);
+        m.q = q;
+        m.nu = nu;
+        plane_run(&s.p, 0.01, 3);
+        assert_int_equal(m.calls, 3);
+        assert_true(fabs(perp_sim_time(s.p.sim) - 0.03) < 1e-15);
+        assert_true(fabs(hinge_rate(&s) - (0.7 + 0.03 / s.inertia)) < 1e-9);
+        // between steps all of this is allowed
+        assert_int_equal(perp_sim_state_restore(s.p.sim, block, size), PERP_OK);
+        unchanged(s.p.sim, block, size);
+        free(block);
+        hinge_close(&s);
+    }
+}
+
 // A failed step takes back what its callback set and applied: a second attempt does not push twice.
 static void failed_step_takes_callback_back(void **state)
 {
@@ -642,6 +700,7 @@ int main(void)
         cmocka_unit_test(control_without_value),
         cmocka_unit_test(callback_controls),
         cmocka_unit_test(callback_may_not_step),
+        cmocka_unit_test(callback_may_not_set_the_state),
         cmocka_unit_test(failed_step_takes_callback_back),
         cmocka_unit_test(callback_with_bad_wrench),
         cmocka_unit_test(saved_states_continue),

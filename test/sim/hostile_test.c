@@ -8,6 +8,7 @@
 #include <perp/io.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -400,11 +401,111 @@ static void motions_that_end_fail_in_time(void **state)
     static const char text[] =
         "{\"bodies\": [{\"name\": \"d\", \"drive\": {\"x\": \"log(0.03 - t)\", \"y\": 0},\n"
         " \"shapes\": [{\"kind\": \"box\", \"size\": [1, 1]}]}]}";
-    world w = open_world(text, PERP_STEPPER_STEWART_TRINKLE, PERP_FORM_AUTO);
-    assert_true(walk(w.sim, 0.01, 10) < 0);
-    perp_vec3 p = perp_sim_body_position(w.sim, body_of(&w, "d"));
-    assert_true(isfinite(p.x) && perp_sim_time(w.sim) < 0.025);
-    close_world(w);
+    for (int stepper = 0; perp_stepper_word(stepper); stepper++) {
+        world w = open_world(text, (perp_stepper)stepper, PERP_FORM_AUTO);
+        assert_true(walk(w.sim, 0.01, 10) < 0);
+        perp_vec3 p = perp_sim_body_position(w.sim, body_of(&w, "d"));
+        assert_true(isfinite(p.x) && perp_sim_time(w.sim) < 0.025);
+        assert_non_null(strstr(perp_sim_error(w.sim)->text, "body 'd': its motion"));
+        close_world(w);
+    }
+}
+
+// Each function of a scene that has no value from some time on, in every stepper: the error names what has it.
+static void functions_that_end_are_named(void **state)
+{
+    (void)state;
+    static const char arm[] =
+        "{\"name\": \"arm\", \"position\": [0.5, 1], \"mass\": 1, \"inertia\": 0.1}";
+    static const char *const pin = "{\"name\": \"pin\", \"kind\": \"revolute\", \"b\": \"arm\", "
+                                   "\"at\": [0, 1]%s}";
+    static const struct {
+        const char *pin, *more, *named;
+    } cases[] = {
+        {", \"target\": \"sqrt(0.05 - t)\", \"epsilon\": 0.05", "", "joint 'pin': its target"},
+        {", \"rate\": \"sqrt(0.045 - t)\"", "", "joint 'pin': its rate"},
+        {", \"rate\": \"sqrt(0.045 - t)\", \"rate_effort\": 3", "", "joint 'pin': its rate"},
+        {", \"rate\": \"1/(u - 1)\"", "", "joint 'pin': its rate"},
+        {"",
+         ", \"forces\": [{\"name\": \"wind\", \"kind\": \"force\", \"body\": \"arm\", "
+         "\"fy\": \"log(0.045 - t)\"}]",
+         "force 'wind'"},
+        {"",
+         ", \"forces\": [{\"name\": \"wind\", \"kind\": \"force\", \"body\": \"arm\", "
+         "\"torque\": \"1/(u - 1)\"}]",
+         "force 'wind'"},
+        {"",
+         ", \"shapes\": [{\"name\": \"belt\", \"kind\": \"halfplane\", "
+         "\"surface_speed\": \"sqrt(0.045 - t)\"}]",
+         "shape 'belt': the velocity of its surface"},
+        {"",
+         ", \"actuators\": [{\"name\": \"motor\", \"kind\": \"motor\", \"joint\": \"pin\", "
+         "\"control\": \"log(0.045 - t)\"}]",
+         "actuator 'motor': its control"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        for (int stepper = 0; perp_stepper_word(stepper); stepper++) {
+            char joint[300], text[1200];
+            if (stepper == PERP_STEPPER_QUASISTATIC) {
+                continue;  // the arm needs its inertia
+            }
+            snprintf(joint, sizeof joint, pin, cases[k].pin);
+            snprintf(text, sizeof text,
+                     "{\"inputs\": [{\"name\": \"u\", \"value\": 1}], \"start\": \"%s\", "
+                     "\"bodies\": [%s, {\"name\": \"box\", \"position\": [5, 0.1], \"shapes\": "
+                     "[{\"kind\": \"box\", \"size\": [0.2, 0.2], \"density\": 10}]}], "
+                     "\"joints\": [%s]%s}",
+                     stepper == PERP_STEPPER_EVENT ? "mended" : "as given", arm, joint,
+                     cases[k].more);
+            world w = open_world(text, (perp_stepper)stepper, PERP_FORM_AUTO);
+            assert_true(walk(w.sim, 0.01, 10) < 0);
+            const char *said = perp_sim_error(w.sim)->text;
+            if (!strstr(said, cases[k].named)) {
+                fail_msg("%s, %s: %s", cases[k].named, perp_stepper_word(stepper), said);
+            }
+            close_world(w);
+        }
+    }
+}
+
+// Forces that are finite, and their energies are not.
+static void forces_that_overflow_are_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        world w = open_world(ball, k ? PERP_STEPPER_MOREAU_JEAN : PERP_STEPPER_STEWART_TRINKLE,
+                             PERP_FORM_AUTO);
+        perp_sim_body_apply(w.sim, body_of(&w, "ball"), (perp_wrench){.f_W = {1e300, 0.0, 0.0}});
+        assert_true(perp_sim_step(w.sim, 0.01) < 0);
+        const char *said = perp_sim_error(w.sim)->text;
+        if (!strstr(said, "body 'ball': its forces overflow")) {
+            fail_msg("%d: %s", k, said);
+        }
+        close_world(w);
+    }
+}
+
+// Motions that tear a joint between them apart: no impulse can hold it.
+static void given_motions_that_part_are_named(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"cart\", \"drive\": {\"x\": \"t\"}}, {\"name\": "
+        "\"post\", \"drive\": \"fixed\"}, {\"name\": \"free\", \"position\": [0, 3], "
+        "\"mass\": 1, \"inertia\": 1}], \"joints\": [{\"name\": \"tie\", \"kind\": "
+        "\"weld\", \"a\": \"cart\", \"b\": \"post\", \"at\": [0, 0]}]}";
+    static const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE,
+                                            PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN,
+                                            PERP_STEPPER_IMPLICIT};
+    for (int k = 0; k < 4; k++) {
+        world w = open_world(text, steppers[k], PERP_FORM_AUTO);
+        assert_true(walk(w.sim, 0.01, 3) < 0);
+        const char *said = perp_sim_error(w.sim)->text;
+        if (!strstr(said, "joint 'tie' between 'cart' and 'post', whose motions are given")) {
+            fail_msg("%s: %s", perp_stepper_word(steppers[k]), said);
+        }
+        close_world(w);
+    }
 }
 
 // A driven body that is at one place and then at another passed over the box between them.
@@ -491,6 +592,9 @@ int main(void)
         cmocka_unit_test(nothing_flies_off_without_inertia),
         cmocka_unit_test(poisson_impacts_pass),
         cmocka_unit_test(motions_that_end_fail_in_time),
+        cmocka_unit_test(functions_that_end_are_named),
+        cmocka_unit_test(given_motions_that_part_are_named),
+        cmocka_unit_test(forces_that_overflow_are_named),
         cmocka_unit_test(jumps_are_seen),
         cmocka_unit_test(starts_that_overlap_are_told),
         cmocka_unit_test(jams_are_named_in_every_form),

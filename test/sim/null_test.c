@@ -435,6 +435,8 @@ static void scenes(void **state)
     int64_t steps = 0;
     REFUSED(perp_scene_schedule(0.0, 1.0, 0.1, NULL, NULL));
     REFUSED(perp_scene_schedule(0.0, 1.0, 0.0, &steps, NULL));
+    double last = 0.0;
+    REFUSED(perp_scene_schedule(2.0, 1.0, 0.1, &steps, &last));
     REFUSED(perp_scene_write(NULL, "x", &error));
     HARMLESS(perp_scene_settings_default());
     perp_scene *made = NULL;

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // Stops at the n-th question and at no other: the sim has to remember it.
 typedef struct host {
@@ -213,13 +214,59 @@ static void late_steps_fail(void **state)
     perp_scene_destroy(scene);
 }
 
+// A host that takes long to answer at its n-th question, after which the step is late, wherever it is then.
+static bool slow_at_nth(void *user)
+{
+    const struct timespec pause = {.tv_sec = 0, .tv_nsec = 510000000};
+    host *h = user;
+    if (atomic_fetch_add(&h->asked, 1) + 1 == h->stop_at) {
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+// Late is not interrupted, in every stepper and near the end of a step as well: the error names the limit.
+static void late_steps_are_not_interrupted(void **state)
+{
+    (void)state;
+    perp_scene *scene = scene_of("heap3");
+    for (int k = 0; perp_stepper_word(k); k++) {
+        perp_sim_def def = perp_scene_sim_def(scene);
+        host h = {.stop_at = 0};
+        perp_env env = {.stop = slow_at_nth, .user = &h};
+        perp_sim *sim = NULL;
+        perp_status status;
+        def.stepper = (perp_stepper)k;
+        def.positions = PERP_POSITIONS_EXACT;
+        def.max_seconds = 1e-3;
+        if (k == PERP_STEPPER_QUASISTATIC || k == PERP_STEPPER_EVENT) {
+            continue;  // one has no answer, the other is in late_steps_fail
+        }
+        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, &env, &sim, NULL), PERP_OK);
+        size_t size = perp_sim_state_save_size(sim);
+        char *saved = malloc(size), *room = malloc(size);
+        assert_true(saved && room);
+        assert_int_equal(perp_sim_state_save(sim, saved, size), PERP_OK);
+        int questions = step_from(sim, saved, size, &h, 0, 0.01, &status);
+        step_from(sim, saved, size, &h, questions * 5 / 6, 0.01, &status);
+        const char *said = perp_sim_error(sim)->text;
+        if (status != PERP_ERR_LIMIT || !strstr(said, "max_seconds is 0.001")) {
+            fail_msg("%s: %s: '%s'", perp_stepper_word(k), perp_status_word(status), said);
+        }
+        expect_unchanged(sim, saved, size, room);
+        free(room);
+        free(saved);
+        perp_sim_destroy(sim);
+    }
+    perp_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stopped_steps_change_nothing),
-        cmocka_unit_test(creation_can_be_stopped),
-        cmocka_unit_test(solvers_can_be_stopped),
-        cmocka_unit_test(late_steps_fail),
+        cmocka_unit_test(stopped_steps_change_nothing),   cmocka_unit_test(creation_can_be_stopped),
+        cmocka_unit_test(solvers_can_be_stopped),         cmocka_unit_test(late_steps_fail),
+        cmocka_unit_test(late_steps_are_not_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -459,7 +459,9 @@ static void take_step(pp_recheck *c, bool at_end)
     // what a longer step left open is closed over as long, theory (P22)
     bool event = c->info->stepper == PERP_STEPPER_EVENT;
     c->whole = event ? c->h : fmax(c->h, c->window);
-    c->window = fmax(c->window - c->last, c->last);
+    // without the length of steps that of one from a state that was set is unknown: the next one is judged by its own
+    bool unknown = c->now->placed && !(h > 0.0);
+    c->window = unknown ? 0.0 : fmax(c->window - c->last, c->last);
     c->applied = c->now->applied;
     take_drive(c);
 }

@@ -152,14 +152,15 @@ bool pp_reader_number(pp_reader *r, const pp_field *field, const json_t *value, 
     return evaluate(r, field, text, to) == PERP_OK;
 }
 
-// A whole number, also as an expression of parameters; -1: the value is none. Doubles hold whole numbers up to 2^53 exactly.
+// A whole number, also as 1e3 or as an expression of parameters; -1: the value is none. Doubles hold whole numbers up to
+// 2^53 exactly.
 int64_t pp_reader_whole(pp_reader *r, const pp_field *field, const json_t *value)
 {
     double x = -1.0;
     if (json_is_integer(value)) {
         return json_integer_value(value);
     }
-    if (!json_is_string(value) || !pp_reader_number(r, field, value, &x)) {
+    if (!pp_reader_number(r, field, value, &x)) {
         return -1;
     }
     return fabs(x) < 1e15 && x == floor(x) ? (int64_t)x : -1;

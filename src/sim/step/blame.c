@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step that failed while a joint with unlimited effort presses a body against another: most likely the drive asks for
-// what the contact does not allow. The joint, both bodies and the cure are named in the error.
+// Causes of a step that failed, by name. Where a joint with unlimited effort presses a body against another, the drive
+// most likely asks for what the contact does not allow: the joint, both bodies and the cure are named. Functions of the
+// scene without a value, given motions that do not fit their joints, and forces that overflow are as the scene has them.
 #include "sim/step/stages.h"
 
 #include <math.h>
@@ -130,7 +131,7 @@ void pp_sim_blame_drive(perp_sim *sim, char *text, size_t size)
     }
 }
 
-// ── Couplings ────────────────────────────────────────────────────────────────────────────────────
+// ── Functions of the scene ───────────────────────────────────────────────────────────────────────
 
 // Whether the function of a coupling and its slopes are finite.
 static bool is_defined(const perp_model *m, const pp_poses *at, int joint)
@@ -162,6 +163,125 @@ bool pp_sim_blame_undefined(perp_sim *sim, const pp_poses *at)
     return false;
 }
 
+// A function of time with its first two derivatives, which targets and motions have.
+static bool is_smooth(const pp_expr *expr, double t)
+{
+    const double one = 1.0;
+    double rate, rate2;
+    return !expr || isfinite(pp_expr_rate2(expr, &t, &one, &rate, &rate2) + rate + rate2);
+}
+
+// Each of these: what has a function without a value at the poses, in the remark; false: nothing has.
+static bool blame_joint(perp_sim *sim, const pp_poses *at)
+{
+    for (int i = 0; i < sim->model->joints; i++) {
+        const pp_joint *j = &sim->model->joint[i];
+        bool target = is_smooth(j->target, at->t);
+        if (target && (!j->rate || isfinite(pp_signal_value(j->rate, at)))) {
+            continue;
+        }
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "joint '%.60s': its %s is not finite at t = %.9g", j->name,
+                 target ? "rate" : "target, or a derivative of it,", at->t);
+        return true;
+    }
+    return false;
+}
+
+static bool blame_motion(perp_sim *sim, const pp_poses *at)
+{
+    for (int i = 0; i < sim->model->bodies; i++) {
+        for (int k = 0; k < PP_MOTIONS; k++) {
+            if (!is_smooth(sim->model->body[i].motion[k], at->t)) {
+                pp_print(sim->info.remark, sizeof sim->info.remark,
+                         "body '%.60s': its motion, or a derivative of it, is not finite at t = "
+                         "%.9g",
+                         sim->model->body[i].name, at->t);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool blame_surface(perp_sim *sim, const pp_poses *at)
+{
+    for (int i = 0; i < sim->model->shapes; i++) {
+        const pp_shape *s = &sim->model->shape[i];
+        const pp_expr *function[] = {s->surface_speed, s->surface[0], s->surface[1], s->surface[2],
+                                     s->surface[3]};
+        for (int k = 0; k < 5; k++) {
+            if (function[k] && !isfinite(pp_expr_value(function[k], &at->t))) {
+                pp_print(sim->info.remark, sizeof sim->info.remark,
+                         "shape '%.60s': the velocity of its surface is not finite at t = %.9g",
+                         s->name, at->t);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool blame_force(perp_sim *sim, const pp_poses *at)
+{
+    for (int i = 0; i < sim->model->forces; i++) {
+        if (!pp_force_is_finite(sim->model, at, i)) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "force '%.60s' is not finite at t = %.9g", sim->model->force[i].name, at->t);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool blame_actuator(perp_sim *sim, const pp_poses *at)
+{
+    const perp_model *m = sim->model;
+    int count = at->drive ? m->actuators : 0;
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(pp_actuator_control(m, at->drive, i, at->t))) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "actuator '%.60s': its control is not finite at t = %.9g", m->actuator[i].name,
+                     at->t);
+            return true;
+        }
+    }
+    return false;
+}
+
+// What a joint opens by, as part of its limit: more than rounding.
+static const double OPENS = 1e-3;
+
+// A joint between two bodies whose motions are given holds only if these fit it.
+static bool blame_given(perp_sim *sim, const pp_poses *at)
+{
+    const perp_model *m = sim->model;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        bool given = m->body[j->a].nv == 0 && m->body[j->b].nv == 0 && !pp_joint_couples(j);
+        double limit, off = given ? pp_judge_joint(m, at, i, &limit) : 0.0;
+        if (given && !(off <= OPENS * limit)) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "joint '%.40s' between '%.40s' and '%.40s', whose motions are given, opens by "
+                     "%.3g; let one of them be free, or change its motion",
+                     j->name, m->body[j->a].name, m->body[j->b].name, off);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pp_sim_blame_time(perp_sim *sim, const pp_poses *at)
+{
+    return blame_joint(sim, at) || blame_motion(sim, at) || blame_surface(sim, at);
+}
+
+bool pp_sim_blame_function(perp_sim *sim, const pp_poses *at)
+{
+    return pp_sim_blame_undefined(sim, at) || pp_sim_blame_time(sim, at) || blame_force(sim, at) ||
+           blame_actuator(sim, at) || blame_given(sim, at);
+}
+
 // Half way and all the way: the theta method has its rows in the middle of the step.
 bool pp_sim_blame_ahead(perp_sim *sim, double h)
 {
@@ -173,12 +293,15 @@ bool pp_sim_blame_ahead(perp_sim *sim, double h)
     for (int k = 0; k <= 2; k++) {
         double dt = 0.5 * k * h;
         const pp_advance by = {dt, 1.0, 1.0, sim->def.rotation};
-        pp_poses at = {.t = sim->now.t + dt, .body = body, .turn = sim->now.turn};
+        pp_poses at = {.t = k < 2 ? sim->now.t + dt : pp_sim_time_after(sim, h),
+                       .body = body,
+                       .turn = sim->now.turn,
+                       .drive = sim->now.drive};
         // `next` is written by every step before it is read
         pp_integrate(&sim->next, m, &sim->now, sim->now.nu, &by);
         sim->next.t = at.t;
         pp_frames(m, &sim->next, body);
-        if (pp_sim_blame_undefined(sim, &at)) {
+        if (pp_sim_blame_function(sim, &at)) {
             return true;
         }
     }
@@ -201,4 +324,28 @@ void pp_sim_blame_open(perp_sim *sim, const pp_poses *at)
             return;
         }
     }
+}
+
+// Impulses whose energies, which are squares, no number can hold.
+static const double OVERFLOWS = 1e150;  // [N s, N m s]
+
+bool pp_sim_blame_load(perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const double *p = sim->step.kin.loads.p_ext;
+    int at = 0;
+    while (at < m->nv && fabs(p[at]) < OVERFLOWS) {
+        at++;
+    }
+    if (at == m->nv) {
+        return false;
+    }
+    int body = 0;
+    while (m->body[body].nv == 0 || m->body[body].at + m->body[body].nv <= at) {
+        body++;
+    }
+    pp_print(sim->info.remark, sizeof sim->info.remark,
+             "body '%.60s': its forces overflow, with an impulse of %.3g N s or N m s in the step",
+             m->body[body].name, fabs(p[at]));
+    return true;
 }

@@ -74,7 +74,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
                         c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {
-        if (pp_sim_blame_undefined(sim, &s->end)) {
+        if (pp_sim_blame_ahead(sim, h)) {
             return PERP_ERR_LIMIT;
         }
         pp_print(sim->info.remark, sizeof sim->info.remark,

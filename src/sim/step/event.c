@@ -419,6 +419,11 @@ static perp_status fly(perp_sim *sim, double h)
     if (m->joints > 0) {
         memcpy(sim->next.turn, sim->now.turn, (size_t)m->joints * sizeof(double));
     }
+    // what has no value where the step ends has no motion that leads there: the integrator would approach it forever
+    const pp_poses end = {.t = pp_sim_time_after(sim, h), .drive = sim->now.drive};
+    if (pp_sim_blame_time(sim, &end)) {
+        return PERP_ERR_NUMERIC;
+    }
     pp_machine machine = machine_of(sim);
     pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, &lost, &lost_rate);
     perp_status status =

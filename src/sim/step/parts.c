@@ -333,7 +333,7 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
         // Back to the start of the step. Restoring writes its own error and info: those of the failure stay.
         perp_error error = sim->error;
         perp_step_info failed = sim->info;
-        if (from.state && perp_sim_state_restore(sim, from.state, from.size) < 0) {
+        if (from.state && pp_sim_state_restore(sim, from.state, from.size) < 0) {
             status = PERP_ERR_MEMORY;
         }
         if (sim->accurate.twin) {

@@ -21,11 +21,16 @@ perp_status pp_sim_find_gaps(perp_sim *sim);
 perp_status pp_sim_find_end(perp_sim *sim);
 // Bodies that overlap deeply are pushed apart in one step: a remark says so.
 void pp_sim_note_overlap(perp_sim *sim);
-// Couplings as causes (blame.c). The first whose function or slopes are not finite at the poses, in the remark; false: none.
-// The same where the state is, or where its velocities lead in h. And the one that the certificate found open there, which
-// a function that jumps causes.
+// Functions of the scene as causes (blame.c): the first that is not finite at the poses, in the remark; false: none. Those
+// of couplings with their slopes; those of time and inputs, which need no bodies; all of them; all of them where the state
+// is, or where its velocities lead in h. And the coupling that the certificate found open there, which a function that
+// jumps causes.
 bool pp_sim_blame_undefined(perp_sim *sim, const pp_poses *at);
+bool pp_sim_blame_time(perp_sim *sim, const pp_poses *at);
+bool pp_sim_blame_function(perp_sim *sim, const pp_poses *at);
 bool pp_sim_blame_ahead(perp_sim *sim, double h);
+// The first body on which the forces of the step overflow, in the remark; false: none do.
+bool pp_sim_blame_load(perp_sim *sim);
 void pp_sim_blame_open(perp_sim *sim, const pp_poses *at);
 // Rows of the step that ends with velocities nu (rows.c).
 perp_status pp_sim_find_rows(perp_sim *sim, const double *nu, double h);

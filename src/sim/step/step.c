@@ -22,6 +22,9 @@ static perp_status kinematics(perp_sim *sim, double h)
         pp_kinematics_run(&s->kin, sim->model, &sim->now, h,
                           middle ? PP_GYRO_NONE : sim->def.gyroscopic, sim->applied, sim->arena);
     double change;
+    if (status >= 0 && pp_sim_blame_load(sim)) {
+        return PERP_ERR_NUMERIC;
+    }
     if (status >= 0 && middle && sim->model->spatial) {
         status = pp_sim_masses_at_end(sim, h, &change);
     }
@@ -66,17 +69,19 @@ void pp_sim_commit(perp_sim *sim)
 }
 
 // A failed step: the error says when and why; the state is untouched.
-static perp_status fail_step(perp_sim *sim, perp_status status)
+static perp_status fail_step(perp_sim *sim, double h, perp_status status)
 {
     const char *remark = sim->info.remark;
     perp_status stopped = pp_sim_stopped(sim);
     status = stopped < 0 ? stopped : status;
     sim->info.status = status;
-    // what is not finite ahead shows as numbers or factors that are not; the integrator of `event` finds no way on
-    bool broken = status == PERP_ERR_NUMERIC || status == PERP_ERR_SINGULAR;
+    // what is not finite ahead shows as numbers or factors that are not, or as a problem that cannot be posed; the
+    // integrator of `event` finds no way on
+    bool broken =
+        status == PERP_ERR_NUMERIC || status == PERP_ERR_SINGULAR || status == PERP_ERR_ARGUMENT;
     bool lost = sim->def.stepper == PERP_STEPPER_EVENT && !pp_is_final(status);
-    if ((broken && !remark[0]) || lost) {
-        pp_sim_blame_ahead(sim, sim->whole);
+    if (broken || lost) {
+        pp_sim_blame_ahead(sim, h);
     }
     const char *why = remark[0] ? remark : perp_status_text(status);
     char drive[180] = "";
@@ -117,7 +122,7 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
         perp_status result = pp_stopped(&sim->env) ? PERP_ERR_STOPPED : (call);                    \
         pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
         if (result < 0) {                                                                          \
-            return fail_step(sim, result);                                                         \
+            return fail_step(sim, h, result);                                                      \
         }                                                                                          \
         status = result > status ? result : status;                                                \
         if (sim->def.on_stage) {                                                                   \
@@ -139,11 +144,11 @@ static perp_status attempt(perp_sim *sim, double h, double *part)
     sim->info = (perp_step_info){.parts = 1};
     if (sim->def.stepper == PERP_STEPPER_EVENT) {
         sim->info.status = status = pp_sim_event_step(sim, h);
-        return status < 0 ? fail_step(sim, status) : status;
+        return status < 0 ? fail_step(sim, h, status) : status;
     }
     const double *nu = old_velocities(sim);
     if (sim->model->nv > 0 && !nu) {
-        return fail_step(sim, PERP_ERR_MEMORY);
+        return fail_step(sim, h, PERP_ERR_MEMORY);
     }
     sim->charged = (pp_stage_clock){PERP_STAGE_KINEMATICS, pp_seconds()};
     // clang-format off
@@ -207,7 +212,7 @@ static perp_status step_with_inputs(perp_sim *sim, double h)
     double part = h;
     if (pp_sim_repeats(sim, h)) {
         if (pp_stopped(&sim->env)) {
-            return fail_step(sim, PERP_ERR_STOPPED);
+            return fail_step(sim, h, PERP_ERR_STOPPED);
         }
         pp_sim_repeat(sim, h);
         return PERP_OK;
@@ -276,6 +281,10 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     } else {
         pp_sim_stop_begin(sim);
         status = step_with_inputs(sim, h);
+        if (status ==
+            PERP_ERR_STOPPED) {  // also outside of the stages: by the limit of time, or by the host
+            status = fail_step(sim, h, status);
+        }
         pp_sim_stop_end(sim);
     }
     pp_sim_controls_end(sim, status >= 0);
