@@ -318,20 +318,25 @@ static void set_velocities(pp_sweep *s)
     pp_sweep_apply_impulses(s);
 }
 
-// Mean residual of the impulses in s [m/s]; r->slack becomes that of the worst row.
-static double residual_at(pp_run *r, pp_sweep *s)
+// x in units of what is accepted of it.
+static double in_units(double x, double unit)
+{
+    if (unit > 0.0) {
+        return x / unit;
+    }
+    return x > 0.0 ? PP_INF : 0.0;
+}
+
+// The error of the impulses in s in units of what is accepted: the tolerance, by the speed of the scene, in the mean; what
+// modes accept in every row, which is half of what the certificate allows; and half of the overlap that it allows.
+// r->slack becomes the error of the worst row [m/s].
+static double residual_at(pp_run *r, pp_sweep *s, double most)
 {
     set_velocities(s);
     pp_sweep_change change = pp_sweep_residual(s);
     r->slack = change.worst;
-    return mean_change(change);
-}
-
-// Whether contacts are off by no more than the tolerance in the mean, and none by more than what modes accept.
-static bool is_accepted(const pp_run *r, double residual, double speed)
-{
-    double most = r->options->tolerance * speed;
-    return residual <= most && r->slack <= PP_ACCEPTED * most;
+    double sink = r->options->most_sink > 0.0 ? change.sinks / r->options->most_sink : 0.0;
+    return fmax(in_units(fmax(mean_change(change), change.worst / PP_ACCEPTED), most), sink);
 }
 
 // The impulses after the sweep that changed least. With a budget the last iterate is not always the
@@ -341,7 +346,7 @@ typedef struct best_sweep {
 } best_sweep;
 
 // The better of the last iterate and the best one; returns its residual. b->r has room for both.
-static double restore_best(pp_run *r, pp_sweep *s, best_sweep *b, double residual)
+static double restore_best(pp_run *r, pp_sweep *s, double most, best_sweep *b, double residual)
 {
     size_t bytes = 3 * (size_t)s->count * sizeof *b->r;
     if (!(b->moved < residual)) {
@@ -349,12 +354,12 @@ static double restore_best(pp_run *r, pp_sweep *s, best_sweep *b, double residua
     }
     memcpy(b->r + 3 * (ptrdiff_t)s->count, s->r, bytes);
     memcpy(s->r, b->r, bytes);
-    double other = residual_at(r, s);
+    double other = residual_at(r, s, most);
     if (other < residual) {
         return other;
     }
     memcpy(s->r, b->r + 3 * (ptrdiff_t)s->count, bytes);
-    return residual_at(r, s);
+    return residual_at(r, s, most);
 }
 
 // Whether SWEEPS_MAX sweeps will not do, by the rate of linear convergence between two of them.
@@ -369,37 +374,37 @@ static perp_status sweep_until_converged(pp_run *r, pp_sweep *s, bool *met)
 {
     const pp_solve_options *o = r->options;
     bool budget = o->max_iterations > 0 || o->deadline > 0.0;
-    double speed = speed_of_bodies(r), most = o->tolerance * speed, look = most, before = 0.0;
+    double most = o->tolerance * speed_of_bodies(r), look = 1.0, before = 0.0;
     best_sweep b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
     momentum p;
     set_velocities(s);
     if (!momentum_start(s, r->arena, &p) || (budget && !b.r)) {
         return PERP_ERR_MEMORY;
     }
-    // `look` is the change at which the residual is next computed: where that turns out too large,
-    // it is lowered in proportion, by a tenth at least.
+    // Changes and residuals are in units of what is accepted. `look` is the change at which the residual is next
+    // computed: where that turns out too large, it is lowered in proportion, by a tenth at least.
     for (int k = 1;; k++) {
         memcpy(p.v_before, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p.v_before);
         pp_sweep_change change = pp_sweep_once(s);
-        double moved = mean_change(change), residual = 0.0;
+        double moved = in_units(mean_change(change), most), residual = 0.0;
         r->out->iterations++;
         pp_meter_add(&r->meter, SWEEP_COST * s->count);
         before = k == JUDGED_FROM ? moved : before;
         bool last = k >= SWEEPS_MAX || pp_run_solver_budget_spent(r) ||
                     (!budget && predict_failure(k, before, moved, look));
         if (moved <= look || last) {
-            residual = residual_at(r, s);
-            *met = is_accepted(r, residual, speed);
+            residual = residual_at(r, s, most);
+            *met = residual <= 1.0;
             if (*met) {
                 return PERP_OK;
             }
-            look = fmin(0.9 * look, 0.9 * look * most / residual);
+            look = fmin(0.9 * look, 0.9 * look / residual);
         } else if (budget && moved < b.moved) {
             b.moved = moved;
             memcpy(b.r, s->r, 3 * (size_t)s->count * sizeof *b.r);
         }
         if (last) {
-            *met = is_accepted(r, restore_best(r, s, &b, residual), speed);
+            *met = restore_best(r, s, most, &b, residual) <= 1.0;
             return PERP_OK;
         }
         momentum_advance(s, &p);

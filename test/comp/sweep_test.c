@@ -144,12 +144,14 @@ static void sweeps_end_at_the_laws(void **state)
         pp_arena *arena = pp_arena_create(NULL);
         pp_sweep s = {0};
         make(&r, &s, arena);
-        double first = pp_sweep_residual(&s).worst;
+        pp_sweep_change fall = pp_sweep_residual(&s);
+        double first = fall.worst;
         for (int k = 0; k < 400; k++) {
             pp_sweep_once(&s);
         }
         pp_sweep_change left = pp_sweep_residual(&s);
         CHECK(first > 1e-2 && left.worst < 1e-6 * first, seed);
+        CHECK(fall.sinks > 0.02 && left.sinks < 1e-6 * first, seed);
         CHECK(left.active > 0 && left.squares <= left.active * left.worst * left.worst, seed);
         pp_arena_destroy(arena);
     }

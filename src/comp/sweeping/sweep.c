@@ -187,6 +187,7 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
 static void sum_change(pp_sweep_change *sum, pp_sweep_change part)
 {
     sum->worst = part.worst > sum->worst || isnan(part.worst) ? part.worst : sum->worst;
+    sum->sinks = part.sinks > sum->sinks ? part.sinks : sum->sinks;
     sum->squares += part.squares;
     sum->active += part.active;
 }
@@ -248,7 +249,10 @@ static pp_sweep_change natural_residual(const pp_sweep_contact *c, const double 
     double most = c->mu * fmax(r[0], 0.0), size = sqrt(x * x + y * y);
     double share = size > most ? most / size : 1.0;
     double a = (r[1] - share * x) / m, b = (r[2] - share * y) / m, across = a * a + b * b;
-    return (pp_sweep_change){fmax(fabs(error), sqrt(across)), error * error + across, 1};
+    return (pp_sweep_change){.worst = fmax(fabs(error), sqrt(across)),
+                             .sinks = fmax(-u[0], 0.0),
+                             .squares = error * error + across,
+                             .active = 1};
 }
 
 // Open contacts that separate have a zero map.

@@ -37,6 +37,7 @@ typedef struct pp_sweep_contact {
 // By how much contacts changed in a sweep, or how far they are from their laws.
 typedef struct pp_sweep_change {
     double worst;    // largest change of a row [m/s]
+    double sinks;    // fastest approach of a contact, of a residual only [m/s]
     double squares;  // sum of squares over the contacts [m^2/s^2]
     int active;      // contacts that push or approach
 } pp_sweep_change;
