@@ -162,6 +162,7 @@ perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_fr
     for (int k = 0; k < broad->count; k++) {
         set_pair(broad, model, body, search, k, &pair[k]);
     }
+    // groups only grow: until nothing changes
     bool news = true;
     while (news) {
         news = false;

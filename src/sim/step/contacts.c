@@ -50,6 +50,7 @@ static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_
                        .most = most > near ? round_up(most) : most,
                        .closes = round_up(closes),
                        .search = search};
+    // a reach of each pair only where there are several, and one of them is more than the margin
     if (!(most > near) || m->bodies <= 3) {
         return PERP_OK;
     }
