@@ -423,7 +423,7 @@ static perp_status aim_all(pp_aim_task *t, pp_gaps *out, const pp_gaps *gaps, do
         pp_contact *at = &out->contact[out->count];
         int count = -1;
         to = pair_end(gaps, i);
-        t->margin = of->margin[i] = pp_gap_looked(t->model, gaps, margin, c->a, c->b);
+        t->margin = of->margin[i] = pp_gap_looked(gaps, margin, c->a, c->b);
         if (of->choice[i] && pp_arena_stopped(arena)) {
             return PERP_ERR_STOPPED;
         }
@@ -472,6 +472,8 @@ perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinemat
     }
     size_t turned = (size_t)PP_POINTS_MAX * (size_t)pairs;
     pp_gaps out = {.contact = PP_ARRAY(arena, pp_contact, (size_t)gaps->count + turned),
+                   .pairs = gaps->pairs,
+                   .pair = gaps->pair,
                    .reach = gaps->reach};
     pp_frame *body = memory ? PP_ARRAY(kept, pp_frame, model->bodies) : NULL;
     of.aimed = memory ? PP_ARRAY(kept, pp_contact, turned) : NULL;

@@ -33,6 +33,7 @@ perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame 
 double pp_broad_apart(const pp_broad *broad, const perp_model *model, const pp_frame *body,
                       double margin, int a, int b);
 
-// Drops pairs that the bodies around them cannot close in the step (group.c). reach: bodies, how far each is looked at from.
+// Drops pairs that the bodies around them cannot close in the step (group.c). reach: of each pair that is left, up to which
+// gap it is looked at [m].
 perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_frame *body,
                            const pp_gap_search *search, pp_arena *arena, const double **reach);

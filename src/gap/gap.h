@@ -52,8 +52,10 @@ typedef struct pp_gaps_seen {
 typedef struct pp_gaps {
     int count;
     pp_contact *contact;  // listed ones first, then detected ones sorted by (a, b, feature)
-    const double
-        *reach;  // bodies: how far each was looked at from [m]; NULL: all as far as the search says
+    // Pairs of shapes that were looked at, sorted, and up to which gap [m]; NULL: all as far as the search says.
+    int pairs;
+    const uint64_t *pair;
+    const double *reach;
     pp_gaps_seen seen;  // where the search was asked to remember
 } pp_gaps;
 
@@ -72,6 +74,9 @@ typedef struct pp_gap_search {
     // bodies: how far each can move in the step [m]; NULL: gaps up to the margin are wanted of all pairs. Else
     // only those that the bodies around can close (group.c), and those up to `near`.
     const double *travel;
+    const double *push;        // bodies: speed that forces add in the step [m/s]; with travel
+    double h, span;            // the step, and in which time speeds close a gap, with safety [s]
+    double bounces;            // 1 + the largest coefficient of restitution
     double near;               // [m]
     bool by_pair;              // of a pair only those up to its own margin, or up to `closes`:
     double closes;             // what the two fastest of all bodies close in the step [m]
@@ -97,11 +102,12 @@ perp_status pp_gaps_some(pp_gaps *out, const perp_model *model, const pp_poses *
                          pp_gap_search search, const pp_shape_pair *pair, int pairs, bool listed,
                          pp_arena *arena);
 
-// A bound of how far each body can move in a step, impacts included; two bodies close at most the sum. Returns what the two
-// fastest can close [m].
-double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel);
+// A bound of how far each body can move in a step, impacts included; two bodies close at most the sum. push: speed that
+// forces add [m/s]. Sets h, span and bounces of the search, and `closes` to what the two fastest can close [m].
+void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel, double *push,
+                   pp_gap_search *search);
 // How far two shapes were looked at from: as the gaps say, else the margin.
-double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b);
+double pp_gap_looked(const pp_gaps *gaps, double margin, int a, int b);
 
 // Turns detected contacts to the axes that the motion of the bodies over the step allows (aim.h), in a new list; what is
 // listed stays. Distances are distances before, and separations along the axis of the step after. margin: as far as was looked.

@@ -9,17 +9,27 @@
 //   gap <= max(near, T_g + T_h)
 //
 // for the boxes of two of their bodies. This is repeated until nothing changes; groups only grow, so that the result does
-// not depend on the order. Then a pair is looked at if its gap is at most what the two fastest of its group close.
-// Bodies that are driven pass no impact on, but strike: they count among the fastest of every group that they can touch.
-// All pairs that this needs are among those of the broad phase, whose margin is the sum of the two largest travels.
+// not depend on the order. No impact in a group changes the speed of a body by more than
+//
+//   B_g = (1 + e) max of v_ij   over its pairs with gap <= h (v_ij + forces)
+//
+// with v_ij the speed at which the two bodies of a pair move against each other. Then a pair is looked at up to
+//
+//   max(near, 1.5 h (v_ij + forces + B_g)) ,
+//
+// which is what contacts are culled by at last (near.c), or more: a fast body makes the pairs around it be looked at from
+// afar by what it can do to them, and not by its own speed.
+// Bodies that are driven pass no impact on, but strike. All pairs that this needs are among those of the broad phase,
+// whose margin is the sum of the two largest travels.
 #include "gap/broad.h"
 
 #include <math.h>
 
 typedef struct body_group {
-    int parent;            // union-find; of the root: itself
-    double first, second;  // the largest travels of its free bodies [m]
-    double driven;         // the largest of driven bodies that it can touch [m]
+    int parent;     // union-find; of the root: itself
+    double first;   // the largest travel of its free bodies [m]
+    double driven;  // and of driven bodies that it can touch [m]
+    double impact;  // B_g [m/s]
 } body_group;
 
 static int root_of(body_group *g, int i)
@@ -40,7 +50,6 @@ static bool join(body_group *g, int i, int j)
     }
     body_group *to = &g[a < b ? a : b], *from = &g[a < b ? b : a];
     from->parent = a < b ? a : b;
-    to->second = fmax(fmin(to->first, from->first), fmax(to->second, from->second));
     to->first = fmax(to->first, from->first);
     to->driven = fmax(to->driven, from->driven);
     return true;
@@ -59,12 +68,21 @@ static double round_up(double x)
     return ldexp(ceil(8.0 * part) / 8.0, exponent);
 }
 
-// What the two fastest of a group close.
-static double reach_of(const body_group *g, double near)
+// How fast the surfaces of two bodies move against each other, at most [m/s]. What is not free may be of any size: its
+// motion is taken where the free body is, and around it.
+static double speed_between(const perp_model *model, const pp_frame *body,
+                            const pp_gap_search *search, int i, int j)
 {
-    double low = fmin(g->first, g->driven);
-    double reach = travel_of(g) + fmax(low, g->second);
-    return reach > near && isfinite(reach) ? round_up(reach) : fmax(reach, near);
+    const pp_frame *a = &body[i], *b = &body[j];
+    bool free_i = model->body[i].nv > 0, free_j = model->body[j].nv > 0;
+    if (free_i && free_j) {
+        return pp_length(pp_sub(b->v, a->v)) + pp_length(a->w) * model->body[i].reach +
+               pp_length(b->w) * model->body[j].reach;
+    }
+    const pp_frame *own = free_i ? a : b, *other = free_i ? b : a;
+    double reach = model->body[free_i ? i : j].reach;
+    return pp_length(pp_sub(own->v, pp_point_velocity(other, own->p))) +
+           pp_length(pp_sub(own->w, other->w)) * reach + pp_length(other->w) * search->margin;
 }
 
 // One look at a pair; true: a group has changed.
@@ -85,13 +103,51 @@ static bool meet(body_group *g, const perp_model *model, const pp_gap_search *se
     return true;
 }
 
+// A pair of the broad phase while its reach is found.
+typedef struct group_pair {
+    int a, b;      // bodies
+    double apart;  // a lower bound of their gap [m]
+    double speed;  // against each other [m/s]
+    double push;   // what forces add to that [m/s]
+} group_pair;
+
+// The group of a pair; of a body that is not free, that of the other.
+static body_group *group_of(body_group *g, const perp_model *model, const group_pair *p)
+{
+    return &g[root_of(g, model->body[p->a].nv > 0 ? p->a : p->b)];
+}
+
+// The largest change of a speed by an impact in every group.
+static void find_impacts(body_group *g, const perp_model *model, const pp_gap_search *search,
+                         const group_pair *pair, int count)
+{
+    for (int k = 0; k < count; k++) {
+        const group_pair *p = &pair[k];
+        if (p->apart <= search->h * (p->speed + p->push)) {
+            body_group *of = group_of(g, model, p);
+            of->impact = fmax(of->impact, search->bounces * p->speed);
+        }
+    }
+}
+
+static void set_pair(const pp_broad *broad, const perp_model *model, const pp_frame *body,
+                     const pp_gap_search *search, int k, group_pair *out)
+{
+    int a = pp_broad_a(broad->pair[k]), b = pp_broad_b(broad->pair[k]);
+    *out = (group_pair){.a = model->shape[a].body,
+                        .b = model->shape[b].body,
+                        .apart = pp_broad_apart(broad, model, body, search->margin, a, b)};
+    out->speed = speed_between(model, body, search, out->a, out->b);
+    out->push = search->push[out->a] + search->push[out->b];
+}
+
 perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_frame *body,
                            const pp_gap_search *search, pp_arena *arena, const double **reach)
 {
     body_group *g = PP_ARRAY(arena, body_group, model->bodies);
-    double *apart = PP_ARRAY(arena, double, broad->count),
-           *out = PP_ZEROS(arena, double, model->bodies);
-    if (!g || !apart || !out) {
+    group_pair *pair = PP_ARRAY(arena, group_pair, broad->count);
+    double *out = PP_ARRAY(arena, double, broad->count);
+    if (!g || !pair || !out) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->bodies; i++) {
@@ -104,29 +160,25 @@ perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_fr
         }
     }
     for (int k = 0; k < broad->count; k++) {
-        apart[k] = pp_broad_apart(broad, model, body, search->margin, pp_broad_a(broad->pair[k]),
-                                  pp_broad_b(broad->pair[k]));
+        set_pair(broad, model, body, search, k, &pair[k]);
     }
+    // groups only grow: until nothing changes
     bool news = true;
     while (news) {
         news = false;
         for (int k = 0; k < broad->count; k++) {
-            int a = model->shape[pp_broad_a(broad->pair[k])].body;
-            int b = model->shape[pp_broad_b(broad->pair[k])].body;
-            news = meet(g, model, search, a, b, apart[k]) || news;
+            news = meet(g, model, search, pair[k].a, pair[k].b, pair[k].apart) || news;
         }
     }
-    // the reach of a group is that of its bodies; bodies that are not free have none of their own
-    for (int i = 0; i < model->bodies; i++) {
-        if (model->body[i].nv > 0) {
-            out[i] = fmin(search->margin, reach_of(&g[root_of(g, i)], search->near));
-        }
-    }
+    find_impacts(g, model, search, pair, broad->count);
     int kept = 0;
     for (int k = 0; k < broad->count; k++) {
-        int a = model->shape[pp_broad_a(broad->pair[k])].body;
-        int b = model->shape[pp_broad_b(broad->pair[k])].body;
-        if (apart[k] <= fmax(out[a], out[b])) {
+        const group_pair *p = &pair[k];
+        double impact = fmax(g[root_of(g, p->a)].impact, g[root_of(g, p->b)].impact);
+        double closes = search->span * (p->speed + p->push + impact);
+        double most = closes > search->near && isfinite(closes) ? round_up(closes) : search->near;
+        if (p->apart <= most) {
+            out[kept] = fmin(most, search->margin);
             broad->pair[kept++] = broad->pair[k];
         }
     }

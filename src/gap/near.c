@@ -62,7 +62,8 @@ static double fastest(const perp_model *model, const pp_kinematics *kin, int i)
 }
 
 // One bound for all pairs, for the broad phase: which contacts of a pair can matter is decided later, by pp_contacts_cull.
-double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel)
+void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel, double *push,
+                   pp_gap_search *search)
 {
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
     double bounces = 1.0 + largest_restitution(model), times = SAFETY * kin->h * bounces;
@@ -72,8 +73,12 @@ double pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *
         second = fmax(second, fmin(first, speed));
         first = fmax(first, speed);
         travel[i] = times * speed;
+        push[i] = force_dv(model, kin, i);
     }
-    return SAFETY * kin->h * (bounces * (first + second));
+    search->h = kin->h;
+    search->span = SAFETY * kin->h;
+    search->bounces = bounces;
+    search->closes = SAFETY * kin->h * (bounces * (first + second));
 }
 
 // Contacts beyond what a step can close are kept for the next steps, which a body that rolls or rocks meets them in: how

@@ -206,7 +206,7 @@ static int look_at_pair(const pair_job *s, int i, pp_contact *out)
 {
     const pp_gaps_seen *last = s->search->last;
     int a = pp_broad_a(s->pair[i]), b = pp_broad_b(s->pair[i]), k = s->known ? s->known[i] : -1;
-    double reach = pp_gap_looked(s->model, s->out, s->search->margin, a, b);
+    double reach = s->out->reach ? s->out->reach[i] : s->search->margin;
     double margin = margin_of_pair(s->model, s->search, reach, a, b);
     if (s->margin) {
         s->margin[i] = margin;
@@ -303,12 +303,20 @@ static bool contacts_finite(const pp_gaps *gaps)
     return true;
 }
 
-double pp_gap_looked(const perp_model *model, const pp_gaps *gaps, double margin, int a, int b)
+double pp_gap_looked(const pp_gaps *gaps, double margin, int a, int b)
 {
-    if (!gaps->reach) {
-        return margin;
+    uint64_t key = ((uint64_t)(a < b ? a : b) << 32) | (uint64_t)(a < b ? b : a);
+    int low = 0, high = gaps->reach ? gaps->pairs : 0;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (gaps->pair[middle] < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return fmax(gaps->reach[model->shape[a].body], gaps->reach[model->shape[b].body]);
+    bool found = gaps->reach && low < gaps->pairs && gaps->pair[low] == key;
+    return found ? gaps->reach[low] : margin;
 }
 
 perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *at,
@@ -323,6 +331,8 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *a
         perp_status status = pp_broad_run(&broad, model, at->body, search.margin, arena);
         if (status >= 0 && search.travel) {
             status = pp_broad_group(&broad, model, at->body, &search, arena, &out->reach);
+            out->pairs = broad.count;
+            out->pair = broad.pair;
         }
         if (status < 0) {
             return status;

@@ -100,10 +100,10 @@ static perp_status reserve_contacts(perp_sim *sim, int count)
 }
 
 // What the next step starts from at this point: impulses, and the drift that it holds (P17).
-static pp_warm warm_of(const perp_sim *sim, int i)
+static pp_warm warm_of(const perp_sim *sim, int i, pp_pair_hold *pair)
 {
     const pp_step *s = &sim->step;
-    perp_vec3 hold = pp_sim_stick_offset_next(sim, i);
+    perp_vec3 hold = pp_sim_stick_offset_next(sim, i, pair);
     const pp_contact *c = &s->gap.contact[s->row.contact[i]];
     // of the contact as found, not where it acted: the next step finds it by shapes, feature and place
     perp_vec3 point = pp_sim_contact_place(sim, c);
@@ -128,9 +128,10 @@ static pp_warm warm_of(const perp_sim *sim, int i)
 static void report_some(void *arg, int from, int to)
 {
     perp_sim *sim = arg;
+    pp_pair_hold pair = {.a = -1, .b = -1};
     for (int i = from; i < to; i++) {
         sim->contacts[i] = contact_of_row(sim, i);
-        sim->warm[i] = warm_of(sim, i);
+        sim->warm[i] = warm_of(sim, i, &pair);
     }
 }
 

@@ -63,6 +63,8 @@ typedef struct pp_contact_cache {
     double reach;          // as far as was looked [m]
     double closes;         // and of pairs whose margins are smaller [m]
     const double *travel;  // bodies
+    const double *push;    // bodies, with travel
+    double span;           // of the speeds of its pairs [s]
     bool valid;            // of the state as it is
     pp_aims_seen aims;     // axes of the last step that began there,
     int aims_at;           // and the arena that they are in

@@ -13,7 +13,7 @@
 
 // What an island's problem depends on beside its bodies and rows. Set to zero before it is filled: bytes are compared.
 typedef struct known_terms {
-    double h, tolerance, most_slop;
+    double h, tolerance, most_slop, most_sink;
     perp_vec3 gravity;
     const char *solver;
     int form, impact, max_iterations;
@@ -84,6 +84,7 @@ static known_terms terms_of(const pp_undivided *w, int island)
     t.h = w->inputs->kin->h;
     t.tolerance = o->tolerance;
     t.most_slop = o->most_slop;
+    t.most_sink = o->most_sink;
     t.gravity = w->inputs->model->gravity;
     t.solver = o->solver;
     t.form = (int)o->form;

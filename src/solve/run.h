@@ -86,11 +86,6 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved);
 bool pp_run_polish(pp_run *r);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
-// The contacts laid out for sweeps; fit is false where something of them cannot move.
-perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit);
-// v at the impulses in s, from scratch; start: velocities without them.
-void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s);
-void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s);  // impulses and nu
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
 // Whether the weights of the unilateral rows prove that there is no velocity.

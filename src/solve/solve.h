@@ -54,6 +54,7 @@ typedef struct pp_solve_options {
     double max_work;     // factorisations that are left of the step's; 0: no limit
     double deadline;     // pp_seconds() at which the best so far is taken; 0: none
     double most_slop;    // gap over the step that may count as none, (S17); 0: any [m/s]
+    double most_sink;    // overlap over the step that a loose answer may leave; 0: any [m/s]
     perp_impact_law impact;
 } pp_solve_options;
 

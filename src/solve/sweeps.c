@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loose tolerances: nonlinear Gauss-Seidel from the last impulses until the worst row is within the tolerance.
+// Loose tolerances: nonlinear Gauss-Seidel from the last impulses until contacts are within the tolerance, relative to
+// the speed of the scene as the certificate takes it, theory (K1).
 //
-// Each contact is solved exactly with the others held, theory (C26). No matrix is assembled: contacts are laid out
-// from the rows, and the velocities of bodies follow every change (comp/sweeping/sweep.h). Sweeps are accelerated as a nonlinear
-// conjugate gradient method. The residual costs nearly as much as a sweep, so that it is computed only when the
+// Each contact is solved with the others held, theory (C26). No matrix is assembled: contacts are laid out
+// from the rows, and the velocities of bodies follow every change (comp/sweeping/sweep.h). Sweeps are accelerated by
+// Nesterov's momentum. The residual costs nearly as much as a sweep, so that it is computed only when the
 // change of a sweep has become small.
 #include "solve/run.h"
 
@@ -21,8 +22,6 @@ enum { JUDGED_FROM = 20, JUDGED_AT = 60 };
 
 // From this tolerance on sweeps are the first thing tried.
 static const double LOOSE = 1e-4;
-// One row may be off by so much more than all together [m/s per unit of tolerance].
-static const double WORST_ROW = 100.0;
 // Operations of a sweep for each contact, about: for the meter of work, theory (C50).
 static const double SWEEP_COST = 700.0;
 // What Newton's method takes for each of many contacts, about [s]: a few factorisations.
@@ -59,25 +58,96 @@ static bool is_sweepable(const pp_run *r)
     return true;
 }
 
-// Row i (0: normal, 1 and 2: tangents) of a contact: J and T = M^-1 J' for its bodies, padded with
-// zeros to PP_SWEEP_V numbers, so that all loops of a sweep have a constant length.
-static void lay_row(const pp_run *r, const pp_row *row, int i, pp_sweep_contact *c)
+// R with R R' = M^-1 of one body: a number for every velocity, and the lower triangle of the angular part of a body of
+// space. Velocities R x have the mass matrix 1 in x.
+typedef struct mass_root {
+    double linear[PP_SWEEP_V], angular[3][3];
+} mass_root;
+
+// Velocities whose entry of M stands alone.
+static int count_plain(const pp_body *body)
 {
-    for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &r->model->body[row->body[k]];
-        double *J = c->J[k] + 6 * i, *T = c->T[k] + 6 * i;
-        memcpy(J, row->J[k], (size_t)body->nv * sizeof *J);
-        pp_body_solve(body, &r->kin->mass[row->body[k]], J, T);
-        for (int j = body->nv; j < PP_SWEEP_V; j++) {
-            J[j] = T[j] = 0.0;
+    return body->nv == PP_SWEEP_V ? 3 : body->nv;
+}
+
+// The factor of a semidefinite tensor: a column without a pivot, about which nothing turns, is zero.
+static void find_root(const pp_body *body, const pp_inertia *mass, mass_root *root)
+{
+    *root = (mass_root){0};
+    for (int k = 0; k < count_plain(body); k++) {
+        root->linear[k] = 1.0 / sqrt(body->axis[k] < 3 ? mass->divisor_m : mass->divisor_Izz);
+    }
+    if (body->nv < PP_SWEEP_V) {
+        return;
+    }
+    double(*L)[3] = root->angular;
+    for (int j = 0; j < 3; j++) {
+        for (int i = j; i < 3; i++) {
+            double sum = mass->inverse_I.m[3 * j + i];
+            for (int k = 0; k < j; k++) {
+                sum -= L[i][k] * L[j][k];
+            }
+            if (i == j) {
+                L[j][j] = sqrt(fmax(sum, 0.0));
+            } else {
+                L[i][j] = L[j][j] > 0.0 ? sum / L[j][j] : 0.0;
+            }
         }
     }
+}
+
+// to = J R, padded with zeros to PP_SWEEP_V numbers, so that all loops of a sweep have a constant length.
+static void multiply_root(const pp_body *body, const mass_root *root, const double *J, double *to)
+{
+    int plain = count_plain(body);
+    for (int j = 0; j < PP_SWEEP_V; j++) {
+        to[j] = j < plain ? J[j] * root->linear[j] : 0.0;
+    }
+    for (int j = 0; j < 3 && plain < body->nv; j++) {
+        for (int i = j; i < 3; i++) {
+            to[3 + j] += J[3 + i] * root->angular[i][j];
+        }
+    }
+}
+
+// nu += R x
+static void add_rooted(const pp_body *body, const mass_root *root, const double *x, double *nu)
+{
+    int plain = count_plain(body);
+    for (int j = 0; j < plain; j++) {
+        nu[j] += root->linear[j] * x[j];
+    }
+    for (int i = 0; i < 3 && plain < body->nv; i++) {
+        for (int j = 0; j <= i; j++) {
+            nu[3 + i] += root->angular[i][j] * x[3 + j];
+        }
+    }
+}
+
+// What the layout of all contacts has in common.
+typedef struct sweep_layout {
+    mass_root *root;  // bodies
+    double *start;    // velocities without contacts, M^-1 (M nu_l + p_ext)
+} sweep_layout;
+
+// Row i (0: normal, 1 and 2: tangents) of a contact for its bodies, and its rate without contacts.
+static void lay_row(const pp_run *r, const sweep_layout *layout, const pp_row *row, int i,
+                    pp_sweep_contact *c)
+{
     c->w[i] = row->rate + row->bias;
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &r->model->body[row->body[k]];
+        multiply_root(body, &layout->root[row->body[k]], row->J[k], c->J[k] + PP_SWEEP_V * i);
+        for (int j = 0; j < body->nv; j++) {
+            c->w[i] += row->J[k][j] * layout->start[body->at + j];
+        }
+    }
 }
 
 // Contact i with its warm start p. False: none of its bodies can move, or its rows are not those of
 // two bodies.
-static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
+static bool lay_contact(const pp_run *r, const sweep_layout *layout, int i, pp_sweep_contact *c,
+                        double *p)
 {
     const pp_rows *rows = r->rows;
     const pp_row *n = &rows->n[i];
@@ -88,14 +158,13 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
     c->body[0] = n->count > 0 ? n->body[0] : -1;
     c->body[1] = n->count > 1 ? n->body[1] : -1;
     p[0] = warm ? warm[i] : 0.0;
-    lay_row(r, n, 0, c);
+    lay_row(r, layout, n, 0, c);
     for (int k = 0; k < 2; k++) {
         // without friction mu is 0, and the tangents are zero rows
         if (group) {
-            lay_row(r, &rows->t[group->t + k], k + 1, c);
+            lay_row(r, layout, &rows->t[group->t + k], k + 1, c);
         } else {
-            memset(c->J[k] + 6, 0, 2 * PP_SWEEP_V * sizeof(double));
-            memset(c->T[k] + 6, 0, 2 * PP_SWEEP_V * sizeof(double));
+            memset(c->J[k] + PP_SWEEP_V, 0, 2 * PP_SWEEP_V * sizeof(double));
             c->w[k + 1] = 0.0;
         }
         p[k + 1] = warm && group ? warm[rows->nn + group->t + k] : 0.0;
@@ -103,9 +172,27 @@ static bool lay_contact(const pp_run *r, int i, pp_sweep_contact *c, double *p)
     return pp_sweep_prepare(c);
 }
 
+// Roots of the masses and the motion without contacts.
+static perp_status make_layout(pp_run *r, sweep_layout *layout)
+{
+    int nv = r->model->nv;
+    layout->root = PP_ARRAY(r->arena, mass_root, r->model->bodies);
+    layout->start = PP_ARRAY(r->arena, double, nv);
+    if (!layout->root || !layout->start) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int b = 0; b < r->model->bodies; b++) {
+        find_root(&r->model->body[b], &r->kin->mass[b], &layout->root[b]);
+    }
+    pp_masses_mul(r->model, r->kin->mass, r->nu, layout->start);
+    pp_axpy(nv, 1.0, r->kin->loads.p_ext, layout->start);
+    pp_masses_solve(r->model, r->kin->mass, layout->start, layout->start);
+    return PERP_OK;
+}
+
 // Contacts are coloured so that those of one colour share no body: they can be solved by several
-// threads, with the same bits for any number of them.
-perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit)
+// threads, with the same bits for any number of them. fit: false where something of them cannot move.
+static perp_status build_sweep(pp_run *r, const sweep_layout *layout, pp_sweep *s, bool *fit)
 {
     const pp_rows *rows = r->rows;
     size_t count = (size_t)rows->nn;
@@ -134,7 +221,7 @@ perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit)
         return status;
     }
     for (int i = 0; i < rows->nn; i++) {
-        if (!lay_contact(r, order[i], &s->contact[i], s->r + 3 * (ptrdiff_t)i)) {
+        if (!lay_contact(r, layout, order[i], &s->contact[i], s->r + 3 * (ptrdiff_t)i)) {
             *fit = false;
             break;
         }
@@ -144,82 +231,112 @@ perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit)
 
 // ── Iteration ────────────────────────────────────────────────────────────────────────────────────
 
-// Nonlinear conjugate gradients on sweeps (Silcowitz, Niebe, Erleben 2010): the change of a sweep
-// takes the place of the gradient, beta is the ratio of squared changes (Fletcher, Reeves), and the
-// direction starts over where changes grow. Velocities are affine in the impulses, so that they are
-// extrapolated alongside.
-typedef struct ncg_state {
-    double *r, *v;                    // before the sweep: 3 count, 6 bodies
-    double *direction, *direction_v;  // direction
-    double squares;                   // of the last change
-} ncg_state;
+// Nesterov's momentum on sweeps, which take the place of gradient steps: the image of a sweep is continued by a growing
+// share of its difference to the image before. It starts over where the sweep turns against the motion, judged by the
+// energy of both changes (O'Donoghue, Candes 2015). Velocities are affine in the impulses, so that they are continued
+// alongside.
+typedef struct momentum {
+    double *r, *v;     // of the last image: 3 count, 6 bodies
+    double *v_before;  // from which the sweep started
+    double theta;      // grows by about 1/2 a sweep; the share is (theta_k - 1) / theta_k+1
+} momentum;
 
-static bool ncg_start(const pp_sweep *s, pp_arena *arena, ncg_state *p)
+static bool momentum_start(const pp_sweep *s, pp_arena *arena, momentum *p)
 {
     size_t n = 3 * (size_t)s->count, m = PP_SWEEP_V * (size_t)s->bodies;
-    *p = (ncg_state){.r = PP_ARRAY(arena, double, n),
-                     .v = PP_ARRAY(arena, double, m),
-                     .direction = PP_ZEROS(arena, double, n),
-                     .direction_v = PP_ZEROS(arena, double, m)};
-    return p->r && p->v && p->direction && p->direction_v;
-}
-
-// The state before a sweep: its change is the difference to it.
-static void ncg_store_previous(const pp_sweep *s, ncg_state *p)
-{
-    memcpy(p->r, s->r, 3 * (size_t)s->count * sizeof *p->r);
-    memcpy(p->v, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p->v);
-}
-
-// x += beta along for one number, where `along` was the direction and becomes that of the next
-// sweep.
-static inline void ncg_axpy(double beta, double before, double *along, double *x)
-{
-    double change = *x - before;
-    *x += beta * *along;
-    *along = beta * *along + change;
-}
-
-// One step of the acceleration after a sweep whose squared change is `squares`.
-static void ncg_advance(pp_sweep *s, double squares, ncg_state *p)
-{
-    double beta = p->squares > 0.0 && squares <= p->squares ? squares / p->squares : 0.0;
-    p->squares = squares;
-    for (int i = 0; i < 3 * s->count; i++) {
-        ncg_axpy(beta, p->r[i], &p->direction[i], &s->r[i]);
+    *p = (momentum){.r = PP_ARRAY(arena, double, n),
+                    .v = PP_ARRAY(arena, double, m),
+                    .v_before = PP_ARRAY(arena, double, m),
+                    .theta = 1.0};
+    if (!p->r || !p->v || !p->v_before) {
+        return false;
     }
-    for (int i = 0; i < PP_SWEEP_V * s->bodies; i++) {
-        ncg_axpy(beta, p->v[i], &p->direction_v[i], &s->v[i]);
+    memcpy(p->r, s->r, n * sizeof *p->r);
+    memcpy(p->v, s->v, m * sizeof *p->v);
+    return true;
+}
+
+// x becomes the next point, `image` the image that it was.
+static void continue_along(int n, double share, double *image, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        double now = x[i];
+        x[i] += share * (now - image[i]);
+        image[i] = now;
     }
 }
 
-// v of all bodies at the impulses in s, from scratch: the running sums of many sweeps carry their
-// rounding.
-void pp_run_sweep_velocities(const pp_run *r, const double *start, pp_sweep *s)
+static void momentum_advance(pp_sweep *s, momentum *p)
 {
-    for (int b = 0; b < s->bodies; b++) {
-        const pp_body *body = &r->model->body[b];
-        memcpy(s->v + PP_SWEEP_V * (ptrdiff_t)b, start + body->at,
-               (size_t)body->nv * sizeof *start);
+    int m = PP_SWEEP_V * s->bodies;
+    double along = 0.0;
+    for (int i = 0; i < m; i++) {
+        along += (s->v[i] - p->v_before[i]) * (s->v[i] - p->v[i]);
     }
+    p->theta = along < 0.0 ? 1.0 : p->theta;
+    double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * p->theta * p->theta));
+    double share = (p->theta - 1.0) / next;
+    p->theta = next;
+    continue_along(3 * s->count, share, p->r, s->r);
+    continue_along(m, share, p->v, s->v);
+}
+
+// ── Acceptance ───────────────────────────────────────────────────────────────────────────────────
+
+// The speed that errors are measured by: of the fastest point of all bodies, with what the loads of the step add, and of a
+// fall through a body's own size.                                                                     theory (K1)
+static double speed_of_bodies(const pp_run *r)
+{
+    double most = 0.0;
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        double v = 0.0, w = 0.0;
+        for (int k = 0; k < body->nv; k++) {
+            double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
+            if (body->axis[k] < 3) {
+                v = pp_length2(v, x + p / body->divisor_mass);
+            } else {
+                w = pp_length2(w, x);
+            }
+        }
+        double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
+        most = body->nv > 0 ? fmax(most, v + w * body->reach + fall) : most;
+    }
+    return most;
+}
+
+// Root mean square over the contacts that push or approach [m/s].
+static double mean_change(pp_sweep_change change)
+{
+    return change.active > 0 ? sqrt(change.squares / change.active) : 0.0;
+}
+
+// v at the impulses in s, from scratch: the running sums of many sweeps carry their rounding.
+static void set_velocities(pp_sweep *s)
+{
+    memset(s->v, 0, PP_SWEEP_V * (size_t)s->bodies * sizeof *s->v);
     pp_sweep_apply_impulses(s);
 }
 
-// A change relative to the impulses, or to those that would stop every contact by itself.    theory
-// (C8)
-static double relative_change(pp_sweep_change change, double scale)
+// x in units of what is accepted of it.
+static double in_units(double x, double unit)
 {
-    double size = fmax(change.size, scale);
-    return size > 0.0 ? sqrt(change.squares / size) : 0.0;
+    if (unit > 0.0) {
+        return x / unit;
+    }
+    return x > 0.0 ? PP_INF : 0.0;
 }
 
-// Residual of the impulses in s, with v from scratch; r->slack becomes that of the worst row [m/s].
-static double residual_at(pp_run *r, const double *start, pp_sweep *s, double scale)
+// The error of the impulses in s in units of what is accepted: the tolerance, by the speed of the scene, in the mean; what
+// modes accept in every row, which is half of what the certificate allows; and half of the overlap that it allows.
+// r->slack becomes the error of the worst row [m/s].
+static double residual_at(pp_run *r, pp_sweep *s, double most)
 {
-    pp_run_sweep_velocities(r, start, s);
+    set_velocities(s);
     pp_sweep_change change = pp_sweep_residual(s);
     r->slack = change.worst;
-    return relative_change(change, scale);
+    double sink = r->options->most_sink > 0.0 ? change.sinks / r->options->most_sink : 0.0;
+    return fmax(in_units(fmax(mean_change(change), change.worst / PP_ACCEPTED), most), sink);
 }
 
 // The impulses after the sweep that changed least. With a budget the last iterate is not always the
@@ -229,8 +346,7 @@ typedef struct best_sweep {
 } best_sweep;
 
 // The better of the last iterate and the best one; returns its residual. b->r has room for both.
-static double restore_best(pp_run *r, const double *start, pp_sweep *s, double scale, best_sweep *b,
-                           double residual)
+static double restore_best(pp_run *r, pp_sweep *s, double most, best_sweep *b, double residual)
 {
     size_t bytes = 3 * (size_t)s->count * sizeof *b->r;
     if (!(b->moved < residual)) {
@@ -238,12 +354,12 @@ static double restore_best(pp_run *r, const double *start, pp_sweep *s, double s
     }
     memcpy(b->r + 3 * (ptrdiff_t)s->count, s->r, bytes);
     memcpy(s->r, b->r, bytes);
-    double other = residual_at(r, start, s, scale);
+    double other = residual_at(r, s, most);
     if (other < residual) {
         return other;
     }
     memcpy(s->r, b->r + 3 * (ptrdiff_t)s->count, bytes);
-    return residual_at(r, start, s, scale);
+    return residual_at(r, s, most);
 }
 
 // Whether SWEEPS_MAX sweeps will not do, by the rate of linear convergence between two of them.
@@ -253,54 +369,50 @@ static bool predict_failure(int k, double before, double moved, double look)
     return k == JUDGED_AT && !(k + pp_log(look / moved) / rate < SWEEPS_MAX && rate < 0.0);
 }
 
-// Sweeps until the residual is within the tolerance, or a limit is reached; *residual is that of
-// the impulses left in s.
-static perp_status sweep_until_converged(pp_run *r, const double *start, pp_sweep *s,
-                                         double *residual)
+// Sweeps until the residual is within the tolerance, or a limit is reached; *met: whether the impulses left in s are.
+static perp_status sweep_until_converged(pp_run *r, pp_sweep *s, bool *met)
 {
     const pp_solve_options *o = r->options;
     bool budget = o->max_iterations > 0 || o->deadline > 0.0;
-    double tolerance = o->tolerance, look = tolerance, before = 0.0;
+    double most = o->tolerance * speed_of_bodies(r), look = 1.0, before = 0.0;
     best_sweep b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
-    ncg_state p;
-    if (!ncg_start(s, r->arena, &p) || (budget && !b.r)) {
+    momentum p;
+    set_velocities(s);
+    if (!momentum_start(s, r->arena, &p) || (budget && !b.r)) {
         return PERP_ERR_MEMORY;
     }
-    pp_run_sweep_velocities(r, start, s);
-    double scale = pp_sweep_scale(s);
-    // `look` is the change at which the residual is next computed: where that turns out too large,
-    // it is lowered in proportion, by a tenth at least.
+    // Changes and residuals are in units of what is accepted. `look` is the change at which the residual is next
+    // computed: where that turns out too large, it is lowered in proportion, by a tenth at least.
     for (int k = 1;; k++) {
-        ncg_store_previous(s, &p);
+        memcpy(p.v_before, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p.v_before);
         pp_sweep_change change = pp_sweep_once(s);
-        double moved = relative_change(change, scale);
+        double moved = in_units(mean_change(change), most), residual = 0.0;
         r->out->iterations++;
         pp_meter_add(&r->meter, SWEEP_COST * s->count);
         before = k == JUDGED_FROM ? moved : before;
         bool last = k >= SWEEPS_MAX || pp_run_solver_budget_spent(r) ||
                     (!budget && predict_failure(k, before, moved, look));
         if (moved <= look || last) {
-            *residual = residual_at(r, start, s, scale);
-            if (*residual <= tolerance && r->slack <= WORST_ROW * tolerance) {
+            residual = residual_at(r, s, most);
+            *met = residual <= 1.0;
+            if (*met) {
                 return PERP_OK;
             }
-            look = fmin(0.9 * look, 0.9 * look * tolerance / *residual);
-        } else {
-            if (budget && moved < b.moved) {
-                b.moved = moved;
-                memcpy(b.r, s->r, 3 * (size_t)s->count * sizeof *b.r);
-            }
-            ncg_advance(s, change.squares, &p);
+            look = fmin(0.9 * look, 0.9 * look / residual);
+        } else if (budget && moved < b.moved) {
+            b.moved = moved;
+            memcpy(b.r, s->r, 3 * (size_t)s->count * sizeof *b.r);
         }
         if (last) {
-            *residual = restore_best(r, start, s, scale, &b, *residual);
+            *met = restore_best(r, s, most, &b, residual) <= 1.0;
             return PERP_OK;
         }
+        momentum_advance(s, &p);
     }
 }
 
 // Contacts of s are in the order of colours; c->at is the row of each.
-void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
+static void unpack_sweep(pp_run *r, const sweep_layout *layout, const pp_sweep *s)
 {
     pp_answer *out = r->out;
     for (int i = 0; i < s->count; i++) {
@@ -315,8 +427,8 @@ void pp_run_unpack_sweep(pp_run *r, const pp_sweep *s)
     }
     for (int b = 0; b < s->bodies; b++) {
         const pp_body *body = &r->model->body[b];
-        memcpy(out->nu + body->at, s->v + PP_SWEEP_V * (ptrdiff_t)b,
-               (size_t)body->nv * sizeof *out->nu);
+        memcpy(out->nu + body->at, layout->start + body->at, (size_t)body->nv * sizeof *out->nu);
+        add_rooted(body, &layout->root[b], s->v + PP_SWEEP_V * (ptrdiff_t)b, out->nu + body->at);
     }
 }
 
@@ -333,35 +445,28 @@ static void set_sigma(pp_run *r)
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
 {
     pp_sweep s;
-    int nv = r->model->nv;
-    bool fit;
+    sweep_layout layout;
+    bool fit = false, met = false;
     *solved = false;
     if (!is_sweepable(r)) {
         return PERP_OK;
     }
-    double *start = PP_ARRAY(r->arena, double, nv);
-    perp_status status = start ? pp_run_build_sweep(r, &s, &fit) : PERP_ERR_MEMORY;
+    perp_status status = make_layout(r, &layout);
+    status = status < 0 ? status : build_sweep(r, &layout, &s, &fit);
     if (status < 0 || !fit) {
         return status;
     }
-    // start: velocities without contacts, M^-1 (M nu_l + p_ext)
-    pp_masses_mul(r->model, r->kin->mass, r->nu, start);
-    pp_axpy(nv, 1.0, r->kin->loads.p_ext, start);
-    pp_masses_solve(r->model, r->kin->mass, start, start);
-    double residual;
-    status = sweep_until_converged(r, start, &s, &residual);
+    status = sweep_until_converged(r, &s, &met);
     if (status < 0) {
         return status;
     }
     r->out->effort.solvers++;
-    double tolerance = r->options->tolerance;
-    bool met = residual <= tolerance && r->slack <= WORST_ROW * tolerance;
     // Not within the tolerance: the answer is taken only where the budget leaves time for nothing
     // else.
     r->budget_spent = !met && pp_run_budget_spent(r);
     *solved = met || r->budget_spent;
     if (*solved) {
-        pp_run_unpack_sweep(r, &s);
+        unpack_sweep(r, &layout, &s);
         set_sigma(r);
         r->polygons = false;
         r->nu_current = true;

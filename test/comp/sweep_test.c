@@ -98,11 +98,10 @@ static void fill(rng *r, pp_sweep_contact *c, int a, int b)
     c->mu = rng_below(r, 5) ? c->mu : 0.0;
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 3; i++) {
-            double *J = c->J[k] + 6 * i, *T = c->T[k] + 6 * i;
+            double *J = c->J[k] + 6 * i;
             J[i] = k ? -1.0 : 1.0;
-            for (int j = 0; j < 6; j++) {
-                J[j] = j < 3 ? J[j] : rng_uniform(r, -0.5, 0.5);
-                T[j] = j < 3 ? J[j] : 4.0 * J[j];
+            for (int j = 3; j < 6; j++) {
+                J[j] = rng_uniform(r, -1.0, 1.0);
             }
         }
     }
@@ -145,19 +144,22 @@ static void sweeps_end_at_the_laws(void **state)
         pp_arena *arena = pp_arena_create(NULL);
         pp_sweep s = {0};
         make(&r, &s, arena);
-        double first = pp_sweep_residual(&s).worst, scale = pp_sweep_scale(&s);
+        pp_sweep_change fall = pp_sweep_residual(&s);
+        double first = fall.worst;
         for (int k = 0; k < 400; k++) {
             pp_sweep_once(&s);
         }
         pp_sweep_change left = pp_sweep_residual(&s);
-        CHECK(first > 1e-2 && scale > 0.0, seed);
-        CHECK(left.worst < 1e-6 * first && left.squares < 1e-10 * scale, seed);
+        CHECK(first > 1e-2 && left.worst < 1e-6 * first, seed);
+        CHECK(fall.sinks > 0.02 && left.sinks < 1e-6 * first, seed);
+        CHECK(left.active > 0 && left.squares <= left.active * left.worst * left.worst, seed);
         pp_arena_destroy(arena);
     }
 }
 
-// One contact by itself: one sweep solves it, as the exact solver does.
-static void one_contact_takes_one_sweep(void **state)
+// One contact by itself: sweeps end where the exact solver does. One that opens or sticks takes one sweep; one that slips
+// turns its direction in each.
+static void one_contact_ends_at_its_law(void **state)
 {
     (void)state;
     FOR_SEEDS(seed, 300)
@@ -165,12 +167,12 @@ static void one_contact_takes_one_sweep(void **state)
         rng r = rng_seed(seed);
         int unit[2] = {0, 1}, colour[2] = {0, 1};
         pp_sweep_contact c;
-        double v[2 * PP_SWEEP_V], q[3], x[3] = {0.0, 0.0, 0.0}, p[3] = {0.0, 0.0, 0.0};
+        double v[2 * PP_SWEEP_V] = {0}, q[3], x[3] = {0.0, 0.0, 0.0}, p[3] = {0.0, 0.0, 0.0};
         fill(&r, &c, 0, rng_below(&r, 2) ? 1 : -1);
+        CHECK(pp_sweep_prepare(&c), seed);
         for (int i = 0; i < 2 * PP_SWEEP_V; i++) {
             v[i] = rng_uniform(&r, -1.0, 1.0);
         }
-        CHECK(pp_sweep_prepare(&c), seed);
         for (int i = 0; i < 3; i++) {
             q[i] = c.w[i];
             for (int k = 0; k < 2; k++) {
@@ -186,8 +188,12 @@ static void one_contact_takes_one_sweep(void **state)
         s.unit = unit;
         s.colour = colour;
         pp_cone_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c.mu}}};
-        pp_one_contact(&law, c.W, q, x, NULL);
-        pp_sweep_once(&s);
+        const double *S = c.W, W[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
+        pp_one_contact(&law, W, q, x, NULL);
+        bool slips = x[0] > 0.0 && hypot(x[1], x[2]) > (1.0 - 1e-9) * c.mu * x[0];
+        for (int k = 0; k < (slips ? 60 : 1); k++) {
+            pp_sweep_once(&s);
+        }
         double size = 1e-9 * (1.0 + x[0]);
         CHECK(fabs(p[0] - x[0]) < size && fabs(p[1] - x[1]) < size, seed);
         CHECK(fabs(p[2] - x[2]) < size && pp_sweep_residual(&s).worst < 1e-9, seed);
@@ -230,7 +236,7 @@ static void lanes_change_no_bit(void **state)
         }
         for (int k = 0; k < 10; k++) {
             pp_sweep_change change = pp_sweep_once(&s);
-            told[which] += change.squares + change.size + change.worst;
+            told[which] += change.squares + change.active + change.worst;
         }
         pp_arena_destroy(arena);
     }
@@ -242,7 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours_are_apart),      cmocka_unit_test(plates_have_a_rest),
-        cmocka_unit_test(sweeps_end_at_the_laws), cmocka_unit_test(one_contact_takes_one_sweep),
+        cmocka_unit_test(sweeps_end_at_the_laws), cmocka_unit_test(one_contact_ends_at_its_law),
         cmocka_unit_test(lanes_change_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

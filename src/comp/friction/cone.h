@@ -73,8 +73,5 @@ double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double
 double pp_one_contact_polygon(const pp_cone_law *law, const double *W, const double *q, double *r);
 double pp_one_contact_newton(const pp_cone_law *law, const double *W, const double *q, double *r,
                              pp_meter *meter);
-// The slip of a contact with a friction disc that is closed and does not stick, by Newton's method
-// on theory (C27). False: it did not converge to a valid slip.
-bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r);
 // x = A \ x for the leading n x n of a dim-strided column-major A, n <= 6. False: singular.
 bool pp_small_solve(int n, const double *A, int ld, double *x);

@@ -254,15 +254,6 @@ static double slip_by_angles(const pp_cone_law *law, const slip *s, const double
     return best;
 }
 
-// The last condition excludes r_n where W_nn r_n is far above -q_n: friction then nearly jams the
-// contact, and there may be several slips.
-bool pp_one_contact_slip(double mu, const double *W, const double *q, double *r)
-{
-    slip s = slip_of(mu, W, q);
-    double e[2];
-    return slip_by_multiplier(&s, e) && reaction_of(&s, e, r) && s.k > 1e-6 * s.Wnn * r[0];
-}
-
 double pp_one_contact_disc(const pp_cone_law *law, const double *W, const double *q, double *r)
 {
     slip s = slip_of(law->disc[0].mu, W, q);

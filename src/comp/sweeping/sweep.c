@@ -4,11 +4,12 @@
 // One sweep of block Gauss–Seidel over contacts of bodies, and its residual.             theory
 // (C26)
 //
-// A contact that opens or sticks is recognised by a product with W or with its inverse;
-// only slipping ones go to the exact solver. Velocities are processed in pairs: the
-// source fixes the lanes and the order of all sums, so that every machine gives the same
-// bits. Nothing is proved with friction. Cost: 72 multiplications a contact for J and T,
-// and three or four Newton steps where it slips.
+// A contact that opens or sticks is recognised by a product with W or with its inverse. One that
+// slips takes its direction e from the natural map of its tangents and then the normal impulse that
+// closes it for this direction: e and the slip agree where the sweeps end, without an inner
+// iteration. Velocities are processed in pairs: the source fixes the lanes and the order of all
+// sums, so that every machine gives the same bits. Nothing is proved with friction. Cost: 72
+// multiplications a contact for J, and a square root and two divisions where it slips.
 #include "comp/sweeping/sweep.h"
 
 #include "comp/friction/cone.h"
@@ -19,6 +20,10 @@
 typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 #define PAIR(p) (*(const pair *)(p))
+
+// Where friction takes all but this part of W_nn from the normal motion, the contact nearly jams, and
+// there may be several slips.
+static const double NEARLY_JAMMED = 1e-6;
 
 // u += J v of one body
 static inline void add_rates(const double *J, const double *v, double u[3])
@@ -32,12 +37,12 @@ static inline void add_rates(const double *J, const double *v, double u[3])
     u[2] += o[0] + o[1];
 }
 
-// v += T r
-static inline void add_impulse(const double *T, const double r[3], double *v)
+// v += J' r
+static inline void add_impulse(const double *J, const double r[3], double *v)
 {
     pair n = {r[0], r[0]}, t = {r[1], r[1]}, o = {r[2], r[2]};
     for (int j = 0; j < PP_SWEEP_V; j += 2) {
-        *(pair *)(v + j) += PAIR(T + j) * n + PAIR(T + 6 + j) * t + PAIR(T + 12 + j) * o;
+        *(pair *)(v + j) += PAIR(J + j) * n + PAIR(J + 6 + j) * t + PAIR(J + 12 + j) * o;
     }
 }
 
@@ -54,12 +59,12 @@ static inline void contact_rates(const pp_sweep_contact *c, const double *v, dou
     }
 }
 
-// v += T r for both bodies
+// v += J' r for both bodies
 static inline void apply_impulse(const pp_sweep_contact *c, const double r[3], double *v)
 {
     for (int k = 0; k < 2; k++) {
         if (c->body[k] >= 0) {
-            add_impulse(c->T[k], r, v + PP_SWEEP_V * (ptrdiff_t)c->body[k]);
+            add_impulse(c->J[k], r, v + PP_SWEEP_V * (ptrdiff_t)c->body[k]);
         }
     }
 }
@@ -70,40 +75,67 @@ static inline bool is_zero_impulse(const double r[3])
     return r[0] == 0.0 && r[1] == 0.0 && r[2] == 0.0;
 }
 
-// y = A x, 3 x 3 column-major
-static inline void multiply3(const double A[9], const double x[3], double y[3])
+// y = A x, A symmetric: nn, nt, no, tt, to, oo
+static inline void multiply3(const double A[6], const double x[3], double y[3])
 {
-    for (int i = 0; i < 3; i++) {
-        y[i] = A[i] * x[0] + A[i + 3] * x[1] + A[i + 6] * x[2];
-    }
+    y[0] = A[0] * x[0] + A[1] * x[1] + A[2] * x[2];
+    y[1] = A[1] * x[0] + A[3] * x[1] + A[4] * x[2];
+    y[2] = A[2] * x[0] + A[4] * x[1] + A[5] * x[2];
 }
 
-// x = the impulse of a closed contact that does not stick: by theory (C27), otherwise by the
-// general solver from the last impulse r.
-static void solve_slip(const pp_sweep_contact *c, const double r[3], const double q[3], double x[3])
+// Inverse of the mobility by which the natural map of the tangents is taken: their mean.
+static inline double tangent_mass(const pp_sweep_contact *c)
 {
-    if (c->regular && pp_one_contact_slip(c->mu, c->W, q, x)) {
-        return;
-    }
+    double sum = c->W[3] + c->W[5];
+    return sum > 0.0 ? 2.0 / sum : 1.0;
+}
+
+// x = the impulse of a closed contact by the exact solver, from the last impulse r.
+static void solve_exactly(const pp_sweep_contact *c, const double r[3], const double u[3],
+                          double x[3])
+{
+    const double *S = c->W, W[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
     pp_cone_law law = {.dim = 3, .groups = 1, .disc = {{.first = 1, .size = 2, .mu = c->mu}}};
-    memcpy(x, r, 3 * sizeof *x);
-    pp_one_contact(&law, c->W, q, x, NULL);
+    double q[3];
+    multiply3(c->W, r, q);
+    for (int i = 0; i < 3; i++) {
+        q[i] = u[i] - q[i];
+        x[i] = r[i];
+    }
+    pp_one_contact(&law, W, q, x, NULL);
 }
 
-// x = the impulse of a contact whose velocity is u and whose impulse is r, all others held. q = u -
-// W r is its velocity without its own impulse: the contact stays open where q_n >= 0.
+// x = the impulse on the limit of friction opposite to y = r_t - u_t / m that keeps u_n = 0. False: there is
+// none, friction nearly jams the contact, or y is within the limit, where the slip would not
+// oppose friction.
+static inline bool slip_along_map(const pp_sweep_contact *c, const double r[3], const double u[3],
+                                  double normal, double x[3])
+{
+    double m = tangent_mass(c), y[2] = {r[1] - m * u[1], r[2] - m * u[2]};
+    double size = sqrt(y[0] * y[0] + y[1] * y[1]), share = size > 0.0 ? c->mu / size : 0.0;
+    double t = share * y[0], o = share * y[1];  // of friction, for each unit of the normal impulse
+    double den = c->W[0] + c->W[1] * t + c->W[2] * o;
+    if (!(den > NEARLY_JAMMED * c->W[0])) {
+        return false;
+    }
+    x[0] = -normal / den;
+    x[1] = t * x[0];
+    x[2] = o * x[0];
+    return size >= c->mu * x[0];
+}
+
+// x = the impulse of a contact whose velocity is u and whose impulse is r, all others held. normal:
+// its normal velocity without its own impulse, where it stays open if that is not negative.
 static inline void solve_contact(const pp_sweep_contact *c, const double r[3], const double u[3],
                                  double x[3])
 {
-    double q[3], y[3];
-    multiply3(c->W, r, y);
-    q[0] = u[0] - y[0];
+    double y[3], normal = u[0] - (c->W[0] * r[0] + c->W[1] * r[1] + c->W[2] * r[2]);
     x[0] = x[1] = x[2] = 0.0;
-    if (q[0] >= 0.0) {
+    if (normal >= 0.0) {
         return;
     }
     if (!(c->mu > 0.0)) {
-        x[0] = -q[0] / c->W[0];
+        x[0] = -normal / c->W[0];
         return;
     }
     if (c->regular) {
@@ -116,17 +148,17 @@ static inline void solve_contact(const pp_sweep_contact *c, const double r[3], c
         if (most >= 0.0 && x[1] * x[1] + x[2] * x[2] <= most * most) {
             return;
         }
+        if (slip_along_map(c, r, u, normal, x)) {
+            return;
+        }
     }
-    multiply3(c->W, r, y);
-    q[1] = u[1] - y[1];
-    q[2] = u[2] - y[2];
-    solve_slip(c, r, q, x);
+    solve_exactly(c, r, u, x);
 }
 
 // Sweeps the contacts from..to - 1. `worst` of the result is squared.
 static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
 {
-    pp_sweep_change sum = {0.0, 0.0, 0.0};
+    pp_sweep_change sum = {0};
     for (int i = from; i < to; i++) {
         const pp_sweep_contact *c = &s->contact[i];
         double u[3], x[3], dr[3], *r = s->r + 3 * (ptrdiff_t)i;
@@ -142,11 +174,11 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
         }
         apply_impulse(c, dr, s->v);
         // the change of the contact's own rows, by the diagonal of W
-        double n = dr[0] * dr[0], t = dr[1] * dr[1] + dr[2] * dr[2];
-        double rows = fmax(c->W[0] * c->W[0] * n, c->W[4] * c->W[4] * t);
+        double n = c->W[0] * dr[0], t = c->W[3] * dr[1], o = c->W[5] * dr[2];
+        double rows = n * n + t * t + o * o;
         sum.worst = rows > sum.worst ? rows : sum.worst;
-        sum.squares += n + t;
-        sum.size += x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+        sum.squares += rows;
+        sum.active++;
     }
     return sum;
 }
@@ -155,8 +187,9 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
 static void sum_change(pp_sweep_change *sum, pp_sweep_change part)
 {
     sum->worst = part.worst > sum->worst || isnan(part.worst) ? part.worst : sum->worst;
+    sum->sinks = part.sinks > sum->sinks ? part.sinks : sum->sinks;
     sum->squares += part.squares;
-    sum->size += part.size;
+    sum->active += part.active;
 }
 
 // The units from..to - 1 of one colour.
@@ -180,7 +213,7 @@ static void sweep_pieces(void *arg, int from, int to)
 
 pp_sweep_change pp_sweep_once(pp_sweep *s)
 {
-    pp_sweep_change sum = {0.0, 0.0, 0.0};
+    pp_sweep_change sum = {0};
     for (int k = 0; k < s->colours; k++) {
         shade a = {s, s->colour[k], s->colour[k + 1]};
         int pieces = (a.to - a.from + PP_SWEEP_PIECE - 1) / PP_SWEEP_PIECE;
@@ -205,25 +238,27 @@ void pp_sweep_apply_impulses(pp_sweep *s)
     }
 }
 
-// The natural map of one contact, row by row: r - P(r - u / m), m the mobility of the row (W_nn or
-// W_tt). worst is that times m [m/s].
+// The natural map of one contact, row by row: m (r - P(r - u / m)), m the mobility of the row (W_nn,
+// or the mean of the tangents) [m/s].
 static pp_sweep_change natural_residual(const pp_sweep_contact *c, const double r[3],
                                         const double u[3])
 {
-    double n = c->W[0] > 0.0 ? c->W[0] : 1.0, t = c->W[4] > 0.0 ? c->W[4] : 1.0;
-    double error = r[0] - fmax(r[0] - u[0] / n, 0.0);
-    double x = r[1] - u[1] / t, y = r[2] - u[2] / t;
+    double n = c->W[0] > 0.0 ? c->W[0] : 1.0, m = tangent_mass(c);
+    double error = n * (r[0] - fmax(r[0] - u[0] / n, 0.0));
+    double x = r[1] - m * u[1], y = r[2] - m * u[2];
     double most = c->mu * fmax(r[0], 0.0), size = sqrt(x * x + y * y);
     double share = size > most ? most / size : 1.0;
-    double a = r[1] - share * x, b = r[2] - share * y, across = a * a + b * b;
-    return (pp_sweep_change){fmax(n * fabs(error), t * sqrt(across)), error * error + across,
-                             r[0] * r[0] + r[1] * r[1] + r[2] * r[2]};
+    double a = (r[1] - share * x) / m, b = (r[2] - share * y) / m, across = a * a + b * b;
+    return (pp_sweep_change){.worst = fmax(fabs(error), sqrt(across)),
+                             .sinks = fmax(-u[0], 0.0),
+                             .squares = error * error + across,
+                             .active = 1};
 }
 
 // Open contacts that separate have a zero map.
 pp_sweep_change pp_sweep_residual(const pp_sweep *s)
 {
-    pp_sweep_change sum = {0.0, 0.0, 0.0};
+    pp_sweep_change sum = {0};
     for (int i = 0; i < s->count; i++) {
         const pp_sweep_contact *c = &s->contact[i];
         double u[3];
@@ -236,50 +271,31 @@ pp_sweep_change pp_sweep_residual(const pp_sweep *s)
     return sum;
 }
 
-double pp_sweep_scale(const pp_sweep *s)
-{
-    double sum = 0.0;
-    for (int i = 0; i < s->count; i++) {
-        const pp_sweep_contact *c = &s->contact[i];
-        double u[3], y[3], mobility = c->W[0] + c->W[4] + c->W[8];
-        contact_rates(c, s->v, u);
-        multiply3(c->W, s->r + 3 * (ptrdiff_t)i, y);
-        double square = 0.0;
-        for (int k = 0; k < 3; k++) {
-            square += (u[k] - y[k]) * (u[k] - y[k]);
-        }
-        sum += mobility > 0.0 ? 9.0 * square / (mobility * mobility) : 0.0;  // rho = 3 / tr W
-    }
-    return sum;
-}
-
-// W = sum J T over both bodies, and its inverse by cofactors where det W is not small beside the
+// W = sum J J' over both bodies, and its inverse by cofactors where det W is not small beside the
 // product of the diagonal.
 bool pp_sweep_prepare(pp_sweep_contact *c)
 {
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     double *W = c->W, *S = c->stick;
-    // column j of W is J times column j of T
-    for (int j = 0; j < 3; j++) {
-        double *column = W + 3 * (ptrdiff_t)j;
-        memset(column, 0, 3 * sizeof *column);
+    for (int e = 0; e < 6; e++) {
+        W[e] = 0.0;
         for (int k = 0; k < 2; k++) {
-            if (c->body[k] >= 0) {
-                add_rates(c->J[k], c->T[k] + PP_SWEEP_V * (ptrdiff_t)j, column);
+            for (int j = 0; j < PP_SWEEP_V && c->body[k] >= 0; j++) {
+                W[e] += c->J[k][PP_SWEEP_V * row[e] + j] * c->J[k][PP_SWEEP_V * column[e] + j];
             }
         }
     }
-    for (int j = 0; j < 3; j++) {
-        const double *a = W + 3 * (ptrdiff_t)((j + 1) % 3), *b = W + 3 * (ptrdiff_t)((j + 2) % 3);
-        S[j] = a[1] * b[2] - a[2] * b[1];
-        S[j + 3] = a[2] * b[0] - a[0] * b[2];
-        S[j + 6] = a[0] * b[1] - a[1] * b[0];
-    }
-    double det = W[0] * S[0] + W[1] * S[3] + W[2] * S[6];
-    c->regular = det > 1e-6 * W[0] * W[4] * W[8];
-    if (c->regular) {
-        for (int k = 0; k < 9; k++) {
-            S[k] /= det;
-        }
+    S[0] = W[3] * W[5] - W[4] * W[4];
+    S[1] = W[2] * W[4] - W[1] * W[5];
+    S[2] = W[1] * W[4] - W[2] * W[3];
+    S[3] = W[0] * W[5] - W[2] * W[2];
+    S[4] = W[1] * W[2] - W[0] * W[4];
+    S[5] = W[0] * W[3] - W[1] * W[1];
+    double det = W[0] * S[0] + W[1] * S[1] + W[2] * S[2];
+    c->regular = det > 1e-6 * W[0] * W[3] * W[5];
+    double share = c->regular ? 1.0 / det : 0.0;
+    for (int k = 0; k < 6; k++) {
+        S[k] *= share;
     }
     return W[0] > 0.0;
 }

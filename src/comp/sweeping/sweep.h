@@ -6,10 +6,12 @@
 //
 // A contact in space moves one or two bodies of at most six velocities each,
 //
-//   u = sum_k J_k v_k + w,   v_k = M_k^-1 f_k + sum T_k r,   T_k = M_k^-1 J_k'            theory (C26)
+//   u = sum_k J_k v_k + w,   v_k = sum J_k' r                                             theory (C26)
 //
-// and is stored with J and T in one piece of memory: a sweep reads forwards, and only the
-// velocities of the bodies are accessed at random. Contacts are ordered by colours. Those of one
+// in velocities in which every body has the mass matrix 1 (M^1/2 times its own) and that count from
+// its motion without contacts. One block a body then serves for both products. Contacts lie in
+// one piece of memory: a sweep reads forwards, and only the velocities of the bodies are accessed
+// at random. Contacts are ordered by colours. Those of one
 // colour share no body, except for the points between the same two bodies, which stay together (a
 // unit). The order of a sweep depends on the contacts alone, and threads that take units of one
 // colour write to different bodies: the bits are the same for any number of threads.
@@ -26,18 +28,18 @@ typedef struct pp_sweep_contact {
     int at;                       // the caller's number
     bool regular;                 // W has an inverse worth using
     double mu;                    // coefficient of sliding friction
-    double w[3];                  // constant part of u [m/s]
-    double J[2][3 * PP_SWEEP_V];  // rows n, t, o for each body
-    double T[2][3 * PP_SWEEP_V];  // M^-1 J', one column of PP_SWEEP_V each for n, t, o
-    double W[9];                  // sum J T, column-major
-    double stick[9];              // W^-1 where regular
+    double w[3];                  // u without any impulses [m/s]
+    double J[2][3 * PP_SWEEP_V];  // rows n, t, o for each body [1/sqrt(kg)]
+    double W[6];                  // sum J J': nn, nt, no, tt, to, oo
+    double stick[6];              // W^-1 where regular, likewise
 } pp_sweep_contact;
 
 // By how much contacts changed in a sweep, or how far they are from their laws.
 typedef struct pp_sweep_change {
     double worst;    // largest change of a row [m/s]
-    double squares;  // sum of squares of the changes of impulses [N^2 s^2]
-    double size;     // sum of squares of the impulses themselves [N^2 s^2]
+    double sinks;    // fastest approach of a contact, of a residual only [m/s]
+    double squares;  // sum of squares over the contacts [m^2/s^2]
+    int active;      // contacts that push or approach
 } pp_sweep_change;
 
 // Contacts in the order of the sweep, their impulses and the velocities of the bodies.
@@ -58,14 +60,12 @@ typedef struct pp_sweep {
 // order). Fills order (count: the caller's contact at each place), unit, colour, serial and part;
 // arrays in the arena.
 perp_status pp_sweep_colour(pp_sweep *s, const int *body, pp_arena *arena, int *order);
-// W and its inverse from J and T; false: the contact cannot move along its normal (W_nn = 0).
+// W and its inverse from J; false: the contact cannot move along its normal (W_nn = 0).
 bool pp_sweep_prepare(pp_sweep_contact *c);
 // One sweep: every contact solved once with all others held. Returns the changes.
 pp_sweep_change pp_sweep_once(pp_sweep *s);
-// v += T r of all contacts.
+// v += J' r of all contacts.
 void pp_sweep_apply_impulses(pp_sweep *s);
-// |rho q|^2 of theory (C8), q the velocity of each contact without its own impulse, at v and r.
-double pp_sweep_scale(const pp_sweep *s);
 // The natural map at (r, v), row by row.
 pp_sweep_change pp_sweep_residual(const pp_sweep *s);
 

@@ -143,6 +143,9 @@ double pp_hull_separating_axis(const pp_placed_solid *a, const pp_placed_solid *
 double pp_quick_separating_axis(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 *n);
 // Whether faces overlap so little, and face each other so widely, that no other direction parts them sooner.
 bool pp_quick_deepest(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b);
+// Whether no direction further from n than the turn [rad], which is small, parts the cores further than s(n).
+bool pp_deepest_within(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n, double s,
+                       double turn);
 
 // ── distance.c: GJK and EPA on the Minkowski difference ──
 

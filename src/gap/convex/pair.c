@@ -284,6 +284,23 @@ static bool touch_as_before(pp_manifold3 *m, const pp_placed_solid *a, const pp_
     return touch_within(m, a, b, margin, 1e-5, n) || touch_within(m, a, b, margin, 1e-3, n);
 }
 
+static const double NARROW = 1e-3;  // turn of a likely axis that is all but the normal [rad]
+
+// From a likely axis, to which the normal is mostly close, where nothing beyond the turn parts them further. That their
+// points certify a normal is not enough far from it: how far these are beside the solids is known from below only.
+static bool touch_next_to(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
+                          double margin, perp_vec3 n)
+{
+    if (touch_within(m, a, b, margin, NARROW, n)) {
+        double s = m->s - m->round_a - m->round_b;
+        if (pp_deepest_within(a, b, m->n, s, NARROW)) {
+            return true;
+        }
+    }
+    m->count = 0;
+    return false;
+}
+
 // Whether an axis whose points certify it is the normal of a moment ago, in an overlap that has one normal only. It is
 // then not sought again: a rim on a face is as common as it is dear to search.
 static bool is_as_before(const pp_placed_solid *a, const pp_placed_solid *b, double s, perp_vec3 n,
@@ -325,6 +342,9 @@ static void touch_curved(pp_manifold3 *m, const pp_placed_solid *a, const pp_pla
         m->count = 0;
     }
     if (near && touch_as_before(m, a, b, margin, *near)) {
+        return;
+    }
+    if (touch_next_to(m, a, b, margin, n)) {
         return;
     }
     m->count = 0;

@@ -568,3 +568,40 @@ bool pp_quick_deepest(const pp_manifold3 *m, const pp_placed_solid *a, const pp_
     double thick = -pp_core_separation(a, b, pp_scale(-1.0, m->n));
     return m->count > 2 && fmin(fmin(rho, thick), 0.25 * thick * rho / size) >= 4.0 * depth;
 }
+
+// Points p of D = b - a around n, each where a plane that is turned from n by a quarter of the turn supports D. With q the
+// parts of the p across n, z = n.p <= s + up, and rho the radius of a circle around 0 within all q, a unit vector u at
+// the angle phi to n has a p with
+//
+//   s(u) <= u.p <= (s + up) cos phi - rho sin phi ,
+//
+// which is less than s from phi = turn on where rho turn is large against up, and rho against -s. Beyond a right angle
+// it is negative, and where the cores overlap the thickness of D bounds it, as in pp_quick_deepest.
+bool pp_deepest_within(const pp_placed_solid *a, const pp_placed_solid *b, perp_vec3 n, double s,
+                       double turn)
+{
+    static const double C = 0.70710678118654752;
+    const double way[8][2] = {{1, 0}, {C, C}, {0, 1}, {-C, C}, {-1, 0}, {-C, -C}, {0, -1}, {C, -C}};
+    perp_vec3 e = pp_across(n), f = pp_cross(n, e);
+    double q[8][2];
+    double depth = fmax(0.0, -s), up = 0.0, rho = PP_INF, size = a->size + b->size;
+    for (int k = 0; k < 8; k++) {
+        perp_vec3 d = pp_along(pp_scale(way[k][0], e), way[k][1], f);
+        perp_vec3 u = pp_unit(pp_along(n, 0.25 * turn, d), n);
+        perp_vec3 p = pp_sub(pp_core_support(b, pp_scale(-1.0, u)), pp_core_support(a, u));
+        q[k][0] = pp_dot3(p, e);
+        q[k][1] = pp_dot3(p, f);
+        up = fmax(up, pp_dot3(p, n) - s);
+    }
+    // q goes around 0 counter-clockwise, and so does every side of it: rho is negative where one does not
+    for (int k = 0; k < 8; k++) {
+        const double *x = q[k], *y = q[(k + 1) % 8];
+        double length = pp_length2(y[0] - x[0], y[1] - x[1]);
+        if (length > 1e-9 * size) {
+            rho = fmin(rho, (x[0] * y[1] - x[1] * y[0]) / length);
+        }
+    }
+    double thick = -pp_core_separation(a, b, pp_scale(-1.0, n));
+    return rho > 0.0 && rho < PP_INF && rho * turn >= 2.0 * up &&
+           fmin(fmin(rho, thick), 0.25 * thick * rho / size) >= 4.0 * depth;
+}

@@ -24,8 +24,9 @@ typedef struct gap_reach {
     double near;    // the margin [m]
     double most;    // of all pairs [m]
     double closes;  // what the two fastest bodies close, without the margin [m]
-    const double
-        *travel;  // bodies: how far each can move [m]; NULL: all pairs are looked at from `most`
+    // bodies: how far each can move [m], and what forces add to its speed [m/s]; NULL: all pairs are looked at from `most`
+    const double *travel, *push;
+    pp_gap_search search;  // of which h, span and bounces are set
 } gap_reach;
 
 // Bodies that hardly move count with half the margin, which they are looked at from in any case: so the noise of
@@ -34,24 +35,31 @@ static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_
                               gap_reach *out)
 {
     const perp_model *m = sim->model;
-    double near = pp_gap_margin(m, sim->def.margin), closes = 0.0;
-    double *travel = PP_ARRAY(arena, double, m->bodies);
-    if (!travel) {
+    double near = pp_gap_margin(m, sim->def.margin);
+    double *travel = PP_ARRAY(arena, double, m->bodies), *push = PP_ARRAY(arena, double, m->bodies);
+    pp_gap_search search = {0};
+    if (!travel || !push) {
         return PERP_ERR_MEMORY;
     }
     if (m->shapes > 0) {
-        closes = pp_gap_travel(m, kin, travel);
+        pp_gap_travel(m, kin, travel, push, &search);
     }
+    double closes = search.closes;
     double most = fmax(near, closes);
-    *out = (gap_reach){
-        .near = near, .most = most > near ? round_up(most) : most, .closes = round_up(closes)};
+    *out = (gap_reach){.near = near,
+                       .most = most > near ? round_up(most) : most,
+                       .closes = round_up(closes),
+                       .search = search};
+    // a reach of each pair only where there are several, and one of them is more than the margin
     if (!(most > near) || m->bodies <= 3) {
         return PERP_OK;
     }
     for (int i = 0; i < m->bodies; i++) {
         travel[i] = travel[i] > 0.5 * near ? round_up(travel[i]) : 0.5 * near;
+        push[i] = round_up(push[i]);
     }
     out->travel = travel;
+    out->push = push;
     return PERP_OK;
 }
 
@@ -61,8 +69,12 @@ static bool same_reach(const perp_model *m, const pp_contact_cache *found, const
     if (found->reach != r->most || found->closes < r->closes || !found->travel != !r->travel) {
         return false;
     }
-    return !r->travel ||
-           memcmp(found->travel, r->travel, (size_t)m->bodies * sizeof *r->travel) == 0;
+    if (!r->travel) {
+        return true;
+    }
+    size_t bytes = (size_t)m->bodies * sizeof *r->travel;
+    return found->span == r->search.span && memcmp(found->travel, r->travel, bytes) == 0 &&
+           memcmp(found->push, r->push, bytes) == 0;
 }
 
 static pp_gap_search search_of(const perp_sim *sim, const gap_reach *r)
@@ -70,6 +82,10 @@ static pp_gap_search search_of(const perp_sim *sim, const gap_reach *r)
     // a margin that depends on the pair is that of the pair
     return (pp_gap_search){.margin = r->most,
                            .travel = r->travel,
+                           .push = r->push,
+                           .h = r->search.h,
+                           .span = r->search.span,
+                           .bounces = r->search.bounces,
                            .near = r->near,
                            .by_pair = !(sim->def.margin > 0.0),
                            .closes = r->closes,
@@ -149,6 +165,8 @@ perp_status pp_sim_find_end(perp_sim *sim)
         found->reach = r.most;
         found->closes = r.closes;
         found->travel = r.travel;
+        found->push = r.push;
+        found->span = r.search.span;
         pp_gap_search search = search_of(sim, &r);
         search.remember = true;
         search.last = &last;

@@ -185,14 +185,19 @@ static bool was_closed(const perp_sim *sim, int n)
 }
 
 // Where a point of the two shapes slips, carries nothing or was open, nothing is held.
-perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n)
+perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n, pp_pair_hold *pair)
 {
     const pp_step *s = &sim->step;
     const pp_contact *c = &s->gap.contact[s->row.contact[n]];
-    perp_vec3 left, none = {0.0, 0.0, 0.0};
-    pp_mat3 R;
-    if (!may_hold(sim) || !(s->answer.pn[n] > 0.0) || !was_closed(sim, n) ||
-        !left_behind(sim, c, &left, &R) || !all_stick(sim, n)) {
+    perp_vec3 none = {0.0, 0.0, 0.0};
+    if (!may_hold(sim) || !(s->answer.pn[n] > 0.0) || !was_closed(sim, n)) {
+        return none;
+    }
+    if (pair->a != c->a || pair->b != c->b) {
+        *pair = (pp_pair_hold){.a = c->a, .b = c->b};
+        pair->holds = all_stick(sim, n) && left_behind(sim, c, &pair->left, &pair->R);
+    }
+    if (!pair->holds) {
         return none;
     }
     // theta method: (1 - theta) of the old bias and of the slip of the old velocities is still to
@@ -202,5 +207,5 @@ perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n)
     if (pp_dot3(old, old) > 0.0) {
         old = pp_along(old, s->kin.h, row_vector(sim, n, true));
     }
-    return pp_mul(&R, pp_along(left, 1.0 - theta, old));
+    return pp_mul(&pair->R, pp_along(pair->left, 1.0 - theta, old));
 }

@@ -60,7 +60,14 @@ perp_vec3 pp_sim_contact_place(const perp_sim *sim,
 void pp_sim_stick_bias(perp_sim *sim);  // biases of friction rows, from what the last step left
 // Of the contact of row n: the bias as a velocity, and what the step leaves for the next one.
 perp_vec3 pp_sim_stick_rate(const perp_sim *sim, int n);
-perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n);
+// What the points of two shapes have in common, of the pair that was asked for last.
+typedef struct pp_pair_hold {
+    int a, b;        // shapes; -1: none yet
+    bool holds;      // all points stick, and the bodies turn together
+    perp_vec3 left;  // by how much the step drove them apart, in axes of its start [m]
+    pp_mat3 R;       // how these axes turned
+} pp_pair_hold;
+perp_vec3 pp_sim_stick_offset_next(const perp_sim *sim, int n, pp_pair_hold *pair);
 bool pp_sim_contact_sticks(const perp_sim *sim, int n);  // or carries nothing
 
 // ── Contacts that friction locks ─────────────────────────────────────────────────────────────────

@@ -144,6 +144,18 @@ static perp_status note_work(perp_sim *sim, const char *where)
 // more; those that have none find it without corrections in less than one.
 static const double WORK_BEFORE_LOCK = 100.0;
 
+// Half of the overlap that the certificate allows of the thinnest contact, over the step [m/s]: a loose answer has no
+// other reason to keep shapes apart.
+static double most_sink(const perp_sim *sim)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    double least = PP_INF;
+    for (int i = 0; i < gaps->count; i++) {
+        least = fmin(least, pp_scale_overlap(sim->model, gaps->contact[i].a, gaps->contact[i].b));
+    }
+    return isfinite(least) ? 0.5 * least / sim->step.kin.h : 0.0;
+}
+
 // One call of solve/, with the work that the step has left, and its check without inertia.
 static perp_status solve(perp_sim *sim, const double *nu)
 {
@@ -169,6 +181,7 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .max_work = left,
                                 .deadline = sim->deadline,
                                 .most_slop = pp_sim_most_slop(sim),
+                                .most_sink = most_sink(sim),
                                 .impact = sim->def.impact};
     pp_solve_inputs inputs = {.model = sim->model,
                               .kin = &s->kin,
