@@ -156,7 +156,8 @@ perp_status pp_modes_path(pp_modes *s, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
-// The error, or more where what it does to the energy is more of what the certificate allows of that (K1) [m/s].
+// The error as the certificate measures it [m/s]: more where what it does to the energy is more of what is allowed (K1), and in
+// joint coordinates by the bodies alone, where a foot is light though the robot on it is not.
 double pp_modes_judged(pp_modes *s, double error);
 double pp_modes_energy_created(pp_modes *s);  // over half of what the certificate allows
 // Whether the impulses in run->out obey the laws as the certificate judges them; none pulls afterwards.

@@ -120,9 +120,12 @@ double pp_modes_accepted(const pp_modes *s)
 double pp_modes_judged(pp_modes *s, double error)
 {
     double accepted = pp_modes_accepted(s);
-    // what is far from accepted need not be judged by its energy
-    bool near = error <= PP_MODES_JUDGED * accepted;
-    return near ? fmax(error, accepted * pp_modes_energy_created(s)) : error;
+    // what is far from accepted need not be judged otherwise
+    if (!(error <= PP_MODES_JUDGED * accepted)) {
+        return error;
+    }
+    error = fmax(error, accepted * pp_modes_energy_created(s));
+    return s->tree ? fmax(error, pp_run_slack(s->run)) : error;
 }
 
 double pp_modes_enough(const pp_modes *s)
