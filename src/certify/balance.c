@@ -32,19 +32,6 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
     return sum;
 }
 
-double pp_judge_pair_rate(const perp_model *m, const pp_own_pair *pair, const perp_twist *body)
-{
-    const perp_twist *a = &body[pair->a], *b = &body[pair->b];
-    double sum = pair->rate;
-    if (m->body[pair->b].nv > 0) {
-        sum += pp_dot3(pair->f, b->v_W) + pp_dot3(pair->tau_b, b->w_W);
-    }
-    if (m->body[pair->a].nv > 0) {
-        sum += pp_dot3(pair->tau_a, a->w_W) - pp_dot3(pair->f, a->v_W);
-    }
-    return sum;
-}
-
 // Coefficients of a row for its k-th body as a force and a moment about the centre of mass, in
 // world axes. Planar bodies have only the components listed in `axis`.
 static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
@@ -61,21 +48,58 @@ static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
     return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-// J M^-1 J^T + gamma; 1 where nothing can move, so that callers may divide. The inverse inertia is
-// constant in body axes, so that the moment is taken there.
-double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
+// f.f / m + tau . I^-1 tau of a force and moment on one body. The inverse inertia is constant in body axes, so that the
+// moment is taken there.
+static double wrench_square(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 tau)
+{
+    const pp_body *body = &e->model->body[i];
+    double square = pp_dot3(f, f) / body->divisor_mass;
+    if (pp_body_turns(body)) {
+        perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[i].R, tau);
+        square += pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+    }
+    return square;
+}
+
+double pp_judge_square(const pp_step_evidence *e, const pp_row *row)
 {
     double sum = 0.0;
     for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &e->model->body[row->body[k]];
         perp_wrench w = row_wrench(e->model, row, k);
-        perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[row->body[k]].R, w.tau_W);
-        sum += pp_dot3(w.f_W, w.f_W) / body->divisor_mass +
-               pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+        sum += wrench_square(e, row->body[k], w.f_W, w.tau_W);
     }
-    // A quasistatic step has a share of the masses; gamma is the compliance of the row.
-    sum = sum / e->inertia + row->gamma;
+    return sum;
+}
+
+// In the plane a force along z and moments about x and y move nothing; rows of planar joints have none.
+pp_own_sums pp_judge_pair(const pp_step_evidence *e, const pp_own_pair *pair,
+                          const perp_twist *body)
+{
+    pp_own_sums sums = {0.0, 0.0};
+    if (e->model->body[pair->b].nv > 0) {
+        const perp_twist *b = &body[pair->b];
+        sums.after += pp_dot3(pair->f, b->v_W) + pp_dot3(pair->tau_b, b->w_W);
+        sums.square += wrench_square(e, pair->b, pair->f, pair->tau_b);
+    }
+    if (e->model->body[pair->a].nv > 0) {
+        const perp_twist *a = &body[pair->a];
+        sums.after += pp_dot3(pair->tau_a, a->w_W) - pp_dot3(pair->f, a->v_W);
+        sums.square += wrench_square(e, pair->a, pair->f, pair->tau_a);
+    }
+    return sums;
+}
+
+// J M^-1 J^T + gamma; 1 where nothing can move, so that callers may divide. A quasistatic step has a share of the masses;
+// gamma is the compliance of the row.
+double pp_judge_mobility_of(const pp_step_evidence *e, double square, double gamma)
+{
+    double sum = square / e->inertia + gamma;
     return sum > 0.0 ? sum : 1.0;
+}
+
+double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
+{
+    return pp_judge_mobility_of(e, pp_judge_square(e, row), row->gamma);
 }
 
 // Adds sign times a force that acts at `arm` from the centre of mass, and a moment. Sizes are added
@@ -150,21 +174,17 @@ static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const 
     }
 }
 
-// The same of joints between two bodies. Bodies that are not free have accounts that nobody judges.
-static void add_joint_impulses(const pp_own_joints *joints, body_balance *of)
+// The same of joints between two bodies, whose impulses act at their anchors as those of contacts at their points. Bodies
+// that are not free have accounts that nobody judges.
+static void add_joint_impulses(const pp_step_evidence *e, body_balance *of)
 {
-    for (int i = 0; i < joints->count; i++) {
-        const pp_own_equation *eq = &joints->equation[i];
-        body_balance *a = &of[eq->at.a], *b = &of[eq->at.b];
-        double size = fabs(eq->p), force = size * pp_length(eq->at.f);
-        a->f = pp_along(a->f, eq->p, eq->at.f);
-        b->f = pp_along(b->f, -eq->p, eq->at.f);
-        a->tau = pp_along(a->tau, -eq->p, eq->at.tau_a);
-        b->tau = pp_along(b->tau, -eq->p, eq->at.tau_b);
-        a->size_f += force;
-        b->size_f += force;
-        a->size_tau += size * pp_length(eq->at.tau_a);
-        b->size_tau += size * pp_length(eq->at.tau_b);
+    for (int i = 0; i < e->model->joints; i++) {
+        const pp_own_joint *j = &e->joints->of[i];
+        const pp_joint *joint = &e->model->joint[i];
+        if (j->count > 0) {
+            add_impulse_to_body(&of[joint->b], -1.0, j->f, j->arm_b, j->on_b);
+            add_impulse_to_body(&of[joint->a], 1.0, j->f, j->arm_a, pp_scale(-1.0, j->on_a));
+        }
     }
 }
 
@@ -224,7 +244,7 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
     for (int i = 0; i < rows->nc; i++) {
         add_contact_impulse(e, of, i);
     }
-    add_joint_impulses(e->joints, of);
+    add_joint_impulses(e, of);
     add_row_impulses(e, of, rows->b, e->pb, rows->nb);
     add_row_impulses(e, of, rows->m, e->pm, rows->nm);
     // The first nc rows of n are the contacts, which were added above; limits of joints follow.

@@ -187,22 +187,30 @@ static void judge_coupled(const perp_model *m, const pp_poses *at, int joint, jo
 }
 
 // Equations, target and limits of one joint. Each is held against its own limit, and the one that
-// is worst relative to it is returned.
-double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
+// is worst relative to it is returned. place: its coordinate; NULL: not asked for.
+static joint_error judge_joint(const perp_model *m, const pp_poses *at, int joint,
+                               pp_own_place *place)
 {
     const pp_joint *j = &m->joint[joint];
     double arm = pp_scale_arm(m, j);
     joint_error e = {0.0, 0.0, PP_APART * arm};
     if (pp_joint_couples(j)) {
         judge_coupled(m, at, joint, &e);
-    } else {
-        pp_own_value v[PP_JOINT_EQUATIONS + 1];
-        int count = pp_own_pair_values(m, at, joint, v);
-        for (int i = 0; i < count; i++) {
-            double off = v[i].coordinate ? off_target(j, at, v[i].value) : v[i].value;
-            keep_worst(&e, off, v[i].length ? PP_APART * arm : PP_APART);
-        }
+        return e;
     }
+    pp_own_value v[PP_JOINT_EQUATIONS + 1];
+    pp_own_anchors anchors = pp_own_anchors_of(m, at->body, j);
+    int count = pp_own_values(&anchors, at->turn, joint, v, place);
+    for (int i = 0; i < count; i++) {
+        double off = v[i].coordinate ? off_target(j, at, v[i].value) : v[i].value;
+        keep_worst(&e, off, v[i].length ? PP_APART * arm : PP_APART);
+    }
+    return e;
+}
+
+double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
+{
+    joint_error e = judge_joint(m, at, joint, NULL);
     *limit = e.limit;
     return e.worst;
 }
@@ -213,6 +221,18 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *a
     for (int i = 0; i < m->joints; i++) {
         double limit, off = pp_judge_joint(m, at, i, &limit);
         pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off, share * limit);
+    }
+}
+
+// Where the step ends; coordinates of joints with a spring or a rotor, of which the energy depends, are kept.
+static void judge_joints_at_end(perp_certificate *c, const pp_step_evidence *e, double share,
+                                const perp_limits *limits)
+{
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->joints; i++) {
+        bool stores = m->joint[i].stiffness > 0.0 || m->joint[i].armature > 0.0;
+        joint_error off = judge_joint(m, e->end, i, stores ? &e->joints->end[i] : NULL);
+        pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off.worst, share * off.limit);
     }
 }
 
@@ -252,7 +272,7 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
-    pp_judge_joints(out, e->model, e->end, pp_own_at_end(e) ? CLOSED : 1.0, limits);
+    judge_joints_at_end(out, e, pp_own_at_end(e) ? CLOSED : 1.0, limits);
     // velocities of couplings that the rows, by which laws were judged, have as tangents
     status = pp_judge_linearised(out, e, &s, limits, arena);
     if (status < 0) {

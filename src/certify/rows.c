@@ -25,12 +25,13 @@ typedef struct row_writer {
     double t;    // time there [s]
     pp_rows *own;
     pp_own_joints
-        *joints;      // equations of joints between two bodies, which are not among the rows of own
-    double *pb;       // impulses of the rows own->b
-    int b, boxed, n;  // next rows of the problem: equations, rows with bounds, limits
-    int wide;         // next row of own->b
-    bool same;        // so far all rows are those of the problem
-    bool beside;      // there are contacts in the problem
+        *joints;  // equations of joints between two bodies, which are not among the rows of own
+    const perp_twist *after;  // velocities of free bodies at the end of the step
+    double *pb;               // impulses of the rows own->b
+    int b, boxed, n;          // next rows of the problem: equations, rows with bounds, limits
+    int wide;                 // next row of own->b
+    bool same;                // so far all rows are those of the problem
+    bool beside;              // there are contacts in the problem
     pp_arena *arena;
     bool memory;  // there was enough so far
 } row_writer;
@@ -45,30 +46,80 @@ static bool comes_next(row_writer *w, const pp_row *given, int count, int at, co
     return fits;
 }
 
-// Puts a row in its place, unless the problem has another there.
-static void next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
-                     const pp_row *row)
+// A row in the form that all rows have, with the sums that judges ask for.
+typedef struct summed_row {
+    pp_row row;
+    pp_own_sums sums;
+} summed_row;
+
+// Copies a row, of its blocks those of its bodies.
+static void copy_row(pp_row *to, const pp_row *from)
 {
-    const int of[3] = {row->joint, row->force, row->actuator};
-    if (comes_next(w, given, count, *at, of)) {
-        rows[(*at)++] = *row;
-    }
+    const size_t values = offsetof(pp_row, value);
+    to->count = from->count;
+    memcpy(to->body, from->body, (size_t)from->count * sizeof *from->body);
+    memcpy(to->J, from->J, (size_t)from->count * sizeof *from->J);
+    memcpy((char *)to + values, (const char *)from + values, sizeof *from - values);
 }
 
-// The same among the equations, from which those of joints between two bodies are left out.
-static void next_equation(row_writer *w, const pp_row *row)
+// Places for rows along a coordinate, of an actuator or of none (-1), among the equations, from which those of joints
+// between two bodies are left out; with the impulse of the problem. NULL: the problem has another row there.
+static pp_row *next_equation(row_writer *w, const summed_row *from, int actuator)
 {
     const pp_rows *given = w->e->rows;
-    const int of[3] = {row->joint, row->force, row->actuator};
-    if (comes_next(w, given->b, given->nb, w->b, of)) {
-        w->own->b[w->wide] = *row;
-        w->pb[w->wide++] = w->e->pb[w->b++];
+    const int of[3] = {from->row.joint, from->row.force, actuator};
+    if (!comes_next(w, given->b, given->nb, w->b, of)) {
+        return NULL;
     }
+    pp_row *to = &w->own->b[w->wide];
+    copy_row(to, &from->row);
+    to->actuator = actuator;
+    w->joints->b[w->wide] = from->sums;
+    w->pb[w->wide++] = w->e->pb[w->b++];
+    return to;
 }
 
-static void next_boxed(row_writer *w, const pp_row *row)
+// The same among the rows with bounds, and among the limits.
+static pp_row *next_boxed(row_writer *w, const summed_row *from, int actuator)
 {
-    next_row(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
+    const pp_rows *given = w->e->rows;
+    const int of[3] = {from->row.joint, from->row.force, actuator};
+    if (!comes_next(w, given->m, given->nm, w->boxed, of)) {
+        return NULL;
+    }
+    pp_row *to = &w->own->m[w->boxed];
+    copy_row(to, &from->row);
+    to->actuator = actuator;
+    w->joints->m[w->boxed++] = from->sums;
+    return to;
+}
+
+static pp_row *next_limit(row_writer *w, const summed_row *from)
+{
+    const pp_rows *given = w->e->rows;
+    const int of[3] = {from->row.joint, from->row.force, -1};
+    if (!comes_next(w, given->n, given->nn, w->n, of)) {
+        return NULL;
+    }
+    pp_row *to = &w->own->n[w->n];
+    copy_row(to, &from->row);
+    w->joints->limit[w->n++ - given->nc] = from->sums;
+    return to;
+}
+
+static pp_own_sums sums_of(const row_writer *w, const pp_row *row)
+{
+    return (pp_own_sums){pp_judge_rate(w->m, row, w->after) - row->rate,
+                         pp_judge_square(w->e, row)};
+}
+
+// Puts a row that is complete.
+static void put_row(row_writer *w, const pp_row *row)
+{
+    summed_row from;
+    copy_row(&from.row, row);
+    from.sums = sums_of(w, row);
+    next_equation(w, &from, row->actuator);
 }
 
 static double expression_value(const pp_expr *expr, double t)
@@ -166,7 +217,7 @@ static void put_equation(row_writer *w, const velocities *v, pp_row *row, const 
     row->middle = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
     row->bias = equation_bias(w, &acting, at, given_bias(w));
     row->value = at->value;
-    next_equation(w, row);
+    put_row(w, row);
 }
 
 // Equations of a joint where they act, and their values and rates at both ends. Returns how many.
@@ -188,35 +239,132 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
     return count;
 }
 
-// The same of a joint between two bodies, written as equations with their impulses.
-static void put_pair_equations(row_writer *w, const velocities *v, int joint)
+// How the anchor of b moves relative to that of a, and how both bodies turn.
+typedef struct anchor_rates {
+    perp_vec3 v, w_a, w_b;
+} anchor_rates;
+
+static anchor_rates anchor_rates_of(const pp_own_anchors *at, const perp_twist *a,
+                                    const perp_twist *b)
 {
-    pp_own_pair at[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
+    const pp_joint *j = at->j;
+    perp_vec3 va = pp_add(a->v_W, pp_cross(a->w_W, pp_sub(at->pa, at->body[j->a].p)));
+    perp_vec3 vb = pp_add(b->v_W, pp_cross(b->w_W, pp_sub(at->pb, at->body[j->b].p)));
+    return (anchor_rates){pp_sub(vb, va), a->w_W, b->w_W};
+}
+
+static double scalar_rate(const pp_own_scalar *s, const anchor_rates *of)
+{
+    return pp_dot3(s->g, of->v) + pp_dot3(s->on_a, of->w_a) + pp_dot3(s->on_b, of->w_b);
+}
+
+// Velocity of a body in a list of those of free bodies; of one that is not free that of its frame.
+static perp_twist twist_of(const pp_own_anchors *at, int body, const perp_twist *free)
+{
+    const pp_frame *f = &at->body[body];
+    return at->m->body[body].nv > 0 ? free[body] : (perp_twist){f->v, f->w};
+}
+
+static anchor_rates rates_with(const pp_own_anchors *at, const perp_twist *free)
+{
+    perp_twist a = twist_of(at, at->j->a, free), b = twist_of(at, at->j->b, free);
+    return anchor_rates_of(at, &a, &b);
+}
+
+// With the velocities of the frames.
+static anchor_rates frame_rates(const pp_own_anchors *at)
+{
+    const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];
+    perp_twist of_a = {a->v, a->w}, of_b = {b->v, b->w};
+    return anchor_rates_of(at, &of_a, &of_b);
+}
+
+// Of bodies that are not free alone; false: they rest.
+static bool given_rates(const pp_own_anchors *at, anchor_rates *given)
+{
+    perp_twist v[2] = {0};
+    const int body[2] = {at->j->a, at->j->b};
+    bool any = false;
+    for (int k = 0; k < 2; k++) {
+        const pp_frame *f = &at->body[body[k]];
+        if (at->m->body[body[k]].nv == 0) {
+            v[k] = (perp_twist){f->v, f->w};
+            any = any || pp_dot3(f->v, f->v) + pp_dot3(f->w, f->w) != 0.0;
+        }
+    }
+    *given = any ? anchor_rates_of(at, &v[0], &v[1]) : (anchor_rates){0};
+    return any;
+}
+
+// Equations of a joint between two bodies where the theta method or the implicit step has them: biases ask for their
+// values and rates at both ends.
+static void bias_between(const row_writer *w, const velocities *v, int joint,
+                         const pp_own_anchors *at, const pp_own_scalar s[PP_JOINT_EQUATIONS],
+                         row_instant when[PP_JOINT_EQUATIONS],
+                         row_acting acting[PP_JOINT_EQUATIONS])
+{
+    pp_own_scalar first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
+    pp_own_anchors start = pp_own_anchors_of(w->m, w->start, at->j),
+                   end = pp_own_anchors_of(w->m, w->end_at.body, at->j);
+    anchor_rates after = rates_with(at, v->after), way = rates_with(at, v->way);
+    anchor_rates before = frame_rates(&start), then = rates_with(&end, v->after);
+    int count = pp_own_scalars(&start, w->start_at.turn, joint, first);
+    pp_own_scalars(&end, w->end_at.turn, joint, last);
+    for (int k = 0; k < count; k++) {
+        when[k] = (row_instant){first[k].value, scalar_rate(&first[k], &before),
+                                scalar_rate(&last[k], &then)};
+        acting[k] = (row_acting){s[k].value, scalar_rate(&s[k], &after), scalar_rate(&s[k], &way)};
+    }
+}
+
+// A joint between two bodies, written as equations with their impulses.
+static void put_pair_equations(row_writer *w, const velocities *v, int joint,
+                               const pp_own_anchors *at)
+{
+    pp_own_scalar s[PP_JOINT_EQUATIONS];
+    row_instant when[PP_JOINT_EQUATIONS];
+    row_acting acting[PP_JOINT_EQUATIONS];
     const pp_rows *given = w->e->rows;
     const int of[3] = {joint, -1, -1};
-    bool moves = w->acting != w->start, theta = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    int count = pp_own_pair_equations(w->m, &w->acting_at, joint, at);
-    if (moves) {
-        pp_own_pair_equations(w->m, &w->start_at, joint, first);
-        pp_own_pair_equations(w->m, &w->end_at, joint, last);
+    // a bias of the start depends on no velocities
+    bool between = w->acting != w->start || w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
+    int count = pp_own_scalars(at, w->acting_at.turn, joint, s);
+    if (between) {
+        bias_between(w, v, joint, at, s, when, acting);
     }
+    bool moves = w->m->body[at->j->a].nv > 0 || w->m->body[at->j->b].nv > 0;
+    anchor_rates after = rates_with(at, v->after), by_given;
+    bool has_given = given_rates(at, &by_given);
+    perp_vec3 none = {0.0, 0.0, 0.0};
+    pp_own_joint *to = &w->joints->of[joint];
+    *to = (pp_own_joint){.first = w->joints->count,
+                         .arm_a = pp_sub(at->pa, at->body[at->j->a].p),
+                         .arm_b = pp_sub(at->pb, at->body[at->j->b].p),
+                         .f = none,
+                         .on_a = none,
+                         .on_b = none};
     for (int k = 0; k < count; k++) {
-        const pp_own_pair *from = moves ? &first[k] : &at[k];
-        double end = moves ? pp_judge_pair_rate(w->m, &last[k], v->after) : 0.0;
-        row_instant when = {from->value, from->v_pre, end};
-        row_acting acting = {at[k].value, 0.0, 0.0};
-        // a bias of the start depends on no velocities
-        if (moves || theta) {
-            acting.after = pp_judge_pair_rate(w->m, &at[k], v->after);
-            acting.way = pp_judge_pair_rate(w->m, &at[k], v->way);
+        if (!comes_next(w, given->b, given->nb, w->b, of)) {
+            continue;
         }
-        if (comes_next(w, given->b, given->nb, w->b, of)) {
-            pp_own_equation *to = &w->joints->equation[w->joints->count++];
-            *to = (pp_own_equation){at[k], equation_bias(w, &acting, &when, given_bias(w)),
-                                    w->e->pb[w->b], joint};
-            to->at.value = when.value;
-            w->b++;
+        if (!between) {
+            when[k] = (row_instant){.value = s[k].value};
+            acting[k] = (row_acting){.value = s[k].value};
         }
+        double p = w->e->pb[w->b];
+        perp_vec3 g = s[k].g;
+        w->joints->equation[w->joints->count++] =
+            (pp_own_equation){.value = when[k].value,
+                              .after = scalar_rate(&s[k], &after),
+                              .given = has_given ? scalar_rate(&s[k], &by_given) : 0.0,
+                              .bias = equation_bias(w, &acting[k], &when[k], given_bias(w)),
+                              .p = p,
+                              .length = moves && (g.x != 0.0 || g.y != 0.0 || g.z != 0.0)};
+        to->f = pp_along(to->f, p, g);
+        to->on_a = pp_along(to->on_a, p, s[k].on_a);
+        to->on_b = pp_along(to->on_b, p, s[k].on_b);
+        to->count++;
+        w->b++;
     }
 }
 
@@ -245,14 +393,11 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
     return when;
 }
 
-static void put_equations(row_writer *w, const velocities *v, int joint)
+// Equations of gears and couplings.
+static void put_coupled_equations(row_writer *w, const velocities *v, int joint)
 {
     pp_row at[PP_JOINT_EQUATIONS];
     row_instant when[PP_JOINT_EQUATIONS];
-    if (!pp_joint_couples(&w->m->joint[joint])) {
-        put_pair_equations(w, v, joint);
-        return;
-    }
     int count = equations_of(w, v, joint, at, when);
     for (int k = 0; k < count; k++) {
         put_equation(w, v, &at[k], &when[k]);
@@ -339,7 +484,7 @@ static void put_target(row_writer *w, const velocities *v, int joint, pp_row row
     if (eps > 0.0) {
         row.value = when.value;
         stabilise_row(w, joint, stabilised_target_rate(w->e->kin->h, eps, &when), &row);
-        next_equation(w, &row);
+        put_row(w, &row);
     } else {
         put_equation(w, v, &row, &when);
     }
@@ -370,39 +515,47 @@ static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
     return row;
 }
 
-static void put_rate(row_writer *w, int joint, const pp_row *first, pp_row at)
+static void put_rate(row_writer *w, int joint, const pp_row *first, const summed_row *at)
 {
-    pp_row row = rate_of(w, joint, first, at);
+    summed_row from = {.row = rate_of(w, joint, first, at->row), .sums = at->sums};
     if (isfinite(w->m->joint[joint].rate_effort)) {
-        next_boxed(w, &row);
+        next_boxed(w, &from, -1);
     } else {
-        next_equation(w, &row);
+        next_equation(w, &from, -1);
     }
 }
 
 // Dry friction of a joint: rate 0 within bounds on the impulse.
-static void put_friction(row_writer *w, int joint, pp_row row)
+static void put_friction(row_writer *w, int joint, const summed_row *at)
 {
-    row.value = 0.0;
-    row.drives = true;
-    row.upper = w->e->kin->h * w->m->joint[joint].friction;
-    row.lower = -row.upper;
-    next_boxed(w, &row);
+    pp_row *row = next_boxed(w, at, -1);
+    if (row) {
+        row->value = 0.0;
+        row->drives = true;
+        row->upper = w->e->kin->h * w->m->joint[joint].friction;
+        row->lower = -row->upper;
+    }
 }
 
 // Implicit spring K and damper C as a compliant row. It follows from                   theory (P5)
 //   p = -h (K (x + theta h u) + C u),   u = (1 - theta) x'_l + theta x',
 // solved for x'. Without theta, or without stiffness and damping, there is no row.
-static bool soften(const pp_step_evidence *e, double K, double C, pp_row *row)
+static double slope_of(const pp_step_evidence *e, double K, double C)  // -dp/du
 {
-    double h = e->kin->h, by = h * (e->theta * h * K + C);  // dp/du = -by
-    if (!(by > 0.0) || !(e->theta > 0.0)) {
-        return false;
-    }
+    return e->kin->h * (e->theta * e->kin->h * K + C);
+}
+
+static bool gives_way(const pp_step_evidence *e, double K, double C)
+{
+    return slope_of(e, K, C) > 0.0 && e->theta > 0.0;
+}
+
+static void soften(const pp_step_evidence *e, double K, double C, pp_row *row)
+{
+    double by = slope_of(e, K, C);
     row->gamma = 1.0 / (e->theta * by);
-    row->bias = row->gamma * (h * K * row->value + by * (1.0 - e->theta) * row->v_pre);
+    row->bias = row->gamma * (e->kin->h * K * row->value + by * (1.0 - e->theta) * row->v_pre);
     row->spring = true;
-    return true;
 }
 
 // Control of an actuator: its mean over the step, in which inputs are held and a filter of time constant T lets
@@ -421,7 +574,7 @@ static double control_of(const pp_step_evidence *e, int actuator)
 
 // Actuators of a coordinate: effort gear (gain c + bias_0) - K x - C x' with x and x' of the end of the step, as a
 // compliant row; limited effort bounds its impulse. seen: the coordinate such that x = seen + h x' there.  theory (A1)
-static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_row *seen,
+static void put_actuators(row_writer *w, int joint, const summed_row *at, const pp_row *seen,
                           const pp_row *first)
 {
     const pp_step_evidence *e = w->e;
@@ -431,24 +584,25 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
         double g = a->gear, h = e->kin->h, K = -g * g * a->bias[1], C = -g * g * a->bias[2];
         double effort = g * (a->gain * control_of(e, i) + a->bias[0]);
         double end[2] = {h * g * a->lower, h * g * a->upper};  // a negative gear exchanges them
-        pp_row row = *at;
-        row.value = seen->value;
-        row.v_pre = first->v_pre;
-        row.drives = true;
-        row.actuator = i;
-        row.lower = fmin(end[0], end[1]);
-        row.upper = fmax(end[0], end[1]);
+        double lower = fmin(end[0], end[1]), upper = fmax(end[0], end[1]);
         // Gains of the wrong sign, or none, act with their effort at the start.
-        if (K >= 0.0 && C >= 0.0 && soften(e, K, C, &row)) {
-            row.bias -= row.gamma * h * effort;
-        } else {
+        bool soft = K >= 0.0 && C >= 0.0 && gives_way(e, K, C);
+        if (!soft) {
             double p = h * (effort - K * first->value - C * first->v_pre);
-            row.lower = row.upper = fmin(fmax(p, row.lower), row.upper);
+            lower = upper = fmin(fmax(p, lower), upper);
         }
-        if (isfinite(row.lower)) {
-            next_boxed(w, &row);
-        } else {
-            next_equation(w, &row);
+        pp_row *row = isfinite(lower) ? next_boxed(w, at, i) : next_equation(w, at, i);
+        if (!row) {
+            continue;
+        }
+        row->value = seen->value;
+        row->v_pre = first->v_pre;
+        row->drives = true;
+        row->lower = lower;
+        row->upper = upper;
+        if (soft) {
+            soften(e, K, C, row);
+            row->bias -= row->gamma * h * effort;
         }
     }
 }
@@ -486,80 +640,86 @@ static double rate_change(const row_writer *w, const pp_joint *j)
 // A rotor along the coordinate: its momentum I x' changes by -p, x' being that of the end of the step; nothing has
 // momentum without inertia. In joint coordinates w is that of the rates where the step starts, or where the one before
 // did: the change may differ by h w^3 s.                                                theory (A3)
-static void put_armature(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_armature(row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
     if (!(j->armature > 0.0) || w->e->stepper == PERP_STEPPER_QUASISTATIC) {
         return;
     }
-    pp_row row = *at;
+    double posed = w->b < given->nb ? given->b[w->b].bias : (double)NAN;
+    pp_row *row = next_equation(w, at, -1);
+    if (!row) {
+        return;
+    }
     const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
     double h = w->e->kin->h, spin = pp_length(a->w), apart = pp_length(pp_sub(b->p, a->p));
-    row.value = 0.0;
-    row.bias = h * rate_change(w, j) - row.v_pre;
-    row.gamma = 1.0 / j->armature;
-    row.spring = true;
-    double posed = w->b < given->nb ? given->b[w->b].bias : row.bias;
-    if (w->m->spatial && fabs(posed - row.bias) <= h * h * spin * spin * spin * apart) {
-        row.bias = posed;
+    row->value = 0.0;
+    row->bias = h * rate_change(w, j) - row->v_pre;
+    row->gamma = 1.0 / j->armature;
+    row->spring = true;
+    if (w->m->spatial && fabs(posed - row->bias) <= h * h * spin * spin * spin * apart) {
+        row->bias = posed;
     }
     if (pp_own_at_end(w->e)) {  // the rates of both ends are compared as they are
-        row.bias = -first->v_pre;
+        row->bias = -first->v_pre;
     }
-    next_equation(w, &row);
 }
 
-static void put_spring(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_spring(row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     if (!(j->stiffness > 0.0) && !(j->damping > 0.0)) {
         return;
     }
-    pp_row row = *at;
-    row.value = first->value - j->rest;
-    row.v_pre = first->v_pre;
-    if (soften(w->e, j->stiffness, j->damping, &row)) {
-        next_equation(w, &row);
+    pp_row *row = gives_way(w->e, j->stiffness, j->damping) ? next_equation(w, at, -1) : NULL;
+    if (row) {
+        row->value = first->value - j->rest;
+        row->v_pre = first->v_pre;
+        soften(w->e, j->stiffness, j->damping, row);
     }
 }
 
 // One limit as a unilateral row, x - lower >= 0 (sign 1) or upper - x >= 0 (sign -1). Whether a
 // limit rebounds in this step is for the law of impact to say, and is taken as posed.
-static void put_limit(row_writer *w, int joint, const pp_row *at, const pp_row *first, double sign)
+static void put_limit(row_writer *w, int joint, const summed_row *at, const pp_row *first,
+                      double sign)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_step_evidence *e = w->e;
     const pp_row *given = &e->rows->n[w->n];
-    pp_row row = *at;
-    row.value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
-    row.rate *= sign;
-    row.v_pre = sign * first->v_pre;
-    for (int i = 0; i < row.count; i++) {
+    pp_row *row = next_limit(w, at);
+    if (!row) {
+        return;
+    }
+    w->joints->limit[w->n - 1 - e->rows->nc].after *= sign;
+    row->value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
+    row->rate *= sign;
+    row->v_pre = sign * first->v_pre;
+    for (int i = 0; i < row->count; i++) {
         for (int k = 0; k < PP_BODY_NV; k++) {
-            row.J[i][k] *= sign;
+            row->J[i][k] *= sign;
         }
     }
-    row.lower = 0.0;
-    row.restitution = j->limit_restitution;
-    row.bounces = given->bounces && j->limit_restitution > 0.0;
-    row.rebound = given->rebound;
-    if (row.bounces) {
-        row.bias = given->bias;  // of the law of impact
+    row->lower = 0.0;
+    row->restitution = j->limit_restitution;
+    row->bounces = given->bounces && j->limit_restitution > 0.0;
+    row->rebound = given->rebound;
+    if (row->bounces) {
+        row->bias = given->bias;  // of the law of impact
     } else if (pp_own_at_end(e)) {
-        row.bias = row.value / e->kin->h;
+        row->bias = row->value / e->kin->h;
     } else if (e->stepper == PERP_STEPPER_STEWART_TRINKLE ||
                e->stepper == PERP_STEPPER_QUASISTATIC || e->stepper == PERP_STEPPER_IMPLICIT) {
         // An open gap may be closed within h; an overlap is worked off within the whole step.
-        double value = e->rates ? fmax(row.value, 0.0) : row.value;
-        row.bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
+        double value = e->rates ? fmax(row->value, 0.0) : row->value;
+        row->bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
     }
-    next_row(w, w->own->n, e->rows->n, e->rows->nn, &w->n, &row);
 }
 
 // Limits that are far away are not in the problem. If there is one row for two limits, its value
 // shows which of them it belongs to.
-static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_limits(row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
@@ -583,36 +743,73 @@ static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row 
     }
 }
 
+// Whether there may be a row along the coordinate of a joint, or the energy depends on where it is.
+static bool asks_for_coordinate(const row_writer *w, int joint)
+{
+    const pp_joint *j = &w->m->joint[joint];
+    const pp_rows *given = w->e->rows;
+    bool limited = w->n < given->nn && given->n[w->n].joint == joint;
+    return limited || j->target || j->rate || j->friction > 0.0 || j->first_actuator > 0 ||
+           j->armature > 0.0 || j->stiffness > 0.0 || j->damping > 0.0;
+}
+
+// The coordinate of a joint where its rows act. False: it has none.
+static bool coordinate_of(const row_writer *w, int joint, const pp_own_anchors *at, summed_row *out)
+{
+    if (pp_joint_couples(&w->m->joint[joint])) {
+        if (!pp_own_coordinate(w->m, &w->acting_at, joint, &out->row)) {
+            return false;
+        }
+        out->sums = sums_of(w, &out->row);
+        return true;
+    }
+    pp_own_pair pair;
+    if (!pp_own_pair_coordinate_at(at, w->acting_at.turn, joint, &pair)) {
+        return false;
+    }
+    pp_own_widen(w->m, &pair, &out->row);
+    out->row.joint = joint;
+    out->sums = pp_judge_pair(w->e, &pair, w->after);
+    return true;
+}
+
 // All rows of one joint, in the order of the problem.
 static void put_joint(row_writer *w, const velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
-    pp_row row, first;
-    put_equations(w, v, joint);
-    if (!pp_own_coordinate(w->m, &w->acting_at, joint, &row)) {
+    summed_row row;
+    pp_row first;
+    pp_own_anchors at;
+    if (pp_joint_couples(j)) {
+        put_coupled_equations(w, v, joint);
+    } else {
+        at = pp_own_anchors_of(w->m, w->acting, j);
+        put_pair_equations(w, v, joint, &at);
+    }
+    if (!asks_for_coordinate(w, joint) || !coordinate_of(w, joint, &at, &row)) {
         return;
     }
-    const pp_row *from = &row;
+    const pp_row *from = &row.row;
     if (w->acting != w->start) {
         pp_own_coordinate(w->m, &w->start_at, joint, &first);
         from = &first;
     }
     w->joints->start[joint] = (pp_own_place){from->value, from->v_pre, from->rate, true};
     if (j->target) {
-        put_target(w, v, joint, row, from);
+        put_target(w, v, joint, row.row, from);
     }
     if (j->rate) {
-        put_rate(w, joint, from, row);
+        put_rate(w, joint, from, &row);
     }
     if (j->friction > 0.0) {
-        put_friction(w, joint, row);
+        put_friction(w, joint, &row);
     }
     // What follows uses the coordinate at the end as value + h x': for rows of the end, the tangent there taken back.
     const pp_row *seen = from;
     pp_row tangent;
     if (pp_own_at_end(w->e)) {
         tangent = *from;
-        tangent.value = row.value - w->e->kin->h * row_rate(w, &row, v->after);
+        tangent.value = row.row.value - w->e->kin->h * (row.row.rate + row.sums.after);
         seen = &tangent;
     }
     put_actuators(w, joint, &row, seen, from);
@@ -657,8 +854,9 @@ static void put_force(row_writer *w, const velocities *v, int index)
     if (pp_own_at_end(w->e)) {
         row.value -= w->e->kin->h * row_rate(w, &row, v->after);
     }
-    if (soften(w->e, f->stiffness, f->damping, &row)) {
-        next_equation(w, &row);
+    if (gives_way(w->e, f->stiffness, f->damping)) {
+        soften(w->e, f->stiffness, f->damping, &row);
+        put_row(w, &row);
     }
 }
 
@@ -675,8 +873,9 @@ static void put_spin_drag(row_writer *w, int index)
         row.force = index;
         pp_own_add(w->m, spring_frames(w), f->b, none, d, &row);
         pp_own_add(w->m, spring_frames(w), f->a, none, pp_scale(-1.0, d), &row);
-        if (soften(w->e, 0.0, f->damping_w, &row)) {
-            next_equation(w, &row);
+        if (gives_way(w->e, 0.0, f->damping_w)) {
+            soften(w->e, 0.0, f->damping_w, &row);
+            put_row(w, &row);
         }
     }
 }
@@ -692,8 +891,9 @@ static void put_drag(row_writer *w, int index)
         pp_own_start(&row);
         row.force = index;
         pp_own_add(w->m, spring_frames(w), f->b, axis < 3 ? d : none, axis < 3 ? none : d, &row);
-        if (soften(w->e, 0.0, axis < 3 ? f->damping : f->damping_w, &row)) {
-            next_equation(w, &row);
+        if (gives_way(w->e, 0.0, axis < 3 ? f->damping : f->damping_w)) {
+            soften(w->e, 0.0, axis < 3 ? f->damping : f->damping_w, &row);
+            put_row(w, &row);
         }
     }
 }
@@ -757,14 +957,20 @@ static bool make_room(row_writer *w)
     w->own->m = PP_ARRAY(w->arena, pp_row, given->nm);
     w->pb = PP_ARRAY(w->arena, double, given->nb);
     w->joints->equation = PP_ARRAY(w->arena, pp_own_equation, given->nb);
-    w->joints->start = PP_ZEROS(w->arena, pp_own_place, w->m->joints);
+    w->joints->of = PP_ZEROS(w->arena, pp_own_joint, w->m->joints);
+    w->joints->start = PP_ZEROS(w->arena, pp_own_place, 2 * (size_t)w->m->joints);
+    w->joints->end = w->joints->start + w->m->joints;
+    int limits = given->nn - given->nc, sums = given->nb + given->nm + limits;
+    w->joints->b = PP_ARRAY(w->arena, pp_own_sums, sums);
+    w->joints->m = w->joints->b + given->nb;
+    w->joints->limit = w->joints->m + given->nm;
     if (given->nn > given->nc) {
         w->own->n = PP_ARRAY(w->arena, pp_row, given->nn);
         if (w->own->n && given->nc > 0) {
             memcpy(w->own->n, given->n, (size_t)given->nc * sizeof *given->n);
         }
     }
-    if (!w->joints->start && w->m->joints > 0) {
+    if (!w->joints->b || !w->joints->start || !w->joints->of) {
         return false;
     }
     bool enough = w->own->b && w->pb && w->joints->equation;
@@ -807,6 +1013,7 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
         return PERP_ERR_MEMORY;
     }
     find_velocities(&w, &v);
+    w.after = v.after;
     for (int i = 0; i < m->joints; i++) {
         put_joint(&w, &v, i);
     }
