@@ -30,8 +30,11 @@ static double turn_error(const pp_step_evidence *e, int i)
     double angle = pp_length(pp_vec(w[0], w[1], w[2]));
     bool linear = e->rotation == PERP_ROTATION_LINEAR && !e->along_joints;
     // q+ = exp(h w / 2) q, or q + h w / 2 q for the linear update, which is normalised after.
-    double c = linear ? 1.0 : pp_cos(0.5 * angle);
-    double s = linear || angle == 0.0 ? 0.5 : pp_sin(0.5 * angle) / angle;
+    double c = 1.0, s = 0.5;
+    if (!linear && angle > 0.0) {
+        pp_sine_cosine(0.5 * angle, &s, &c);
+        s /= angle;
+    }
     double to[4] = {c * q.w - s * (w[0] * q.x + w[1] * q.y + w[2] * q.z),
                     c * q.x + s * (w[0] * q.w + w[1] * q.z - w[2] * q.y),
                     c * q.y + s * (w[1] * q.w + w[2] * q.x - w[0] * q.z),
