@@ -536,8 +536,9 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
     // cache->ldl_joints, of which only the numbers are done again while the pattern stays.
     r.beta = PP_ARRAY(arena, double, rows->nb);
     r.given = PP_ARRAY(arena, double, model->nv);
+    r.mobility = PP_ARRAY(arena, double, (size_t)rows->nm + (size_t)rows->nn);
     perp_status status = pp_answer_create(out, model, rows, arena);
-    if (!r.beta || !r.given) {
+    if (!r.beta || !r.given || !r.mobility) {
         status = PERP_ERR_MEMORY;
     }
     double begin = pp_seconds();
