@@ -261,6 +261,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     pp_tree_move(tree, s->tree.q, qd, h, q);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
     write_places(sim->model, body, sim->now.q, sim->next.q);
+    memcpy(sim->next.nu, s->answer.nu, (size_t)sim->model->nv * sizeof *sim->next.nu);
     return PERP_OK;
 }
 
