@@ -187,12 +187,11 @@ static void judge_coupled(const perp_model *m, const pp_poses *at, int joint, jo
 }
 
 // Equations, target and limits of one joint. Each is held against its own limit, and the one that
-// is worst relative to it is returned. place: its coordinate; NULL: not asked for.
-static joint_error judge_joint(const perp_model *m, const pp_poses *at, int joint,
+// is worst relative to it is returned. arm: pp_scale_arm; place: its coordinate; NULL: not asked for.
+static joint_error judge_joint(const perp_model *m, const pp_poses *at, int joint, double arm,
                                pp_own_place *place)
 {
     const pp_joint *j = &m->joint[joint];
-    double arm = pp_scale_arm(m, j);
     joint_error e = {0.0, 0.0, PP_APART * arm};
     if (pp_joint_couples(j)) {
         judge_coupled(m, at, joint, &e);
@@ -210,7 +209,7 @@ static joint_error judge_joint(const perp_model *m, const pp_poses *at, int join
 
 double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
 {
-    joint_error e = judge_joint(m, at, joint, NULL);
+    joint_error e = judge_joint(m, at, joint, pp_scale_arm(m, &m->joint[joint]), NULL);
     *limit = e.limit;
     return e.worst;
 }
@@ -231,7 +230,9 @@ static void judge_joints_at_end(perp_certificate *c, const pp_step_evidence *e, 
     const perp_model *m = e->model;
     for (int i = 0; i < m->joints; i++) {
         bool stores = m->joint[i].stiffness > 0.0 || m->joint[i].armature > 0.0;
-        joint_error off = judge_joint(m, e->end, i, stores ? &e->joints->end[i] : NULL);
+        double arm =
+            pp_joint_couples(&m->joint[i]) ? pp_scale_arm(m, &m->joint[i]) : e->joints->of[i].arm;
+        joint_error off = judge_joint(m, e->end, i, arm, stores ? &e->joints->end[i] : NULL);
         pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off.worst, share * off.limit);
     }
 }

@@ -121,6 +121,7 @@ typedef struct pp_motion_of {
         *to;  // bodies at the start and the end; of from the velocities of those not free
     const double *nu;
 } pp_motion_of;
+bool pp_arcs_carry(const pp_joint *j);  // whether it determines the place of one body on the other
 perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *of,
                             const double *limit, double *error, pp_arena *arena);
 

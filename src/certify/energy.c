@@ -456,12 +456,12 @@ double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, in
     return fmin(drift, pp_scale_overlap(m, a, b));
 }
 
-double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j)
+// Of a joint with its longest arm, and its anchors from the centres of mass of its bodies.
+static double drift_of(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j,
+                       double arm, perp_vec3 arm_a, perp_vec3 arm_b)
 {
-    double arm = pp_scale_arm(m, j);
     const pp_frame *a = &frame[j->a], *b = &frame[j->b];
-    perp_vec3 va = pp_own_velocity(a, pp_own_point(a, j->r_A)),
-              vb = pp_own_velocity(b, pp_own_point(b, j->r_B));
+    perp_vec3 va = pp_add(a->v, pp_cross(a->w, arm_a)), vb = pp_add(b->v, pp_cross(b->w, arm_b));
     double speed = pp_length(pp_sub(vb, va));
     // An anchor that slides on a turning body has Coriolis' acceleration, one at a fixed distance
     // the centripetal one.
@@ -469,12 +469,18 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     double swing = 0.0;
     if (j->kind == PERP_JOINT_DISTANCE) {
         // Without a length of its own, the radius is the distance itself.
-        perp_vec3 apart = pp_sub(pp_own_point(b, j->r_B), pp_own_point(a, j->r_A));
+        perp_vec3 apart = pp_sub(pp_add(b->p, arm_b), pp_add(a->p, arm_a));
         double radius = isinf(j->length) ? pp_length(apart) : j->length;
         swing = radius > 0.0 ? h * h * speed * speed / radius : 0.0;
     }
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
     return fmin(drift + slide + swing, PP_APART * arm);
+}
+
+double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j)
+{
+    return drift_of(m, frame, h, j, pp_scale_arm(m, j), pp_mul(&frame[j->a].R, j->r_A),
+                    pp_mul(&frame[j->b].R, j->r_B));
 }
 
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint)
@@ -639,7 +645,11 @@ static void allow_joint_drift(book *b, int joint)
     if (at < 0) {
         return;
     }
-    double drift = joint_drift(e, joint), turn = drift / pp_scale_arm(e->model, j), sum = 0.0;
+    bool starts = !e->middle;  // rows act where the step starts, so that the arms are known
+    double drift =
+        starts ? drift_of(e->model, e->kin->poses.body, e->kin->h, j, of->arm, of->arm_a, of->arm_b)
+               : joint_drift(e, joint);
+    double turn = drift / of->arm, sum = 0.0;
     for (int k = of->first; k < of->first + of->count; k++) {
         const pp_own_equation *eq = &e->joints->equation[k];
         double closed = fmax(fabs(eq->value), e->kin->h * fabs(eq->bias));

@@ -529,7 +529,7 @@ static void judge_equations(const law_judge *j, perp_certificate *out)
         }
         if (!(spin <= 0.0)) {
             pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, spin,
-                                  pp_scale_joint_spin(j->s, joint, slack));
+                                  slack / pp_scale_pair_lever(j->e->model, joint->a, joint->b));
         }
     }
 }
@@ -544,9 +544,9 @@ static void judge_rows(const law_judge *j, perp_certificate *out)
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
         double rate = row->rate + e->joints->b[i].after + row->bias;
-        pp_certificate_record(
-            out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate + row->gamma * e->pb[i]),
-            pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+        double slack = pp_scale_rate(j->s, pp_scale_island(j->s, row));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL,
+                              fabs(rate + row->gamma * e->pb[i]), slack / e->joints->b[i].lever);
     }
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
@@ -554,9 +554,9 @@ static void judge_rows(const law_judge *j, perp_certificate *out)
         rate += row->gamma * e->pm[i];
         double mobility = pp_judge_mobility_of(e, e->joints->m[i].square, row->gamma);
         double error = natural_map(e->pm[i], rate, mobility, row->lower, row->upper);
-        pp_certificate_record(
-            out, j->limits, PERP_JUDGED_RESIDUAL, error,
-            pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+        double slack = pp_scale_rate(j->s, pp_scale_island(j->s, row));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error,
+                              slack / e->joints->m[i].lever);
     }
 }
 

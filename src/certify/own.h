@@ -86,15 +86,19 @@ typedef struct pp_own_place {
 // A joint between two bodies, and the impulses of its equations together: a force on b at its anchor and the opposite one
 // on a, and what their gradients by the axes add to the moments of either.                       theory (K12)
 typedef struct pp_own_joint {
+    pp_own_pair along;       // its coordinate where rows of the step act, if there may be such rows
+    double arm;              // pp_scale_arm [m]
     int first, count;        // equations
     perp_vec3 arm_a, arm_b;  // from the centres of mass to the anchors [m]
     perp_vec3 f, on_a, on_b;
 } pp_own_joint;
 
-// Sums over the bodies of a row that several judges ask for.
+// What several judges ask of a row.
 typedef struct pp_own_sums {
     double after;   // J nu at the end of the step [m/s, rad/s]
     double square;  // J M^-1 J^T
+    double lever;   // what a slack is divided by in its unit: pp_scale_lever
+    double along;  // 1 or -1: times the coordinate of its joint, between two bodies; 0: another row
 } pp_own_sums;
 
 typedef struct pp_own_joints {

@@ -109,8 +109,9 @@ static pp_row *next_limit(row_writer *w, const summed_row *from)
 
 static pp_own_sums sums_of(const row_writer *w, const pp_row *row)
 {
-    return (pp_own_sums){pp_judge_rate(w->m, row, w->after) - row->rate,
-                         pp_judge_square(w->e, row)};
+    return (pp_own_sums){.after = pp_judge_rate(w->m, row, w->after) - row->rate,
+                         .square = pp_judge_square(w->e, row),
+                         .lever = pp_scale_lever(w->m, row)};
 }
 
 // Puts a row that is complete.
@@ -338,6 +339,7 @@ static void put_pair_equations(row_writer *w, const velocities *v, int joint,
     perp_vec3 none = {0.0, 0.0, 0.0};
     pp_own_joint *to = &w->joints->of[joint];
     *to = (pp_own_joint){.first = w->joints->count,
+                         .arm = pp_scale_arm(w->m, at->j),
                          .arm_a = pp_sub(at->pa, at->body[at->j->a].p),
                          .arm_b = pp_sub(at->pb, at->body[at->j->b].p),
                          .f = none,
@@ -692,7 +694,9 @@ static void put_limit(row_writer *w, int joint, const summed_row *at, const pp_r
     if (!row) {
         return;
     }
-    w->joints->limit[w->n - 1 - e->rows->nc].after *= sign;
+    pp_own_sums *sums = &w->joints->limit[w->n - 1 - e->rows->nc];
+    sums->after *= sign;
+    sums->along *= sign;
     row->value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
     row->rate *= sign;
     row->v_pre = sign * first->v_pre;
@@ -763,13 +767,13 @@ static bool coordinate_of(const row_writer *w, int joint, const pp_own_anchors *
         out->sums = sums_of(w, &out->row);
         return true;
     }
-    pp_own_pair pair;
-    if (!pp_own_pair_coordinate_at(at, w->acting_at.turn, joint, &pair)) {
+    pp_own_pair *pair = &w->joints->of[joint].along;
+    if (!pp_own_pair_coordinate_at(at, w->acting_at.turn, joint, pair)) {
         return false;
     }
-    pp_own_widen(w->m, &pair, &out->row);
+    pp_own_widen(w->m, pair, &out->row);
     out->row.joint = joint;
-    out->sums = pp_judge_pair(w->e, &pair, w->after);
+    out->sums = pp_judge_pair(w->e, pair, w->after);
     return true;
 }
 

@@ -188,7 +188,12 @@ perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *a
 perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp_scales *all,
                              pp_arena *arena)
 {
-    if (e->rows->nc == 0) {
+    // a contact with what is not free ties nothing anyway
+    bool same = true;
+    for (int i = 0; same && i < e->rows->nc; i++) {
+        same = e->rows->n[i].count < 2 || is_loaded(e, all, i);
+    }
+    if (same) {
         *out = *all;
         return PERP_OK;
     }
@@ -249,18 +254,22 @@ double pp_scale_coupling(const perp_model *m, const pp_row *row)
     return most;
 }
 
-// Converts a slack in m/s to the unit of the row: a row of angles is in rad/s, a speed over the
-// reach of the bodies that it turns.
-double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
+// A row of angles is in rad/s, a speed over the reach of the bodies that it turns.
+double pp_scale_lever(const perp_model *m, const pp_row *row)
 {
     double reach = 0.0;
     for (int k = 0; k < row->count; k++) {
-        reach = fmax(reach, s->model->body[row->body[k]].reach);
+        reach = fmax(reach, m->body[row->body[k]].reach);
     }
-    if (row->joint >= 0 && s->model->joint[row->joint].kind == PERP_JOINT_COUPLING) {
-        return slack * pp_scale_coupling(s->model, row);
+    if (row->joint >= 0 && m->joint[row->joint].kind == PERP_JOINT_COUPLING) {
+        return 1.0 / pp_scale_coupling(m, row);
     }
-    return reach > 0.0 && !pp_scale_is_length(s->model, row) ? slack / reach : slack;
+    return reach > 0.0 && !pp_scale_is_length(m, row) ? reach : 1.0;
+}
+
+double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
+{
+    return slack / pp_scale_lever(s->model, row);
 }
 
 // All free bodies of a row are in one island: any of them gives it.
@@ -274,12 +283,12 @@ int pp_scale_joint_island(const pp_scales *s, const pp_joint *j)
     return s->island[j->b] >= 0 ? s->island[j->b] : s->island[j->a];
 }
 
-double pp_scale_joint_spin(const pp_scales *s, const pp_joint *j, double slack)
+double pp_scale_pair_lever(const perp_model *m, int a, int b)
 {
-    const pp_body *a = &s->model->body[j->a], *b = &s->model->body[j->b];
-    double of_a = a->nv > 0 ? a->reach : 0.0, of_b = b->nv > 0 ? b->reach : 0.0;
+    double of_a = m->body[a].nv > 0 ? m->body[a].reach : 0.0;
+    double of_b = m->body[b].nv > 0 ? m->body[b].reach : 0.0;
     double reach = of_a > of_b ? of_a : of_b;  // of the bodies that are free [m]
-    return reach > 0.0 ? slack / reach : slack;
+    return reach > 0.0 ? reach : 1.0;
 }
 
 // Limit that the caller set for a value; 0: none.

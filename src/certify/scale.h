@@ -15,12 +15,13 @@ perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp
 // The island of a row; -1: no body of it is free.
 int pp_scale_island(const pp_scales *s, const pp_row *row);
 
-// Converts a slack [m/s] to the unit of a row, which may be one of angles [rad/s].
+// Converts a slack [m/s] to the unit of a row, which may be one of angles [rad/s]: over its lever.
+double pp_scale_lever(const perp_model *m, const pp_row *row);
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
 
-// The same for equations of a joint between two bodies: their island, and what a slack [m/s] is for angles [rad/s].
+// The same for joints between two bodies: their island, and the lever of angles between them.
 int pp_scale_joint_island(const pp_scales *s, const pp_joint *j);
-double pp_scale_joint_spin(const pp_scales *s, const pp_joint *j, double slack);
+double pp_scale_pair_lever(const perp_model *m, int a, int b);
 
 // J nu + rate of a row, by sums of this folder; J M^-1 J^T; and its mobility J M^-1 J^T + gamma.
 double pp_judge_square(const pp_step_evidence *e, const pp_row *row);
