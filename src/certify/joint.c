@@ -476,22 +476,22 @@ int pp_own_scalars(const pp_own_anchors *at, const double *turn, int joint,
     return at->m->spatial ? equations_solid(at, turn, joint, out) : equations_flat(at, out);
 }
 
-int pp_own_values(const pp_own_anchors *at, const double *turn, int joint,
-                  pp_own_value value[PP_JOINT_EQUATIONS + 1], pp_own_place *place)
+int pp_own_values(pp_own_joint_end *end, const double *turn, int joint, bool asked,
+                  pp_own_value value[PP_JOINT_EQUATIONS + 1])
 {
+    const pp_own_anchors *at = &end->at;
     const pp_joint *j = at->j;
     pp_own_scalar s[PP_JOINT_EQUATIONS + 1];
     bool moves = at->m->body[j->a].nv > 0 || at->m->body[j->b].nv > 0;
     int count = pp_own_scalars(at, turn, joint, s), equations = count;
-    bool judged = j->target || j->lower <= j->upper;
-    if ((judged || place) && has_coordinate(j->kind)) {
+    bool judged = (j->target || j->lower <= j->upper) && has_coordinate(j->kind);
+    end->has_along = asked && has_coordinate(j->kind);
+    if (judged || end->has_along) {
         s[count] = coordinate_of(at, turn, joint);
-        if (place) {
-            pp_own_pair pair;
-            write_pair(at, &s[count], &pair);
-            *place = (pp_own_place){pair.value, pair.v_pre, pair.rate, true};
-        }
         count += judged;
+    }
+    if (end->has_along) {
+        write_pair(at, &s[equations], &end->along);
     }
     for (int k = 0; k < count; k++) {
         perp_vec3 g = s[k].g;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "certify/certify.h"
+#include "certify/geometry/geometry.h"
 
 // World position of a point fixed in a body, and velocity of the body's point at a world position.
 static inline perp_vec3 pp_own_point(const pp_frame *f, perp_vec3 r_B)
@@ -110,6 +111,28 @@ typedef struct pp_own_joints {
     pp_own_sums *b, *m, *limit;  // of the rows with these names, limits those of joints
 } pp_own_joints;
 
+// A joint between two bodies at the end of a step.
+typedef struct pp_own_joint_end {
+    pp_own_anchors at;
+    pp_own_pair along;  // its coordinate,
+    bool has_along;     // where it has one that was asked for
+} pp_own_joint_end;
+
+struct pp_judged_end {
+    bool valid;
+    pp_frame *body;           // bodies: the poses that all of it belongs to,
+    double *turn;             // and turns of joints
+    pp_own_joint_end *joint;  // joints; not of couplings
+    pp_kept_shapes shapes;
+};
+
+// Whether there may be a row along the coordinate of a joint, beside limits, or the energy depends on where it is.
+static inline bool pp_own_follows_coordinate(const pp_joint *j)
+{
+    return j->target || j->rate || j->friction > 0.0 || j->first_actuator > 0 ||
+           j->armature > 0.0 || j->stiffness > 0.0 || j->damping > 0.0;
+}
+
 // Not of gears and couplings, which may act on more bodies.
 pp_own_anchors pp_own_anchors_of(const perp_model *m, const pp_frame *body, const pp_joint *j);
 // The equations of a joint; turn: as in pp_own_equations. Returns their number.
@@ -126,9 +149,9 @@ typedef struct pp_own_value {
     bool length;      // in metres
     bool coordinate;  // that of the joint, not an error
 } pp_own_value;
-// place: its coordinate, if it has one; NULL: not asked for.
-int pp_own_values(const pp_own_anchors *at, const double *turn, int joint,
-                  pp_own_value value[PP_JOINT_EQUATIONS + 1], pp_own_place *place);
+// asked: whether its coordinate is wanted as a row, too.
+int pp_own_values(pp_own_joint_end *end, const double *turn, int joint, bool asked,
+                  pp_own_value value[PP_JOINT_EQUATIONS + 1]);
 // The same row in the form that all rows have.
 void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row);
 

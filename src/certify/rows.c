@@ -750,11 +750,29 @@ static void put_limits(row_writer *w, int joint, const summed_row *at, const pp_
 // Whether there may be a row along the coordinate of a joint, or the energy depends on where it is.
 static bool asks_for_coordinate(const row_writer *w, int joint)
 {
-    const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
     bool limited = w->n < given->nn && given->n[w->n].joint == joint;
-    return limited || j->target || j->rate || j->friction > 0.0 || j->first_actuator > 0 ||
-           j->armature > 0.0 || j->stiffness > 0.0 || j->damping > 0.0;
+    return limited || pp_own_follows_coordinate(&w->m->joint[joint]);
+}
+
+// What the step before found of a joint where it ended, if rows act there; otherwise NULL.
+static const pp_own_joint_end *known_joint(const row_writer *w, int joint)
+{
+    bool known = w->e->starts_at_last && w->acting == w->start;
+    return known ? &w->e->last->joint[joint] : NULL;
+}
+
+static pp_own_anchors anchors_where_acting(const row_writer *w, int joint)
+{
+    const pp_own_joint_end *known = known_joint(w, joint);
+    if (!known) {
+        return pp_own_anchors_of(w->m, w->acting, &w->m->joint[joint]);
+    }
+    pp_own_anchors at = known->at;
+    at.m = w->m;
+    at.body = w->acting;
+    at.j = &w->m->joint[joint];
+    return at;
 }
 
 // The coordinate of a joint where its rows act. False: it has none.
@@ -768,7 +786,10 @@ static bool coordinate_of(const row_writer *w, int joint, const pp_own_anchors *
         return true;
     }
     pp_own_pair *pair = &w->joints->of[joint].along;
-    if (!pp_own_pair_coordinate_at(at, w->acting_at.turn, joint, pair)) {
+    const pp_own_joint_end *known = known_joint(w, joint);
+    if (known && known->has_along) {
+        *pair = known->along;
+    } else if (!pp_own_pair_coordinate_at(at, w->acting_at.turn, joint, pair)) {
         return false;
     }
     pp_own_widen(w->m, pair, &out->row);
@@ -787,7 +808,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
     if (pp_joint_couples(j)) {
         put_coupled_equations(w, v, joint);
     } else {
-        at = pp_own_anchors_of(w->m, w->acting, j);
+        at = anchors_where_acting(w, joint);
         put_pair_equations(w, v, joint, &at);
     }
     if (!asks_for_coordinate(w, joint) || !coordinate_of(w, joint, &at, &row)) {

@@ -51,6 +51,8 @@ typedef struct pp_places {
     const pp_gaps *gaps;             // found at the end
     double share;                    // of the overlap that is allowed at the end; 0: all of it
     const pp_judged_shapes *shapes;  // NULL: found by the call
+    pp_kept_shapes *last;            // as in pp_geometry_task
+    bool starts_at_last;
 } pp_places;
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_places *of,
                             const perp_limits *limits, pp_arena *arena);

@@ -189,17 +189,24 @@ static void set_box(const geometry_judge *j, box_item *it)
         first = &j->first[it->shape];
         last = &j->last[it->shape];
     }
-    pp_box3 end = bounds_of(last);
+    pp_box3 end = bounds_of(last), start = end;
     end = (pp_box3){pp_add(end.low, t->end.p), pp_add(end.high, t->end.p)};
     it->box = it->at_end = grown(&end, rounding(&end) + pp_skin(j->model, it->shape, it->shape));
     if (j->task->start) {
-        pp_box3 start = bounds_of(first);
         // Never more than the diameter, however often the body turns.
         double reach = last->convex->core_reach;
         double bend = least(reach * t->angle * t->angle / 8.0, 2.0 * reach);
-        start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
+        if (j->task->starts_at_last) {
+            start = j->task->last->box[it->shape];
+        } else {
+            start = bounds_of(first);
+            start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
+        }
         it->box = box_union(&it->box, &start);
         it->box = grown(&it->box, bend + rounding(&it->box));
+    }
+    if (j->task->last) {
+        j->task->last->box[it->shape] = end;
     }
 }
 
@@ -272,8 +279,16 @@ static bool set_items(geometry_judge *j)
     for (int i = 0; i < m->shapes; i++) {
         if (!m->shape[i].mesh) {
             const pp_travel *t = &j->travel[m->shape[i].body];
-            j->first[i] = placed_at(&j->piece[i], &t->start);
+            pp_kept_shapes *kept = j->task->last;
+            if (j->task->starts_at_last) {
+                j->first[i] = kept->piece[i];
+            } else {
+                j->first[i] = placed_at(&j->piece[i], &t->start);
+            }
             j->last[i] = placed_at(&j->piece[i], &t->end);
+            if (kept) {
+                kept->piece[i] = j->last[i];
+            }
         }
         // A shape without detection still takes part in listed contacts.
         bool seen = m->shape[i].detect || m->listed > 0;
