@@ -53,6 +53,15 @@ static inline void pp_row_copy(pp_row *to, const pp_row *from)
     memcpy((char *)to + values, (const char *)from + values, sizeof *from - values);
 }
 
+// Whether two rows have the same J, as drives and friction along one coordinate have.
+static inline bool pp_row_same_J(const pp_row *a, const pp_row *b)
+{
+    size_t count = (size_t)a->count;
+    return a->joint == b->joint && a->joint >= 0 && a->count == b->count &&
+           memcmp(a->body, b->body, count * sizeof *a->body) == 0 &&
+           memcmp(a->J, b->J, count * sizeof *a->J) == 0;
+}
+
 // Friction rows that share a limit: |p| <= mu p_n over one row (the plane, torsion) or two (sliding in
 // space, rolling).
 typedef enum pp_friction_kind { PP_SLIDE, PP_SPIN, PP_ROLL } pp_friction_kind;

@@ -261,7 +261,7 @@ double pp_atan2(double y, double x)
     if (x != x || y != y) {
         return x + y;
     }
-    double ay = fabs(y), ax = fabs(x), most = fmax(ax, ay), least = fmin(ax, ay);
+    double ay = fabs(y), ax = fabs(x), most = ax > ay ? ax : ay, least = ax > ay ? ay : ax;
     if (least == 0.0 || isinf(most) || least < 0x1p-200 * most) {
         return direction_at_end(y, x);
     }

@@ -123,8 +123,13 @@ const double *pp_run_mobilities(pp_run *r)
 {
     const pp_rows *rows = r->rows;
     if (!r->has_mobility) {
+        const pp_row *last = NULL;
         for (int i = 0; i < rows->nm + rows->nn; i++) {
-            r->mobility[i] = pp_row_mobility(r->model, r->kin->mass, pp_base_row(rows, i));
+            const pp_row *row = pp_base_row(rows, i);
+            bool same = last && pp_row_same_J(last, row);
+            r->mobility[i] =
+                same ? r->mobility[i - 1] : pp_row_mobility(r->model, r->kin->mass, row);
+            last = row;
         }
         r->has_mobility = true;
     }

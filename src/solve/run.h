@@ -88,6 +88,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved);
 bool pp_run_polish(pp_run *r);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
+bool pp_run_is_sweepable(const pp_run *r);  // otherwise they decline
 // The contacts laid out for sweeps; fit is false where something of them cannot move.
 perp_status pp_run_build_sweep(pp_run *r, pp_sweep *s, bool *fit);
 // v at the impulses in s, from scratch; start: velocities without them.
