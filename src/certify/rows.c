@@ -8,43 +8,10 @@
 // each joint: the equations of (P4) or (S5), the target, the rate, actuators, the armature, the spring; drives of limited
 // effort, then dry friction; the lower limit, then the upper one. Implicit springs and drag come
 // last.                                                                               theory (K12)
-#include "certify/own.h"
-#include "certify/scale.h"
+#include "certify/writer.h"
 
 #include <math.h>
 #include <string.h>
-
-// Writes the rows in the order of the given ones, and notes whether the two lists agree.
-typedef struct row_writer {
-    const pp_step_evidence *e;
-    const perp_model *m;
-    const pp_frame *start;   // bodies at the start of the step,
-    const pp_frame *acting;  // and where rows of joints act
-    pp_poses start_at, acting_at,
-        end_at;  // the same with their times, and the end of the step; turns of the start
-    double t;    // time there [s]
-    pp_rows *own;
-    pp_own_joints
-        *joints;  // equations of joints between two bodies, which are not among the rows of own
-    const perp_twist *after;  // velocities of free bodies at the end of the step
-    double *pb;               // impulses of the rows own->b
-    int b, boxed, n;          // next rows of the problem: equations, rows with bounds, limits
-    int wide;                 // next row of own->b
-    bool same;                // so far all rows are those of the problem
-    bool beside;              // there are contacts in the problem
-    pp_arena *arena;
-    bool memory;  // there was enough so far
-} row_writer;
-
-// Whether the problem has the row of this joint, force and actuator next. If not, an impulse would belong to another
-// equation.
-static bool comes_next(row_writer *w, const pp_row *given, int count, int at, const int of[3])
-{
-    bool fits = at < count && given[at].joint == of[0] && given[at].force == of[1] &&
-                given[at].actuator == of[2];
-    w->same = w->same && fits;
-    return fits;
-}
 
 // A row in the form that all rows have, with the sums that judges ask for.
 typedef struct summed_row {
@@ -64,11 +31,11 @@ static void copy_row(pp_row *to, const pp_row *from)
 
 // Places for rows along a coordinate, of an actuator or of none (-1), among the equations, from which those of joints
 // between two bodies are left out; with the impulse of the problem. NULL: the problem has another row there.
-static pp_row *next_equation(row_writer *w, const summed_row *from, int actuator)
+static pp_row *next_equation(pp_row_writer *w, const summed_row *from, int actuator)
 {
     const pp_rows *given = w->e->rows;
     const int of[3] = {from->row.joint, from->row.force, actuator};
-    if (!comes_next(w, given->b, given->nb, w->b, of)) {
+    if (!pp_row_comes_next(w, given->b, given->nb, w->b, of)) {
         return NULL;
     }
     pp_row *to = &w->own->b[w->wide];
@@ -80,11 +47,11 @@ static pp_row *next_equation(row_writer *w, const summed_row *from, int actuator
 }
 
 // The same among the rows with bounds, and among the limits.
-static pp_row *next_boxed(row_writer *w, const summed_row *from, int actuator)
+static pp_row *next_boxed(pp_row_writer *w, const summed_row *from, int actuator)
 {
     const pp_rows *given = w->e->rows;
     const int of[3] = {from->row.joint, from->row.force, actuator};
-    if (!comes_next(w, given->m, given->nm, w->boxed, of)) {
+    if (!pp_row_comes_next(w, given->m, given->nm, w->boxed, of)) {
         return NULL;
     }
     pp_row *to = &w->own->m[w->boxed];
@@ -94,11 +61,11 @@ static pp_row *next_boxed(row_writer *w, const summed_row *from, int actuator)
     return to;
 }
 
-static pp_row *next_limit(row_writer *w, const summed_row *from)
+static pp_row *next_limit(pp_row_writer *w, const summed_row *from)
 {
     const pp_rows *given = w->e->rows;
     const int of[3] = {from->row.joint, from->row.force, -1};
-    if (!comes_next(w, given->n, given->nn, w->n, of)) {
+    if (!pp_row_comes_next(w, given->n, given->nn, w->n, of)) {
         return NULL;
     }
     pp_row *to = &w->own->n[w->n];
@@ -107,7 +74,7 @@ static pp_row *next_limit(row_writer *w, const summed_row *from)
     return to;
 }
 
-static pp_own_sums sums_of(const row_writer *w, const pp_row *row)
+static pp_own_sums sums_of(const pp_row_writer *w, const pp_row *row)
 {
     return (pp_own_sums){.after = pp_judge_rate(w->m, row, w->after) - row->rate,
                          .square = pp_judge_square(w->e, row),
@@ -115,7 +82,7 @@ static pp_own_sums sums_of(const row_writer *w, const pp_row *row)
 }
 
 // Puts a row that is complete.
-static void put_row(row_writer *w, const pp_row *row)
+static void put_row(pp_row_writer *w, const pp_row *row)
 {
     summed_row from;
     copy_row(&from.row, row);
@@ -137,93 +104,32 @@ static double expression_slope(const pp_expr *expr, double t)
 }
 
 // J v + rate of a row for given velocities of bodies.
-static double row_rate(const row_writer *w, const pp_row *row, const perp_twist *v)
+static double row_rate(const pp_row_writer *w, const pp_row *row, const perp_twist *v)
 {
     return pp_judge_rate(w->m, row, v);
 }
 
-// ── What the scheme adds to an equation ──────────────────────────────────────────────────────────
-
-// An equation and its rate at the ends of the step. The row itself is taken where it acts.
-typedef struct row_instant {
-    double value, before;  // phi and its rate at the start
-    double end;            // its rate at the end, with the rows there
-} row_instant;
-
-// Where the row acts: phi, and its rate with the velocities at the end and with the mean ones of the step.
-typedef struct row_acting {
-    double value, after, way;
-} row_acting;
-
-// The theta method takes equations in the middle of the step. Without contacts they hold for the
-// mean velocities of the step; beside contacts they hold at its end.                  theory (S11)
-static double middle_bias(const row_writer *w, const row_acting *row, const row_instant *at)
-{
-    const pp_step_evidence *e = w->e;
-    double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
-    double off = e->rates ? 0.0 : at->value / whole;
-    if (w->beside) {
-        return at->end - row->after + off + (e->rates ? 0.0 : 0.5 * at->before);
-    }
-    return (row->way + off) / e->theta - row->after;
-}
-
-// The bias of an equation: what the scheme adds to J nu + rate. given: that of the problem.
-static double equation_bias(const row_writer *w, const row_acting *row, const row_instant *at,
-                            double given)
-{
-    const pp_step_evidence *e = w->e;
-    double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
-    switch (e->stepper) {
-    case PERP_STEPPER_MOREAU_JEAN:
-        return middle_bias(w, row, at);
-    case PERP_STEPPER_ANITESCU_POTRA:
-        return 0.0;
-    case PERP_STEPPER_IMPLICIT:
-        // the equation holds where the step ends: J nu + rate + bias = phi / h with phi there
-        if (pp_own_at_end(e)) {
-            return row->value / e->kin->h - row->after;
-        }
-        return e->rates ? 0.0 : at->value / whole;
-    default:
-        // Where joints are closed exactly at the end, the bias is whatever that takes; positions
-        // show whether it did. Otherwise errors of position are taken back within the whole step.
-        if (e->exact) {
-            return given;
-        }
-        return e->rates ? 0.0 : at->value / whole;
-    }
-}
-
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
-// Velocities of all bodies in world axes.
-typedef struct velocities {
-    perp_twist *after, *way;  // at the end of the step, and the mean of the step
-} velocities;
-
-static row_acting acting_row(const row_writer *w, const velocities *v, const pp_row *row)
+static pp_row_acting acting_row(const pp_row_writer *w, const pp_row_velocities *v,
+                                const pp_row *row)
 {
-    return (row_acting){row->value, row_rate(w, row, v->after), row_rate(w, row, v->way)};
+    return (pp_row_acting){row->value, row_rate(w, row, v->after), row_rate(w, row, v->way)};
 }
 
-static double given_bias(const row_writer *w)
+static void put_equation(pp_row_writer *w, const pp_row_velocities *v, pp_row *row,
+                         const pp_row_instant *at)
 {
-    return w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
-}
-
-static void put_equation(row_writer *w, const velocities *v, pp_row *row, const row_instant *at)
-{
-    row_acting acting = acting_row(w, v, row);
+    pp_row_acting acting = acting_row(w, v, row);
     row->middle = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    row->bias = equation_bias(w, &acting, at, given_bias(w));
+    row->bias = pp_equation_bias(w, &acting, at, pp_given_bias(w));
     row->value = at->value;
     put_row(w, row);
 }
 
 // Equations of a joint where they act, and their values and rates at both ends. Returns how many.
-static int equations_of(const row_writer *w, const velocities *v, int joint,
-                        pp_row at[PP_JOINT_EQUATIONS], row_instant when[PP_JOINT_EQUATIONS])
+static int equations_of(const pp_row_writer *w, const pp_row_velocities *v, int joint,
+                        pp_row at[PP_JOINT_EQUATIONS], pp_row_instant when[PP_JOINT_EQUATIONS])
 {
     pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
     bool moves = w->acting != w->start;
@@ -234,151 +140,21 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
     }
     for (int k = 0; k < count; k++) {
         const pp_row *from = moves ? &first[k] : &at[k];
-        when[k] =
-            (row_instant){from->value, from->v_pre, moves ? row_rate(w, &last[k], v->after) : 0.0};
+        when[k] = (pp_row_instant){from->value, from->v_pre,
+                                   moves ? row_rate(w, &last[k], v->after) : 0.0};
     }
     return count;
 }
 
-// How the anchor of b moves relative to that of a, and how both bodies turn.
-typedef struct anchor_rates {
-    perp_vec3 v, w_a, w_b;
-} anchor_rates;
-
-static anchor_rates anchor_rates_of(const pp_own_anchors *at, const perp_twist *a,
-                                    const perp_twist *b)
-{
-    const pp_joint *j = at->j;
-    perp_vec3 va = pp_add(a->v_W, pp_cross(a->w_W, pp_sub(at->pa, at->body[j->a].p)));
-    perp_vec3 vb = pp_add(b->v_W, pp_cross(b->w_W, pp_sub(at->pb, at->body[j->b].p)));
-    return (anchor_rates){pp_sub(vb, va), a->w_W, b->w_W};
-}
-
-static double scalar_rate(const pp_own_scalar *s, const anchor_rates *of)
-{
-    return pp_dot3(s->g, of->v) + pp_dot3(s->on_a, of->w_a) + pp_dot3(s->on_b, of->w_b);
-}
-
-// Velocity of a body in a list of those of free bodies; of one that is not free that of its frame.
-static perp_twist twist_of(const pp_own_anchors *at, int body, const perp_twist *free)
-{
-    const pp_frame *f = &at->body[body];
-    return at->m->body[body].nv > 0 ? free[body] : (perp_twist){f->v, f->w};
-}
-
-static anchor_rates rates_with(const pp_own_anchors *at, const perp_twist *free)
-{
-    perp_twist a = twist_of(at, at->j->a, free), b = twist_of(at, at->j->b, free);
-    return anchor_rates_of(at, &a, &b);
-}
-
-// With the velocities of the frames.
-static anchor_rates frame_rates(const pp_own_anchors *at)
-{
-    const pp_frame *a = &at->body[at->j->a], *b = &at->body[at->j->b];
-    perp_twist of_a = {a->v, a->w}, of_b = {b->v, b->w};
-    return anchor_rates_of(at, &of_a, &of_b);
-}
-
-// Of bodies that are not free alone; false: they rest.
-static bool given_rates(const pp_own_anchors *at, anchor_rates *given)
-{
-    perp_twist v[2] = {0};
-    const int body[2] = {at->j->a, at->j->b};
-    bool any = false;
-    for (int k = 0; k < 2; k++) {
-        const pp_frame *f = &at->body[body[k]];
-        if (at->m->body[body[k]].nv == 0) {
-            v[k] = (perp_twist){f->v, f->w};
-            any = any || pp_dot3(f->v, f->v) + pp_dot3(f->w, f->w) != 0.0;
-        }
-    }
-    *given = any ? anchor_rates_of(at, &v[0], &v[1]) : (anchor_rates){0};
-    return any;
-}
-
-// Equations of a joint between two bodies where the theta method or the implicit step has them: biases ask for their
-// values and rates at both ends.
-static void bias_between(const row_writer *w, const velocities *v, int joint,
-                         const pp_own_anchors *at, const pp_own_scalar s[PP_JOINT_EQUATIONS],
-                         row_instant when[PP_JOINT_EQUATIONS],
-                         row_acting acting[PP_JOINT_EQUATIONS])
-{
-    pp_own_scalar first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
-    pp_own_anchors start = pp_own_anchors_of(w->m, w->start, at->j),
-                   end = pp_own_anchors_of(w->m, w->end_at.body, at->j);
-    anchor_rates after = rates_with(at, v->after), way = rates_with(at, v->way);
-    anchor_rates before = frame_rates(&start), then = rates_with(&end, v->after);
-    int count = pp_own_scalars(&start, w->start_at.turn, joint, first);
-    pp_own_scalars(&end, w->end_at.turn, joint, last);
-    for (int k = 0; k < count; k++) {
-        when[k] = (row_instant){first[k].value, scalar_rate(&first[k], &before),
-                                scalar_rate(&last[k], &then)};
-        acting[k] = (row_acting){s[k].value, scalar_rate(&s[k], &after), scalar_rate(&s[k], &way)};
-    }
-}
-
-// A joint between two bodies, written as equations with their impulses.
-static void put_pair_equations(row_writer *w, const velocities *v, int joint,
-                               const pp_own_anchors *at)
-{
-    pp_own_scalar s[PP_JOINT_EQUATIONS];
-    row_instant when[PP_JOINT_EQUATIONS];
-    row_acting acting[PP_JOINT_EQUATIONS];
-    const pp_rows *given = w->e->rows;
-    const int of[3] = {joint, -1, -1};
-    // a bias of the start depends on no velocities
-    bool between = w->acting != w->start || w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    int count = pp_own_scalars(at, w->acting_at.turn, joint, s);
-    if (between) {
-        bias_between(w, v, joint, at, s, when, acting);
-    }
-    bool moves = w->m->body[at->j->a].nv > 0 || w->m->body[at->j->b].nv > 0;
-    anchor_rates after = rates_with(at, v->after), by_given;
-    bool has_given = given_rates(at, &by_given);
-    perp_vec3 none = {0.0, 0.0, 0.0};
-    pp_own_joint *to = &w->joints->of[joint];
-    *to = (pp_own_joint){.first = w->joints->count,
-                         .arm = pp_scale_arm(w->m, at->j),
-                         .arm_a = pp_sub(at->pa, at->body[at->j->a].p),
-                         .arm_b = pp_sub(at->pb, at->body[at->j->b].p),
-                         .f = none,
-                         .on_a = none,
-                         .on_b = none};
-    for (int k = 0; k < count; k++) {
-        if (!comes_next(w, given->b, given->nb, w->b, of)) {
-            continue;
-        }
-        if (!between) {
-            when[k] = (row_instant){.value = s[k].value};
-            acting[k] = (row_acting){.value = s[k].value};
-        }
-        double p = w->e->pb[w->b];
-        perp_vec3 g = s[k].g;
-        w->joints->equation[w->joints->count++] =
-            (pp_own_equation){.value = when[k].value,
-                              .after = scalar_rate(&s[k], &after),
-                              .given = has_given ? scalar_rate(&s[k], &by_given) : 0.0,
-                              .bias = equation_bias(w, &acting[k], &when[k], given_bias(w)),
-                              .p = p,
-                              .length = moves && (g.x != 0.0 || g.y != 0.0 || g.z != 0.0)};
-        to->f = pp_along(to->f, p, g);
-        to->on_a = pp_along(to->on_a, p, s[k].on_a);
-        to->on_b = pp_along(to->on_b, p, s[k].on_b);
-        to->count++;
-        w->b++;
-    }
-}
-
 // The target of a coordinate as an equation, x - target(t) = 0. row: the coordinate where it acts,
 // to which the rate of the target is added; first: the coordinate at the start.
-static row_instant target_of(const row_writer *w, const velocities *v, int joint,
-                             const pp_row *first, pp_row *row)
+static pp_row_instant target_of(const pp_row_writer *w, const pp_row_velocities *v, int joint,
+                                const pp_row *first, pp_row *row)
 {
     const pp_expr *target = w->m->joint[joint].target;
     const pp_kinematics *kin = w->e->kin;
-    row_instant when = {first->value - expression_value(target, kin->poses.t),
-                        first->v_pre - expression_slope(target, kin->poses.t), 0.0};
+    pp_row_instant when = {first->value - expression_value(target, kin->poses.t),
+                           first->v_pre - expression_slope(target, kin->poses.t), 0.0};
     if (w->acting != w->start) {
         pp_row last;
         pp_own_coordinate(w->m, &w->end_at, joint, &last);
@@ -396,10 +172,10 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
 }
 
 // Equations of gears and couplings.
-static void put_coupled_equations(row_writer *w, const velocities *v, int joint)
+static void put_coupled_equations(pp_row_writer *w, const pp_row_velocities *v, int joint)
 {
     pp_row at[PP_JOINT_EQUATIONS];
-    row_instant when[PP_JOINT_EQUATIONS];
+    pp_row_instant when[PP_JOINT_EQUATIONS];
     int count = equations_of(w, v, joint, at, when);
     for (int k = 0; k < count; k++) {
         put_equation(w, v, &at[k], &when[k]);
@@ -410,7 +186,7 @@ static void put_coupled_equations(row_writer *w, const velocities *v, int joint)
 
 // Bodies moved for a time s with the velocities that they have; those that are not free have the mean acceleration of
 // the step.
-static void move_frames(const row_writer *w, double s, pp_frame *moved)
+static void move_frames(const pp_row_writer *w, double s, pp_frame *moved)
 {
     double h = w->e->kin->h;
     for (int i = 0; i < w->m->bodies; i++) {
@@ -437,7 +213,7 @@ static void move_frames(const row_writer *w, double s, pp_frame *moved)
 }
 
 // Second derivative of a coordinate where the step starts, by differences of fourth order of its rate.
-static double drift_of(row_writer *w, int joint)
+static double drift_of(pp_row_writer *w, int joint)
 {
     static const double weight[4] = {1.0, -8.0, 8.0, -1.0}, place[4] = {-2.0, -1.0, 1.0, 2.0};
     double fastest = 1.0, sum = 0.0;
@@ -464,7 +240,7 @@ static double drift_of(row_writer *w, int joint)
 
 // What a stabilised constraint asks for where the row acts: `aim` at the end of the step, less what the coordinate gains
 // until then.
-static void stabilise_row(row_writer *w, int joint, double aim, pp_row *row)
+static void stabilise_row(pp_row_writer *w, int joint, double aim, pp_row *row)
 {
     double ahead = w->e->kin->poses.t + w->e->kin->h - w->t;
     row->bias = ahead * drift_of(w, joint) - aim;
@@ -473,15 +249,15 @@ static void stabilise_row(row_writer *w, int joint, double aim, pp_row *row)
 
 // The rate of a stabilised target where the step ends: v of (v - before)/h + 2 v/eps + (phi + h v)/eps^2 = 0.
 //                                                                                      theory (A10)
-static double stabilised_target_rate(double h, double eps, const row_instant *at)
+static double stabilised_target_rate(double h, double eps, const pp_row_instant *at)
 {
     return (at->before / h - at->value / (eps * eps)) / (1.0 / h + 2.0 / eps + h / (eps * eps));
 }
 
-static void put_target(row_writer *w, const velocities *v, int joint, pp_row row,
+static void put_target(pp_row_writer *w, const pp_row_velocities *v, int joint, pp_row row,
                        const pp_row *first)
 {
-    row_instant when = target_of(w, v, joint, first, &row);
+    pp_row_instant when = target_of(w, v, joint, first, &row);
     double eps = w->m->joint[joint].epsilon;
     if (eps > 0.0) {
         row.value = when.value;
@@ -494,7 +270,7 @@ static void put_target(row_writer *w, const velocities *v, int joint, pp_row row
 
 // A drive asks for a rate, x' - rate(t) = 0, and has no error of position. With limited effort [N,
 // N m] it is a row with bounds on its impulse.
-static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
+static pp_row rate_of(pp_row_writer *w, int joint, const pp_row *first, pp_row row)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_drive *drive = w->e->kin->poses.drive;
@@ -517,7 +293,7 @@ static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
     return row;
 }
 
-static void put_rate(row_writer *w, int joint, const pp_row *first, const summed_row *at)
+static void put_rate(pp_row_writer *w, int joint, const pp_row *first, const summed_row *at)
 {
     summed_row from = {.row = rate_of(w, joint, first, at->row), .sums = at->sums};
     if (isfinite(w->m->joint[joint].rate_effort)) {
@@ -528,7 +304,7 @@ static void put_rate(row_writer *w, int joint, const pp_row *first, const summed
 }
 
 // Dry friction of a joint: rate 0 within bounds on the impulse.
-static void put_friction(row_writer *w, int joint, const summed_row *at)
+static void put_friction(pp_row_writer *w, int joint, const summed_row *at)
 {
     pp_row *row = next_boxed(w, at, -1);
     if (row) {
@@ -576,7 +352,7 @@ static double control_of(const pp_step_evidence *e, int actuator)
 
 // Actuators of a coordinate: effort gear (gain c + bias_0) - K x - C x' with x and x' of the end of the step, as a
 // compliant row; limited effort bounds its impulse. seen: the coordinate such that x = seen + h x' there.  theory (A1)
-static void put_actuators(row_writer *w, int joint, const summed_row *at, const pp_row *seen,
+static void put_actuators(pp_row_writer *w, int joint, const summed_row *at, const pp_row *seen,
                           const pp_row *first)
 {
     const pp_step_evidence *e = w->e;
@@ -610,7 +386,7 @@ static void put_actuators(row_writer *w, int joint, const summed_row *at, const 
 }
 
 // How a given motion changes the velocity of a point of a body over the step, per unit of time; 0 of a free body.
-static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool turn)
+static perp_vec3 given_change(const pp_row_writer *w, int body, perp_vec3 r, bool turn)
 {
     const pp_body *b = &w->m->body[body];
     double h = w->e->kin->h;
@@ -625,7 +401,7 @@ static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool t
 
 // What changes the rate of a coordinate without any force: given motions, and of a slide what its body b flees from the
 // centre of a that turns, (w.w) s.d - (w.d)(w.s) with s = p_b - p_a.
-static double rate_change(const row_writer *w, const pp_joint *j)
+static double rate_change(const pp_row_writer *w, const pp_joint *j)
 {
     const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
     perp_vec3 d = pp_mul(&a->R, j->axis_A), r_b = pp_mul(&b->R, j->r_B), s = pp_sub(b->p, a->p);
@@ -642,7 +418,7 @@ static double rate_change(const row_writer *w, const pp_joint *j)
 // A rotor along the coordinate: its momentum I x' changes by -p, x' being that of the end of the step; nothing has
 // momentum without inertia. In joint coordinates w is that of the rates where the step starts, or where the one before
 // did: the change may differ by h w^3 s.                                                theory (A3)
-static void put_armature(row_writer *w, int joint, const summed_row *at, const pp_row *first)
+static void put_armature(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
@@ -668,7 +444,7 @@ static void put_armature(row_writer *w, int joint, const summed_row *at, const p
     }
 }
 
-static void put_spring(row_writer *w, int joint, const summed_row *at, const pp_row *first)
+static void put_spring(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     if (!(j->stiffness > 0.0) && !(j->damping > 0.0)) {
@@ -684,7 +460,7 @@ static void put_spring(row_writer *w, int joint, const summed_row *at, const pp_
 
 // One limit as a unilateral row, x - lower >= 0 (sign 1) or upper - x >= 0 (sign -1). Whether a
 // limit rebounds in this step is for the law of impact to say, and is taken as posed.
-static void put_limit(row_writer *w, int joint, const summed_row *at, const pp_row *first,
+static void put_limit(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first,
                       double sign)
 {
     const pp_joint *j = &w->m->joint[joint];
@@ -723,7 +499,7 @@ static void put_limit(row_writer *w, int joint, const summed_row *at, const pp_r
 
 // Limits that are far away are not in the problem. If there is one row for two limits, its value
 // shows which of them it belongs to.
-static void put_limits(row_writer *w, int joint, const summed_row *at, const pp_row *first)
+static void put_limits(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
@@ -748,7 +524,7 @@ static void put_limits(row_writer *w, int joint, const summed_row *at, const pp_
 }
 
 // Whether there may be a row along the coordinate of a joint, or the energy depends on where it is.
-static bool asks_for_coordinate(const row_writer *w, int joint)
+static bool asks_for_coordinate(const pp_row_writer *w, int joint)
 {
     const pp_rows *given = w->e->rows;
     bool limited = w->n < given->nn && given->n[w->n].joint == joint;
@@ -756,13 +532,13 @@ static bool asks_for_coordinate(const row_writer *w, int joint)
 }
 
 // What the step before found of a joint where it ended, if rows act there; otherwise NULL.
-static const pp_own_joint_end *known_joint(const row_writer *w, int joint)
+static const pp_own_joint_end *known_joint(const pp_row_writer *w, int joint)
 {
     bool known = w->e->starts_at_last && w->acting == w->start;
     return known ? &w->e->last->joint[joint] : NULL;
 }
 
-static pp_own_anchors anchors_where_acting(const row_writer *w, int joint)
+static pp_own_anchors anchors_where_acting(const pp_row_writer *w, int joint)
 {
     const pp_own_joint_end *known = known_joint(w, joint);
     if (!known) {
@@ -776,7 +552,8 @@ static pp_own_anchors anchors_where_acting(const row_writer *w, int joint)
 }
 
 // The coordinate of a joint where its rows act. False: it has none.
-static bool coordinate_of(const row_writer *w, int joint, const pp_own_anchors *at, summed_row *out)
+static bool coordinate_of(const pp_row_writer *w, int joint, const pp_own_anchors *at,
+                          summed_row *out)
 {
     if (pp_joint_couples(&w->m->joint[joint])) {
         if (!pp_own_coordinate(w->m, &w->acting_at, joint, &out->row)) {
@@ -799,7 +576,7 @@ static bool coordinate_of(const row_writer *w, int joint, const pp_own_anchors *
 }
 
 // All rows of one joint, in the order of the problem.
-static void put_joint(row_writer *w, const velocities *v, int joint)
+static void put_joint(pp_row_writer *w, const pp_row_velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
     summed_row row;
@@ -809,7 +586,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
         put_coupled_equations(w, v, joint);
     } else {
         at = anchors_where_acting(w, joint);
-        put_pair_equations(w, v, joint, &at);
+        pp_put_pair_equations(w, v, joint, &at);
     }
     if (!asks_for_coordinate(w, joint) || !coordinate_of(w, joint, &at, &row)) {
         return;
@@ -846,13 +623,13 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
 // ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
 
 // Frames that implicit springs and drag are written with: those of the start, or of the end of the implicit step.
-static const pp_frame *spring_frames(const row_writer *w)
+static const pp_frame *spring_frames(const pp_row_writer *w)
 {
     return pp_own_at_end(w->e) ? w->acting : w->start;
 }
 
 // An implicit spring of the scene.
-static void put_force(row_writer *w, const velocities *v, int index)
+static void put_force(pp_row_writer *w, const pp_row_velocities *v, int index)
 {
     const pp_force *f = &w->m->force[index];
     const pp_frame *at = spring_frames(w), *a = &at[f->a], *b = &at[f->b];
@@ -887,7 +664,7 @@ static void put_force(row_writer *w, const velocities *v, int index)
 
 // Implicit drag: one row per degree of freedom of the body, without stiffness.
 // Between two bodies: of their relative spin, about the axes of the world.
-static void put_spin_drag(row_writer *w, int index)
+static void put_spin_drag(pp_row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
     const perp_vec3 none = {0.0, 0.0, 0.0};
@@ -905,7 +682,7 @@ static void put_spin_drag(row_writer *w, int index)
     }
 }
 
-static void put_drag(row_writer *w, int index)
+static void put_drag(pp_row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
     const pp_body *body = &w->m->body[f->b];
@@ -926,7 +703,7 @@ static void put_drag(row_writer *w, int index)
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 // Velocities of free bodies. The rows hold those of other bodies in their rates, so that 0 serves.
-static void find_velocities(const row_writer *w, velocities *v)
+static void find_velocities(const pp_row_writer *w, pp_row_velocities *v)
 {
     const pp_step_evidence *e = w->e;
     for (int i = 0; i < w->m->bodies; i++) {
@@ -949,14 +726,14 @@ static void find_velocities(const row_writer *w, velocities *v)
 }
 
 // The theta method has rows of joints in the middle of its step, the implicit step at its end, all others at its start.
-static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
+static pp_row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
 {
-    row_writer w = {.e = e,
-                    .m = e->model,
-                    .start = e->kin->poses.body,
-                    .same = true,
-                    .arena = arena,
-                    .memory = true};
+    pp_row_writer w = {.e = e,
+                       .m = e->model,
+                       .start = e->kin->poses.body,
+                       .same = true,
+                       .arena = arena,
+                       .memory = true};
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
     w.acting = middle ? e->middle : e->kin->poses.body;
     w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
@@ -974,7 +751,7 @@ static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
 
 // Room for the rows of a step and their impulses. Rows of contacts are kept: the first nc rows of n, and t. False: no
 // memory.
-static bool make_room(row_writer *w)
+static bool make_room(pp_row_writer *w)
 {
     const pp_rows *given = w->e->rows;
     *w->own = *given;
@@ -985,6 +762,7 @@ static bool make_room(row_writer *w)
     w->joints->of = PP_ZEROS(w->arena, pp_own_joint, w->m->joints);
     w->joints->start = PP_ZEROS(w->arena, pp_own_place, 2 * (size_t)w->m->joints);
     w->joints->end = w->joints->start + w->m->joints;
+    // one block: of the equations, of rows with bounds, of limits
     int limits = given->nn - given->nc, sums = given->nb + given->nm + limits;
     w->joints->b = PP_ARRAY(w->arena, pp_own_sums, sums);
     w->joints->m = w->joints->b + given->nb;
@@ -1016,7 +794,7 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
     const pp_rows *given = e->rows;
     pp_rows *rows = PP_ARRAY(arena, pp_rows, 1);
     pp_own_joints *joints = PP_ZEROS(arena, pp_own_joints, 1);
-    row_writer w = writer_of(e, arena);
+    pp_row_writer w = writer_of(e, arena);
     w.own = rows;
     w.joints = joints;
     w.n = given->nc;
@@ -1032,7 +810,7 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
     }
     // only the theta method asks for the mean velocities
     bool theta = e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    velocities v = {.after = PP_ARRAY(arena, perp_twist, m->bodies)};
+    pp_row_velocities v = {.after = PP_ARRAY(arena, perp_twist, m->bodies)};
     v.way = theta ? PP_ARRAY(arena, perp_twist, m->bodies) : v.after;
     if (!v.after || !v.way || !make_room(&w)) {
         return PERP_ERR_MEMORY;
@@ -1065,7 +843,7 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
 // ── Velocities that are not linear in the rates ──
 
 // What linearising psi about the rates at the start leaves of it at those of the end [unit of psi].   theory (A9)
-static double linearisation_left(const row_writer *w, const velocities *v, int joint,
+static double linearisation_left(const pp_row_writer *w, const pp_row_velocities *v, int joint,
                                  const pp_row *row)
 {
     const pp_joint *j = &w->m->joint[joint];
@@ -1084,8 +862,8 @@ static double linearisation_left(const row_writer *w, const velocities *v, int j
 perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                                 const perp_limits *limits, pp_arena *arena)
 {
-    row_writer w = writer_of(e, arena);
-    velocities v = {0};
+    pp_row_writer w = writer_of(e, arena);
+    pp_row_velocities v = {0};
     for (int i = 0; i < w.m->joints; i++) {
         const pp_joint *j = &w.m->joint[i];
         pp_row row;
@@ -1112,19 +890,19 @@ perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, 
 // The least error of an equation by any of the rules that a scheme may have applied
 // (pp_judge_joint_rates says which) [m/s, rad/s]. end: value of the equation at the end of the
 // step.
-static double left_of(row_writer *w, const velocities *v, const pp_row *row, const row_instant *at,
-                      double end)
+static double left_of(pp_row_writer *w, const pp_row_velocities *v, const pp_row *row,
+                      const pp_row_instant *at, double end)
 {
     double least = HUGE_VAL;
     pp_step_evidence e = *w->e;
-    row_writer by = *w;
-    row_acting acting = acting_row(w, v, row);
+    pp_row_writer by = *w;
+    pp_row_acting acting = acting_row(w, v, row);
     by.e = &e;
     for (int k = 0; k < 4; k++) {
         e.exact = false;
         e.rates = k % 2 != 0;
         by.beside = k / 2 != 0;
-        double bias = equation_bias(&by, &acting, at, 0.0);
+        double bias = pp_equation_bias(&by, &acting, at, 0.0);
         double left = fabs(row_rate(w, row, v->after) + bias);
         least = isnan(left) ? HUGE_VAL : fmin(least, left);
     }
@@ -1134,12 +912,12 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
 
 // The equation of a joint, or its target, that is worst for its limit; worst / limit are compared
 // as products, so that a limit of 0 divides nothing.
-static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
+static void judge_joint(pp_row_writer *w, const pp_row_velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
     const pp_joint *j = &w->m->joint[joint];
     pp_row at[PP_JOINT_EQUATIONS + 2], end[PP_JOINT_EQUATIONS + 1], first, row;
-    row_instant when[PP_JOINT_EQUATIONS + 1];
+    pp_row_instant when[PP_JOINT_EQUATIONS + 1];
     double h = w->e->kin->h, left[PP_JOINT_EQUATIONS + 2];
     int count = equations_of(w, v, joint, at, when), coordinates = 0;
     pp_own_equations(w->m, &w->end_at, joint, end);
@@ -1194,9 +972,9 @@ static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, 
 perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, double *off,
                                  double *limit, pp_arena *arena)
 {
-    row_writer w = writer_of(e, arena);
-    velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
-                    PP_ARRAY(arena, perp_twist, w.m->bodies)};
+    pp_row_writer w = writer_of(e, arena);
+    pp_row_velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
+                           PP_ARRAY(arena, perp_twist, w.m->bodies)};
     if (!v.after || !v.way) {
         return PERP_ERR_MEMORY;
     }

@@ -189,11 +189,11 @@ perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp
                              pp_arena *arena)
 {
     // a contact with what is not free ties nothing anyway
-    bool same = true;
-    for (int i = 0; same && i < e->rows->nc; i++) {
-        same = e->rows->n[i].count < 2 || is_loaded(e, all, i);
+    int idle = 0;
+    for (int i = 0; i < e->rows->nc; i++) {
+        idle += e->rows->n[i].count > 1 && !is_loaded(e, all, i);
     }
-    if (same) {
+    if (idle == 0) {
         *out = *all;
         return PERP_OK;
     }
