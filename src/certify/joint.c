@@ -144,6 +144,18 @@ void pp_own_start(pp_row *row)
     *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1, .actuator = -1};
 }
 
+// The same without the blocks of bodies, of which there is room for eight.
+static void start_pair(pp_row *row)
+{
+    row->count = 0;
+    row->shift = row->bias = row->gamma = 0.0;
+    row->lower = -PP_INF;
+    row->upper = PP_INF;
+    row->restitution = row->bounce_threshold = row->rebound = 0.0;
+    row->drives = row->stabilised = row->spring = row->bounces = row->middle = false;
+    row->joint = row->force = row->actuator = -1;
+}
+
 // Adds force f and moment tau on body i, in world axes, to a row. The velocity of a body that is
 // not free is given, and goes into the rate.
 void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, perp_vec3 tau,
@@ -173,7 +185,7 @@ void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row)
 {
     const int body[2] = {pair->b, pair->a};
     const perp_vec3 f[2] = {pair->f, pp_scale(-1.0, pair->f)}, tau[2] = {pair->tau_b, pair->tau_a};
-    pp_own_start(row);
+    start_pair(row);
     row->value = pair->value;
     row->rate = pair->rate;
     row->v_pre = pair->v_pre;
@@ -181,11 +193,11 @@ void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row)
         const pp_body *b = &m->body[body[i]];
         const double all[PP_BODY_NV] = {f[i].x, f[i].y, f[i].z, tau[i].x, tau[i].y, tau[i].z};
         if (b->nv > 0) {
-            row->body[row->count] = body[i];
-            for (int k = 0; k < b->nv; k++) {
-                row->J[row->count][k] = all[b->axis[k]];
+            double *J = row->J[row->count];
+            row->body[row->count++] = body[i];
+            for (int k = 0; k < PP_BODY_NV; k++) {
+                J[k] = k < b->nv ? all[b->axis[k]] : 0.0;
             }
-            row->count++;
         }
     }
 }

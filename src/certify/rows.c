@@ -538,16 +538,19 @@ static const pp_own_joint_end *known_joint(const pp_row_writer *w, int joint)
     return known ? &w->e->last->joint[joint] : NULL;
 }
 
-static pp_own_anchors anchors_where_acting(const pp_row_writer *w, int joint)
+// Anchors where rows act: those that are known, or found here.
+static const pp_own_anchors *anchors_where_acting(const pp_row_writer *w, int joint,
+                                                  pp_own_anchors *own)
 {
-    const pp_own_joint_end *known = known_joint(w, joint);
+    bool known = w->e->starts_at_last && w->acting == w->start;
+    pp_own_anchors *at = known ? &w->e->last->joint[joint].at : own;
     if (!known) {
-        return pp_own_anchors_of(w->m, w->acting, &w->m->joint[joint]);
+        *at = pp_own_anchors_of(w->m, w->acting, &w->m->joint[joint]);
     }
-    pp_own_anchors at = known->at;
-    at.m = w->m;
-    at.body = w->acting;
-    at.j = &w->m->joint[joint];
+    // frames of the step before, and perhaps a model that was changed since, had the same numbers elsewhere
+    at->m = w->m;
+    at->body = w->acting;
+    at->j = &w->m->joint[joint];
     return at;
 }
 
@@ -581,14 +584,15 @@ static void put_joint(pp_row_writer *w, const pp_row_velocities *v, int joint)
     const pp_joint *j = &w->m->joint[joint];
     summed_row row;
     pp_row first;
-    pp_own_anchors at;
+    pp_own_anchors own;
+    const pp_own_anchors *at = NULL;
     if (pp_joint_couples(j)) {
         put_coupled_equations(w, v, joint);
     } else {
-        at = anchors_where_acting(w, joint);
-        pp_put_pair_equations(w, v, joint, &at);
+        at = anchors_where_acting(w, joint, &own);
+        pp_put_pair_equations(w, v, joint, at);
     }
-    if (!asks_for_coordinate(w, joint) || !coordinate_of(w, joint, &at, &row)) {
+    if (!asks_for_coordinate(w, joint) || !coordinate_of(w, joint, at, &row)) {
         return;
     }
     const pp_row *from = &row.row;
