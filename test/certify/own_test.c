@@ -290,6 +290,53 @@ static void steps_of_wrong_rows_do_not_pass(void **state)
     assert_true(hits > 200);
 }
 
+// An impulse of a joint that is a millionth larger than it is.
+static void push_joint_more(void *user, const perp_sim *sim, perp_stage done)
+{
+    fault *f = user;
+    const pp_step *s = &sim->step;
+    if (done != PERP_STAGE_SOLVE || f->row >= s->row.nb) {
+        return;
+    }
+    double most = 0.0, *p = s->answer.pb;
+    for (int i = 0; i < s->row.nb; i++) {
+        most = fmax(most, fabs(p[i]));
+    }
+    f->hit = f->row >= 0 && fabs(p[f->row]) > 0.05 * most;
+    if (f->hit) {
+        p[f->row] *= 1.0 + f->factor;
+    }
+}
+
+static void wrong_impulses_of_joints_do_not_pass(void **state)
+{
+    (void)state;
+    int hits = 0;
+    for (int k = 0; k < MACHINES; k++) {
+        perp_scene *scene = scene_of(&machines[k]);
+        for (int row = -1; row < 12; row++) {
+            fault f = {.row = row, .factor = 1e-6};
+            perp_sim *sim = NULL;
+            perp_error error = {0};
+            perp_sim_def def = perp_scene_sim_def(scene);
+            def.on_stage = push_joint_more;
+            def.user = &f;
+            assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                             PERP_OK);
+            perp_status status = perp_sim_step(sim, 0.004);
+            bool passed = status >= 0 && perp_sim_info(sim)->certificate.passed;
+            if (passed == f.hit) {
+                fail_msg("%s: with impulse %d %s it %s", machines[k].name, row,
+                         f.hit ? "wrong" : "right", passed ? "passes" : "fails");
+            }
+            hits += f.hit;
+            perp_sim_destroy(sim);
+        }
+        perp_scene_destroy(scene);
+    }
+    assert_true(hits > 30);
+}
+
 // The impulse of the forces, that of a body's own spin included, is reckoned anew: a share of it more does not pass.
 static void push_more(void *user, const perp_sim *sim, perp_stage done)
 {
@@ -510,6 +557,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_rates_of_values),
         cmocka_unit_test(steps_of_wrong_rows_do_not_pass),
+        cmocka_unit_test(wrong_impulses_of_joints_do_not_pass),
         cmocka_unit_test(wrong_forces_do_not_pass),
         cmocka_unit_test(wrong_terms_of_contacts_do_not_pass),
         cmocka_unit_test(steps_are_judged_as_without_memory),
