@@ -54,7 +54,7 @@ static inline void pp_row_copy(pp_row *to, const pp_row *from)
 }
 
 // Whether two rows have the same J, as drives and friction along one coordinate have.
-static inline bool pp_row_same_J(const pp_row *a, const pp_row *b)
+static inline bool pp_row_has_same_gradient(const pp_row *a, const pp_row *b)
 {
     size_t count = (size_t)a->count;
     return a->joint == b->joint && a->joint >= 0 && a->count == b->count &&

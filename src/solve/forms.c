@@ -126,7 +126,7 @@ const double *pp_run_mobilities(pp_run *r)
         const pp_row *last = NULL;
         for (int i = 0; i < rows->nm + rows->nn; i++) {
             const pp_row *row = pp_base_row(rows, i);
-            bool same = last && pp_row_same_J(last, row);
+            bool same = last && pp_row_has_same_gradient(last, row);
             r->mobility[i] =
                 same ? r->mobility[i - 1] : pp_row_mobility(r->model, r->kin->mass, row);
             last = row;

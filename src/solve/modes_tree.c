@@ -50,8 +50,8 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
         c->J = J;
         for (int k = 0; k <= c->size; k++) {
             const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
-            c->repeats =
-                i > 0 && c->size == 0 && pp_row_same_J(c[-1].n, row) && c[-1].n->rate == row->rate;
+            c->repeats = i > 0 && c->size == 0 && pp_row_has_same_gradient(c[-1].n, row) &&
+                         c[-1].n->rate == row->rate;
             if (c->repeats) {
                 memcpy(J, c[-1].J, n * sizeof *J);
                 c->still[k] = c[-1].still[0];

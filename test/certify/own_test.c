@@ -520,9 +520,9 @@ static void compare_with_forgetful(const perp_scene *scene, perp_stepper stepper
         }
         const perp_step_info *a = perp_sim_info(sim[0]), *b = perp_sim_info(sim[1]);
         kept += sim[0]->judged_end->valid;
-        if (memcmp(a->certificate.relative, b->certificate.relative,
-                   sizeof a->certificate.relative) != 0 ||
-            memcmp(&a->energy, &b->energy, sizeof a->energy) != 0 ||
+        if (!pp_same_bits(a->certificate.relative, b->certificate.relative,
+                          sizeof a->certificate.relative) ||
+            !pp_same_bits(&a->energy, &b->energy, sizeof a->energy) ||
             a->certificate.pairs != b->certificate.pairs) {
             fail_msg("%s: step %d is judged in another way", name, i);
         }
