@@ -3,7 +3,7 @@
 //
 // perp_bench_robots SCENE STEPS: CPU time of a step of one scene, its stages and its certificate, as a line of JSON.
 //
-// Steps that would repeat the one before are computed as well: an observer of the stages asks for that.
+// Steps that would repeat the one before are computed as well: a callback that might control the robot asks for that.
 // As in mujoco.mjs, some steps are taken before anything is measured, and the mean is that of all steps together. The steps
 // are then taken once more, with a look at the clock after each: reading it takes as long as a tenth of a short step.
 #include <perp/io.h>
@@ -42,17 +42,17 @@ static int fail(const char *text)
     return 0;
 }
 
-static void watch(void *user, const perp_sim *sim, perp_stage stage)
+static void control(void *user, perp_sim *sim, double h)
 {
     (void)user;
     (void)sim;
-    (void)stage;
+    (void)h;
 }
 
 static perp_sim_def def_of(const perp_scene *scene)
 {
     perp_sim_def def = perp_scene_sim_def(scene);
-    def.on_stage = watch;
+    def.on_control = control;
     return def;
 }
 

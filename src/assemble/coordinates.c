@@ -193,13 +193,14 @@ enum { ROWS_MOST = 6 };
 
 typedef struct joint_rows {
     int count, at[ROWS_MOST];
-    double J[ROWS_MOST][PP_BODY_NV];  // on the link's own body
+    const double *J[ROWS_MOST];  // on the link's own body
 } joint_rows;
 
 // The implied rows of a link's joint and their J on the link's body, which carry the reaction.
 static joint_rows rows_of(const pp_closed *c, const pp_link *link)
 {
-    joint_rows out = {.count = 0};
+    joint_rows out;
+    out.count = 0;
     const pp_rows *rows = c->rows;
     for (int i = pp_rows_of_joint(rows->b, 0, rows->nb, link->joint);
          i < rows->nb && rows->b[i].joint == link->joint && out.count < ROWS_MOST; i++) {
@@ -209,7 +210,7 @@ static joint_rows rows_of(const pp_closed *c, const pp_link *link)
         }
         for (int k = 0; k < row->count; k++) {
             if (row->body[k] == link->body) {
-                memcpy(out.J[out.count], row->J[k], sizeof row->J[k]);
+                out.J[out.count] = row->J[k];
                 out.at[out.count++] = i;
             }
         }

@@ -165,7 +165,9 @@ void pp_arena_release(pp_arena *arena, pp_mark mark)
 
 void *pp_arena_array(pp_arena *arena, size_t n, size_t size)
 {
-    if (size && n > (SIZE_MAX / 2 - ALIGNMENT) / size) {
+    // Products of halves of a word do not overflow; the division that others need takes as long as the rest.
+    const size_t half = (size_t)1 << (4 * sizeof(size_t) - 1);
+    if ((n >= half || size >= half) && size && n > (SIZE_MAX / 2 - ALIGNMENT) / size) {
         return NULL;
     }
     // A new chunk is at least as large as all before, so that their number grows with the

@@ -77,9 +77,8 @@ static double arc_error(const pp_joint *j, double h, const pp_frame *from, const
     return off + reach * chord_between(&then, &end);
 }
 
-// Joints that determine the place of one body on the other. The rest are single equations, which no
-// tree of joints contains.
-static bool carries(const pp_joint *j)
+// The rest are single equations, which no tree of joints contains.
+bool pp_arcs_carry(const pp_joint *j)
 {
     return j->kind != PERP_JOINT_DISTANCE && j->kind != PERP_JOINT_ANGLE && !pp_joint_couples(j) &&
            j->kind != PERP_JOINT_POINT_ON_LINE;
@@ -179,7 +178,7 @@ static int gather_reasons(const perp_model *m, double h, const pp_frame *from, c
     for (int k = 0; k < m->joints; k++) {
         const pp_joint *j = &m->joint[k];
         bool a_moves = m->body[j->a].nv > 0, b_moves = m->body[j->b].nv > 0;
-        if (!carries(j) || !(a_moves || b_moves)) {
+        if (!pp_arcs_carry(j) || !(a_moves || b_moves)) {
             continue;
         }
         double off = arc_error(j, h, from, to, m->body[b_moves ? j->b : j->a].reach);

@@ -32,19 +32,6 @@ double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *b
     return sum;
 }
 
-double pp_judge_pair_rate(const perp_model *m, const pp_own_pair *pair, const perp_twist *body)
-{
-    const perp_twist *a = &body[pair->a], *b = &body[pair->b];
-    double sum = pair->rate;
-    if (m->body[pair->b].nv > 0) {
-        sum += pp_dot3(pair->f, b->v_W) + pp_dot3(pair->tau_b, b->w_W);
-    }
-    if (m->body[pair->a].nv > 0) {
-        sum += pp_dot3(pair->tau_a, a->w_W) - pp_dot3(pair->f, a->v_W);
-    }
-    return sum;
-}
-
 // Coefficients of a row for its k-th body as a force and a moment about the centre of mass, in
 // world axes. Planar bodies have only the components listed in `axis`.
 static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
@@ -61,21 +48,60 @@ static perp_wrench row_wrench(const perp_model *m, const pp_row *row, int k)
     return (perp_wrench){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
 }
 
-// J M^-1 J^T + gamma; 1 where nothing can move, so that callers may divide. The inverse inertia is
-// constant in body axes, so that the moment is taken there.
-double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
+// f.f / m + tau . I^-1 tau of a force and moment on one body. The inverse inertia is constant in body axes, so that the
+// moment is taken there.
+static double wrench_square(const pp_step_evidence *e, int i, perp_vec3 f, perp_vec3 tau)
+{
+    const pp_body *body = &e->model->body[i];
+    double square = pp_dot3(f, f) / body->divisor_mass;
+    if (pp_body_turns(body)) {
+        perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[i].R, tau);
+        square += pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+    }
+    return square;
+}
+
+double pp_judge_square(const pp_step_evidence *e, const pp_row *row)
 {
     double sum = 0.0;
     for (int k = 0; k < row->count; k++) {
-        const pp_body *body = &e->model->body[row->body[k]];
         perp_wrench w = row_wrench(e->model, row, k);
-        perp_vec3 turn_B = pp_mul_t(&e->kin->poses.body[row->body[k]].R, w.tau_W);
-        sum += pp_dot3(w.f_W, w.f_W) / body->divisor_mass +
-               pp_dot3(turn_B, pp_mul(&body->inverse_IB, turn_B));
+        sum += wrench_square(e, row->body[k], w.f_W, w.tau_W);
     }
-    // A quasistatic step has a share of the masses; gamma is the compliance of the row.
-    sum = sum / e->inertia + row->gamma;
+    return sum;
+}
+
+// In the plane a force along z and moments about x and y move nothing; rows of planar joints have none.
+pp_own_sums pp_judge_pair(const pp_step_evidence *e, const pp_own_pair *pair,
+                          const perp_twist *body)
+{
+    bool length = pair->f.x != 0.0 || pair->f.y != 0.0 || pair->f.z != 0.0;
+    pp_own_sums sums = {.along = 1.0,
+                        .lever = length ? 1.0 : pp_scale_pair_lever(e->model, pair->a, pair->b)};
+    if (e->model->body[pair->b].nv > 0) {
+        const perp_twist *b = &body[pair->b];
+        sums.after += pp_dot3(pair->f, b->v_W) + pp_dot3(pair->tau_b, b->w_W);
+        sums.square += wrench_square(e, pair->b, pair->f, pair->tau_b);
+    }
+    if (e->model->body[pair->a].nv > 0) {
+        const perp_twist *a = &body[pair->a];
+        sums.after += pp_dot3(pair->tau_a, a->w_W) - pp_dot3(pair->f, a->v_W);
+        sums.square += wrench_square(e, pair->a, pair->f, pair->tau_a);
+    }
+    return sums;
+}
+
+// J M^-1 J^T + gamma; 1 where nothing can move, so that callers may divide. A quasistatic step has a share of the masses;
+// gamma is the compliance of the row.
+double pp_judge_mobility_of(const pp_step_evidence *e, double square, double gamma)
+{
+    double sum = square / e->inertia + gamma;
     return sum > 0.0 ? sum : 1.0;
+}
+
+double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row)
+{
+    return pp_judge_mobility_of(e, pp_judge_square(e, row), row->gamma);
 }
 
 // Adds sign times a force that acts at `arm` from the centre of mass, and a moment. Sizes are added
@@ -130,13 +156,25 @@ static body_balance open_account(const pp_step_evidence *e, int i)
     return a;
 }
 
-// Impulses of joints, drives, limits and springs, along their rows. The balance takes them with a
-// minus sign, as everything on the right of M (nu - nu_old) = p_ext + sum p.
-static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const pp_row *row,
-                             const double *p, int count)
+// Impulses along the coordinate of a joint: their sum, and the sum of their sizes.
+typedef struct coordinate_load {
+    double p, size;
+} coordinate_load;
+
+// Impulses of drives, limits and springs, along their rows. The balance takes them with a
+// minus sign, as everything on the right of M (nu - nu_old) = p_ext + sum p. Those along the coordinate of a joint between
+// two bodies are collected first.
+static void add_row_impulses(const pp_step_evidence *e, body_balance *of, coordinate_load *load,
+                             const pp_row *row, const pp_own_sums *known, const double *p,
+                             int count)
 {
     for (int i = 0; i < count; i++) {
         if (p[i] == 0.0) {
+            continue;
+        }
+        if (known[i].along != 0.0) {
+            load[row[i].joint].p += known[i].along * p[i];
+            load[row[i].joint].size += fabs(p[i]);
             continue;
         }
         for (int k = 0; k < row[i].count; k++) {
@@ -150,21 +188,32 @@ static void add_row_impulses(const pp_step_evidence *e, body_balance *of, const 
     }
 }
 
-// The same of joints between two bodies. Bodies that are not free have accounts that nobody judges.
-static void add_joint_impulses(const pp_own_joints *joints, body_balance *of)
+static void add_coordinate_load(body_balance *to, double p, double size, perp_vec3 f, perp_vec3 tau)
 {
-    for (int i = 0; i < joints->count; i++) {
-        const pp_own_equation *eq = &joints->equation[i];
-        body_balance *a = &of[eq->at.a], *b = &of[eq->at.b];
-        double size = fabs(eq->p), force = size * pp_length(eq->at.f);
-        a->f = pp_along(a->f, eq->p, eq->at.f);
-        b->f = pp_along(b->f, -eq->p, eq->at.f);
-        a->tau = pp_along(a->tau, -eq->p, eq->at.tau_a);
-        b->tau = pp_along(b->tau, -eq->p, eq->at.tau_b);
-        a->size_f += force;
-        b->size_f += force;
-        a->size_tau += size * pp_length(eq->at.tau_a);
-        b->size_tau += size * pp_length(eq->at.tau_b);
+    to->f = pp_along(to->f, -p, f);
+    to->tau = pp_along(to->tau, -p, tau);
+    to->size_f += size * pp_length(f);
+    to->size_tau += size * pp_length(tau);
+}
+
+// Impulses of joints between two bodies: of their equations, which act at their anchors as those of contacts at their points,
+// and along their coordinates. Bodies that are not free have accounts that nobody judges.
+static void add_joint_impulses(const pp_step_evidence *e, const coordinate_load *load,
+                               body_balance *of)
+{
+    for (int i = 0; i < e->model->joints; i++) {
+        const pp_own_joint *j = &e->joints->of[i];
+        const pp_joint *joint = &e->model->joint[i];
+        body_balance *a = &of[joint->a], *b = &of[joint->b];
+        if (j->count > 0) {
+            add_impulse_to_body(b, -1.0, j->f, j->arm_b, j->on_b);
+            add_impulse_to_body(a, 1.0, j->f, j->arm_a, pp_scale(-1.0, j->on_a));
+        }
+        if (load[i].size != 0.0) {  // also where it is NaN
+            perp_vec3 back = pp_scale(-1.0, j->along.f);
+            add_coordinate_load(b, load[i].p, load[i].size, j->along.f, j->along.tau_b);
+            add_coordinate_load(a, load[i].p, load[i].size, back, j->along.tau_a);
+        }
     }
 }
 
@@ -213,7 +262,8 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
     const perp_model *m = e->model;
     const pp_rows *rows = e->rows;
     body_balance *of = PP_ZEROS(arena, body_balance, m->bodies);
-    if (!of) {
+    coordinate_load *load = PP_ZEROS(arena, coordinate_load, m->joints);
+    if (!of || !load) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < m->bodies; i++) {
@@ -224,11 +274,13 @@ perp_status pp_judge_momentum(perp_certificate *c, const pp_step_evidence *e, co
     for (int i = 0; i < rows->nc; i++) {
         add_contact_impulse(e, of, i);
     }
-    add_joint_impulses(e->joints, of);
-    add_row_impulses(e, of, rows->b, e->pb, rows->nb);
-    add_row_impulses(e, of, rows->m, e->pm, rows->nm);
+    const pp_own_joints *known = e->joints;
+    add_row_impulses(e, of, load, rows->b, known->b, e->pb, rows->nb);
+    add_row_impulses(e, of, load, rows->m, known->m, e->pm, rows->nm);
     // The first nc rows of n are the contacts, which were added above; limits of joints follow.
-    add_row_impulses(e, of, rows->n + rows->nc, e->pn + rows->nc, rows->nn - rows->nc);
+    int nc = rows->nc;
+    add_row_impulses(e, of, load, rows->n + nc, known->limit, e->pn + nc, rows->nn - nc);
+    add_joint_impulses(e, load, of);
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         if (body->nv == 0) {

@@ -12,6 +12,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 // Keeps the worse of both, value by value; NaN is worse than any number. The relative values need
 // no test for NaN, which fmax would lose: pp_certificate_record turns NaN into infinity.
@@ -86,7 +87,9 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_p
                              .end = of->end->body,
                              .h = of->h,
                              .allowed = pp_scale_overlap,
-                             .end_share = of->share};
+                             .end_share = of->share,
+                             .last = of->last,
+                             .starts_at_last = of->starts_at_last};
     task.axis = pp_geometry_axes(of->gaps, arena, &task.axes);
     if (!task.axis && of->gaps->count > 0) {
         return PERP_ERR_MEMORY;
@@ -187,7 +190,22 @@ static void judge_coupled(const perp_model *m, const pp_poses *at, int joint, jo
 }
 
 // Equations, target and limits of one joint. Each is held against its own limit, and the one that
-// is worst relative to it is returned.
+// is worst relative to it is returned. arm: pp_scale_arm; asked: whether its coordinate is wanted in *end.
+static joint_error judge_joint(const perp_model *m, const pp_poses *at, int joint, double arm,
+                               bool asked, pp_own_joint_end *end)
+{
+    const pp_joint *j = &m->joint[joint];
+    joint_error e = {0.0, 0.0, PP_APART * arm};
+    pp_own_value v[PP_JOINT_EQUATIONS + 1];
+    end->at = pp_own_anchors_of(m, at->body, j);
+    int count = pp_own_values(end, at->turn, joint, asked, v);
+    for (int i = 0; i < count; i++) {
+        double off = v[i].coordinate ? off_target(j, at, v[i].value) : v[i].value;
+        keep_worst(&e, off, v[i].length ? PP_APART * arm : PP_APART);
+    }
+    return e;
+}
+
 double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double *limit)
 {
     const pp_joint *j = &m->joint[joint];
@@ -196,12 +214,8 @@ double pp_judge_joint(const perp_model *m, const pp_poses *at, int joint, double
     if (pp_joint_couples(j)) {
         judge_coupled(m, at, joint, &e);
     } else {
-        pp_own_value v[PP_JOINT_EQUATIONS + 1];
-        int count = pp_own_pair_values(m, at, joint, v);
-        for (int i = 0; i < count; i++) {
-            double off = v[i].coordinate ? off_target(j, at, v[i].value) : v[i].value;
-            keep_worst(&e, off, v[i].length ? PP_APART * arm : PP_APART);
-        }
+        pp_own_joint_end end;
+        e = judge_joint(m, at, joint, arm, false, &end);
     }
     *limit = e.limit;
     return e.worst;
@@ -212,6 +226,32 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *a
 {
     for (int i = 0; i < m->joints; i++) {
         double limit, off = pp_judge_joint(m, at, i, &limit);
+        pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off, share * limit);
+    }
+}
+
+// Where the step ends. What is found is kept for the step that starts there; coordinates of joints with a spring or a rotor
+// are for the energy of this one.
+static void judge_joints_at_end(perp_certificate *c, const pp_step_evidence *e, double share,
+                                const perp_limits *limits)
+{
+    const perp_model *m = e->model;
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        double limit, off;
+        if (pp_joint_couples(j)) {
+            off = pp_judge_joint(m, e->end, i, &limit);
+        } else {
+            pp_own_joint_end own, *end = e->last ? &e->last->joint[i] : &own;
+            joint_error error =
+                judge_joint(m, e->end, i, e->joints->of[i].arm, pp_own_follows_coordinate(j), end);
+            off = error.worst;
+            limit = error.limit;
+            if (end->has_along) {
+                const pp_own_pair *x = &end->along;
+                e->joints->end[i] = (pp_own_place){x->value, x->v_pre, x->rate, true};
+            }
+        }
         pp_certificate_record(c, limits, PERP_JUDGED_JOINT, off, share * limit);
     }
 }
@@ -247,12 +287,14 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
                               .h = e->kin->h,
                               .gaps = e->gaps_end,
                               .share = pp_own_at_end(e) ? CLOSED : 0.0,
-                              .shapes = e->shapes};
+                              .shapes = e->shapes,
+                              .last = e->last ? &e->last->shapes : NULL,
+                              .starts_at_last = e->starts_at_last};
     status = pp_judge_places(out, e->model, &places, limits, arena);
     if (status < 0) {
         return status;
     }
-    pp_judge_joints(out, e->model, e->end, pp_own_at_end(e) ? CLOSED : 1.0, limits);
+    judge_joints_at_end(out, e, pp_own_at_end(e) ? CLOSED : 1.0, limits);
     // velocities of couplings that the rows, by which laws were judged, have as tangents
     status = pp_judge_linearised(out, e, &s, limits, arena);
     if (status < 0) {
@@ -265,21 +307,65 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     return pp_judge_energy(out, ledger, e, &s, limits, arena);
 }
 
-perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
+// ── What a step leaves to the next ───────────────────────────────────────────────────────────────
+
+pp_judged_end *pp_judged_end_create(const perp_model *m, pp_arena *arena)
+{
+    pp_judged_end *out = PP_ZEROS(arena, pp_judged_end, 1);
+    if (!out) {
+        return NULL;
+    }
+    out->body = PP_ARRAY(arena, pp_frame, m->bodies);
+    out->turn = PP_ARRAY(arena, double, m->joints);
+    out->joint = PP_ARRAY(arena, pp_own_joint_end, m->joints);
+    out->shapes.piece = PP_ARRAY(arena, pp_placed_convex, m->shapes);
+    out->shapes.box = PP_ARRAY(arena, pp_box3, m->shapes);
+    bool enough = out->body && out->turn && out->joint && out->shapes.piece && out->shapes.box;
+    return enough ? out : NULL;
+}
+
+// Whether all poses have the bits of those that were kept.
+static bool starts_there(const pp_judged_end *last, const perp_model *m, const pp_poses *at)
+{
+    return last && last->valid && at->turn &&
+           memcmp(last->body, at->body, (size_t)m->bodies * sizeof *at->body) == 0 &&
+           memcmp(last->turn, at->turn, (size_t)m->joints * sizeof *at->turn) == 0;
+}
+
+// After the judges, which have left what they found at the end.
+static void keep_end(const pp_step_evidence *e)
+{
+    const perp_model *m = e->model;
+    if (e->last && e->end->turn) {
+        memcpy(e->last->body, e->end->body, (size_t)m->bodies * sizeof *e->end->body);
+        memcpy(e->last->turn, e->end->turn, (size_t)m->joints * sizeof *e->end->turn);
+        e->last->valid = true;
+    }
+}
+
+perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *evidence,
                        const perp_limits *limits, pp_arena *arena)
 {
-    // The copy differs from the evidence in rows and forces, which are computed here from the
+    // The copies differ from the evidence in rows and forces, which are computed here from the
     // model.
-    pp_step_evidence own;
+    pp_step_evidence own, given = *evidence;
+    const pp_step_evidence *e = &given;
     bool same = true;
     *out = (perp_certificate){0};
+    given.starts_at_last = starts_there(e->last, e->model, &e->kin->poses);
     perp_status status = pp_own_rows(&own, &same, e, arena);
+    if (e->last) {
+        e->last->valid = false;
+    }
     own.p_ext = pp_own_push(e, arena);
     if (status >= 0 && e->model->nv > 0 && !own.p_ext) {
         status = PERP_ERR_MEMORY;
     }
     if (status >= 0) {
         status = judge(out, ledger, &own, limits, arena);
+    }
+    if (status >= 0) {
+        keep_end(e);
     }
     if (!same) {  // the impulses belong to other equations than those of the scene
         pp_certificate_record(out, limits, PERP_JUDGED_RESIDUAL, HUGE_VAL, 0.0);

@@ -51,6 +51,11 @@ bool pp_scale_is_length(const perp_model *m, const pp_row *row);  // in metres, 
 typedef struct pp_judged_shapes pp_judged_shapes;
 const pp_judged_shapes *pp_judged_shapes_create(const perp_model *model, pp_arena *arena);
 
+// What was found of shapes and joints where a step ended. It depends on the model and the poses alone, so that the next step,
+// which starts with the same numbers, need not find it again. NULL: out of memory.
+typedef struct pp_judged_end pp_judged_end;
+pp_judged_end *pp_judged_end_create(const perp_model *model, pp_arena *arena);
+
 // Two shapes that passed through each other on the way from one placement of the bodies to another; a < 0: none did.
 typedef struct pp_crossing {
     int a, b;               // shapes
@@ -121,6 +126,7 @@ typedef struct pp_motion_of {
         *to;  // bodies at the start and the end; of from the velocities of those not free
     const double *nu;
 } pp_motion_of;
+bool pp_arcs_carry(const pp_joint *j);  // whether it determines the place of one body on the other
 perp_status pp_arcs_explain(const perp_model *m, double h, const pp_motion_of *of,
                             const double *limit, double *error, pp_arena *arena);
 
@@ -150,6 +156,8 @@ struct pp_step_evidence {
     const pp_gaps *gaps_end;         // contacts detected there
     const pp_team *team;             // NULL: one thread
     const pp_judged_shapes *shapes;  // of the model; NULL: found for this step
+    pp_judged_end *last;             // of the step before, then of this one; NULL: not kept
+    bool starts_at_last;             // set by pp_certify: it is what is found at the start
     bool polygons;                   // friction pyramids stand for the discs
     const pp_impact *impact;         // two phases of Poisson's law; NULL: one phase
     perp_stepper stepper;

@@ -275,25 +275,19 @@ static pp_own_place place_at(const perp_model *m, const pp_poses *at, int joint)
     return (pp_own_place){row.value, row.v_pre, row.rate, true};
 }
 
-// Coordinates at both ends of joints with a spring or a rotor. False: out of memory.
-static bool set_places(book *b, pp_arena *arena)
+// Coordinates at both ends of joints with a spring or a rotor, where others have not found them.
+static void set_places(book *b)
 {
     const pp_step_evidence *e = b->e;
     const perp_model *m = e->model;
-    const pp_own_place *known = e->joints ? e->joints->start : NULL;
-    b->from = PP_ARRAY(arena, pp_own_place, m->joints);
-    b->to = PP_ARRAY(arena, pp_own_place, m->joints);
-    if (m->joints > 0 && (!b->from || !b->to)) {
-        return false;
-    }
+    b->from = e->joints->start;
+    b->to = e->joints->end;
     for (int i = 0; i < m->joints; i++) {
         if (m->joint[i].stiffness > 0.0 || m->joint[i].armature > 0.0) {
-            bool found = known && known[i].known;
-            b->from[i] = found ? known[i] : place_at(m, &e->kin->poses, i);
-            b->to[i] = place_at(m, e->end, i);
+            b->from[i] = b->from[i].known ? b->from[i] : place_at(m, &e->kin->poses, i);
+            b->to[i] = b->to[i].known ? b->to[i] : place_at(m, e->end, i);
         }
     }
-    return true;
 }
 
 // Springs of joint coordinates. The coordinates count turns, for which the last ones are needed.
@@ -367,16 +361,16 @@ static double rate_after(const pp_step_evidence *e, const pp_row *row)
     return after;
 }
 
-// Work of the impulse p of a row as far as something outside does it [J]. A drive works along the
+// Work of the impulse p of a row as far as something outside does it [J]. after: J nu at the end of the step. A drive works along the
 // mean rate of its coordinate; its row->rate is minus the rate it is asked for, which is taken out.
 // Of any other row the prescribed motion of the other side works, against the impulse; row->shift
 // is a change of geometry, not a motion.
-static double outside_work(const pp_step_evidence *e, const pp_row *row, double p)
+static double outside_work(const pp_step_evidence *e, const pp_row *row, double after, double p)
 {
     if (!row->drives) {
         return -p * (row->rate - row->shift);
     }
-    return p * ((1.0 - e->theta) * row->v_pre + e->theta * rate_after(e, row) - row->rate);
+    return p * ((1.0 - e->theta) * row->v_pre + e->theta * (row->rate + after) - row->rate);
 }
 
 // A drive at its effort limit and dry friction that slides are constant forces, and lag as gravity
@@ -388,7 +382,8 @@ static void add_lag(book *b)
         const pp_row *row = &e->rows->m[i];
         int at = pp_scale_island(b->s, row);
         if (at >= 0 && row->drives) {
-            b->lag[at] += (e->theta - 0.5) * e->pm[i] * (rate_after(e, row) - row->v_pre);
+            double change = row->rate + e->joints->m[i].after - row->v_pre;
+            b->lag[at] += (e->theta - 0.5) * e->pm[i] * change;
         }
     }
 }
@@ -396,21 +391,25 @@ static void add_lag(book *b)
 // A drive that changes a rate within the step works along the new rate, and (theta - 1/2) p times
 // the change is lost at once, as in an impact. Counted where the drive delivers energy.
 //                                                                                     theory (K13)
-static double jerk_loss(const pp_step_evidence *e, const pp_row *row, double p)
+static double jerk_loss(const pp_step_evidence *e, const pp_row *row, double after, double p)
 {
-    double loss = (e->theta - 0.5) * p * (rate_after(e, row) - row->v_pre);
-    return row->drives && outside_work(e, row, p) > 0.0 ? fmax(0.0, loss) : 0.0;
+    double loss = (e->theta - 0.5) * p * (row->rate + after - row->v_pre);
+    return outside_work(e, row, after, p) > 0.0 ? fmax(0.0, loss) : 0.0;
 }
 
-static void add_row_work(book *b, const pp_row *row, const double *p, int count)
+// known: sums of the rows; NULL: of contacts, which no drives are among.
+static void add_row_work(book *b, const pp_row *row, const pp_own_sums *known, const double *p,
+                         int count)
 {
     for (int i = 0; i < count; i++) {
+        bool drives = known && row[i].drives;
         int at = pp_scale_island(b->s, &row[i]);
-        if (at < 0 || p[i] == 0.0 || (row[i].rate == 0.0 && !row[i].drives)) {
+        if (at < 0 || p[i] == 0.0 || (row[i].rate == 0.0 && !drives)) {
             continue;
         }
-        spend(b, at, outside_work(b->e, &row[i], p[i]));
-        b->jerked[at] += jerk_loss(b->e, &row[i], p[i]);
+        double after = drives ? known[i].after : 0.0;
+        spend(b, at, outside_work(b->e, &row[i], after, p[i]));
+        b->jerked[at] += drives ? jerk_loss(b->e, &row[i], after, p[i]) : 0.0;
     }
 }
 
@@ -418,11 +417,14 @@ static void add_row_work(book *b, const pp_row *row, const double *p, int count)
 static void add_joint_work(book *b)
 {
     const pp_own_joints *joints = b->e->joints;
-    for (int i = 0; i < joints->count; i++) {
-        const pp_own_equation *eq = &joints->equation[i];
-        int at = pp_scale_pair_island(b->s, &eq->at);
-        if (at >= 0 && eq->at.rate != 0.0) {
-            spend(b, at, -eq->p * eq->at.rate);
+    for (int i = 0; i < b->e->model->joints; i++) {
+        const pp_own_joint *of = &joints->of[i];
+        int at = of->count > 0 ? pp_scale_joint_island(b->s, &b->e->model->joint[i]) : -1;
+        for (int k = of->first; at >= 0 && k < of->first + of->count; k++) {
+            const pp_own_equation *eq = &joints->equation[k];
+            if (eq->given != 0.0) {
+                spend(b, at, -eq->p * eq->given);
+            }
         }
     }
 }
@@ -454,12 +456,12 @@ double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, in
     return fmin(drift, pp_scale_overlap(m, a, b));
 }
 
-double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j)
+// Of a joint with its longest arm, and its anchors from the centres of mass of its bodies.
+static double drift_of(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j,
+                       double arm, perp_vec3 arm_a, perp_vec3 arm_b)
 {
-    double arm = pp_scale_arm(m, j);
     const pp_frame *a = &frame[j->a], *b = &frame[j->b];
-    perp_vec3 va = pp_own_velocity(a, pp_own_point(a, j->r_A)),
-              vb = pp_own_velocity(b, pp_own_point(b, j->r_B));
+    perp_vec3 va = pp_add(a->v, pp_cross(a->w, arm_a)), vb = pp_add(b->v, pp_cross(b->w, arm_b));
     double speed = pp_length(pp_sub(vb, va));
     // An anchor that slides on a turning body has Coriolis' acceleration, one at a fixed distance
     // the centripetal one.
@@ -467,12 +469,18 @@ double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, cons
     double swing = 0.0;
     if (j->kind == PERP_JOINT_DISTANCE) {
         // Without a length of its own, the radius is the distance itself.
-        perp_vec3 apart = pp_sub(pp_own_point(b, j->r_B), pp_own_point(a, j->r_A));
+        perp_vec3 apart = pp_sub(pp_add(b->p, arm_b), pp_add(a->p, arm_a));
         double radius = isinf(j->length) ? pp_length(apart) : j->length;
         swing = radius > 0.0 ? h * h * speed * speed / radius : 0.0;
     }
     double drift = turned_away(m, frame, h, j->a, arm) + turned_away(m, frame, h, j->b, arm);
     return fmin(drift + slide + swing, PP_APART * arm);
+}
+
+double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j)
+{
+    return drift_of(m, frame, h, j, pp_scale_arm(m, j), pp_mul(&frame[j->a].R, j->r_A),
+                    pp_mul(&frame[j->b].R, j->r_B));
 }
 
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint)
@@ -627,6 +635,29 @@ static double joint_drift(const pp_step_evidence *e, int joint)
     return drift;
 }
 
+// Equations of a joint between two bodies.
+static void allow_joint_drift(book *b, int joint)
+{
+    const pp_step_evidence *e = b->e;
+    const pp_own_joint *of = &e->joints->of[joint];
+    const pp_joint *j = &e->model->joint[joint];
+    int at = of->count > 0 ? pp_scale_joint_island(b->s, j) : -1;
+    if (at < 0) {
+        return;
+    }
+    bool starts = !e->middle;  // rows act where the step starts, so that the arms are known
+    double drift =
+        starts ? drift_of(e->model, e->kin->poses.body, e->kin->h, j, of->arm, of->arm_a, of->arm_b)
+               : joint_drift(e, joint);
+    double turn = drift / of->arm, sum = 0.0;
+    for (int k = of->first; k < of->first + of->count; k++) {
+        const pp_own_equation *eq = &e->joints->equation[k];
+        double closed = fmax(fabs(eq->value), e->kin->h * fabs(eq->bias));
+        sum += fabs(eq->p) * fmin(closed, eq->length ? drift : turn);
+    }
+    b->allowed[at] += sum / e->kin->h;
+}
+
 // An impulse works along the error of position that it closes in the step. Where the order of the
 // scheme explains that error, this energy is no violation.
 static void allow_drift(book *b)
@@ -660,20 +691,8 @@ static void allow_drift(book *b)
             b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
         }
     }
-    double drift = 0.0, arm = 0.0;
-    for (int i = 0, last = -1; i < e->joints->count; i++) {
-        const pp_own_equation *eq = &e->joints->equation[i];
-        int at = pp_scale_pair_island(b->s, &eq->at);
-        if (eq->joint != last) {  // its equations follow each other
-            drift = joint_drift(e, eq->joint);
-            arm = pp_scale_arm(e->model, &e->model->joint[eq->joint]);
-            last = eq->joint;
-        }
-        if (at >= 0) {
-            double most = pp_scale_pair_is_length(e->model, &eq->at) ? drift : drift / arm;
-            double closed = fmax(fabs(eq->at.value), h * fabs(eq->bias));
-            b->allowed[at] += fabs(eq->p) * fmin(closed, most) / h;
-        }
+    for (int i = 0; i < e->model->joints; i++) {
+        allow_joint_drift(b, i);
     }
 }
 
@@ -696,21 +715,23 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
               .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved ||
-        !set_places(&b, arena)) {
+    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
         return PERP_ERR_MEMORY;
     }
+    set_places(&b);
     // Every account is filled before any is judged: islands gather from bodies, forces and rows.
     add_bodies(&b);
     add_forces(&b);
     add_joint_springs(&b);
     add_rotors(&b);
     add_joint_work(&b);
-    add_row_work(&b, e->rows->b, e->pb, e->rows->nb);
-    add_row_work(&b, e->rows->m, e->pm, e->rows->nm);
+    int nc = e->rows->nc, limits_of_joints = e->rows->nn - nc;
+    add_row_work(&b, e->rows->b, e->joints->b, e->pb, e->rows->nb);
+    add_row_work(&b, e->rows->m, e->joints->m, e->pm, e->rows->nm);
     add_lag(&b);
-    add_row_work(&b, e->rows->n, e->pn, e->rows->nn);
-    add_row_work(&b, e->rows->t, e->pt, e->rows->nt);
+    add_row_work(&b, e->rows->n, NULL, e->pn, nc);
+    add_row_work(&b, e->rows->n + nc, e->joints->limit, e->pn + nc, limits_of_joints);
+    add_row_work(&b, e->rows->t, NULL, e->pt, e->rows->nt);
     allow_forces(&b);
     allow_drift(&b);
     allow_limits(&b);

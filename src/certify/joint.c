@@ -10,31 +10,17 @@
 
 static const double TWO_PI = 6.283185307179586;
 
-// Axes of a joint, in world coordinates. In space: x, y = u x x and u are fixed in a, z and u_b in
-// b. In the plane: x and y are the axes of a, z the first axis of b, u the axis of the joint and N
-// its left normal, both fixed in a.
-enum { X, Y, U, N, OF_A, Z = 0, UB, OF_B };
+// Axes of pp_own_anchors. In space: x, y = u x x and u are fixed in a, z and u_b in b. In the plane: x and y are the axes of
+// a, z the first axis of b, u the axis of the joint and N its left normal, both fixed in a.
+enum { X, Y, U, N, Z = 0, UB };
 
-typedef struct joint_anchors {
-    const perp_model *m;
-    const pp_frame *body;
-    const pp_joint *j;
-    perp_vec3 pa, pb, apart;  // anchors, and p_b - p_a
-    perp_vec3 a[OF_A], b[OF_B];
-} joint_anchors;
-
-// A scalar phi of a joint: its gradient by the anchor of b, which by the anchor of a is opposite, and the
-// moments sum e x g_e of its gradients by the axes of either body.
-typedef struct scalar {
-    double value;
-    perp_vec3 g;
-    perp_vec3 on_a, on_b;
-} scalar;
-
-static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const pp_joint *j)
+pp_own_anchors pp_own_anchors_of(const perp_model *m, const pp_frame *body, const pp_joint *j)
 {
     const pp_mat3 *A = &body[j->a].R, *B = &body[j->b].R;
-    joint_anchors at = {.m = m, .body = body, .j = j};
+    pp_own_anchors at;  // field by field: axes that the kind of model does not have are not read
+    at.m = m;
+    at.body = body;
+    at.j = j;
     at.pa = pp_add(body[j->a].p, pp_mul(A, j->r_A));
     at.pb = pp_add(body[j->b].p, pp_mul(B, j->r_B));
     at.apart = pp_sub(at.pb, at.pa);
@@ -58,34 +44,34 @@ static joint_anchors anchors_of(const perp_model *m, const pp_frame *body, const
 
 // d . (p_b - p_a) along a direction d fixed in the world. Coincidence of anchors needs no gradient
 // by axes.
-static scalar along_world(const joint_anchors *at, perp_vec3 d)
+static pp_own_scalar along_world(const pp_own_anchors *at, perp_vec3 d)
 {
-    return (scalar){.value = pp_dot3(d, at->apart), .g = d};
+    return (pp_own_scalar){.value = pp_dot3(d, at->apart), .g = d};
 }
 
 // e . (p_b - p_a) along an axis e of a. The gradient by e is p_b - p_a.
-static scalar along(const joint_anchors *at, int e)
+static pp_own_scalar along(const pp_own_anchors *at, int e)
 {
-    scalar s = along_world(at, at->a[e]);
+    pp_own_scalar s = along_world(at, at->a[e]);
     s.on_a = pp_cross(at->a[e], at->apart);
     return s;
 }
 
 // e . f of an axis of a and one of b: 0 where they are perpendicular. The gradient by either is the other.
-static scalar cosine(const joint_anchors *at, int e, int f)
+static pp_own_scalar cosine(const pp_own_anchors *at, int e, int f)
 {
-    scalar s = {.value = pp_dot3(at->a[e], at->b[f])};
+    pp_own_scalar s = {.value = pp_dot3(at->a[e], at->b[f])};
     s.on_a = pp_cross(at->a[e], at->b[f]);
     s.on_b = pp_scale(-1.0, s.on_a);
     return s;
 }
 
-static scalar anchor_distance(const joint_anchors *at)
+static pp_own_scalar anchor_distance(const pp_own_anchors *at)
 {
     double length = pp_length(at->apart);
     // Anchors that coincide have no direction; any unit vector serves.
     perp_vec3 u = length > 0.0 ? pp_scale(1.0 / length, at->apart) : pp_vec(1.0, 0.0, 0.0);
-    scalar s = along_world(at, u);
+    pp_own_scalar s = along_world(at, u);
     s.value = length;
     return s;
 }
@@ -93,9 +79,9 @@ static scalar anchor_distance(const joint_anchors *at)
 // atan2(y . z, x . z), in the turn nearest to `near` (NaN: between -pi and pi). With c = x . z and
 // s = y . z its derivatives are c / (c^2 + s^2) by s and -s / (c^2 + s^2) by c. Where z is along the axis the angle is
 // undefined and its gradient 0: the relative rotation about u takes its place.
-static scalar angle(const joint_anchors *at, double near)
+static pp_own_scalar angle(const pp_own_anchors *at, double near)
 {
-    scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
+    pp_own_scalar c = cosine(at, X, Z), s = cosine(at, Y, Z), out = {0};
     double square = c.value * c.value + s.value * s.value;
     out.value = pp_atan2(s.value, c.value);
     out.value += isfinite(near) ? TWO_PI * round((near - out.value) / TWO_PI) : 0.0;
@@ -112,7 +98,7 @@ static scalar angle(const joint_anchors *at, double near)
 
 // The row of a scalar by virtual power: force g_p, moment (p - o) x g_p + sum e x g_e.
 //                                                                                     theory (K12)
-static void write_pair(const joint_anchors *at, const scalar *s, pp_own_pair *out)
+static void write_pair(const pp_own_anchors *at, const pp_own_scalar *s, pp_own_pair *out)
 {
     const pp_joint *j = at->j;
     const pp_frame *a = &at->body[j->a], *b = &at->body[j->b];
@@ -136,16 +122,16 @@ static void write_pair(const joint_anchors *at, const scalar *s, pp_own_pair *ou
 }
 
 // The angle of a joint in space, in the turn of the last coordinates.
-static scalar solid_angle(const joint_anchors *at, const double *turn, int joint)
+static pp_own_scalar solid_angle(const pp_own_anchors *at, const double *turn, int joint)
 {
     return angle(at, turn ? turn[joint] : (double)NAN);
 }
 
 // The angle of a planar joint. Angles of planar bodies are not wrapped, and their difference
 // selects the turn.
-static scalar flat_angle(const joint_anchors *at)
+static pp_own_scalar flat_angle(const pp_own_anchors *at)
 {
-    scalar s = angle(at, at->body[at->j->b].angle - at->body[at->j->a].angle);
+    pp_own_scalar s = angle(at, at->body[at->j->b].angle - at->body[at->j->a].angle);
     s.value -= at->j->angle;
     return s;
 }
@@ -156,6 +142,18 @@ static scalar flat_angle(const joint_anchors *at)
 void pp_own_start(pp_row *row)
 {
     *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1, .actuator = -1};
+}
+
+// The same without the blocks of bodies, of which there is room for eight.
+static void start_pair(pp_row *row)
+{
+    row->count = 0;
+    row->shift = row->bias = row->gamma = 0.0;
+    row->lower = -PP_INF;
+    row->upper = PP_INF;
+    row->restitution = row->bounce_threshold = row->rebound = 0.0;
+    row->drives = row->stabilised = row->spring = row->bounces = row->middle = false;
+    row->joint = row->force = row->actuator = -1;
 }
 
 // Adds force f and moment tau on body i, in world axes, to a row. The velocity of a body that is
@@ -187,7 +185,7 @@ void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row)
 {
     const int body[2] = {pair->b, pair->a};
     const perp_vec3 f[2] = {pair->f, pp_scale(-1.0, pair->f)}, tau[2] = {pair->tau_b, pair->tau_a};
-    pp_own_start(row);
+    start_pair(row);
     row->value = pair->value;
     row->rate = pair->rate;
     row->v_pre = pair->v_pre;
@@ -195,11 +193,11 @@ void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row)
         const pp_body *b = &m->body[body[i]];
         const double all[PP_BODY_NV] = {f[i].x, f[i].y, f[i].z, tau[i].x, tau[i].y, tau[i].z};
         if (b->nv > 0) {
-            row->body[row->count] = body[i];
-            for (int k = 0; k < b->nv; k++) {
-                row->J[row->count][k] = all[b->axis[k]];
+            double *J = row->J[row->count];
+            row->body[row->count++] = body[i];
+            for (int k = 0; k < PP_BODY_NV; k++) {
+                J[k] = k < b->nv ? all[b->axis[k]] : 0.0;
             }
-            row->count++;
         }
     }
 }
@@ -290,7 +288,7 @@ static void write_velocity(const perp_model *m, const pp_poses *where, const pp_
     row->value = 0.0;
 }
 
-static scalar coordinate_of(const joint_anchors *at, const double *turn, int joint)
+static pp_own_scalar coordinate_of(const pp_own_anchors *at, const double *turn, int joint)
 {
     if (at->j->kind == PERP_JOINT_DISTANCE) {
         return anchor_distance(at);
@@ -301,17 +299,26 @@ static scalar coordinate_of(const joint_anchors *at, const double *turn, int joi
     return at->m->spatial ? solid_angle(at, turn, joint) : flat_angle(at);
 }
 
+bool pp_own_pair_coordinate_at(const pp_own_anchors *at, const double *turn, int joint,
+                               pp_own_pair *pair)
+{
+    if (!has_coordinate(at->j->kind) || at->j->kind == PERP_JOINT_COUPLING) {
+        return false;
+    }
+    pp_own_scalar s = coordinate_of(at, turn, joint);
+    write_pair(at, &s, pair);
+    return true;
+}
+
 bool pp_own_pair_coordinate(const perp_model *m, const pp_poses *where, int joint,
                             pp_own_pair *pair)
 {
     const pp_joint *j = &m->joint[joint];
-    if (!has_coordinate(j->kind) || j->kind == PERP_JOINT_COUPLING) {
+    if (pp_joint_couples(j)) {
         return false;
     }
-    joint_anchors at = anchors_of(m, where->body, j);
-    scalar s = coordinate_of(&at, where->turn, joint);
-    write_pair(&at, &s, pair);
-    return true;
+    pp_own_anchors at = pp_own_anchors_of(m, where->body, j);
+    return pp_own_pair_coordinate_at(&at, where->turn, joint, pair);
 }
 
 bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp_row *row)
@@ -345,7 +352,7 @@ bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp
 }
 
 // p_b = p_a, along the axes of the world.
-static int coincidence(const joint_anchors *at, scalar *out)
+static int coincidence(const pp_own_anchors *at, pp_own_scalar *out)
 {
     out[0] = along_world(at, pp_vec(1.0, 0.0, 0.0));
     out[1] = along_world(at, pp_vec(0.0, 1.0, 0.0));
@@ -357,7 +364,7 @@ static int coincidence(const joint_anchors *at, scalar *out)
 }
 
 // The anchor of b is on the axis of a.
-static int on_axis(const joint_anchors *at, scalar *out)
+static int on_axis(const pp_own_anchors *at, pp_own_scalar *out)
 {
     out[0] = along(at, X);
     out[1] = along(at, Y);
@@ -365,7 +372,7 @@ static int on_axis(const joint_anchors *at, scalar *out)
 }
 
 // The axis of b is parallel to that of a.
-static int parallel(const joint_anchors *at, scalar *out)
+static int parallel(const pp_own_anchors *at, pp_own_scalar *out)
 {
     out[0] = cosine(at, X, UB);
     out[1] = cosine(at, Y, UB);
@@ -375,7 +382,7 @@ static int parallel(const joint_anchors *at, scalar *out)
 // No relative rotation. The rotation from the triad of a to that of b is a vector, axis times
 // angle: sum a_k x b_k = 2 sin(angle) axis, and the trace of the rotation is 1 + 2 cos(angle). Its
 // rows are relative rotations about the axes of the world, which are its rates where it is 0.
-static int fixed(const joint_anchors *at, scalar *out)
+static int fixed(const pp_own_anchors *at, pp_own_scalar *out)
 {
     const perp_vec3 a[3] = {at->a[X], at->a[Y], at->a[U]};
     const perp_vec3 b[3] = {at->b[Z], pp_cross(at->b[UB], at->b[Z]), at->b[UB]};
@@ -390,13 +397,13 @@ static int fixed(const joint_anchors *at, scalar *out)
     const double value[3] = {by * turn.x, by * turn.y, by * turn.z};
     for (int k = 0; k < 3; k++) {
         perp_vec3 d = pp_vec(k == 0, k == 1, k == 2);
-        out[k] = (scalar){.value = value[k], .on_a = pp_scale(-1.0, d), .on_b = d};
+        out[k] = (pp_own_scalar){.value = value[k], .on_a = pp_scale(-1.0, d), .on_b = d};
     }
     return 3;
 }
 
 // Equations of planar joints; gears and couplings are written by the caller.
-static int equations_flat(const joint_anchors *at, scalar *out)
+static int equations_flat(const pp_own_anchors *at, pp_own_scalar *out)
 {
     int n = 0;
     switch (at->j->kind) {
@@ -419,9 +426,9 @@ static int equations_flat(const joint_anchors *at, scalar *out)
 }
 
 // Thread of a screw: u . (p_b - p_a) = pitch times angle, the pitch in metres per radian.
-static scalar thread(const joint_anchors *at, const double *turn, int joint)
+static pp_own_scalar thread(const pp_own_anchors *at, const double *turn, int joint)
 {
-    scalar s = along(at, U), turned = solid_angle(at, turn, joint);
+    pp_own_scalar s = along(at, U), turned = solid_angle(at, turn, joint);
     s.value -= at->j->pitch * turned.value;
     s.on_a = pp_along(s.on_a, -at->j->pitch, turned.on_a);
     s.on_b = pp_along(s.on_b, -at->j->pitch, turned.on_b);
@@ -429,7 +436,8 @@ static scalar thread(const joint_anchors *at, const double *turn, int joint)
 }
 
 // Equations of joints in space.                                                        theory (S5)
-static int equations_solid(const joint_anchors *at, const double *turn, int joint, scalar *out)
+static int equations_solid(const pp_own_anchors *at, const double *turn, int joint,
+                           pp_own_scalar *out)
 {
     int n = 0;
     switch (at->j->kind) {
@@ -467,9 +475,8 @@ static int equations_solid(const joint_anchors *at, const double *turn, int join
     }
 }
 
-// Equations of a joint between two bodies.
-static int equations_of(const joint_anchors *at, const double *turn, int joint,
-                        scalar out[PP_JOINT_EQUATIONS])
+int pp_own_scalars(const pp_own_anchors *at, const double *turn, int joint,
+                   pp_own_scalar out[PP_JOINT_EQUATIONS])
 {
     const pp_joint *j = at->j;
     if (j->kind == PERP_JOINT_DISTANCE) {
@@ -481,35 +488,22 @@ static int equations_of(const joint_anchors *at, const double *turn, int joint,
     return at->m->spatial ? equations_solid(at, turn, joint, out) : equations_flat(at, out);
 }
 
-int pp_own_pair_equations(const perp_model *m, const pp_poses *where, int joint,
-                          pp_own_pair pair[PP_JOINT_EQUATIONS])
+int pp_own_values(pp_own_joint_end *end, const double *turn, int joint, bool asked,
+                  pp_own_value value[PP_JOINT_EQUATIONS + 1])
 {
-    const pp_joint *j = &m->joint[joint];
-    scalar s[PP_JOINT_EQUATIONS];
-    if (pp_joint_couples(j)) {
-        return 0;
+    const pp_own_anchors *at = &end->at;
+    const pp_joint *j = at->j;
+    pp_own_scalar s[PP_JOINT_EQUATIONS + 1];
+    bool moves = at->m->body[j->a].nv > 0 || at->m->body[j->b].nv > 0;
+    int count = pp_own_scalars(at, turn, joint, s), equations = count;
+    bool judged = (j->target || j->lower <= j->upper) && has_coordinate(j->kind);
+    end->has_along = asked && has_coordinate(j->kind);
+    if (judged || end->has_along) {
+        s[count] = coordinate_of(at, turn, joint);
+        count += judged;
     }
-    joint_anchors at = anchors_of(m, where->body, j);
-    int count = equations_of(&at, where->turn, joint, s);
-    for (int k = 0; k < count; k++) {
-        write_pair(&at, &s[k], &pair[k]);
-    }
-    return count;
-}
-
-int pp_own_pair_values(const perp_model *m, const pp_poses *where, int joint,
-                       pp_own_value value[PP_JOINT_EQUATIONS + 1])
-{
-    const pp_joint *j = &m->joint[joint];
-    scalar s[PP_JOINT_EQUATIONS + 1];
-    if (pp_joint_couples(j)) {
-        return 0;
-    }
-    joint_anchors at = anchors_of(m, where->body, j);
-    bool moves = m->body[j->a].nv > 0 || m->body[j->b].nv > 0;
-    int count = equations_of(&at, where->turn, joint, s), equations = count;
-    if ((j->target || j->lower <= j->upper) && has_coordinate(j->kind)) {
-        s[count++] = coordinate_of(&at, where->turn, joint);
+    if (end->has_along) {
+        write_pair(at, &s[equations], &end->along);
     }
     for (int k = 0; k < count; k++) {
         perp_vec3 g = s[k].g;
@@ -524,10 +518,16 @@ int pp_own_equations(const perp_model *m, const pp_poses *where, int joint,
                      pp_row row[PP_JOINT_EQUATIONS])
 {
     const pp_joint *j = &m->joint[joint];
-    pp_own_pair pair[PP_JOINT_EQUATIONS];
-    int n = pp_own_pair_equations(m, where, joint, pair);
-    for (int k = 0; k < n; k++) {
-        pp_own_widen(m, &pair[k], &row[k]);
+    int n = 0;
+    if (!pp_joint_couples(j)) {
+        pp_own_scalar s[PP_JOINT_EQUATIONS];
+        pp_own_anchors at = pp_own_anchors_of(m, where->body, j);
+        n = pp_own_scalars(&at, where->turn, joint, s);
+        for (int k = 0; k < n; k++) {
+            pp_own_pair pair;
+            write_pair(&at, &s[k], &pair);
+            pp_own_widen(m, &pair, &row[k]);
+        }
     }
     if (j->kind == PERP_JOINT_GEAR) {
         // Coordinate b plus ratio times coordinate a is constant.

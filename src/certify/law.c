@@ -404,7 +404,7 @@ static void judge_normal(const law_judge *j, perp_certificate *out, int i)
         m = p == 0.0 && rho >= 0.0 ? 1.0 : pp_own_mobility(j->e, &held, held.n, false);
     } else {
         rho = pp_judge_rate(j->e->model, row, j->at->body) + row->bias;
-        m = pp_judge_mobility(j->e, row);
+        m = pp_judge_mobility_of(j->e, j->e->joints->limit[i - rows->nc].square, row->gamma);
     }
     // An open contact, p = 0 and rho >= 0, has no residual and needs no mobility.
     if (p != 0.0 || rho < 0.0) {
@@ -509,36 +509,54 @@ static perp_status judge_phases(law_judge *j, perp_certificate *out, perp_twist 
     return PERP_OK;
 }
 
+// Equations of joints between two bodies do not give way: J nu + rate + bias = 0. Of each joint the worst length and the
+// worst angle count; written so that NaN is the worst.
+static void judge_equations(const law_judge *j, perp_certificate *out)
+{
+    const pp_own_joints *joints = j->e->joints;
+    for (int i = 0; i < j->e->model->joints; i++) {
+        const pp_own_joint *of = &joints->of[i];
+        const pp_joint *joint = &j->e->model->joint[i];
+        double length = 0.0, spin = 0.0;
+        for (int k = of->first; k < of->first + of->count; k++) {
+            double off = fabs(joints->equation[k].after + joints->equation[k].bias);
+            double *worst = joints->equation[k].length ? &length : &spin;
+            *worst = off <= *worst ? *worst : off;
+        }
+        double slack = pp_scale_rate(j->s, pp_scale_joint_island(j->s, joint));
+        if (!(length <= 0.0)) {
+            pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, length, slack);
+        }
+        if (!(spin <= 0.0)) {
+            pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, spin,
+                                  slack / pp_scale_pair_lever(j->e->model, joint->a, joint->b));
+        }
+    }
+}
+
 // Joints: J nu + rate + bias + gamma p = 0. Rows with bounds (drives, dry friction): their natural
 // map.
 static void judge_rows(const law_judge *j, perp_certificate *out)
 {
     const pp_step_evidence *e = j->e;
     const pp_rows *rows = e->rows;
-    // equations of joints between two bodies do not give way: gamma = 0
-    for (int i = 0; i < e->joints->count; i++) {
-        const pp_own_equation *eq = &e->joints->equation[i];
-        double rate = pp_judge_pair_rate(e->model, &eq->at, j->at->body) + eq->bias;
-        double slack = pp_scale_rate(j->s, pp_scale_pair_island(j->s, &eq->at));
-        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate),
-                              pp_scale_pair_speed(j->s, &eq->at, slack));
-    }
+    judge_equations(j, out);
     for (int i = 0; i < rows->nb; i++) {
         const pp_row *row = &rows->b[i];
-        double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
-        pp_certificate_record(
-            out, j->limits, PERP_JUDGED_RESIDUAL, fabs(rate + row->gamma * e->pb[i]),
-            pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+        double rate = row->rate + e->joints->b[i].after + row->bias;
+        double slack = pp_scale_rate(j->s, pp_scale_island(j->s, row));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL,
+                              fabs(rate + row->gamma * e->pb[i]), slack / e->joints->b[i].lever);
     }
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
-        double rate = pp_judge_rate(e->model, row, j->at->body) + row->bias;
+        double rate = row->rate + e->joints->m[i].after + row->bias;
         rate += row->gamma * e->pm[i];
-        double error =
-            natural_map(e->pm[i], rate, pp_judge_mobility(e, row), row->lower, row->upper);
-        pp_certificate_record(
-            out, j->limits, PERP_JUDGED_RESIDUAL, error,
-            pp_scale_speed_of(j->s, row, pp_scale_rate(j->s, pp_scale_island(j->s, row))));
+        double mobility = pp_judge_mobility_of(e, e->joints->m[i].square, row->gamma);
+        double error = natural_map(e->pm[i], rate, mobility, row->lower, row->upper);
+        double slack = pp_scale_rate(j->s, pp_scale_island(j->s, row));
+        pp_certificate_record(out, j->limits, PERP_JUDGED_RESIDUAL, error,
+                              slack / e->joints->m[i].lever);
     }
 }
 

@@ -30,8 +30,11 @@ static double turn_error(const pp_step_evidence *e, int i)
     double angle = pp_length(pp_vec(w[0], w[1], w[2]));
     bool linear = e->rotation == PERP_ROTATION_LINEAR && !e->along_joints;
     // q+ = exp(h w / 2) q, or q + h w / 2 q for the linear update, which is normalised after.
-    double c = linear ? 1.0 : pp_cos(0.5 * angle);
-    double s = linear || angle == 0.0 ? 0.5 : pp_sin(0.5 * angle) / angle;
+    double c = 1.0, s = 0.5;
+    if (!linear && angle > 0.0) {
+        pp_sine_cosine(0.5 * angle, &s, &c);
+        s /= angle;
+    }
     double to[4] = {c * q.w - s * (w[0] * q.x + w[1] * q.y + w[2] * q.z),
                     c * q.x + s * (w[0] * q.w + w[1] * q.z - w[2] * q.y),
                     c * q.y + s * (w[1] * q.w + w[2] * q.x - w[0] * q.z),
@@ -103,6 +106,51 @@ static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp
     }
 }
 
+// Bodies whose own velocities are asked first: those that no joint ties to a body before them.
+static void find_roots(const perp_model *m, bool *root)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        root[i] = true;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        const pp_joint *j = &m->joint[i];
+        if (pp_arcs_carry(j)) {
+            root[j->a > j->b ? j->a : j->b] = false;
+        }
+    }
+}
+
+// Along arcs the velocities of bodies do not predict their positions; those of joints do. One explanation within the limits
+// is enough: the own velocities of all bodies, which take as long as all else, are tried where those of roots are not.
+static perp_status explain_arcs(const pp_step_evidence *e, const pp_scales *s, const double *limit,
+                                double *error, pp_arena *arena)
+{
+    const perp_model *m = e->model;
+    const pp_motion_of of = {e->kin->poses.body, e->end->body, e->nu};
+    bool *root = PP_ARRAY(arena, bool, m->bodies), within = true;
+    if (!root) {
+        return PERP_ERR_MEMORY;
+    }
+    find_roots(m, root);
+    for (int i = 0; i < m->bodies; i++) {
+        error[i] = 0.0;
+        if (s->island[i] >= 0) {
+            error[i] = root[i] ? body_error(e, i) : HUGE_VAL;
+        }
+    }
+    perp_status status = pp_arcs_explain(m, e->kin->h, &of, limit, error, arena);
+    for (int i = 0; i < m->bodies; i++) {
+        within = within && (s->island[i] < 0 || error[i] <= limit[i]);
+    }
+    if (status < 0 || within) {
+        return status;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        error[i] = s->island[i] >= 0 ? body_error(e, i) : 0.0;
+    }
+    return pp_arcs_explain(m, e->kin->h, &of, limit, error, arena);
+}
+
 perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                             const perp_limits *limits, pp_arena *arena)
 {
@@ -114,13 +162,11 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, cons
     for (int i = 0; i < bodies; i++) {
         if (s->island[i] >= 0) {
             limit[i] = motion_limit(e, s, i);
-            error[i] = body_error(e, i);
+            error[i] = e->along_joints ? 0.0 : body_error(e, i);
         }
     }
-    // Along arcs the velocities of bodies do not predict their positions; those of joints do.
     if (e->along_joints) {
-        const pp_motion_of of = {e->kin->poses.body, e->end->body, e->nu};
-        perp_status status = pp_arcs_explain(e->model, e->kin->h, &of, limit, error, arena);
+        perp_status status = explain_arcs(e, s, limit, error, arena);
         if (status < 0) {
             return status;
         }

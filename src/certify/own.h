@@ -14,6 +14,7 @@
 #pragma once
 
 #include "certify/certify.h"
+#include "certify/geometry/geometry.h"
 
 // World position of a point fixed in a body, and velocity of the body's point at a world position.
 static inline perp_vec3 pp_own_point(const pp_frame *f, perp_vec3 r_B)
@@ -50,12 +51,31 @@ typedef struct pp_own_pair {
     double v_pre;  // rate of phi with the velocities of the frames
 } pp_own_pair;
 
-// Equations of joints between two bodies, with the impulses that the problem found for them.
+// Anchors and axes of a joint at one placement of its two bodies, in world coordinates (joint.c).
+typedef struct pp_own_anchors {
+    const perp_model *m;
+    const pp_frame *body;
+    const pp_joint *j;
+    perp_vec3 pa, pb, apart;  // anchors, and p_b - p_a
+    perp_vec3 a[4], b[2];     // axes that are fixed in either body
+} pp_own_anchors;
+
+// A scalar phi of a joint: its gradient by the anchor of b, which by the anchor of a is opposite, and the
+// moments sum e x g_e of its gradients by the axes of either body.
+typedef struct pp_own_scalar {
+    double value;
+    perp_vec3 g;
+    perp_vec3 on_a, on_b;
+} pp_own_scalar;
+
+// An equation of a joint between two bodies, with the impulse that the problem found for it.
 typedef struct pp_own_equation {
-    pp_own_pair at;
-    double bias;  // what the scheme adds to the rate [m/s, rad/s]
-    double p;     // [N s, N m s]
-    int joint;
+    double value;  // phi where the step starts [m, rad]
+    double after;  // its rate with the velocities at the end of the step [m/s, rad/s]
+    double given;  // what of that bodies add that are not free
+    double bias;   // what the scheme adds to the rate [m/s, rad/s]
+    double p;      // [N s, N m s]
+    bool length;   // in metres
 } pp_own_equation;
 
 // The coordinate of a joint, its rate with the velocities of the frames, and what of that is given.
@@ -64,16 +84,63 @@ typedef struct pp_own_place {
     bool known;
 } pp_own_place;
 
+// A joint between two bodies, and the impulses of its equations together: a force on b at its anchor and the opposite one
+// on a, and what their gradients by the axes add to the moments of either.                       theory (K12)
+typedef struct pp_own_joint {
+    pp_own_pair along;       // its coordinate where rows of the step act, if there may be such rows
+    double arm;              // pp_scale_arm [m]
+    int first, count;        // equations
+    perp_vec3 arm_a, arm_b;  // from the centres of mass to the anchors [m]
+    perp_vec3 f, on_a, on_b;
+} pp_own_joint;
+
+// What several judges ask of a row.
+typedef struct pp_own_sums {
+    double after;   // J nu at the end of the step [m/s, rad/s]
+    double square;  // J M^-1 J^T
+    double lever;   // what a slack is divided by in its unit: pp_scale_lever
+    double along;  // 1 or -1: times the coordinate of its joint, between two bodies; 0: another row
+} pp_own_sums;
+
 typedef struct pp_own_joints {
     int count;  // equations
     pp_own_equation *equation;
-    pp_own_place *start;  // joints: where the step starts, where it is known
+    pp_own_joint *of;  // joints; of couplings without equations
+    pp_own_place *start,
+        *end;  // joints: their coordinates at both ends of the step, where they are known
+    pp_own_sums *b, *m, *limit;  // of the rows with these names, limits those of joints
 } pp_own_joints;
 
-// The equations of a joint, and its coordinate, as such rows. Gears and couplings, which may act on more bodies, have
-// none: 0 and false.
-int pp_own_pair_equations(const perp_model *m, const pp_poses *where, int joint,
-                          pp_own_pair pair[PP_JOINT_EQUATIONS]);
+// A joint between two bodies at the end of a step.
+typedef struct pp_own_joint_end {
+    pp_own_anchors at;
+    pp_own_pair along;  // its coordinate,
+    bool has_along;     // where it has one that was asked for
+} pp_own_joint_end;
+
+struct pp_judged_end {
+    bool valid;
+    pp_frame *body;           // bodies: the poses that all of it belongs to,
+    double *turn;             // and turns of joints
+    pp_own_joint_end *joint;  // joints; not of couplings
+    pp_kept_shapes shapes;
+};
+
+// Whether there may be a row along the coordinate of a joint, beside limits, or the energy depends on where it is.
+static inline bool pp_own_follows_coordinate(const pp_joint *j)
+{
+    return j->target || j->rate || j->friction > 0.0 || j->first_actuator > 0 ||
+           j->armature > 0.0 || j->stiffness > 0.0 || j->damping > 0.0;
+}
+
+// Not of gears and couplings, which may act on more bodies.
+pp_own_anchors pp_own_anchors_of(const perp_model *m, const pp_frame *body, const pp_joint *j);
+// The equations of a joint; turn: as in pp_own_equations. Returns their number.
+int pp_own_scalars(const pp_own_anchors *at, const double *turn, int joint,
+                   pp_own_scalar out[PP_JOINT_EQUATIONS]);
+// The coordinate of a joint as such a row. false: it has none, or acts on more than two bodies.
+bool pp_own_pair_coordinate_at(const pp_own_anchors *at, const double *turn, int joint,
+                               pp_own_pair *pair);
 bool pp_own_pair_coordinate(const perp_model *m, const pp_poses *where, int joint,
                             pp_own_pair *pair);
 // What is judged of a joint's place: the values of its equations, then its coordinate where it has a target or limits.
@@ -82,8 +149,9 @@ typedef struct pp_own_value {
     bool length;      // in metres
     bool coordinate;  // that of the joint, not an error
 } pp_own_value;
-int pp_own_pair_values(const perp_model *m, const pp_poses *where, int joint,
-                       pp_own_value value[PP_JOINT_EQUATIONS + 1]);
+// asked: whether its coordinate is wanted as a row, too.
+int pp_own_values(pp_own_joint_end *end, const double *turn, int joint, bool asked,
+                  pp_own_value value[PP_JOINT_EQUATIONS + 1]);
 // The same row in the form that all rows have.
 void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row);
 

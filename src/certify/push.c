@@ -111,12 +111,12 @@ static bool solve_cramer(const perp_vec3 column[3], perp_vec3 b, perp_vec3 *x)
 //
 //   (J + h/2 [m]x J) m = J w,   w+ = 2 m - w                                               theory (S2)
 //
-// Fixed-point iteration with the last m in the bracket. It contracts for turns of a quarter radian,
-// to which gyroscopic() limits h.
-static bool midpoint(const pp_mat3 *J, double h, perp_vec3 *w)
+// Fixed-point iteration with the last m in the bracket, from a guess of m. It contracts for turns of a quarter radian,
+// to which gyroscopic() limits h, so that where it begins does not decide where it ends.
+static bool midpoint(const pp_mat3 *J, double h, perp_vec3 guess, perp_vec3 *w)
 {
     enum { ROUNDS = 200 };
-    perp_vec3 m = *w, had = pp_mul(J, *w);
+    perp_vec3 m = guess, had = pp_mul(J, *w);
     for (int round = 0; round < ROUNDS; round++) {
         perp_vec3 column[3], next;
         for (int k = 0; k < 3; k++) {
@@ -165,8 +165,14 @@ static perp_vec3 gyroscopic(const pp_step_evidence *e, int i, perp_vec3 given)
     int parts = turn < PARTS ? (int)turn + 1 : PARTS;
     bool found = turn < PARTS;
     if (found) {
+        // of a whole step the problem's impulse is a guess; one that is not of the size of w is none
+        const pp_mat3 *inverse = &e->model->body[i].inverse_IB;
+        perp_vec3 half = pp_scale(0.5, pp_mul(inverse, pp_mul_t(R, given))), guess = w;
+        if (parts == 1 && pp_dot3(half, half) <= pp_dot3(w, w)) {
+            guess = pp_add(w, half);
+        }
         for (int k = 0; k < parts; k++) {
-            found = midpoint(J, e->kin->h / parts, &w);
+            found = midpoint(J, e->kin->h / parts, k == 0 ? guess : w, &w);
             if (!found) {
                 break;
             }

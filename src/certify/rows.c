@@ -8,67 +8,86 @@
 // each joint: the equations of (P4) or (S5), the target, the rate, actuators, the armature, the spring; drives of limited
 // effort, then dry friction; the lower limit, then the upper one. Implicit springs and drag come
 // last.                                                                               theory (K12)
-#include "certify/own.h"
-#include "certify/scale.h"
+#include "certify/writer.h"
 
 #include <math.h>
 #include <string.h>
 
-// Writes the rows in the order of the given ones, and notes whether the two lists agree.
-typedef struct row_writer {
-    const pp_step_evidence *e;
-    const perp_model *m;
-    const pp_frame *start;   // bodies at the start of the step,
-    const pp_frame *acting;  // and where rows of joints act
-    pp_poses start_at, acting_at,
-        end_at;  // the same with their times, and the end of the step; turns of the start
-    double t;    // time there [s]
-    pp_rows *own;
-    pp_own_joints
-        *joints;      // equations of joints between two bodies, which are not among the rows of own
-    double *pb;       // impulses of the rows own->b
-    int b, boxed, n;  // next rows of the problem: equations, rows with bounds, limits
-    int wide;         // next row of own->b
-    bool same;        // so far all rows are those of the problem
-    bool beside;      // there are contacts in the problem
-    pp_arena *arena;
-    bool memory;  // there was enough so far
-} row_writer;
+// A row in the form that all rows have, with the sums that judges ask for.
+typedef struct summed_row {
+    pp_row row;
+    pp_own_sums sums;
+} summed_row;
 
-// Whether the problem has the row of this joint, force and actuator next. If not, an impulse would belong to another
-// equation.
-static bool comes_next(row_writer *w, const pp_row *given, int count, int at, const int of[3])
+// Copies a row, of its blocks those of its bodies.
+static void copy_row(pp_row *to, const pp_row *from)
 {
-    bool fits = at < count && given[at].joint == of[0] && given[at].force == of[1] &&
-                given[at].actuator == of[2];
-    w->same = w->same && fits;
-    return fits;
+    const size_t values = offsetof(pp_row, value);
+    to->count = from->count;
+    memcpy(to->body, from->body, (size_t)from->count * sizeof *from->body);
+    memcpy(to->J, from->J, (size_t)from->count * sizeof *from->J);
+    memcpy((char *)to + values, (const char *)from + values, sizeof *from - values);
 }
 
-// Puts a row in its place, unless the problem has another there.
-static void next_row(row_writer *w, pp_row *rows, const pp_row *given, int count, int *at,
-                     const pp_row *row)
-{
-    const int of[3] = {row->joint, row->force, row->actuator};
-    if (comes_next(w, given, count, *at, of)) {
-        rows[(*at)++] = *row;
-    }
-}
-
-// The same among the equations, from which those of joints between two bodies are left out.
-static void next_equation(row_writer *w, const pp_row *row)
+// Places for rows along a coordinate, of an actuator or of none (-1), among the equations, from which those of joints
+// between two bodies are left out; with the impulse of the problem. NULL: the problem has another row there.
+static pp_row *next_equation(pp_row_writer *w, const summed_row *from, int actuator)
 {
     const pp_rows *given = w->e->rows;
-    const int of[3] = {row->joint, row->force, row->actuator};
-    if (comes_next(w, given->b, given->nb, w->b, of)) {
-        w->own->b[w->wide] = *row;
-        w->pb[w->wide++] = w->e->pb[w->b++];
+    const int of[3] = {from->row.joint, from->row.force, actuator};
+    if (!pp_row_comes_next(w, given->b, given->nb, w->b, of)) {
+        return NULL;
     }
+    pp_row *to = &w->own->b[w->wide];
+    copy_row(to, &from->row);
+    to->actuator = actuator;
+    w->joints->b[w->wide] = from->sums;
+    w->pb[w->wide++] = w->e->pb[w->b++];
+    return to;
 }
 
-static void next_boxed(row_writer *w, const pp_row *row)
+// The same among the rows with bounds, and among the limits.
+static pp_row *next_boxed(pp_row_writer *w, const summed_row *from, int actuator)
 {
-    next_row(w, w->own->m, w->e->rows->m, w->e->rows->nm, &w->boxed, row);
+    const pp_rows *given = w->e->rows;
+    const int of[3] = {from->row.joint, from->row.force, actuator};
+    if (!pp_row_comes_next(w, given->m, given->nm, w->boxed, of)) {
+        return NULL;
+    }
+    pp_row *to = &w->own->m[w->boxed];
+    copy_row(to, &from->row);
+    to->actuator = actuator;
+    w->joints->m[w->boxed++] = from->sums;
+    return to;
+}
+
+static pp_row *next_limit(pp_row_writer *w, const summed_row *from)
+{
+    const pp_rows *given = w->e->rows;
+    const int of[3] = {from->row.joint, from->row.force, -1};
+    if (!pp_row_comes_next(w, given->n, given->nn, w->n, of)) {
+        return NULL;
+    }
+    pp_row *to = &w->own->n[w->n];
+    copy_row(to, &from->row);
+    w->joints->limit[w->n++ - given->nc] = from->sums;
+    return to;
+}
+
+static pp_own_sums sums_of(const pp_row_writer *w, const pp_row *row)
+{
+    return (pp_own_sums){.after = pp_judge_rate(w->m, row, w->after) - row->rate,
+                         .square = pp_judge_square(w->e, row),
+                         .lever = pp_scale_lever(w->m, row)};
+}
+
+// Puts a row that is complete.
+static void put_row(pp_row_writer *w, const pp_row *row)
+{
+    summed_row from;
+    copy_row(&from.row, row);
+    from.sums = sums_of(w, row);
+    next_equation(w, &from, row->actuator);
 }
 
 static double expression_value(const pp_expr *expr, double t)
@@ -85,93 +104,32 @@ static double expression_slope(const pp_expr *expr, double t)
 }
 
 // J v + rate of a row for given velocities of bodies.
-static double row_rate(const row_writer *w, const pp_row *row, const perp_twist *v)
+static double row_rate(const pp_row_writer *w, const pp_row *row, const perp_twist *v)
 {
     return pp_judge_rate(w->m, row, v);
 }
 
-// ── What the scheme adds to an equation ──────────────────────────────────────────────────────────
-
-// An equation and its rate at the ends of the step. The row itself is taken where it acts.
-typedef struct row_instant {
-    double value, before;  // phi and its rate at the start
-    double end;            // its rate at the end, with the rows there
-} row_instant;
-
-// Where the row acts: phi, and its rate with the velocities at the end and with the mean ones of the step.
-typedef struct row_acting {
-    double value, after, way;
-} row_acting;
-
-// The theta method takes equations in the middle of the step. Without contacts they hold for the
-// mean velocities of the step; beside contacts they hold at its end.                  theory (S11)
-static double middle_bias(const row_writer *w, const row_acting *row, const row_instant *at)
-{
-    const pp_step_evidence *e = w->e;
-    double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
-    double off = e->rates ? 0.0 : at->value / whole;
-    if (w->beside) {
-        return at->end - row->after + off + (e->rates ? 0.0 : 0.5 * at->before);
-    }
-    return (row->way + off) / e->theta - row->after;
-}
-
-// The bias of an equation: what the scheme adds to J nu + rate. given: that of the problem.
-static double equation_bias(const row_writer *w, const row_acting *row, const row_instant *at,
-                            double given)
-{
-    const pp_step_evidence *e = w->e;
-    double whole = e->whole > e->kin->h ? e->whole : e->kin->h;
-    switch (e->stepper) {
-    case PERP_STEPPER_MOREAU_JEAN:
-        return middle_bias(w, row, at);
-    case PERP_STEPPER_ANITESCU_POTRA:
-        return 0.0;
-    case PERP_STEPPER_IMPLICIT:
-        // the equation holds where the step ends: J nu + rate + bias = phi / h with phi there
-        if (pp_own_at_end(e)) {
-            return row->value / e->kin->h - row->after;
-        }
-        return e->rates ? 0.0 : at->value / whole;
-    default:
-        // Where joints are closed exactly at the end, the bias is whatever that takes; positions
-        // show whether it did. Otherwise errors of position are taken back within the whole step.
-        if (e->exact) {
-            return given;
-        }
-        return e->rates ? 0.0 : at->value / whole;
-    }
-}
-
 // ── Joints ───────────────────────────────────────────────────────────────────────────────────────
 
-// Velocities of all bodies in world axes.
-typedef struct velocities {
-    perp_twist *after, *way;  // at the end of the step, and the mean of the step
-} velocities;
-
-static row_acting acting_row(const row_writer *w, const velocities *v, const pp_row *row)
+static pp_row_acting acting_row(const pp_row_writer *w, const pp_row_velocities *v,
+                                const pp_row *row)
 {
-    return (row_acting){row->value, row_rate(w, row, v->after), row_rate(w, row, v->way)};
+    return (pp_row_acting){row->value, row_rate(w, row, v->after), row_rate(w, row, v->way)};
 }
 
-static double given_bias(const row_writer *w)
+static void put_equation(pp_row_writer *w, const pp_row_velocities *v, pp_row *row,
+                         const pp_row_instant *at)
 {
-    return w->b < w->e->rows->nb ? w->e->rows->b[w->b].bias : 0.0;
-}
-
-static void put_equation(row_writer *w, const velocities *v, pp_row *row, const row_instant *at)
-{
-    row_acting acting = acting_row(w, v, row);
+    pp_row_acting acting = acting_row(w, v, row);
     row->middle = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    row->bias = equation_bias(w, &acting, at, given_bias(w));
+    row->bias = pp_equation_bias(w, &acting, at, pp_given_bias(w));
     row->value = at->value;
-    next_equation(w, row);
+    put_row(w, row);
 }
 
 // Equations of a joint where they act, and their values and rates at both ends. Returns how many.
-static int equations_of(const row_writer *w, const velocities *v, int joint,
-                        pp_row at[PP_JOINT_EQUATIONS], row_instant when[PP_JOINT_EQUATIONS])
+static int equations_of(const pp_row_writer *w, const pp_row_velocities *v, int joint,
+                        pp_row at[PP_JOINT_EQUATIONS], pp_row_instant when[PP_JOINT_EQUATIONS])
 {
     pp_row first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
     bool moves = w->acting != w->start;
@@ -182,53 +140,21 @@ static int equations_of(const row_writer *w, const velocities *v, int joint,
     }
     for (int k = 0; k < count; k++) {
         const pp_row *from = moves ? &first[k] : &at[k];
-        when[k] =
-            (row_instant){from->value, from->v_pre, moves ? row_rate(w, &last[k], v->after) : 0.0};
+        when[k] = (pp_row_instant){from->value, from->v_pre,
+                                   moves ? row_rate(w, &last[k], v->after) : 0.0};
     }
     return count;
 }
 
-// The same of a joint between two bodies, written as equations with their impulses.
-static void put_pair_equations(row_writer *w, const velocities *v, int joint)
-{
-    pp_own_pair at[PP_JOINT_EQUATIONS], first[PP_JOINT_EQUATIONS], last[PP_JOINT_EQUATIONS];
-    const pp_rows *given = w->e->rows;
-    const int of[3] = {joint, -1, -1};
-    bool moves = w->acting != w->start, theta = w->e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    int count = pp_own_pair_equations(w->m, &w->acting_at, joint, at);
-    if (moves) {
-        pp_own_pair_equations(w->m, &w->start_at, joint, first);
-        pp_own_pair_equations(w->m, &w->end_at, joint, last);
-    }
-    for (int k = 0; k < count; k++) {
-        const pp_own_pair *from = moves ? &first[k] : &at[k];
-        double end = moves ? pp_judge_pair_rate(w->m, &last[k], v->after) : 0.0;
-        row_instant when = {from->value, from->v_pre, end};
-        row_acting acting = {at[k].value, 0.0, 0.0};
-        // a bias of the start depends on no velocities
-        if (moves || theta) {
-            acting.after = pp_judge_pair_rate(w->m, &at[k], v->after);
-            acting.way = pp_judge_pair_rate(w->m, &at[k], v->way);
-        }
-        if (comes_next(w, given->b, given->nb, w->b, of)) {
-            pp_own_equation *to = &w->joints->equation[w->joints->count++];
-            *to = (pp_own_equation){at[k], equation_bias(w, &acting, &when, given_bias(w)),
-                                    w->e->pb[w->b], joint};
-            to->at.value = when.value;
-            w->b++;
-        }
-    }
-}
-
 // The target of a coordinate as an equation, x - target(t) = 0. row: the coordinate where it acts,
 // to which the rate of the target is added; first: the coordinate at the start.
-static row_instant target_of(const row_writer *w, const velocities *v, int joint,
-                             const pp_row *first, pp_row *row)
+static pp_row_instant target_of(const pp_row_writer *w, const pp_row_velocities *v, int joint,
+                                const pp_row *first, pp_row *row)
 {
     const pp_expr *target = w->m->joint[joint].target;
     const pp_kinematics *kin = w->e->kin;
-    row_instant when = {first->value - expression_value(target, kin->poses.t),
-                        first->v_pre - expression_slope(target, kin->poses.t), 0.0};
+    pp_row_instant when = {first->value - expression_value(target, kin->poses.t),
+                           first->v_pre - expression_slope(target, kin->poses.t), 0.0};
     if (w->acting != w->start) {
         pp_row last;
         pp_own_coordinate(w->m, &w->end_at, joint, &last);
@@ -245,14 +171,11 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
     return when;
 }
 
-static void put_equations(row_writer *w, const velocities *v, int joint)
+// Equations of gears and couplings.
+static void put_coupled_equations(pp_row_writer *w, const pp_row_velocities *v, int joint)
 {
     pp_row at[PP_JOINT_EQUATIONS];
-    row_instant when[PP_JOINT_EQUATIONS];
-    if (!pp_joint_couples(&w->m->joint[joint])) {
-        put_pair_equations(w, v, joint);
-        return;
-    }
+    pp_row_instant when[PP_JOINT_EQUATIONS];
     int count = equations_of(w, v, joint, at, when);
     for (int k = 0; k < count; k++) {
         put_equation(w, v, &at[k], &when[k]);
@@ -263,7 +186,7 @@ static void put_equations(row_writer *w, const velocities *v, int joint)
 
 // Bodies moved for a time s with the velocities that they have; those that are not free have the mean acceleration of
 // the step.
-static void move_frames(const row_writer *w, double s, pp_frame *moved)
+static void move_frames(const pp_row_writer *w, double s, pp_frame *moved)
 {
     double h = w->e->kin->h;
     for (int i = 0; i < w->m->bodies; i++) {
@@ -290,7 +213,7 @@ static void move_frames(const row_writer *w, double s, pp_frame *moved)
 }
 
 // Second derivative of a coordinate where the step starts, by differences of fourth order of its rate.
-static double drift_of(row_writer *w, int joint)
+static double drift_of(pp_row_writer *w, int joint)
 {
     static const double weight[4] = {1.0, -8.0, 8.0, -1.0}, place[4] = {-2.0, -1.0, 1.0, 2.0};
     double fastest = 1.0, sum = 0.0;
@@ -317,7 +240,7 @@ static double drift_of(row_writer *w, int joint)
 
 // What a stabilised constraint asks for where the row acts: `aim` at the end of the step, less what the coordinate gains
 // until then.
-static void stabilise_row(row_writer *w, int joint, double aim, pp_row *row)
+static void stabilise_row(pp_row_writer *w, int joint, double aim, pp_row *row)
 {
     double ahead = w->e->kin->poses.t + w->e->kin->h - w->t;
     row->bias = ahead * drift_of(w, joint) - aim;
@@ -326,20 +249,20 @@ static void stabilise_row(row_writer *w, int joint, double aim, pp_row *row)
 
 // The rate of a stabilised target where the step ends: v of (v - before)/h + 2 v/eps + (phi + h v)/eps^2 = 0.
 //                                                                                      theory (A10)
-static double stabilised_target_rate(double h, double eps, const row_instant *at)
+static double stabilised_target_rate(double h, double eps, const pp_row_instant *at)
 {
     return (at->before / h - at->value / (eps * eps)) / (1.0 / h + 2.0 / eps + h / (eps * eps));
 }
 
-static void put_target(row_writer *w, const velocities *v, int joint, pp_row row,
+static void put_target(pp_row_writer *w, const pp_row_velocities *v, int joint, pp_row row,
                        const pp_row *first)
 {
-    row_instant when = target_of(w, v, joint, first, &row);
+    pp_row_instant when = target_of(w, v, joint, first, &row);
     double eps = w->m->joint[joint].epsilon;
     if (eps > 0.0) {
         row.value = when.value;
         stabilise_row(w, joint, stabilised_target_rate(w->e->kin->h, eps, &when), &row);
-        next_equation(w, &row);
+        put_row(w, &row);
     } else {
         put_equation(w, v, &row, &when);
     }
@@ -347,7 +270,7 @@ static void put_target(row_writer *w, const velocities *v, int joint, pp_row row
 
 // A drive asks for a rate, x' - rate(t) = 0, and has no error of position. With limited effort [N,
 // N m] it is a row with bounds on its impulse.
-static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
+static pp_row rate_of(pp_row_writer *w, int joint, const pp_row *first, pp_row row)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_drive *drive = w->e->kin->poses.drive;
@@ -370,39 +293,47 @@ static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
     return row;
 }
 
-static void put_rate(row_writer *w, int joint, const pp_row *first, pp_row at)
+static void put_rate(pp_row_writer *w, int joint, const pp_row *first, const summed_row *at)
 {
-    pp_row row = rate_of(w, joint, first, at);
+    summed_row from = {.row = rate_of(w, joint, first, at->row), .sums = at->sums};
     if (isfinite(w->m->joint[joint].rate_effort)) {
-        next_boxed(w, &row);
+        next_boxed(w, &from, -1);
     } else {
-        next_equation(w, &row);
+        next_equation(w, &from, -1);
     }
 }
 
 // Dry friction of a joint: rate 0 within bounds on the impulse.
-static void put_friction(row_writer *w, int joint, pp_row row)
+static void put_friction(pp_row_writer *w, int joint, const summed_row *at)
 {
-    row.value = 0.0;
-    row.drives = true;
-    row.upper = w->e->kin->h * w->m->joint[joint].friction;
-    row.lower = -row.upper;
-    next_boxed(w, &row);
+    pp_row *row = next_boxed(w, at, -1);
+    if (row) {
+        row->value = 0.0;
+        row->drives = true;
+        row->upper = w->e->kin->h * w->m->joint[joint].friction;
+        row->lower = -row->upper;
+    }
 }
 
 // Implicit spring K and damper C as a compliant row. It follows from                   theory (P5)
 //   p = -h (K (x + theta h u) + C u),   u = (1 - theta) x'_l + theta x',
 // solved for x'. Without theta, or without stiffness and damping, there is no row.
-static bool soften(const pp_step_evidence *e, double K, double C, pp_row *row)
+static double slope_of(const pp_step_evidence *e, double K, double C)  // -dp/du
 {
-    double h = e->kin->h, by = h * (e->theta * h * K + C);  // dp/du = -by
-    if (!(by > 0.0) || !(e->theta > 0.0)) {
-        return false;
-    }
+    return e->kin->h * (e->theta * e->kin->h * K + C);
+}
+
+static bool gives_way(const pp_step_evidence *e, double K, double C)
+{
+    return slope_of(e, K, C) > 0.0 && e->theta > 0.0;
+}
+
+static void soften(const pp_step_evidence *e, double K, double C, pp_row *row)
+{
+    double by = slope_of(e, K, C);
     row->gamma = 1.0 / (e->theta * by);
-    row->bias = row->gamma * (h * K * row->value + by * (1.0 - e->theta) * row->v_pre);
+    row->bias = row->gamma * (e->kin->h * K * row->value + by * (1.0 - e->theta) * row->v_pre);
     row->spring = true;
-    return true;
 }
 
 // Control of an actuator: its mean over the step, in which inputs are held and a filter of time constant T lets
@@ -421,7 +352,7 @@ static double control_of(const pp_step_evidence *e, int actuator)
 
 // Actuators of a coordinate: effort gear (gain c + bias_0) - K x - C x' with x and x' of the end of the step, as a
 // compliant row; limited effort bounds its impulse. seen: the coordinate such that x = seen + h x' there.  theory (A1)
-static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_row *seen,
+static void put_actuators(pp_row_writer *w, int joint, const summed_row *at, const pp_row *seen,
                           const pp_row *first)
 {
     const pp_step_evidence *e = w->e;
@@ -431,30 +362,31 @@ static void put_actuators(row_writer *w, int joint, const pp_row *at, const pp_r
         double g = a->gear, h = e->kin->h, K = -g * g * a->bias[1], C = -g * g * a->bias[2];
         double effort = g * (a->gain * control_of(e, i) + a->bias[0]);
         double end[2] = {h * g * a->lower, h * g * a->upper};  // a negative gear exchanges them
-        pp_row row = *at;
-        row.value = seen->value;
-        row.v_pre = first->v_pre;
-        row.drives = true;
-        row.actuator = i;
-        row.lower = fmin(end[0], end[1]);
-        row.upper = fmax(end[0], end[1]);
+        double lower = fmin(end[0], end[1]), upper = fmax(end[0], end[1]);
         // Gains of the wrong sign, or none, act with their effort at the start.
-        if (K >= 0.0 && C >= 0.0 && soften(e, K, C, &row)) {
-            row.bias -= row.gamma * h * effort;
-        } else {
+        bool soft = K >= 0.0 && C >= 0.0 && gives_way(e, K, C);
+        if (!soft) {
             double p = h * (effort - K * first->value - C * first->v_pre);
-            row.lower = row.upper = fmin(fmax(p, row.lower), row.upper);
+            lower = upper = fmin(fmax(p, lower), upper);
         }
-        if (isfinite(row.lower)) {
-            next_boxed(w, &row);
-        } else {
-            next_equation(w, &row);
+        pp_row *row = isfinite(lower) ? next_boxed(w, at, i) : next_equation(w, at, i);
+        if (!row) {
+            continue;
+        }
+        row->value = seen->value;
+        row->v_pre = first->v_pre;
+        row->drives = true;
+        row->lower = lower;
+        row->upper = upper;
+        if (soft) {
+            soften(e, K, C, row);
+            row->bias -= row->gamma * h * effort;
         }
     }
 }
 
 // How a given motion changes the velocity of a point of a body over the step, per unit of time; 0 of a free body.
-static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool turn)
+static perp_vec3 given_change(const pp_row_writer *w, int body, perp_vec3 r, bool turn)
 {
     const pp_body *b = &w->m->body[body];
     double h = w->e->kin->h;
@@ -469,7 +401,7 @@ static perp_vec3 given_change(const row_writer *w, int body, perp_vec3 r, bool t
 
 // What changes the rate of a coordinate without any force: given motions, and of a slide what its body b flees from the
 // centre of a that turns, (w.w) s.d - (w.d)(w.s) with s = p_b - p_a.
-static double rate_change(const row_writer *w, const pp_joint *j)
+static double rate_change(const pp_row_writer *w, const pp_joint *j)
 {
     const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
     perp_vec3 d = pp_mul(&a->R, j->axis_A), r_b = pp_mul(&b->R, j->r_B), s = pp_sub(b->p, a->p);
@@ -486,80 +418,88 @@ static double rate_change(const row_writer *w, const pp_joint *j)
 // A rotor along the coordinate: its momentum I x' changes by -p, x' being that of the end of the step; nothing has
 // momentum without inertia. In joint coordinates w is that of the rates where the step starts, or where the one before
 // did: the change may differ by h w^3 s.                                                theory (A3)
-static void put_armature(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_armature(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
     if (!(j->armature > 0.0) || w->e->stepper == PERP_STEPPER_QUASISTATIC) {
         return;
     }
-    pp_row row = *at;
+    double posed = w->b < given->nb ? given->b[w->b].bias : (double)NAN;
+    pp_row *row = next_equation(w, at, -1);
+    if (!row) {
+        return;
+    }
     const pp_frame *a = &w->acting[j->a], *b = &w->acting[j->b];
     double h = w->e->kin->h, spin = pp_length(a->w), apart = pp_length(pp_sub(b->p, a->p));
-    row.value = 0.0;
-    row.bias = h * rate_change(w, j) - row.v_pre;
-    row.gamma = 1.0 / j->armature;
-    row.spring = true;
-    double posed = w->b < given->nb ? given->b[w->b].bias : row.bias;
-    if (w->m->spatial && fabs(posed - row.bias) <= h * h * spin * spin * spin * apart) {
-        row.bias = posed;
+    row->value = 0.0;
+    row->bias = h * rate_change(w, j) - row->v_pre;
+    row->gamma = 1.0 / j->armature;
+    row->spring = true;
+    if (w->m->spatial && fabs(posed - row->bias) <= h * h * spin * spin * spin * apart) {
+        row->bias = posed;
     }
     if (pp_own_at_end(w->e)) {  // the rates of both ends are compared as they are
-        row.bias = -first->v_pre;
+        row->bias = -first->v_pre;
     }
-    next_equation(w, &row);
 }
 
-static void put_spring(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_spring(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     if (!(j->stiffness > 0.0) && !(j->damping > 0.0)) {
         return;
     }
-    pp_row row = *at;
-    row.value = first->value - j->rest;
-    row.v_pre = first->v_pre;
-    if (soften(w->e, j->stiffness, j->damping, &row)) {
-        next_equation(w, &row);
+    pp_row *row = gives_way(w->e, j->stiffness, j->damping) ? next_equation(w, at, -1) : NULL;
+    if (row) {
+        row->value = first->value - j->rest;
+        row->v_pre = first->v_pre;
+        soften(w->e, j->stiffness, j->damping, row);
     }
 }
 
 // One limit as a unilateral row, x - lower >= 0 (sign 1) or upper - x >= 0 (sign -1). Whether a
 // limit rebounds in this step is for the law of impact to say, and is taken as posed.
-static void put_limit(row_writer *w, int joint, const pp_row *at, const pp_row *first, double sign)
+static void put_limit(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first,
+                      double sign)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_step_evidence *e = w->e;
     const pp_row *given = &e->rows->n[w->n];
-    pp_row row = *at;
-    row.value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
-    row.rate *= sign;
-    row.v_pre = sign * first->v_pre;
-    for (int i = 0; i < row.count; i++) {
+    pp_row *row = next_limit(w, at);
+    if (!row) {
+        return;
+    }
+    pp_own_sums *sums = &w->joints->limit[w->n - 1 - e->rows->nc];
+    sums->after *= sign;
+    sums->along *= sign;
+    row->value = sign * (first->value - (sign > 0.0 ? j->lower : j->upper));
+    row->rate *= sign;
+    row->v_pre = sign * first->v_pre;
+    for (int i = 0; i < row->count; i++) {
         for (int k = 0; k < PP_BODY_NV; k++) {
-            row.J[i][k] *= sign;
+            row->J[i][k] *= sign;
         }
     }
-    row.lower = 0.0;
-    row.restitution = j->limit_restitution;
-    row.bounces = given->bounces && j->limit_restitution > 0.0;
-    row.rebound = given->rebound;
-    if (row.bounces) {
-        row.bias = given->bias;  // of the law of impact
+    row->lower = 0.0;
+    row->restitution = j->limit_restitution;
+    row->bounces = given->bounces && j->limit_restitution > 0.0;
+    row->rebound = given->rebound;
+    if (row->bounces) {
+        row->bias = given->bias;  // of the law of impact
     } else if (pp_own_at_end(e)) {
-        row.bias = row.value / e->kin->h;
+        row->bias = row->value / e->kin->h;
     } else if (e->stepper == PERP_STEPPER_STEWART_TRINKLE ||
                e->stepper == PERP_STEPPER_QUASISTATIC || e->stepper == PERP_STEPPER_IMPLICIT) {
         // An open gap may be closed within h; an overlap is worked off within the whole step.
-        double value = e->rates ? fmax(row.value, 0.0) : row.value;
-        row.bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
+        double value = e->rates ? fmax(row->value, 0.0) : row->value;
+        row->bias = value / (value < 0.0 ? fmax(e->whole, e->kin->h) : e->kin->h);
     }
-    next_row(w, w->own->n, e->rows->n, e->rows->nn, &w->n, &row);
 }
 
 // Limits that are far away are not in the problem. If there is one row for two limits, its value
 // shows which of them it belongs to.
-static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row *first)
+static void put_limits(pp_row_writer *w, int joint, const summed_row *at, const pp_row *first)
 {
     const pp_joint *j = &w->m->joint[joint];
     const pp_rows *given = w->e->rows;
@@ -583,36 +523,99 @@ static void put_limits(row_writer *w, int joint, const pp_row *at, const pp_row 
     }
 }
 
+// Whether there may be a row along the coordinate of a joint, or the energy depends on where it is.
+static bool asks_for_coordinate(const pp_row_writer *w, int joint)
+{
+    const pp_rows *given = w->e->rows;
+    bool limited = w->n < given->nn && given->n[w->n].joint == joint;
+    return limited || pp_own_follows_coordinate(&w->m->joint[joint]);
+}
+
+// What the step before found of a joint where it ended, if rows act there; otherwise NULL.
+static const pp_own_joint_end *known_joint(const pp_row_writer *w, int joint)
+{
+    bool known = w->e->starts_at_last && w->acting == w->start;
+    return known ? &w->e->last->joint[joint] : NULL;
+}
+
+// Anchors where rows act: those that are known, or found here.
+static const pp_own_anchors *anchors_where_acting(const pp_row_writer *w, int joint,
+                                                  pp_own_anchors *own)
+{
+    bool known = w->e->starts_at_last && w->acting == w->start;
+    pp_own_anchors *at = known ? &w->e->last->joint[joint].at : own;
+    if (!known) {
+        *at = pp_own_anchors_of(w->m, w->acting, &w->m->joint[joint]);
+    }
+    // frames of the step before, and perhaps a model that was changed since, had the same numbers elsewhere
+    at->m = w->m;
+    at->body = w->acting;
+    at->j = &w->m->joint[joint];
+    return at;
+}
+
+// The coordinate of a joint where its rows act. False: it has none.
+static bool coordinate_of(const pp_row_writer *w, int joint, const pp_own_anchors *at,
+                          summed_row *out)
+{
+    if (pp_joint_couples(&w->m->joint[joint])) {
+        if (!pp_own_coordinate(w->m, &w->acting_at, joint, &out->row)) {
+            return false;
+        }
+        out->sums = sums_of(w, &out->row);
+        return true;
+    }
+    pp_own_pair *pair = &w->joints->of[joint].along;
+    const pp_own_joint_end *known = known_joint(w, joint);
+    if (known && known->has_along) {
+        *pair = known->along;
+    } else if (!pp_own_pair_coordinate_at(at, w->acting_at.turn, joint, pair)) {
+        return false;
+    }
+    pp_own_widen(w->m, pair, &out->row);
+    out->row.joint = joint;
+    out->sums = pp_judge_pair(w->e, pair, w->after);
+    return true;
+}
+
 // All rows of one joint, in the order of the problem.
-static void put_joint(row_writer *w, const velocities *v, int joint)
+static void put_joint(pp_row_writer *w, const pp_row_velocities *v, int joint)
 {
     const pp_joint *j = &w->m->joint[joint];
-    pp_row row, first;
-    put_equations(w, v, joint);
-    if (!pp_own_coordinate(w->m, &w->acting_at, joint, &row)) {
+    summed_row row;
+    pp_row first;
+    pp_own_anchors own;
+    const pp_own_anchors *at = NULL;
+    if (pp_joint_couples(j)) {
+        put_coupled_equations(w, v, joint);
+    } else {
+        at = anchors_where_acting(w, joint, &own);
+        pp_put_pair_equations(w, v, joint, at);
+    }
+    if (!asks_for_coordinate(w, joint) || !coordinate_of(w, joint, at, &row)) {
         return;
     }
-    const pp_row *from = &row;
+    const pp_row *from = &row.row;
     if (w->acting != w->start) {
         pp_own_coordinate(w->m, &w->start_at, joint, &first);
         from = &first;
     }
     w->joints->start[joint] = (pp_own_place){from->value, from->v_pre, from->rate, true};
     if (j->target) {
-        put_target(w, v, joint, row, from);
+        put_target(w, v, joint, row.row, from);
     }
     if (j->rate) {
-        put_rate(w, joint, from, row);
+        put_rate(w, joint, from, &row);
     }
     if (j->friction > 0.0) {
-        put_friction(w, joint, row);
+        put_friction(w, joint, &row);
     }
     // What follows uses the coordinate at the end as value + h x': for rows of the end, the tangent there taken back.
     const pp_row *seen = from;
     pp_row tangent;
     if (pp_own_at_end(w->e)) {
         tangent = *from;
-        tangent.value = row.value - w->e->kin->h * row_rate(w, &row, v->after);
+        tangent.value = row.row.value - w->e->kin->h * (row.row.rate + row.sums.after);
         seen = &tangent;
     }
     put_actuators(w, joint, &row, seen, from);
@@ -624,13 +627,13 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
 // ── Implicit springs and drag ────────────────────────────────────────────────────────────────────
 
 // Frames that implicit springs and drag are written with: those of the start, or of the end of the implicit step.
-static const pp_frame *spring_frames(const row_writer *w)
+static const pp_frame *spring_frames(const pp_row_writer *w)
 {
     return pp_own_at_end(w->e) ? w->acting : w->start;
 }
 
 // An implicit spring of the scene.
-static void put_force(row_writer *w, const velocities *v, int index)
+static void put_force(pp_row_writer *w, const pp_row_velocities *v, int index)
 {
     const pp_force *f = &w->m->force[index];
     const pp_frame *at = spring_frames(w), *a = &at[f->a], *b = &at[f->b];
@@ -657,14 +660,15 @@ static void put_force(row_writer *w, const velocities *v, int index)
     if (pp_own_at_end(w->e)) {
         row.value -= w->e->kin->h * row_rate(w, &row, v->after);
     }
-    if (soften(w->e, f->stiffness, f->damping, &row)) {
-        next_equation(w, &row);
+    if (gives_way(w->e, f->stiffness, f->damping)) {
+        soften(w->e, f->stiffness, f->damping, &row);
+        put_row(w, &row);
     }
 }
 
 // Implicit drag: one row per degree of freedom of the body, without stiffness.
 // Between two bodies: of their relative spin, about the axes of the world.
-static void put_spin_drag(row_writer *w, int index)
+static void put_spin_drag(pp_row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
     const perp_vec3 none = {0.0, 0.0, 0.0};
@@ -675,13 +679,14 @@ static void put_spin_drag(row_writer *w, int index)
         row.force = index;
         pp_own_add(w->m, spring_frames(w), f->b, none, d, &row);
         pp_own_add(w->m, spring_frames(w), f->a, none, pp_scale(-1.0, d), &row);
-        if (soften(w->e, 0.0, f->damping_w, &row)) {
-            next_equation(w, &row);
+        if (gives_way(w->e, 0.0, f->damping_w)) {
+            soften(w->e, 0.0, f->damping_w, &row);
+            put_row(w, &row);
         }
     }
 }
 
-static void put_drag(row_writer *w, int index)
+static void put_drag(pp_row_writer *w, int index)
 {
     const pp_force *f = &w->m->force[index];
     const pp_body *body = &w->m->body[f->b];
@@ -692,8 +697,9 @@ static void put_drag(row_writer *w, int index)
         pp_own_start(&row);
         row.force = index;
         pp_own_add(w->m, spring_frames(w), f->b, axis < 3 ? d : none, axis < 3 ? none : d, &row);
-        if (soften(w->e, 0.0, axis < 3 ? f->damping : f->damping_w, &row)) {
-            next_equation(w, &row);
+        if (gives_way(w->e, 0.0, axis < 3 ? f->damping : f->damping_w)) {
+            soften(w->e, 0.0, axis < 3 ? f->damping : f->damping_w, &row);
+            put_row(w, &row);
         }
     }
 }
@@ -701,7 +707,7 @@ static void put_drag(row_writer *w, int index)
 // ── All ──────────────────────────────────────────────────────────────────────────────────────────
 
 // Velocities of free bodies. The rows hold those of other bodies in their rates, so that 0 serves.
-static void find_velocities(const row_writer *w, velocities *v)
+static void find_velocities(const pp_row_writer *w, pp_row_velocities *v)
 {
     const pp_step_evidence *e = w->e;
     for (int i = 0; i < w->m->bodies; i++) {
@@ -724,14 +730,14 @@ static void find_velocities(const row_writer *w, velocities *v)
 }
 
 // The theta method has rows of joints in the middle of its step, the implicit step at its end, all others at its start.
-static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
+static pp_row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
 {
-    row_writer w = {.e = e,
-                    .m = e->model,
-                    .start = e->kin->poses.body,
-                    .same = true,
-                    .arena = arena,
-                    .memory = true};
+    pp_row_writer w = {.e = e,
+                       .m = e->model,
+                       .start = e->kin->poses.body,
+                       .same = true,
+                       .arena = arena,
+                       .memory = true};
     bool middle = e->stepper == PERP_STEPPER_MOREAU_JEAN && e->middle;
     w.acting = middle ? e->middle : e->kin->poses.body;
     w.t = e->kin->poses.t + (middle ? 0.5 * e->kin->h : 0.0);
@@ -749,7 +755,7 @@ static row_writer writer_of(const pp_step_evidence *e, pp_arena *arena)
 
 // Room for the rows of a step and their impulses. Rows of contacts are kept: the first nc rows of n, and t. False: no
 // memory.
-static bool make_room(row_writer *w)
+static bool make_room(pp_row_writer *w)
 {
     const pp_rows *given = w->e->rows;
     *w->own = *given;
@@ -757,14 +763,21 @@ static bool make_room(row_writer *w)
     w->own->m = PP_ARRAY(w->arena, pp_row, given->nm);
     w->pb = PP_ARRAY(w->arena, double, given->nb);
     w->joints->equation = PP_ARRAY(w->arena, pp_own_equation, given->nb);
-    w->joints->start = PP_ZEROS(w->arena, pp_own_place, w->m->joints);
+    w->joints->of = PP_ZEROS(w->arena, pp_own_joint, w->m->joints);
+    w->joints->start = PP_ZEROS(w->arena, pp_own_place, 2 * (size_t)w->m->joints);
+    w->joints->end = w->joints->start + w->m->joints;
+    // one block: of the equations, of rows with bounds, of limits
+    int limits = given->nn - given->nc, sums = given->nb + given->nm + limits;
+    w->joints->b = PP_ARRAY(w->arena, pp_own_sums, sums);
+    w->joints->m = w->joints->b + given->nb;
+    w->joints->limit = w->joints->m + given->nm;
     if (given->nn > given->nc) {
         w->own->n = PP_ARRAY(w->arena, pp_row, given->nn);
         if (w->own->n && given->nc > 0) {
             memcpy(w->own->n, given->n, (size_t)given->nc * sizeof *given->n);
         }
     }
-    if (!w->joints->start && w->m->joints > 0) {
+    if (!w->joints->b || !w->joints->start || !w->joints->of) {
         return false;
     }
     bool enough = w->own->b && w->pb && w->joints->equation;
@@ -785,7 +798,7 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
     const pp_rows *given = e->rows;
     pp_rows *rows = PP_ARRAY(arena, pp_rows, 1);
     pp_own_joints *joints = PP_ZEROS(arena, pp_own_joints, 1);
-    row_writer w = writer_of(e, arena);
+    pp_row_writer w = writer_of(e, arena);
     w.own = rows;
     w.joints = joints;
     w.n = given->nc;
@@ -801,12 +814,13 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
     }
     // only the theta method asks for the mean velocities
     bool theta = e->stepper == PERP_STEPPER_MOREAU_JEAN;
-    velocities v = {.after = PP_ARRAY(arena, perp_twist, m->bodies)};
+    pp_row_velocities v = {.after = PP_ARRAY(arena, perp_twist, m->bodies)};
     v.way = theta ? PP_ARRAY(arena, perp_twist, m->bodies) : v.after;
     if (!v.after || !v.way || !make_room(&w)) {
         return PERP_ERR_MEMORY;
     }
     find_velocities(&w, &v);
+    w.after = v.after;
     for (int i = 0; i < m->joints; i++) {
         put_joint(&w, &v, i);
     }
@@ -833,7 +847,7 @@ perp_status pp_own_rows(pp_step_evidence *own, bool *same, const pp_step_evidenc
 // ── Velocities that are not linear in the rates ──
 
 // What linearising psi about the rates at the start leaves of it at those of the end [unit of psi].   theory (A9)
-static double linearisation_left(const row_writer *w, const velocities *v, int joint,
+static double linearisation_left(const pp_row_writer *w, const pp_row_velocities *v, int joint,
                                  const pp_row *row)
 {
     const pp_joint *j = &w->m->joint[joint];
@@ -852,8 +866,8 @@ static double linearisation_left(const row_writer *w, const velocities *v, int j
 perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                                 const perp_limits *limits, pp_arena *arena)
 {
-    row_writer w = writer_of(e, arena);
-    velocities v = {0};
+    pp_row_writer w = writer_of(e, arena);
+    pp_row_velocities v = {0};
     for (int i = 0; i < w.m->joints; i++) {
         const pp_joint *j = &w.m->joint[i];
         pp_row row;
@@ -880,19 +894,19 @@ perp_status pp_judge_linearised(perp_certificate *c, const pp_step_evidence *e, 
 // The least error of an equation by any of the rules that a scheme may have applied
 // (pp_judge_joint_rates says which) [m/s, rad/s]. end: value of the equation at the end of the
 // step.
-static double left_of(row_writer *w, const velocities *v, const pp_row *row, const row_instant *at,
-                      double end)
+static double left_of(pp_row_writer *w, const pp_row_velocities *v, const pp_row *row,
+                      const pp_row_instant *at, double end)
 {
     double least = HUGE_VAL;
     pp_step_evidence e = *w->e;
-    row_writer by = *w;
-    row_acting acting = acting_row(w, v, row);
+    pp_row_writer by = *w;
+    pp_row_acting acting = acting_row(w, v, row);
     by.e = &e;
     for (int k = 0; k < 4; k++) {
         e.exact = false;
         e.rates = k % 2 != 0;
         by.beside = k / 2 != 0;
-        double bias = equation_bias(&by, &acting, at, 0.0);
+        double bias = pp_equation_bias(&by, &acting, at, 0.0);
         double left = fabs(row_rate(w, row, v->after) + bias);
         least = isnan(left) ? HUGE_VAL : fmin(least, left);
     }
@@ -902,12 +916,12 @@ static double left_of(row_writer *w, const velocities *v, const pp_row *row, con
 
 // The equation of a joint, or its target, that is worst for its limit; worst / limit are compared
 // as products, so that a limit of 0 divides nothing.
-static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, int joint,
+static void judge_joint(pp_row_writer *w, const pp_row_velocities *v, const pp_scales *s, int joint,
                         double *worst, double *limit)
 {
     const pp_joint *j = &w->m->joint[joint];
     pp_row at[PP_JOINT_EQUATIONS + 2], end[PP_JOINT_EQUATIONS + 1], first, row;
-    row_instant when[PP_JOINT_EQUATIONS + 1];
+    pp_row_instant when[PP_JOINT_EQUATIONS + 1];
     double h = w->e->kin->h, left[PP_JOINT_EQUATIONS + 2];
     int count = equations_of(w, v, joint, at, when), coordinates = 0;
     pp_own_equations(w->m, &w->end_at, joint, end);
@@ -962,9 +976,9 @@ static void judge_joint(row_writer *w, const velocities *v, const pp_scales *s, 
 perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, double *off,
                                  double *limit, pp_arena *arena)
 {
-    row_writer w = writer_of(e, arena);
-    velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
-                    PP_ARRAY(arena, perp_twist, w.m->bodies)};
+    pp_row_writer w = writer_of(e, arena);
+    pp_row_velocities v = {PP_ARRAY(arena, perp_twist, w.m->bodies),
+                           PP_ARRAY(arena, perp_twist, w.m->bodies)};
     if (!v.after || !v.way) {
         return PERP_ERR_MEMORY;
     }

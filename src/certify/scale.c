@@ -53,7 +53,8 @@ void pp_scales_tie(pp_scales *s, int a, int b)
 // Speed of a body on its own [m/s]: that of its fastest point, plus what the forces of the step
 // give it, plus that of a fall by its own size. With the moment of inertia taken as m r^2, which it
 // does not exceed, a moment tau gives the speed tau / (m r) at the reach r.
-static double body_speed(const perp_model *m, int i, const pp_frame *f, const double *p_ext)
+static double body_speed(const perp_model *m, int i, const pp_frame *f, const double *p_ext,
+                         double gravity)
 {
     const pp_body *body = &m->body[i];
     double push = 0.0, twist = 0.0;
@@ -65,7 +66,7 @@ static double body_speed(const perp_model *m, int i, const pp_frame *f, const do
             twist += p / (body->divisor_mass * body->reach);
         }
     }
-    double fall = sqrt(fabs(body->gravity_scale) * pp_length(m->gravity) * body->reach);
+    double fall = sqrt(fabs(body->gravity_scale) * gravity * body->reach);
     return pp_length(f->v) + pp_length(f->w) * body->reach + push + twist + fall;
 }
 
@@ -74,12 +75,13 @@ void pp_scales_finish(pp_scales *s, const pp_kinematics *kin, const pp_frame *en
     const perp_model *m = s->model;
     s->slack = slack;
     s->h = kin->h;
+    double gravity = pp_length(m->gravity);
     for (int i = 0; i < m->bodies; i++) {
         int root = root_of(s->island, i);
         if (m->body[i].nv == 0) {
             continue;
         }
-        double speed = body_speed(m, i, &kin->poses.body[i], kin->loads.p_ext);
+        double speed = body_speed(m, i, &kin->poses.body[i], kin->loads.p_ext, gravity);
         double place =
             fmax(pp_length(kin->poses.body[i].p), pp_length(end[i].p)) + m->body[i].reach;
         s->speed[root] = fmax(s->speed[root], speed);
@@ -104,6 +106,18 @@ static void add_row_speeds(pp_scales *out, const pp_row *row, int count)
         int at = pp_scale_island(out, &row[i]);
         if (at >= 0 && row[i].drives + row[i].spring == 0) {
             out->speed[at] = fmax(out->speed[at], fabs(row[i].rate));
+        }
+    }
+}
+
+// The same of equations of joints between two bodies.
+static void add_joint_speeds(pp_scales *out, const pp_own_joints *joints)
+{
+    for (int i = 0; i < out->model->joints; i++) {
+        const pp_own_joint *of = &joints->of[i];
+        int at = of->count > 0 ? pp_scale_joint_island(out, &out->model->joint[i]) : -1;
+        for (int k = of->first; at >= 0 && k < of->first + of->count; k++) {
+            out->speed[at] = fmax(out->speed[at], fabs(joints->equation[k].given));
         }
     }
 }
@@ -146,9 +160,10 @@ static perp_status run_scales(pp_scales *out, const pp_step_evidence *e, const p
         return status;
     }
     // joints and drives always tie, limits with them
-    for (int i = 0; i < e->joints->count; i++) {
-        const pp_own_pair *pair = &e->joints->equation[i].at;
-        pp_scales_tie(out, pair->a, pair->b);
+    for (int i = 0; i < e->model->joints; i++) {
+        if (e->joints->of[i].count > 0) {
+            pp_scales_tie(out, e->model->joint[i].a, e->model->joint[i].b);
+        }
     }
     tie_rows(out, e->rows->b, e->rows->nb);
     tie_rows(out, e->rows->m, e->rows->nm);
@@ -158,13 +173,7 @@ static perp_status run_scales(pp_scales *out, const pp_step_evidence *e, const p
         }
     }
     pp_scales_finish(out, e->kin, e->end->body, e->slack);
-    for (int i = 0; i < e->joints->count; i++) {
-        const pp_own_pair *pair = &e->joints->equation[i].at;
-        int at = pair->rate != 0.0 ? pp_scale_pair_island(out, pair) : -1;
-        if (at >= 0) {
-            out->speed[at] = fmax(out->speed[at], fabs(pair->rate));
-        }
-    }
+    add_joint_speeds(out, e->joints);
     add_row_speeds(out, e->rows->b, e->rows->nb);
     add_row_speeds(out, e->rows->n, e->rows->nn);
     add_row_speeds(out, e->rows->t, e->rows->nt);
@@ -179,6 +188,15 @@ perp_status pp_scales_run(pp_scales *out, const pp_step_evidence *e, pp_arena *a
 perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp_scales *all,
                              pp_arena *arena)
 {
+    // a contact with what is not free ties nothing anyway
+    int idle = 0;
+    for (int i = 0; i < e->rows->nc; i++) {
+        idle += e->rows->n[i].count > 1 && !is_loaded(e, all, i);
+    }
+    if (idle == 0) {
+        *out = *all;
+        return PERP_OK;
+    }
     return run_scales(out, e, all, arena);
 }
 
@@ -236,18 +254,22 @@ double pp_scale_coupling(const perp_model *m, const pp_row *row)
     return most;
 }
 
-// Converts a slack in m/s to the unit of the row: a row of angles is in rad/s, a speed over the
-// reach of the bodies that it turns.
-double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
+// A row of angles is in rad/s, a speed over the reach of the bodies that it turns.
+double pp_scale_lever(const perp_model *m, const pp_row *row)
 {
     double reach = 0.0;
     for (int k = 0; k < row->count; k++) {
-        reach = fmax(reach, s->model->body[row->body[k]].reach);
+        reach = fmax(reach, m->body[row->body[k]].reach);
     }
-    if (row->joint >= 0 && s->model->joint[row->joint].kind == PERP_JOINT_COUPLING) {
-        return slack * pp_scale_coupling(s->model, row);
+    if (row->joint >= 0 && m->joint[row->joint].kind == PERP_JOINT_COUPLING) {
+        return 1.0 / pp_scale_coupling(m, row);
     }
-    return reach > 0.0 && !pp_scale_is_length(s->model, row) ? slack / reach : slack;
+    return reach > 0.0 && !pp_scale_is_length(m, row) ? reach : 1.0;
+}
+
+double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack)
+{
+    return slack / pp_scale_lever(s->model, row);
 }
 
 // All free bodies of a row are in one island: any of them gives it.
@@ -256,26 +278,17 @@ int pp_scale_island(const pp_scales *s, const pp_row *row)
     return row->count > 0 ? s->island[row->body[0]] : -1;
 }
 
-int pp_scale_pair_island(const pp_scales *s, const pp_own_pair *pair)
+int pp_scale_joint_island(const pp_scales *s, const pp_joint *j)
 {
-    return s->island[pair->b] >= 0 ? s->island[pair->b] : s->island[pair->a];
+    return s->island[j->b] >= 0 ? s->island[j->b] : s->island[j->a];
 }
 
-bool pp_scale_pair_is_length(const perp_model *m, const pp_own_pair *pair)
+double pp_scale_pair_lever(const perp_model *m, int a, int b)
 {
-    bool moves = m->body[pair->a].nv > 0 || m->body[pair->b].nv > 0;
-    return moves && (pair->f.x != 0.0 || pair->f.y != 0.0 || pair->f.z != 0.0);
-}
-
-double pp_scale_pair_speed(const pp_scales *s, const pp_own_pair *pair, double slack)
-{
-    const int body[2] = {pair->a, pair->b};
-    double reach = 0.0;  // of the bodies that are free [m]
-    for (int k = 0; k < 2; k++) {
-        const pp_body *b = &s->model->body[body[k]];
-        reach = b->nv > 0 ? fmax(reach, b->reach) : reach;
-    }
-    return reach > 0.0 && !pp_scale_pair_is_length(s->model, pair) ? slack / reach : slack;
+    double of_a = m->body[a].nv > 0 ? m->body[a].reach : 0.0;
+    double of_b = m->body[b].nv > 0 ? m->body[b].reach : 0.0;
+    double reach = of_a > of_b ? of_a : of_b;  // of the bodies that are free [m]
+    return reach > 0.0 ? reach : 1.0;
 }
 
 // Limit that the caller set for a value; 0: none.

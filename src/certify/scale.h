@@ -15,16 +15,19 @@ perp_status pp_scales_loaded(pp_scales *out, const pp_step_evidence *e, const pp
 // The island of a row; -1: no body of it is free.
 int pp_scale_island(const pp_scales *s, const pp_row *row);
 
-// Converts a slack [m/s] to the unit of a row, which may be one of angles [rad/s].
+// Converts a slack [m/s] to the unit of a row, which may be one of angles [rad/s]: over its lever.
+double pp_scale_lever(const perp_model *m, const pp_row *row);
 double pp_scale_speed_of(const pp_scales *s, const pp_row *row, double slack);
 
-// The same for a row of two bodies.
-int pp_scale_pair_island(const pp_scales *s, const pp_own_pair *pair);
-double pp_scale_pair_speed(const pp_scales *s, const pp_own_pair *pair, double slack);
-bool pp_scale_pair_is_length(const perp_model *m, const pp_own_pair *pair);
+// The same for joints between two bodies: their island, and the lever of angles between them.
+int pp_scale_joint_island(const pp_scales *s, const pp_joint *j);
+double pp_scale_pair_lever(const perp_model *m, int a, int b);
 
-// J nu + rate of a row, by sums of this folder; and its mobility J M^-1 J^T + gamma.
-double pp_judge_pair_rate(const perp_model *m, const pp_own_pair *pair, const perp_twist *body);
+// J nu + rate of a row, by sums of this folder; J M^-1 J^T; and its mobility J M^-1 J^T + gamma.
+double pp_judge_square(const pp_step_evidence *e, const pp_row *row);
+pp_own_sums pp_judge_pair(const pp_step_evidence *e, const pp_own_pair *pair,
+                          const perp_twist *body);
+double pp_judge_mobility_of(const pp_step_evidence *e, double square, double gamma);
 double pp_judge_rate(const perp_model *m, const pp_row *row, const perp_twist *body);
 double pp_judge_mobility(const pp_step_evidence *e, const pp_row *row);
 perp_vec3 pp_judge_turn(const pp_step_evidence *e, int i);  // rate of a solid's turn in the step
@@ -48,6 +51,8 @@ typedef struct pp_places {
     const pp_gaps *gaps;             // found at the end
     double share;                    // of the overlap that is allowed at the end; 0: all of it
     const pp_judged_shapes *shapes;  // NULL: found by the call
+    pp_kept_shapes *last;            // as in pp_geometry_task
+    bool starts_at_last;
 } pp_places;
 perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_places *of,
                             const perp_limits *limits, pp_arena *arena);

@@ -11,6 +11,9 @@
 
 #include <perp/sim.h>
 
+#include <stddef.h>
+#include <string.h>
+
 enum { PP_ROW_BODIES = PP_COUPLING_BODIES };  // a joint moves two, a contact two, a gear four
 typedef struct pp_row {
     int count;  // bodies touched that are free
@@ -35,6 +38,29 @@ typedef struct pp_row {
     int joint, force;  // that it belongs to, implicit spring that it is; -1: none
     int actuator;      // that it is; -1: none
 } pp_row;
+
+// Copies a row; of its blocks those that it has.
+static inline void pp_row_copy(pp_row *to, const pp_row *from)
+{
+    const size_t values = offsetof(pp_row, value);
+    to->count = from->count;
+    for (int i = 0; i < from->count; i++) {
+        to->body[i] = from->body[i];
+        for (int k = 0; k < PP_BODY_NV; k++) {
+            to->J[i][k] = from->J[i][k];
+        }
+    }
+    memcpy((char *)to + values, (const char *)from + values, sizeof *from - values);
+}
+
+// Whether two rows have the same J, as drives and friction along one coordinate have.
+static inline bool pp_row_has_same_gradient(const pp_row *a, const pp_row *b)
+{
+    size_t count = (size_t)a->count;
+    return a->joint == b->joint && a->joint >= 0 && a->count == b->count &&
+           memcmp(a->body, b->body, count * sizeof *a->body) == 0 &&
+           memcmp(a->J, b->J, count * sizeof *a->J) == 0;
+}
 
 // Friction rows that share a limit: |p| <= mu p_n over one row (the plane, torsion) or two (sliding in
 // space, rolling).
@@ -160,6 +186,8 @@ int pp_joint_equations(const perp_model *model, const pp_poses *at, int joint,
                        pp_row row[PP_JOINT_EQUATIONS]);
 // Coordinate of a joint and its rate row (value, J, rate), without bias. Gears, welds and spherical joints have none.
 void pp_joint_coordinate(const perp_model *model, const pp_poses *at, int joint, pp_row *row);
+// Its value alone; of a joint without a coordinate 0.
+double pp_joint_coordinate_value(const perp_model *model, const pp_poses *at, int joint);
 // How far the coordinate is beyond its limits, 0 within them [m, rad].
 double pp_joint_limit_violation(const perp_model *model, const pp_poses *at, int joint);
 // Energy in the springs of joint coordinates [J].

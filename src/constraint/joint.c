@@ -116,6 +116,14 @@ void pp_joint_coordinate(const perp_model *model, const pp_poses *at, int joint,
     build_coordinate(&(pp_row_builder){.model = model, .poses = at}, joint, row);
 }
 
+double pp_joint_coordinate_value(const perp_model *model, const pp_poses *at, int joint)
+{
+    pp_row row;
+    build_coordinate(&(pp_row_builder){.model = model, .poses = at, .values_only = true}, joint,
+                     &row);
+    return row.value;
+}
+
 // phi = ratio * coordinate(joint_a) + coordinate(joint_b) - angle
 static void gear_row(const pp_row_builder *k, const pp_joint *j, pp_row *row)
 {
@@ -210,7 +218,14 @@ double pp_rotor_energy(const perp_model *model, const pp_poses *at)
 // Lists have room for all rows that a joint can have (PP_JOINT_ROWS_B and the like).
 static void append_row(pp_row_list *list, const pp_row *row)
 {
-    list->row[list->count++] = *row;
+    pp_row_copy(&list->row[list->count++], row);
+}
+
+// The same of a row that is then changed where it is.
+static pp_row *appended_row(pp_row_list *list, const pp_row *row)
+{
+    append_row(list, row);
+    return &list->row[list->count - 1];
 }
 
 // What the scheme adds to an equation phi = 0 whose rate was `before`. The theta method takes phi back, and half of
@@ -381,7 +396,8 @@ static void actuator_rows(const perp_model *m, const pp_kinematics *kin, pp_sche
 {
     for (int i = j->first_actuator - 1; i >= 0; i = m->actuator[i].next - 1) {
         const pp_actuator *a = &m->actuator[i];
-        pp_row own = *row;
+        pp_row own;
+        pp_row_copy(&own, row);
         if (!pp_actuator_gives_way(a)) {
             own.value = start;
         }
@@ -426,64 +442,65 @@ static double coordinate_drift(const perp_model *m, const pp_kinematics *kin, co
 // 1/I. Without inertia there is no rotor either. row: where joints are taken, v_pre with the old velocities there; before:
 // the rate of the coordinate where the step starts.
 //                                                                                       theory (A3)
-static void armature_row(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                         pp_scheme scheme, double before, pp_row row, pp_row_list *b)
+static void set_armature(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
+                         pp_scheme scheme, double before, pp_row *row)
 {
-    const pp_joint *j = &m->joint[row.joint];
+    const pp_joint *j = &m->joint[row->joint];
     if (scheme.start) {
-        row.bias = -before;  // both rates are those of their ends: there is no drift between them
+        row->bias = -before;  // both rates are those of their ends: there is no drift between them
     } else {
-        row.bias = kin->h * coordinate_drift(m, kin, joints, j) - row.v_pre;
+        row->bias = kin->h * coordinate_drift(m, kin, joints, j) - row->v_pre;
     }
-    row.gamma = 1.0 / j->armature;
-    row.spring = true;
-    row.value = 0.0;
-    append_row(b, &row);
+    row->gamma = 1.0 / j->armature;
+    row->spring = true;
+    row->value = 0.0;
 }
 
 // Everything that acts along the coordinate: target (equation), rate (equation, or a motor of limited effort), dry
 // friction |p| <= h F (boxed), spring and damper (a soft row), limits (unilateral). pp_bilateral_phi relies on the order.
-static void coordinate_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses *joints,
-                            pp_scheme scheme, int index, pp_row_lists *out)
+static void coordinate_rows(const pp_row_builder *k, const pp_kinematics *kin, pp_scheme scheme,
+                            int index, pp_row_lists *out)
 {
+    const perp_model *m = k->model;
+    const pp_poses *joints = k->poses, *from = pp_scheme_start(scheme, kin);
     const pp_joint *j = &m->joint[index];
-    pp_row row, first;
-    pp_joint_coordinate(m, joints, index, &row);
-    first = row;
-    const pp_poses *from = pp_scheme_start(scheme, kin);
+    pp_row row, elsewhere;
+    const pp_row *first = &row;
+    build_coordinate(k, index, &row);
     if (joints != from) {  // values, and what decides whether a limit acts, are of the start
-        pp_joint_coordinate(m, from, index, &first);
+        pp_joint_coordinate(m, from, index, &elsewhere);
+        first = &elsewhere;
     }
     if (j->target) {
-        target_row(joints->t, kin, j, &first, scheme, row, &out->b);
+        target_row(joints->t, kin, j, first, scheme, row, &out->b);
     }
     if (j->rate) {
-        rate_row(joints, kin, j, &first, scheme, row, out);
+        rate_row(joints, kin, j, first, scheme, row, out);
     }
     if (j->friction > 0.0) {
-        pp_row dry = row;
-        dry.value = 0.0;
-        dry.drives = true;
-        dry.lower = -kin->h * j->friction;
-        dry.upper = kin->h * j->friction;
-        append_row(&out->boxed, &dry);
+        pp_row *dry = appended_row(&out->boxed, &row);
+        dry->value = 0.0;
+        dry->drives = true;
+        dry->lower = -kin->h * j->friction;
+        dry->upper = kin->h * j->friction;
     }
-    double value = row.value, before = row.v_pre;
-    row.value = scheme.start ? pp_row_tangent_value(&row, kin->h, scheme) : first.value;
-    row.v_pre = first.v_pre;
-    actuator_rows(m, kin, scheme, j, &row, first.value, out);
+    // as the joint is where rows are taken, and where the step starts
+    double value = row.value, before = row.v_pre, start = first->value, v_start = first->v_pre;
+    row.value = scheme.start ? pp_row_tangent_value(&row, kin->h, scheme) : start;
+    row.v_pre = v_start;
+    actuator_rows(m, kin, scheme, j, &row, start, out);
     if (j->armature > 0.0 && scheme.stepper != PERP_STEPPER_QUASISTATIC) {
-        pp_row rotor = row;  // as the joint is where rows are taken
-        rotor.value = value;
-        rotor.v_pre = before;
-        armature_row(m, kin, joints, scheme, first.v_pre, rotor, &out->b);
+        pp_row *rotor = appended_row(&out->b, &row);
+        rotor->value = value;
+        rotor->v_pre = before;
+        set_armature(m, kin, joints, scheme, v_start, rotor);
     }
     if (j->stiffness != 0.0 || j->damping != 0.0) {
-        pp_row soft = row;
-        soft.value -= j->rest;
-        if (pp_row_soften(&soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme))) {
-            append_row(&out->b, &soft);
-        }
+        pp_row *soft = appended_row(&out->b, &row);
+        soft->value -= j->rest;
+        bool pushes =
+            pp_row_soften(soft, j->stiffness, j->damping, kin->h, pp_scheme_theta(scheme));
+        out->b.count -= !pushes;
     }
     if (j->lower <= j->upper) {
         limit_rows(m, kin, j, scheme, &row, out);
@@ -497,7 +514,13 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
 {
     for (int i = 0; i < m->joints; i++) {
         pp_row *own = out->b.row + out->b.count, first[PP_JOINT_EQUATIONS];
-        int count = pp_joint_equations(m, joints, i, own);
+        pp_row_builder k = {.model = m, .poses = joints};
+        pp_triad triad;
+        if (m->spatial && !pp_joint_couples(&m->joint[i])) {
+            pp_joint_triad(&m->joint[i], joints->body, &triad);
+            k.triad = &triad;
+        }
+        int count = build_equations(&k, i, own);
         bool elsewhere = joints != &kin->poses;
         if (elsewhere) {
             count = pp_joint_equations(m, &kin->poses, i, first);  // as many as at `joints`
@@ -510,7 +533,7 @@ void pp_joint_rows(const perp_model *m, const pp_kinematics *kin, const pp_poses
         }
         out->b.count += count;
         if (pp_joint_has_coordinate(&m->joint[i])) {
-            coordinate_rows(m, kin, joints, scheme, i, out);
+            coordinate_rows(&k, kin, scheme, i, out);
         }
     }
 }

@@ -12,6 +12,15 @@ typedef struct pp_anchors {
 } pp_anchors;
 
 void pp_joint_anchors(const pp_joint *j, const pp_frame *body, pp_anchors *w);
+
+// The same in space, and directions about the axis.
+typedef struct pp_triad {
+    pp_anchors at;
+    perp_vec3 x, y;    // across the axis, fixed in a
+    perp_vec3 ub, zb;  // axis of b, and its direction of angle 0
+} pp_triad;
+
+void pp_joint_triad(const pp_joint *j, const pp_frame *body, pp_triad *w);
 // d . (p_b - p_a), a followed at its own anchor or, when the direction turns with it, at b's.
 void pp_joint_point_row(const pp_row_builder *k, const pp_joint *j, const pp_anchors *w,
                         perp_vec3 d, bool turning, pp_row *row);

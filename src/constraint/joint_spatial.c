@@ -24,21 +24,46 @@
 static const perp_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
 static const double TWO_PI = 6.283185307179586;
 
-typedef struct axis_triad {
-    pp_anchors at;
-    perp_vec3 x, y;    // across the axis, fixed in a
-    perp_vec3 ub, zb;  // axis of b, and its direction of angle 0
-} axis_triad;
-
-static axis_triad joint_triad(const pp_joint *j, const pp_frame *body)
+void pp_joint_triad(const pp_joint *j, const pp_frame *body, pp_triad *w)
 {
-    axis_triad w;
-    pp_joint_anchors(j, body, &w.at);
-    w.x = pp_rotate(&body[j->a], j->zero_A);
-    w.y = pp_cross(w.at.u, w.x);
-    w.ub = pp_rotate(&body[j->b], j->axis_B);
-    w.zb = j->kind == PERP_JOINT_UNIVERSAL ? w.ub : pp_rotate(&body[j->b], j->zero_B);
-    return w;
+    pp_joint_anchors(j, body, &w->at);
+    w->x = pp_rotate(&body[j->a], j->zero_A);
+    w->y = pp_cross(w->at.u, w->x);
+    w->ub = pp_rotate(&body[j->b], j->axis_B);
+    w->zb = j->kind == PERP_JOINT_UNIVERSAL ? w->ub : pp_rotate(&body[j->b], j->zero_B);
+}
+
+// That of the builder, or `own`, which is found.
+static const pp_triad *joint_triad(const pp_row_builder *k, const pp_joint *j, pp_triad *own)
+{
+    if (k->triad) {
+        return k->triad;
+    }
+    pp_joint_triad(j, k->poses->body, own);
+    return own;
+}
+
+// Whether the blocks of a joint's bodies are filled as a whole: six velocities each, or none.
+static bool has_whole_blocks(const pp_row_builder *k, const pp_joint *j)
+{
+    return k->model->body[j->a].nv % 6 == 0 && k->model->body[j->b].nv % 6 == 0 && j->a != j->b;
+}
+
+// The block of one body in a row of turn_row: (0, d).
+static void add_turn(const pp_row_builder *k, int body, perp_vec3 d, pp_row *row)
+{
+    double rate = pp_dot3(d, k->poses->body[body].w);
+    row->v_pre += rate;
+    if (k->model->body[body].nv == 0) {
+        row->rate += rate;
+        return;
+    }
+    double *J = row->J[row->count];
+    row->body[row->count++] = body;
+    J[0] = J[1] = J[2] = 0.0;
+    J[3] = 0.0 + d.x;  // 0 for -0
+    J[4] = 0.0 + d.y;
+    J[5] = 0.0 + d.z;
 }
 
 // d . (omega_b - omega_a), for the value of an angle or a cosine.
@@ -47,12 +72,20 @@ static void turn_row(const pp_row_builder *k, const pp_joint *j, perp_vec3 d, do
 {
     pp_row_start(row);
     row->value = value;
+    if (k->values_only) {
+        return;
+    }
+    if (has_whole_blocks(k, j)) {
+        add_turn(k, j->b, d, row);
+        add_turn(k, j->a, pp_scale(-1.0, d), row);
+        return;
+    }
     pp_row_spin(k, j->b, d, 1.0, row);
     pp_row_spin(k, j->a, d, -1.0, row);
 }
 
 // d . u_b for a direction d fixed in a.
-static void across_row(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, perp_vec3 d,
+static void across_row(const pp_row_builder *k, const pp_joint *j, const pp_triad *w, perp_vec3 d,
                        pp_row *row)
 {
     turn_row(k, j, pp_cross(w->ub, d), pp_dot3(d, w->ub), row);
@@ -60,12 +93,12 @@ static void across_row(const pp_row_builder *k, const pp_joint *j, const axis_tr
 
 // The angle of z_b about u, from x: atan2(s, c), s = y . z_b, c = x . z_b, with its exact rate
 // z_b x (c y - s x) / (c^2 + s^2) . (w_b - w_a); of all its turns the one nearest to where it was.
-static void axis_angle_row(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
+static void axis_angle_row(const pp_row_builder *k, int joint, const pp_triad *w, pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
     double angle = pp_atan2(s, c);
     perp_vec3 d = w->at.u;
-    if (r2 > 0.0) {
+    if (r2 > 0.0 && !k->values_only) {
         perp_vec3 side = pp_along(pp_scale(c, w->y), -s, w->x);
         d = pp_scale(1.0 / r2, pp_cross(w->zb, side));
     }
@@ -79,18 +112,19 @@ static void axis_angle_row(const pp_row_builder *k, int joint, const axis_triad 
 void pp_joint_coordinate_spatial(const pp_row_builder *k, int joint, pp_row *row)
 {
     const pp_joint *j = &k->model->joint[joint];
-    axis_triad w = joint_triad(j, k->poses->body);
+    pp_triad own;
+    const pp_triad *w = joint_triad(k, j, &own);
     switch (j->kind) {
     case PERP_JOINT_PRISMATIC:
     case PERP_JOINT_CYLINDRICAL:
     case PERP_JOINT_POINT_ON_LINE:
-        pp_joint_point_row(k, j, &w.at, w.at.u, true, row);
+        pp_joint_point_row(k, j, &w->at, w->at.u, true, row);
         break;
     case PERP_JOINT_DISTANCE:
-        pp_joint_distance_row(k, j, &w.at, row);
+        pp_joint_distance_row(k, j, &w->at, row);
         break;
     default:
-        axis_angle_row(k, joint, &w, row);
+        axis_angle_row(k, joint, w, row);
         break;
     }
 }
@@ -122,19 +156,19 @@ static void add_point(const pp_row_builder *k, int body, perp_vec3 p, double s, 
 }
 
 // p_b - p_a = 0 in W: three rows. Where both bodies have six velocities (or none) their blocks are filled together.
-static int coincide(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
+static int coincide(const pp_row_builder *k, const pp_joint *j, const pp_triad *w, pp_row *row)
 {
-    bool whole =
-        k->model->body[j->a].nv % 6 == 0 && k->model->body[j->b].nv % 6 == 0 && j->a != j->b;
-    if (whole) {
+    if (has_whole_blocks(k, j)) {
         perp_vec3 off = pp_sub(w->at.b, w->at.a);
         const double value[3] = {off.x, off.y, off.z};
         for (int d = 0; d < 3; d++) {
             pp_row_start(&row[d]);
             row[d].value = value[d];
         }
-        add_point(k, j->b, w->at.b, 1.0, row);
-        add_point(k, j->a, w->at.a, -1.0, row);
+        if (!k->values_only) {
+            add_point(k, j->b, w->at.b, 1.0, row);
+            add_point(k, j->a, w->at.a, -1.0, row);
+        }
         return 3;
     }
     pp_joint_point_row(k, j, &w->at, EX, false, &row[0]);
@@ -144,7 +178,7 @@ static int coincide(const pp_row_builder *k, const pp_joint *j, const axis_triad
 }
 
 // The anchor of b on the axis of a.
-static int on_line(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
+static int on_line(const pp_row_builder *k, const pp_joint *j, const pp_triad *w, pp_row *row)
 {
     pp_joint_point_row(k, j, &w->at, w->x, true, &row[0]);
     pp_joint_point_row(k, j, &w->at, w->y, true, &row[1]);
@@ -152,7 +186,7 @@ static int on_line(const pp_row_builder *k, const pp_joint *j, const axis_triad 
 }
 
 // The axis of b along that of a: two cosines vanish.
-static int aligned(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
+static int aligned(const pp_row_builder *k, const pp_joint *j, const pp_triad *w, pp_row *row)
 {
     across_row(k, j, w, w->x, &row[0]);
     across_row(k, j, w, w->y, &row[1]);
@@ -160,7 +194,7 @@ static int aligned(const pp_row_builder *k, const pp_joint *j, const axis_triad 
 }
 
 // The rotation from the frame (x, y, u) of a to (z_b, u_b x z_b, u_b) of b as a vector, in world axes.
-static int locked(const pp_row_builder *k, const pp_joint *j, const axis_triad *w, pp_row *row)
+static int locked(const pp_row_builder *k, const pp_joint *j, const pp_triad *w, pp_row *row)
 {
     pp_mat3 A = pp_mat3_columns(w->x, w->y, w->at.u);
     pp_mat3 B = pp_mat3_columns(w->zb, pp_cross(w->ub, w->zb), w->ub);
@@ -177,7 +211,7 @@ static int locked(const pp_row_builder *k, const pp_joint *j, const axis_triad *
 }
 
 // u . (p_b - p_a) - pitch * angle
-static int threaded(const pp_row_builder *k, int joint, const axis_triad *w, pp_row *row)
+static int threaded(const pp_row_builder *k, int joint, const pp_triad *w, pp_row *row)
 {
     pp_row angle;
     pp_joint_point_row(k, &k->model->joint[joint], &w->at, w->at.u, true, row);
@@ -200,39 +234,40 @@ int pp_joint_equations_spatial(const pp_row_builder *k, int joint, pp_row *row)
         row[2].value = off.z;
         return 3;
     }
-    axis_triad w = joint_triad(j, k->poses->body);
+    pp_triad own;
+    const pp_triad *w = joint_triad(k, j, &own);
     int n = 0;
     switch (j->kind) {
     case PERP_JOINT_SPHERICAL:
-        return coincide(k, j, &w, row);
+        return coincide(k, j, w, row);
     case PERP_JOINT_REVOLUTE:
-        n = coincide(k, j, &w, row);
-        return n + aligned(k, j, &w, row + n);
+        n = coincide(k, j, w, row);
+        return n + aligned(k, j, w, row + n);
     case PERP_JOINT_UNIVERSAL:
-        n = coincide(k, j, &w, row);
-        across_row(k, j, &w, w.at.u, row + n);
+        n = coincide(k, j, w, row);
+        across_row(k, j, w, w->at.u, row + n);
         return n + 1;
     case PERP_JOINT_WELD:
-        n = coincide(k, j, &w, row);
-        return n + locked(k, j, &w, row + n);
+        n = coincide(k, j, w, row);
+        return n + locked(k, j, w, row + n);
     case PERP_JOINT_CYLINDRICAL:
-        n = on_line(k, j, &w, row);
-        return n + aligned(k, j, &w, row + n);
+        n = on_line(k, j, w, row);
+        return n + aligned(k, j, w, row + n);
     case PERP_JOINT_SCREW:
-        n = on_line(k, j, &w, row);
-        n += aligned(k, j, &w, row + n);
-        return n + threaded(k, joint, &w, row + n);
+        n = on_line(k, j, w, row);
+        n += aligned(k, j, w, row + n);
+        return n + threaded(k, joint, w, row + n);
     case PERP_JOINT_PRISMATIC:
-        n = on_line(k, j, &w, row);
-        return n + locked(k, j, &w, row + n);
+        n = on_line(k, j, w, row);
+        return n + locked(k, j, w, row + n);
     case PERP_JOINT_PLANAR:
-        pp_joint_point_row(k, j, &w.at, w.at.u, true, row);
-        return 1 + aligned(k, j, &w, row + 1);
+        pp_joint_point_row(k, j, &w->at, w->at.u, true, row);
+        return 1 + aligned(k, j, w, row + 1);
     case PERP_JOINT_POINT_ON_LINE:
-        return on_line(k, j, &w, row);
+        return on_line(k, j, w, row);
     case PERP_JOINT_DISTANCE:
         if (pp_joint_keeps_length(j)) {
-            pp_joint_distance_row(k, j, &w.at, row);
+            pp_joint_distance_row(k, j, &w->at, row);
             row->value -= j->length;
             return 1;
         }

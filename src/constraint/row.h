@@ -11,6 +11,7 @@ typedef struct pp_row_builder {
     const perp_model *model;
     const pp_poses *poses;
     bool values_only;
+    const struct pp_triad *triad;  // of the one joint that rows are of; NULL: found for each
 } pp_row_builder;
 
 void pp_row_start(pp_row *row);

@@ -447,6 +447,13 @@ static perp_status aim_all(pp_aim_task *t, pp_gaps *out, const pp_gaps *gaps, do
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_aim_memory *memory, pp_arena *arena)
 {
+    if (gaps->count == 0) {  // nothing to turn, and nothing to remember
+        if (memory) {
+            memory->next = (pp_aims_seen){0};
+        }
+        gaps->seen = (pp_gaps_seen){0};
+        return PERP_OK;
+    }
     pp_arena *kept = memory ? memory->arena : arena;
     perp_vec3 *forced = PP_ARRAY(kept, perp_vec3, model->bodies),
               *push = PP_ARRAY(kept, perp_vec3, model->bodies);

@@ -43,7 +43,7 @@ static double largest_restitution(const perp_model *m)
 {
     double most = 0.0;
     for (int i = 0; i < m->shapes; i++) {
-        most = fmax(most, m->shape[i].restitution);
+        most = m->shape[i].restitution > most ? m->shape[i].restitution : most;
     }
     for (int i = 0; i < m->pairs; i++) {
         most = fmax(most, m->pair[i].restitution);
@@ -70,8 +70,12 @@ void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *tr
     for (int i = 0; i < model->bodies; i++) {
         double speed = fastest(model, kin, i);
         // the two largest in one pass
-        second = fmax(second, fmin(first, speed));
-        first = fmax(first, speed);
+        if (speed > first) {
+            second = first;
+            first = speed;
+        } else if (speed > second) {
+            second = speed;
+        }
         travel[i] = times * speed;
         push[i] = force_dv(model, kin, i);
     }

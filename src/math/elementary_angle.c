@@ -114,26 +114,36 @@ static rest rest_of(pp_dd r)
     return (rest){j, d.hi, s + d.lo, c - d.hi * d.lo};
 }
 
+static pp_dd sine_at(const rest *b)
+{
+    const double *T = pp_sine_table[b->j];
+    pp_dd product = pp_dd_product(T[2], b->d);
+    pp_dd sum = pp_dd_sum(T[0], product.hi);
+    double low = product.lo + (T[1] + (T[3] * b->d + (T[2] * b->sine + T[0] * b->cosine)));
+    return pp_dd_fast_sum(sum.hi, sum.lo + low);
+}
+
+static pp_dd cosine_at(const rest *b)
+{
+    const double *T = pp_sine_table[b->j];
+    pp_dd product = pp_dd_product(-T[0], b->d);
+    pp_dd sum = pp_dd_fast_sum(T[2], product.hi);
+    double low = product.lo + (T[3] + (T[2] * b->cosine - (T[1] * b->d + T[0] * b->sine)));
+    return pp_dd_fast_sum(sum.hi, sum.lo + low);
+}
+
 static pp_dd sine_near(pp_dd r)
 {
     bool negative = r.hi < 0.0;
     rest b = rest_of(negative ? pp_dd_negative(r) : r);
-    const double *T = pp_sine_table[b.j];
-    pp_dd product = pp_dd_product(T[2], b.d);
-    pp_dd sum = pp_dd_sum(T[0], product.hi);
-    double low = product.lo + (T[1] + (T[3] * b.d + (T[2] * b.sine + T[0] * b.cosine)));
-    pp_dd s = pp_dd_fast_sum(sum.hi, sum.lo + low);
+    pp_dd s = sine_at(&b);
     return negative ? pp_dd_negative(s) : s;
 }
 
 static pp_dd cosine_near(pp_dd r)
 {
     rest b = rest_of(r.hi < 0.0 ? pp_dd_negative(r) : r);
-    const double *T = pp_sine_table[b.j];
-    pp_dd product = pp_dd_product(-T[0], b.d);
-    pp_dd sum = pp_dd_fast_sum(T[2], product.hi);
-    double low = product.lo + (T[3] + (T[2] * b.cosine - (T[1] * b.d + T[0] * b.sine)));
-    return pp_dd_fast_sum(sum.hi, sum.lo + low);
+    return cosine_at(&b);
 }
 
 // sin(r + quarter pi / 2).
@@ -159,6 +169,28 @@ double pp_sin(double x)
 double pp_cos(double x)
 {
     return isfinite(x) ? cosine_of(reduce(x)).hi : (double)NAN;
+}
+
+// What both have in common, the reduced angle and its powers, once.
+void pp_sine_cosine(double x, double *sine, double *cosine)
+{
+    if (!isfinite(x)) {
+        *sine = *cosine = NAN;
+        return;
+    }
+    angle a = reduce(x);
+    bool negative = a.r.hi < 0.0;
+    rest b = rest_of(negative ? pp_dd_negative(a.r) : a.r);
+    double c = cosine_at(&b).hi, s = sine_at(&b).hi;
+    s = negative ? -s : s;
+    bool odd = a.quarter % 2 != 0;
+    *sine = odd ? c : s;
+    *sine = a.quarter >= 2 ? -*sine : *sine;
+    *cosine = odd ? s : c;
+    *cosine = a.quarter == 1 || a.quarter == 2 ? -*cosine : *cosine;
+    if (fabs(x) < 0x1p-27) {
+        *sine = x;
+    }
 }
 
 double pp_tan(double x)
@@ -229,7 +261,7 @@ double pp_atan2(double y, double x)
     if (x != x || y != y) {
         return x + y;
     }
-    double ay = fabs(y), ax = fabs(x), most = fmax(ax, ay), least = fmin(ax, ay);
+    double ay = fabs(y), ax = fabs(x), most = ax > ay ? ax : ay, least = ax > ay ? ay : ax;
     if (least == 0.0 || isinf(most) || least < 0x1p-200 * most) {
         return direction_at_end(y, x);
     }

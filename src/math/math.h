@@ -33,6 +33,7 @@ static inline double pp_max(double a, double b)
 // below 10. No function sets errno or is rounded in another direction. tools/check_math forbids libm's in src/.
 double pp_sin(double x);
 double pp_cos(double x);
+void pp_sine_cosine(double x, double *sine, double *cosine);  // the same numbers
 double pp_tan(double x);
 double pp_asin(double x);
 double pp_acos(double x);

@@ -212,8 +212,10 @@ static inline perp_quat pp_quat_exp(perp_vec3 v)
             0.5 - h2 * (1.0 / 12.0 - h2 * (1.0 / 240.0 - h2 * (1.0 / 10080.0 - h2 / 725760.0)));
         return (perp_quat){c, f * v.x, f * v.y, f * v.z};
     }
-    double half = sqrt(h2), s = 0.5 * pp_sin(half) / half;
-    return (perp_quat){pp_cos(half), s * v.x, s * v.y, s * v.z};
+    double half = sqrt(h2), s, c;
+    pp_sine_cosine(half, &s, &c);
+    s = 0.5 * s / half;
+    return (perp_quat){c, s * v.x, s * v.y, s * v.z};
 }
 
 // The rotation vector of a unit quaternion, at most pi long: exp(log(q)) = q or -q.

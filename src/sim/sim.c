@@ -149,12 +149,7 @@ static perp_status check_constraints(const perp_model *m, const perp_sim_def *de
 void pp_sim_follow_turns(const perp_model *model, const pp_poses *at, double *turn)
 {
     for (int i = 0; i < model->joints; i++) {
-        pp_row row;
-        row.value = 0.0;
-        if (pp_joint_has_coordinate(&model->joint[i])) {
-            pp_joint_coordinate(model, at, i, &row);
-        }
-        turn[i] = row.value;
+        turn[i] = pp_joint_coordinate_value(model, at, i);
     }
 }
 

@@ -226,6 +226,7 @@ struct perp_sim {
     perp_body refused;               // was given a wrench that is not finite; -1: none
     pp_frame *frames;                // of `now`
     const pp_judged_shapes *shapes;  // of the model, for the certificate; NULL: not needed yet
+    pp_judged_end *judged_end;       // what it found at the end of the last step; NULL: no step yet
     pp_step step;
     pp_contact_cache contact_cache;
     pp_repeat repeat;

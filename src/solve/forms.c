@@ -118,6 +118,29 @@ static double row_mobility(const pp_run *r, const pp_row *row)
     return sum > 0.0 ? sum : 1.0;
 }
 
+// They do not change in a step.
+const double *pp_run_mobilities(pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    if (!r->has_mobility) {
+        const pp_row *last = NULL;
+        for (int i = 0; i < rows->nm + rows->nn; i++) {
+            const pp_row *row = pp_base_row(rows, i);
+            bool same = last && pp_row_has_same_gradient(last, row);
+            r->mobility[i] =
+                same ? r->mobility[i - 1] : pp_row_mobility(r->model, r->kin->mass, row);
+            last = row;
+        }
+        r->has_mobility = true;
+    }
+    return r->mobility;
+}
+
+static double divisor(double mobility)
+{
+    return mobility > 0.0 ? mobility : 1.0;
+}
+
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s]: the natural map
 // p - P(p - w / m) of each row times its mobility m, theory (P12). The certificate computes the
 // same with code of its own.
@@ -125,16 +148,17 @@ double pp_run_slack(pp_run *r)
 {
     const pp_rows *rows = r->rows;
     const pp_answer *out = r->out;
+    const double *mobility = pp_run_mobilities(r);
     double worst = 0.0;
     pp_run_close(r);
     for (int i = 0; i < rows->nm; i++) {
         const pp_row *row = &rows->m[i];
-        double m = row_mobility(r, row) + row->gamma, pm = out->pm[i];
+        double m = divisor(mobility[i]) + row->gamma, pm = out->pm[i];
         double w = pp_row_rate(r->model, row, out->nu) + row->bias + row->gamma * pm;
         worst = fmax(worst, m * fabs(pm - clamped(pm - w / m, row->lower, row->upper)));
     }
     for (int i = 0; i < rows->nn; i++) {
-        double m = row_mobility(r, &rows->n[i]), pn = out->pn[i];
+        double m = divisor(mobility[rows->nm + i]), pn = out->pn[i];
         double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
         worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
     }

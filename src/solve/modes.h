@@ -76,8 +76,9 @@ typedef struct pp_mode_contact {
     int sets;             // of friction rows, 0 to 3
     pp_mode_friction *friction;
     bool boxed;
-    int only;                    // joint coordinates: the one rate that it is along, -1: several;
-    const double *J;             // rows n, t in the rates of the tree,
+    bool repeats;     // joint coordinates: its J and rate are those of the contact before
+    int only;         // the one rate that it is along, -1: several;
+    const double *J;  // rows n, t in the rates of the tree,
     double still[PP_MODE_ROWS];  // and their rates at qd = 0
     int body[2], count;          // free bodies
     int pair;                    // block of the two bodies, -1: there is one body

@@ -50,8 +50,15 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
         c->J = J;
         for (int k = 0; k <= c->size; k++) {
             const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
-            pp_tree_row(s->tree, row, J);
-            c->still[k] = pp_row_rate(s->run->model, row, s->run->in.nu_0);
+            c->repeats = i > 0 && c->size == 0 && pp_row_has_same_gradient(c[-1].n, row) &&
+                         c[-1].n->rate == row->rate;
+            if (c->repeats) {
+                memcpy(J, c[-1].J, n * sizeof *J);
+                c->still[k] = c[-1].still[0];
+            } else {
+                pp_tree_row(s->tree, row, J);
+                c->still[k] = pp_row_rate(s->run->model, row, s->run->in.nu_0);
+            }
             J += n;
         }
         c->only = c->size == 0 ? only_entry(s->n, c->J) : -1;
@@ -77,6 +84,7 @@ static double mobility_of(pp_modes *s, const double *J)
 static void set_mobilities(pp_modes *s)
 {
     const pp_coordinates *in = &s->run->in;
+    double before = 0.0;  // of the last row
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         double mobility;
@@ -84,6 +92,8 @@ static void set_mobilities(pp_modes *s)
         if (!c->p) {
             const double *HJ = s->run->closed.HJ + (size_t)(i - s->count) * (size_t)s->n;
             mobility = pp_dot(s->n, c->J, HJ);
+        } else if (c->repeats) {
+            mobility = before;
         } else if (c->only >= 0 && in->H) {
             double J = c->J[c->only];
             mobility = J * J * pp_tree_mobility(in->tree->tree, in->H, c->only, s->step);
@@ -93,6 +103,7 @@ static void set_mobilities(pp_modes *s)
         if (!(mobility > 0.0)) {
             mobility = pp_modes_body_mobility(s->run, c->n);
         }
+        before = mobility;
         if (!c->p) {
             c->stiffness = 1.0 / (PP_MODES_STIFF * mobility + c->n->gamma);
             continue;

@@ -24,8 +24,10 @@ typedef struct pp_run {
     pp_closed closed;
     pp_delassus delassus;
     pp_answer *out;
-    double *beta;            // nb: rates of the bilateral rows
-    double *given;           // nv: M nu_l + p_ext + W p without the bilateral rows
+    double *beta;      // nb: rates of the bilateral rows
+    double *given;     // nv: M nu_l + p_ext + W p without the bilateral rows
+    double *mobility;  // nm, nn: J M^-1 J' of these rows, once they were asked for
+    bool has_mobility;
     bool polygons;           // the form at hand has polygons in place of discs
     double slack;            // residual (P12) of the answer that was last examined [m/s]
     bool nu_current;         // out->nu is consistent with the impulses
@@ -57,6 +59,7 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
                            pp_arena *arena);
 // nu and p_b from the other impulses: M nu = M nu_l + p_ext + W p, joints closed. Without the impulses of a tree's joints.
 void pp_run_close(pp_run *r);
+const double *pp_run_mobilities(pp_run *r);  // J M^-1 J' of boxed rows, then of contacts and limits
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s]: theory (P12).
 double pp_run_slack(pp_run *r);
 // Whether bodies without joints rest on contacts: the velocities nu are rounding of the loads that act on them. theory (S19)
@@ -86,6 +89,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved);
 bool pp_run_polish(pp_run *r);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
+bool pp_run_is_sweepable(const pp_run *r);  // otherwise they decline
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
 // Whether the weights of the unilateral rows prove that there is no velocity.

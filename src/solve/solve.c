@@ -252,13 +252,16 @@ static perp_status improve_candidate(pp_run *r)
 static perp_status solve_cone(pp_run *r)
 {
     bool solved;
-    double begin = pp_seconds();
-    perp_status status = pp_run_by_sweeps(r, &solved);
-    r->out->effort.seconds_sweeps = pp_seconds() - begin;
-    if (status < 0 || solved) {
-        return status;
+    perp_status status = PERP_OK;
+    if (pp_run_is_sweepable(r)) {
+        double start = pp_seconds();
+        status = pp_run_by_sweeps(r, &solved);
+        r->out->effort.seconds_sweeps = pp_seconds() - start;
+        if (status < 0 || solved) {
+            return status;
+        }
     }
-    begin = pp_seconds();
+    double begin = pp_seconds();
     status = pp_run_by_modes(r, &solved);
     r->out->effort.seconds_modes = pp_seconds() - begin;
     if (status < 0 || solved) {
@@ -385,6 +388,7 @@ static perp_status spread_load(pp_run *r)
     if (out->impact || pp_spread_is_unneeded(out, r->rows)) {
         return PERP_OK;  // of an impact the phases go with these impulses
     }
+    double begin = pp_seconds();
     // one block: nu, p_n, p_t as the solver left them
     double *kept = PP_ARRAY(r->arena, double, (size_t)nv + (size_t)nn + (size_t)nt);
     if (!kept) {
@@ -396,6 +400,7 @@ static perp_status spread_load(pp_run *r)
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
     if (!pp_spread(out, r->model, r->kin, r->rows, &r->closed, r->arena)) {
+        out->effort.seconds_spread = pp_seconds() - begin;
         return PERP_OK;
     }
     double after = pp_run_slack(r);
@@ -408,6 +413,7 @@ static perp_status spread_load(pp_run *r)
         memcpy(out->pt, pt, (size_t)nt * sizeof *kept);
         pp_run_close(r);
     }
+    out->effort.seconds_spread = pp_seconds() - begin;
     return PERP_OK;
 }
 
@@ -534,8 +540,9 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
     // cache->ldl_joints, of which only the numbers are done again while the pattern stays.
     r.beta = PP_ARRAY(arena, double, rows->nb);
     r.given = PP_ARRAY(arena, double, model->nv);
+    r.mobility = PP_ARRAY(arena, double, (size_t)rows->nm + (size_t)rows->nn);
     perp_status status = pp_answer_create(out, model, rows, arena);
-    if (!r.beta || !r.given) {
+    if (!r.beta || !r.given || !r.mobility) {
         status = PERP_ERR_MEMORY;
     }
     double begin = pp_seconds();
@@ -581,11 +588,9 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
         status = tell_budget(&r);
     }
     // An inexact answer stays as it is: spreading presumes that the laws hold.
-    begin = pp_seconds();
     if (!r.budget_spent && spread_load(&r) < 0) {
         status = PERP_ERR_MEMORY;
     }
-    out->effort.seconds_spread = pp_seconds() - begin;
     // what rests stays where it is, bit for bit: theory (S19)
     if (model->nv > 0 && pp_run_is_still(&r, out->nu)) {
         memset(out->nu, 0, (size_t)model->nv * sizeof *out->nu);

@@ -40,7 +40,7 @@ static bool hurried(const pp_run *r)
 
 // Sliding contacts in space with discs, and nothing else: the layout has three rows a contact and
 // two bodies.
-static bool is_sweepable(const pp_run *r)
+bool pp_run_is_sweepable(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
     bool asked = !r->options->solver || strcmp(r->options->solver, "auto") == 0;
@@ -448,7 +448,7 @@ perp_status pp_run_by_sweeps(pp_run *r, bool *solved)
     sweep_layout layout;
     bool fit = false, met = false;
     *solved = false;
-    if (!is_sweepable(r)) {
+    if (!pp_run_is_sweepable(r)) {
         return PERP_OK;
     }
     perp_status status = make_layout(r, &layout);

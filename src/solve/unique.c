@@ -637,14 +637,14 @@ static bool has_own_rate(const pp_tree *tree, int joint)
 }
 
 // Rates of boxed rows and limits in units of their rows. Returns the largest of them and of the impulses, as speed_scale_of.
-static double find_rates(const pp_run *r, double *rate)
+static double find_rates(pp_run *r, double *rate)
 {
     const pp_rows *rows = r->rows;
+    const double *mobility = pp_run_mobilities(r);
     double size = 0.0;
     for (int i = 0; i < rows->nm + rows->nn; i++) {
         const pp_row *row = pp_base_row(rows, i);
-        double mobility = pp_row_mobility(r->model, r->kin->mass, row);
-        double unit = mobility > 0.0 ? sqrt(mobility) : 1.0;
+        double unit = mobility[i] > 0.0 ? sqrt(mobility[i]) : 1.0;
         rate[i] = (pp_row_rate(r->model, row, r->out->nu) + row->bias) / unit;
         bool open = i >= rows->nm && rate[i] > 0.0;
         size = fmax(size, fabs(*impulse_of(r->out, rows, i)) * unit);
@@ -656,7 +656,7 @@ static double find_rates(const pp_run *r, double *rate)
 // Whether every rigid row that acts is along a coordinate of the tree that no other rigid row has, and no loop ties coordinates
 // together: such rows are independent. A compliant row repeats nothing: two answers of one motion have the same impulse
 // there, by its own law p = -(u + beta) / gamma, or the same bound.                       theory (U7)
-static bool along_coordinates(const pp_run *r)
+static bool along_coordinates(pp_run *r)
 {
     const pp_rows *rows = r->rows;
     if (!r->in.tree || rows->nc > 0 || r->closed.nb > 0) {

@@ -154,12 +154,14 @@ static perp_quat relative_rotation(const pp_link *link, const pp_hinge *h, const
     if (at < 0) {
         return h->K[0];
     }
-    double c = pp_cos(0.5 * q[at]), s = pp_sin(0.5 * q[at]);
+    double c, s, c_2, s_2;
+    pp_sine_cosine(0.5 * q[at], &s, &c);
     perp_quat first = mix(c, h->K[0], s, h->K[1]);
     if (link->kind != PP_LINK_UNIVERSAL) {
         return first;
     }
-    return mix(pp_cos(0.5 * q[1]), first, pp_sin(0.5 * q[1]), mix(c, h->K[2], s, h->K[3]));
+    pp_sine_cosine(0.5 * q[1], &s_2, &c_2);
+    return mix(c_2, first, s_2, mix(c, h->K[2], s, h->K[3]));
 }
 
 // Anchor of b relative to the origin of a, in a's axes.

@@ -70,9 +70,6 @@ static void read_spatial(const pp_link *l, const pp_hinge *h, const joint_view *
     perp_quat own = l->turned ? pp_quat_conjugate(rot) : rot;
     // Angles continue from the last full turns, where these are known.
     switch (l->kind) {
-    case PP_LINK_REVOLUTE:
-        q[0] = near(angle_of(w), turn);
-        break;
     case PP_LINK_SCREW: {
         double along = pp_dot3(d, w->u) / h->pitch;  // else the thread shows the turns [rad]
         q[0] = near(angle_of(w), isfinite(turn) ? turn : along);
@@ -132,7 +129,7 @@ static void read_rates(const pp_link *l, const joint_view *w, double *qd)
     perp_vec3 spin = pp_sub(w->b->w, w->a->w), own;
     perp_vec3 v = pp_sub(pp_point_velocity(w->b, w->pb), pp_point_velocity(w->a, w->pb));
     switch (l->kind) {
-    case PP_LINK_REVOLUTE:
+    case PP_LINK_REVOLUTE:  // in the plane
     case PP_LINK_SCREW:
         qd[0] = pp_dot3(spin, w->u);
         break;
@@ -163,6 +160,18 @@ static void read_rates(const pp_link *l, const joint_view *w, double *qd)
     default:
         break;
     }
+}
+
+// The most common joint of machines, a hinge in space: of its view only what its angle asks for.
+static void read_hinge(const pp_hinge *h, const pp_frame *a, const pp_frame *b, double turn,
+                       double *q, double *qd)
+{
+    const joint_view w = {.u = pp_rotate(a, h->u),
+                          .x = pp_rotate(a, h->x),
+                          .y = pp_rotate(a, h->y),
+                          .zb = pp_rotate(b, h->z_b)};
+    q[0] = near(angle_of(&w), turn);
+    qd[0] = pp_dot3(pp_sub(b->w, a->w), w.u);
 }
 
 // Places each child on its parent by the coordinates, and compares with the given frames.
@@ -206,6 +215,11 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
             continue;
         }
         const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
+        if (tree->model->spatial && l->kind == PP_LINK_REVOLUTE) {
+            read_hinge(h, l->turned ? child : parent, l->turned ? parent : child,
+                       turn ? turn[l->joint] : (double)NAN, at_q, at_qd);
+            continue;
+        }
         joint_view w = joint_view_of(h, l->turned ? child : parent, l->turned ? parent : child);
         if (tree->model->spatial) {
             read_spatial(l, h, &w, turn ? turn[l->joint] : (double)NAN, at_q);

@@ -78,7 +78,7 @@ static void set_inertia_of_body(const pp_body *body, const pp_frame *f, pp_inert
     mass->I.m[8] = body->kind == PERP_BODY_PLANAR ? body->I_B.m[8] : 0.0;
 }
 
-// Pose, velocity, sigma and inertia of a link from those of its carrier.
+// Pose and velocity of a link from those of its carrier.
 static void propagate_link(const pp_tree_pass *pass, int link)
 {
     const pp_tree *tree = pass->tree;
@@ -97,8 +97,42 @@ static void propagate_link(const pp_tree_pass *pass, int link)
     }
     child->v = V.v_W;
     child->w = V.w_W;
-    accelerate(pass, link);
-    set_inertia_of_body(&tree->model->body[l->body], child, &pass->mass[l->body]);
+}
+
+// Room for all that is made here, and frames of bodies that are not free, and of the links. False: out of memory.
+static bool run_frames(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
+                       const double *qd, pp_arena *arena)
+{
+    const perp_model *m = tree->model;
+    *out = (pp_tree_pass){.tree = tree, .t = t, .q = q, .qd = qd};
+    out->body = PP_ARRAY(arena, pp_frame, m->bodies);
+    out->column = PP_ARRAY(arena, perp_twist, tree->nv);
+    out->load = PP_ARRAY(arena, perp_wrench, tree->links);
+    out->size = PP_ARRAY(arena, double, tree->nv);
+    out->compound = PP_ARRAY(arena, pp_composite_inertia, tree->links);
+    if (!out->compound || !out->body || !out->column || !out->load || !out->size) {
+        return false;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv == 0) {
+            out->body[i] = pp_driven_frame(&m->body[i], t);
+        }
+    }
+    // parents before children
+    for (int i = 0; i < tree->links; i++) {
+        propagate_link(out, i);
+    }
+    return true;
+}
+
+perp_status pp_tree_run_step(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
+                             const double *qd, pp_inertia *mass, pp_arena *arena)
+{
+    if (!run_frames(out, tree, t, q, qd, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    out->mass = mass;
+    return PERP_OK;
 }
 
 // Bodies that are not free first, then links, parents before children.
@@ -106,27 +140,24 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
                         const double *qd, pp_arena *arena)
 {
     const perp_model *m = tree->model;
-    *out = (pp_tree_pass){.tree = tree, .t = t, .q = q, .qd = qd};
-    out->body = PP_ARRAY(arena, pp_frame, m->bodies);
+    if (!run_frames(out, tree, t, q, qd, arena)) {
+        return PERP_ERR_MEMORY;
+    }
     out->mass = PP_ARRAY(arena, pp_inertia, m->bodies);
-    out->column = PP_ARRAY(arena, perp_twist, tree->nv);
     out->sigma = PP_ARRAY(arena, perp_twist, m->bodies);
-    out->load = PP_ARRAY(arena, perp_wrench, tree->links);
-    out->size = PP_ARRAY(arena, double, tree->nv);
-    out->compound = PP_ARRAY(arena, pp_composite_inertia, tree->links);
-    if (!out->compound || !out->body || !out->mass || !out->column || !out->sigma || !out->load ||
-        !out->size) {
+    if (!out->mass || !out->sigma) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < m->bodies; i++) {
         if (m->body[i].nv == 0) {
-            out->body[i] = pp_driven_frame(&m->body[i], t);
             out->sigma[i] = pp_driven_acceleration(&m->body[i], t);
             out->mass[i] = (pp_inertia){0};
         }
     }
     for (int i = 0; i < tree->links; i++) {
-        propagate_link(out, i);
+        int body = tree->link[i].body;
+        accelerate(out, i);
+        set_inertia_of_body(&m->body[body], &out->body[body], &out->mass[body]);
     }
     return PERP_OK;
 }

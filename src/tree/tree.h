@@ -118,6 +118,9 @@ typedef struct pp_tree_pass {
 // qd NULL: at rest.
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena);
+// For a step, which has the masses of all bodies where they are, and asks for no accelerations: sigma is NULL.
+perp_status pp_tree_run_step(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
+                             const double *qd, pp_inertia *mass, pp_arena *arena);
 // Coordinates of all joints with their full turns: joints of the tree as q has them, others in the
 // turn nearest to the value in `turn` (NaN: between -pi and pi).
 void pp_tree_turns(const pp_tree_pass *pass, double *turn);

@@ -290,6 +290,53 @@ static void steps_of_wrong_rows_do_not_pass(void **state)
     assert_true(hits > 200);
 }
 
+// An impulse of a joint that is a millionth larger than it is.
+static void push_joint_more(void *user, const perp_sim *sim, perp_stage done)
+{
+    fault *f = user;
+    const pp_step *s = &sim->step;
+    if (done != PERP_STAGE_SOLVE || f->row >= s->row.nb) {
+        return;
+    }
+    double most = 0.0, *p = s->answer.pb;
+    for (int i = 0; i < s->row.nb; i++) {
+        most = fmax(most, fabs(p[i]));
+    }
+    f->hit = f->row >= 0 && fabs(p[f->row]) > 0.05 * most;
+    if (f->hit) {
+        p[f->row] *= 1.0 + f->factor;
+    }
+}
+
+static void wrong_impulses_of_joints_do_not_pass(void **state)
+{
+    (void)state;
+    int hits = 0;
+    for (int k = 0; k < MACHINES; k++) {
+        perp_scene *scene = scene_of(&machines[k]);
+        for (int row = -1; row < 12; row++) {
+            fault f = {.row = row, .factor = 1e-6};
+            perp_sim *sim = NULL;
+            perp_error error = {0};
+            perp_sim_def def = perp_scene_sim_def(scene);
+            def.on_stage = push_joint_more;
+            def.user = &f;
+            assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
+                             PERP_OK);
+            perp_status status = perp_sim_step(sim, 0.004);
+            bool passed = status >= 0 && perp_sim_info(sim)->certificate.passed;
+            if (passed == f.hit) {
+                fail_msg("%s: with impulse %d %s it %s", machines[k].name, row,
+                         f.hit ? "wrong" : "right", passed ? "passes" : "fails");
+            }
+            hits += f.hit;
+            perp_sim_destroy(sim);
+        }
+        perp_scene_destroy(scene);
+    }
+    assert_true(hits > 30);
+}
+
 // The impulse of the forces, that of a body's own spin included, is reckoned anew: a share of it more does not pass.
 static void push_more(void *user, const perp_sim *sim, perp_stage done)
 {
@@ -418,13 +465,102 @@ static void wrong_terms_of_contacts_do_not_pass(void **state)
     }
 }
 
+// ── What a step leaves to the next ──
+
+// Two boxes on a hinge that fall on a floor, and a ball.
+static const char boxes[] =
+    "{\"shapes\": [{\"kind\": \"halfspace\", \"mu\": 0.5}], \"bodies\": ["
+    "{\"name\": \"u\", \"kind\": \"solid\", \"position\": [0, 0, 0.3], \"mass\": 1,"
+    " \"inertia\": [0.1, 0.2, 0.25], \"spin\": [1, 2, 3],"
+    " \"shapes\": [{\"kind\": \"box\", \"size\": [0.3, 0.2, 0.1], \"mu\": 0.5}]},"
+    "{\"name\": \"v\", \"kind\": \"solid\", \"position\": [0.4, 0, 0.3], \"mass\": 1, \"inertia\": "
+    "[0.1, 0.2, 0.25],"
+    " \"shapes\": [{\"kind\": \"box\", \"size\": [0.3, 0.2, 0.1], \"mu\": 0.5}]},"
+    "{\"name\": \"w\", \"kind\": \"solid\", \"position\": [0.2, 0, 0.6], \"mass\": 1, \"inertia\": "
+    "[0.1, 0.1, 0.1],"
+    " \"shapes\": [{\"kind\": \"sphere\", \"radius\": 0.1, \"mu\": 0.5}]}],"
+    " \"joints\": [{\"name\": \"h\", \"kind\": \"revolute\", \"a\": \"u\", \"b\": \"v\", \"at\": "
+    "[0.2, 0, 0.3],"
+    " \"axis\": [0, 1, 0], \"lower\": -0.5, \"upper\": 0.5, \"friction\": 0.1}]}";
+
+// The same steps by a sim that keeps what it found where a step ended and by one that forgets it: the certificates have the
+// same bits, also where the state was changed in between.
+static void compare_with_forgetful(const perp_scene *scene, perp_stepper stepper,
+                                   perp_coordinates coordinates, const char *name)
+{
+    enum { STEPS = 24 };
+    perp_sim *sim[2] = {NULL, NULL};
+    perp_error error = {0};
+    double q[28], nu[24];
+    int kept = 0;
+    for (int k = 0; k < 2; k++) {
+        perp_sim_def def = perp_scene_sim_def(scene);
+        def.stepper = stepper;
+        def.coordinates = coordinates;
+        if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim[k], &error) < 0) {
+            fail_msg("%s: %s", name, error.text);
+        }
+    }
+    for (int i = 0; i < STEPS; i++) {
+        for (int k = 0; k < 2; k++) {
+            if (i % 5 == 4) {
+                int nv = perp_scene_model(scene)->nv;
+                double t = 0.0;
+                assert_int_equal(perp_sim_state_get(sim[k], &t, q, nu), PERP_OK);
+                for (int c = 0; c < nv; c++) {
+                    nu[c] *= 0.5;
+                }
+                q[0] += 1e-6;
+                assert_int_equal(perp_sim_state_set(sim[k], t, q, nu), PERP_OK);
+            }
+            if (k == 1 && sim[k]->judged_end) {
+                sim[k]->judged_end->valid = false;
+            }
+            assert_true(perp_sim_step(sim[k], 0.004) >= 0);
+        }
+        const perp_step_info *a = perp_sim_info(sim[0]), *b = perp_sim_info(sim[1]);
+        kept += sim[0]->judged_end->valid;
+        if (!pp_same_bits(a->certificate.relative, b->certificate.relative,
+                          sizeof a->certificate.relative) ||
+            !pp_same_bits(&a->energy, &b->energy, sizeof a->energy) ||
+            a->certificate.pairs != b->certificate.pairs) {
+            fail_msg("%s: step %d is judged in another way", name, i);
+        }
+    }
+    assert_int_equal(kept, STEPS);
+    perp_sim_destroy(sim[0]);
+    perp_sim_destroy(sim[1]);
+}
+
+static void steps_are_judged_as_without_memory(void **state)
+{
+    (void)state;
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    static const perp_coordinates both[] = {PERP_COORDINATES_BODY, PERP_COORDINATES_JOINT};
+    for (int c = 0; c < 2; c++) {
+        for (int k = 0; k < MACHINES; k++) {
+            scene = scene_of(&machines[k]);
+            compare_with_forgetful(scene, PERP_STEPPER_STEWART_TRINKLE, both[c], machines[k].name);
+            perp_scene_destroy(scene);
+        }
+        if (perp_scene_parse("boxes", boxes, strlen(boxes), NULL, &scene, &error) < 0) {
+            fail_msg("line %d: %s", error.line, error.text);
+        }
+        compare_with_forgetful(scene, PERP_STEPPER_STEWART_TRINKLE, both[c], "boxes");
+        perp_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_rates_of_values),
         cmocka_unit_test(steps_of_wrong_rows_do_not_pass),
+        cmocka_unit_test(wrong_impulses_of_joints_do_not_pass),
         cmocka_unit_test(wrong_forces_do_not_pass),
         cmocka_unit_test(wrong_terms_of_contacts_do_not_pass),
+        cmocka_unit_test(steps_are_judged_as_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,6 +235,29 @@ static void exact_results(void **state)
 }
 
 // Made once, here as everywhere: the judge of builds that have no other.
+// Taken together they have the bits that each has by itself, signs of zero included.
+static void sine_and_cosine_together(void **state)
+{
+    (void)state;
+    enum { TRIES = 100000 };
+    static const double special[] = {
+        0.0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-28, 0x1p-27, 0.78539816339744828, 1e300, -1e-320};
+    uint64_t seed = rng_test_seed(1);
+    rng r = rng_seed(seed);
+    for (int i = 0; i < TRIES; i++) {
+        int known = (int)(sizeof special / sizeof special[0]);
+        double x = i < known ? special[i] : 0.0, s, c;
+        if (i >= known) {
+            int span = i % 3 == 0 ? 1000 : 30;
+            x = ldexp(rng_uniform(&r, -2.0, 2.0), rng_below(&r, 2 * span) - span);
+        }
+        double alone[2] = {pp_sin(x), pp_cos(x)};
+        pp_sine_cosine(x, &s, &c);
+        CHECK(alone[0] != alone[0] ? s != s : memcmp(&alone[0], &s, sizeof s) == 0, seed);
+        CHECK(alone[1] != alone[1] ? c != c : memcmp(&alone[1], &c, sizeof c) == 0, seed);
+    }
+}
+
 static void bits_are_the_same_everywhere(void **state)
 {
     (void)state;
@@ -267,6 +290,7 @@ int main(void)
         cmocka_unit_test(angles_near_zeros),
         cmocka_unit_test(special_numbers),
         cmocka_unit_test(exact_results),
+        cmocka_unit_test(sine_and_cosine_together),
         cmocka_unit_test(bits_are_the_same_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,11 +74,22 @@ static double component(perp_vec3 x, int k)
     return k == 1 ? x.y : x.z;
 }
 
+// Of numbers that are finite (travels_finite).
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
 {
     return (pp_box3){
-        pp_vec(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
-        pp_vec(fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), fmax(a->high.z, b->high.z))};
+        pp_vec(least(a->low.x, b->low.x), least(a->low.y, b->low.y), least(a->low.z, b->low.z)),
+        pp_vec(most(a->high.x, b->high.x), most(a->high.y, b->high.y), most(a->high.z, b->high.z))};
 }
 
 static pp_box3 grown(const pp_box3 *b, double by)
@@ -151,9 +162,9 @@ static pp_convex mesh_block(const pp_shape *shape)
 // Bound on the rounding error of the coordinates of a box, generous [m].
 static double rounding(const pp_box3 *b)
 {
-    double x = fmax(fabs(b->low.x), fabs(b->high.x)), y = fmax(fabs(b->low.y), fabs(b->high.y)),
-           z = fmax(fabs(b->low.z), fabs(b->high.z));
-    return 32.0 * DBL_EPSILON * fmax(fmax(x, y), z);
+    double x = most(fabs(b->low.x), fabs(b->high.x)), y = most(fabs(b->low.y), fabs(b->high.y)),
+           z = most(fabs(b->low.z), fabs(b->high.z));
+    return 32.0 * DBL_EPSILON * most(most(x, y), z);
 }
 
 // A piece relative to the origin of its body, in world axes. Small coordinates keep its digits.
@@ -169,25 +180,33 @@ static void set_box(const geometry_judge *j, box_item *it)
     const pp_travel *t = &j->travel[shape->body];
     pp_convex block;
     pp_placed_convex from, to;
+    const pp_placed_convex *first = &from, *last = &to;
     if (shape->mesh) {
         block = mesh_block(shape);
         from = placed_at(&block, &t->start);
         to = placed_at(&block, &t->end);
     } else {
-        from = j->first[it->shape];
-        to = j->last[it->shape];
+        first = &j->first[it->shape];
+        last = &j->last[it->shape];
     }
-    pp_box3 end = bounds_of(&to);
+    pp_box3 end = bounds_of(last), start = end;
     end = (pp_box3){pp_add(end.low, t->end.p), pp_add(end.high, t->end.p)};
     it->box = it->at_end = grown(&end, rounding(&end) + pp_skin(j->model, it->shape, it->shape));
     if (j->task->start) {
-        pp_box3 start = bounds_of(&from);
         // Never more than the diameter, however often the body turns.
-        double reach = to.convex->core_reach;
-        double bend = fmin(reach * t->angle * t->angle / 8.0, 2.0 * reach);
-        start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
+        double reach = last->convex->core_reach;
+        double bend = least(reach * t->angle * t->angle / 8.0, 2.0 * reach);
+        if (j->task->starts_at_last) {
+            start = j->task->last->box[it->shape];
+        } else {
+            start = bounds_of(first);
+            start = (pp_box3){pp_add(start.low, t->start.p), pp_add(start.high, t->start.p)};
+        }
         it->box = box_union(&it->box, &start);
         it->box = grown(&it->box, bend + rounding(&it->box));
+    }
+    if (j->task->last) {
+        j->task->last->box[it->shape] = end;
     }
 }
 
@@ -205,7 +224,7 @@ static int widest(const geometry_judge *j, const box_item *list)
         for (int k = 0; k < 3; k++) {
             double off = fabs(component(c, k) - component(mean, k));
             // Limited, so that the sum of huge boxes stays finite.
-            spread[k] += fmin(off, 1e150);
+            spread[k] += least(off, 1e150);
         }
     }
     int k = spread[1] > spread[0] ? 1 : 0;
@@ -260,8 +279,16 @@ static bool set_items(geometry_judge *j)
     for (int i = 0; i < m->shapes; i++) {
         if (!m->shape[i].mesh) {
             const pp_travel *t = &j->travel[m->shape[i].body];
-            j->first[i] = placed_at(&j->piece[i], &t->start);
+            pp_kept_shapes *kept = j->task->last;
+            if (j->task->starts_at_last) {
+                j->first[i] = kept->piece[i];
+            } else {
+                j->first[i] = placed_at(&j->piece[i], &t->start);
+            }
             j->last[i] = placed_at(&j->piece[i], &t->end);
+            if (kept) {
+                kept->piece[i] = j->last[i];
+            }
         }
         // A shape without detection still takes part in listed contacts.
         bool seen = m->shape[i].detect || m->listed > 0;

@@ -25,6 +25,13 @@ typedef struct pp_judged_shapes {
     pp_judged_pairs pairs;
 } pp_judged_shapes;
 
+// Where shapes are at the end of a step: pieces, but of meshes, as pp_convex_place has them relative to the origins of their
+// bodies, and boxes of all that have one.
+typedef struct pp_kept_shapes {
+    pp_placed_convex *piece;
+    pp_box3 *box;
+} pp_kept_shapes;
+
 typedef struct pp_geometry_task {
     const perp_model *model;
     const pp_judged_shapes *shapes;  // of that model; NULL: found by the call
@@ -36,7 +43,9 @@ typedef struct pp_geometry_task {
     double depth;  // overlap that is no violation [m]; on the path: see allowance in sweep.c
     // the same for a pair of shapes; NULL: depth
     double (*allowed)(const perp_model *model, int shape_a, int shape_b);
-    double end_share;  // of what is allowed that is allowed at the end; 0: all of it
+    double end_share;      // of what is allowed that is allowed at the end; 0: all of it
+    pp_kept_shapes *last;  // in: those of an earlier call, out: those of this one; NULL: not kept
+    bool starts_at_last;   // they are those of the start, of the same `shapes`
 } pp_geometry_task;
 
 typedef enum pp_path_state {

@@ -21,7 +21,9 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     // shapes and lists of pairs are those of the model, whatever this sim has changed
     sim->shapes = sim->shapes ? sim->shapes : pp_judged_shapes_create(sim->given, sim->memory);
-    if (!sim->shapes) {
+    sim->judged_end =
+        sim->judged_end ? sim->judged_end : pp_judged_end_create(sim->given, sim->memory);
+    if (!sim->shapes || !sim->judged_end) {
         return PERP_ERR_MEMORY;
     }
     // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
@@ -44,6 +46,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .end = &s->end,
         .team = &sim->team,
         .shapes = sim->shapes,
+        .last = sim->judged_end,
         .gaps_end = &sim->contact_cache.gaps,
         .polygons = s->answer.form != PERP_FORM_CONE,
         .impact = s->answer.impact,

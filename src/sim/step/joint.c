@@ -208,9 +208,8 @@ perp_status pp_sim_tree_at_start(perp_sim *sim)
         return PERP_ERR_MEMORY;
     }
     pp_tree_from_frames(tree, sim->now.t, s->kin.poses.body, sim->now.turn, q, qd, NULL, NULL);
-    perp_status status = pp_tree_run(&s->tree, tree, sim->now.t, q, qd, sim->arena);
-    s->tree.mass = s->kin.mass;  // that of the step: quasistatic ones are light
-    return status;
+    // masses are those of the step: quasistatic ones are light
+    return pp_tree_run_step(&s->tree, tree, sim->now.t, q, qd, s->kin.mass, sim->arena);
 }
 
 perp_status pp_sim_coordinates(perp_sim *sim)
@@ -232,11 +231,10 @@ perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu)
         return PERP_ERR_MEMORY;
     }
     pp_tree_from_frames(tree, s->end.t, s->end.body, sim->next.turn, q, qd, NULL, NULL);
-    perp_status status = pp_tree_run(&s->tree, tree, s->end.t, q, qd, sim->arena);
+    perp_status status = pp_tree_run_step(&s->tree, tree, s->end.t, q, qd, s->kin.mass, sim->arena);
     if (status < 0) {
         return status;
     }
-    s->tree.mass = s->kin.mass;
     status = pp_coordinates_create(&s->in, &s->tree, &s->row, sim->arena);
     if (status >= 0) {
         memcpy(s->in.nu_0, nu, (size_t)sim->model->nv * sizeof *nu);
@@ -261,6 +259,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     pp_tree_move(tree, s->tree.q, qd, h, q);
     pp_tree_frames(tree, sim->next.t, q, qd, body);
     write_places(sim->model, body, sim->now.q, sim->next.q);
+    memcpy(sim->next.nu, s->answer.nu, (size_t)sim->model->nv * sizeof *sim->next.nu);
     return PERP_OK;
 }
 

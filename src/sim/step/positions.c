@@ -46,10 +46,12 @@ double pp_sim_theta(const perp_sim *sim)
 perp_status pp_sim_place(perp_sim *sim, double h)
 {
     pp_step *s = &sim->step;
-    pp_advance whole = pp_sim_advance(sim, h, 1.0);
-    pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, &whole);
     sim->next.t = pp_sim_time_after(sim, h);
-    if (sim->tree && pp_sim_move(sim, h) < 0) {
+    if (!sim->tree) {
+        pp_advance whole = pp_sim_advance(sim, h, 1.0);
+        pp_integrate(&sim->next, sim->model, &sim->now, s->answer.nu, &whole);
+        sim->next.t = pp_sim_time_after(sim, h);
+    } else if (pp_sim_move(sim, h) < 0) {
         return PERP_ERR_MEMORY;
     }
     if (!s->end_body) {

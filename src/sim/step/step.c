@@ -104,13 +104,22 @@ static perp_status fail_step(perp_sim *sim, double h, perp_status status)
 
 // Adds the time since the last call to the stage that ran. One reading of the clock ends an interval and
 // begins the next, so that the stages sum up to the step.
-perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
+static void charge_until_now(perp_sim *sim)
 {
     pp_stage_clock *c = &sim->charged;
-    perp_stage before = c->stage;
     double now = pp_seconds();
-    sim->info.seconds[before] += now - c->since;
-    *c = (pp_stage_clock){stage, now};
+    sim->info.seconds[c->stage] += now - c->since;
+    c->since = now;
+}
+
+// A stage that goes on needs no reading, which takes as long as two hundred multiplications.
+perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
+{
+    perp_stage before = sim->charged.stage;
+    if (stage != before) {
+        charge_until_now(sim);
+        sim->charged.stage = stage;
+    }
     return before;
 }
 
@@ -120,7 +129,7 @@ perp_stage pp_sim_charge(perp_sim *sim, perp_stage stage)
     do {                                                                                           \
         sim->charged.stage = PERP_STAGE_##NAME;                                                    \
         perp_status result = pp_stopped(&sim->env) ? PERP_ERR_STOPPED : (call);                    \
-        pp_sim_charge(sim, PERP_STAGE_##NAME);                                                     \
+        charge_until_now(sim);                                                                     \
         if (result < 0) {                                                                          \
             return fail_step(sim, h, result);                                                      \
         }                                                                                          \
