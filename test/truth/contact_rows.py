@@ -206,6 +206,9 @@ class ContactRows:
         if not self.model.planar:
             other = cross(c.n, across)
             ways += [other, mul(other, -1)]
+        if distance(a, b.moved(mul(c.n, -depth - max(0.0, d)))) > 2 * eps:
+            self.rows.note('snag', 0.0, where)
+            return   # straight along the normal it passes: it comes from aside, and meets a corner
         for w in ways:
             if distance(a, b.moved(add(mul(c.n, -depth - max(0.0, d)), mul(w, 2 * eps)))) > -eps:
                 self.rows.note('snag', min(1.0, change / (speed + 1e-300)), where)

@@ -59,8 +59,13 @@ MIXED = {'name': 'mixed', 'step': 0.005, 'until': 0.6, 'groups': ['scene', 'robo
                      'shapes': [{'kind': 'disc', 'radius': 0.3}]},
                     {'name': 'd', 'position': [8.9, 2], 'gravity_scale': 0, 'velocity': [-1, 0], 'mass': 1, 'inertia': 0.1,
                      'shapes': [{'kind': 'disc', 'radius': 0.3}]}]}
+CLIP = {'name': 'clip', 'gravity': [0, 0], 'step': 3, 'until': 3,   # a point comes from aside and clips a corner
+        'bodies': [{'name': 'corner', 'position': [0, 0], 'angle': 0.6375279, 'velocity': [0.08874119, -0.0511], 'spin': 0.00643984, 'mass': 2.42,
+                    'inertia': 1.4, 'shapes': [{'kind': 'polygon', 'vertices': [[0.53773, -1.12203], [0.70284, 1.0267], [-1.24057, 0.09533]], 'mu': 0.3}]},
+                   {'name': 'tip', 'position': [2.79222, -2.434427], 'angle': -1.3291576, 'velocity': [-0.08440987, -0.0654], 'spin': 0.05358168,
+                    'mass': 1.107, 'inertia': 1.76, 'shapes': [{'kind': 'point', 'position': [-2.260851, -0.846882], 'mu': 0.5}]}]}
 IMPLICIT = [dict(scene, name='implicit ' + scene['name'], stepper='implicit') for scene in (SLIDE, SWING, STOP, SPIN)]
-RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT] + IMPLICIT
+RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, CLIP, EVENT] + IMPLICIT
 
 
 class Recording:
