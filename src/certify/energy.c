@@ -454,6 +454,33 @@ double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, in
     return fmin(drift, pp_scale_overlap(m, a, b));
 }
 
+// Twice what a driven body leaves its tangent by in this step, at the far end of the body that touches it: the gap that is
+// closed comes from the step before.
+static double driven_away(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                          int body, int other)
+{
+    const pp_frame *at = &from[body], *end = &to[body];
+    if (m->body[body].nv > 0) {
+        return 0.0;
+    }
+    perp_vec3 turn = pp_vec(0.0, 0.0, end->angle - at->angle);
+    if (m->spatial) {
+        turn = pp_quat_log(pp_quat_mul(end->rot, pp_quat_conjugate(at->rot)));
+    }
+    perp_vec3 off = pp_along(pp_sub(end->p, at->p), -h, at->v);
+    double arm = pp_length(pp_sub(from[other].p, at->p)) + m->body[other].reach;
+    return 2.0 * (pp_length(off) + arm * pp_length(pp_along(turn, -h, at->w)));
+}
+
+double pp_drift_driven(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                       int a, int b)
+{
+    int body_a = m->shape[a].body, body_b = m->shape[b].body;
+    double drift =
+        driven_away(m, from, to, h, body_a, body_b) + driven_away(m, from, to, h, body_b, body_a);
+    return fmin(drift, pp_scale_overlap(m, a, b));
+}
+
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j)
 {
     double arm = pp_scale_arm(m, j);
@@ -644,9 +671,10 @@ static void allow_drift(book *b)
             continue;
         }
         if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
-            b->allowed[at] +=
-                e->pn[i] *
-                fmin(-c->gap, pp_drift_contact(e->model, e->kin->poses.body, h, c->a, c->b)) / h;
+            const pp_frame *from = e->kin->poses.body;
+            double drift = pp_drift_contact(e->model, from, h, c->a, c->b) +
+                           pp_drift_driven(e->model, from, e->end->body, h, c->a, c->b);
+            b->allowed[at] += e->pn[i] * fmin(-c->gap, drift) / h;
         }
     }
     for (int i = 0; i < rows->nb; i++) {

@@ -257,7 +257,7 @@ class Model:
             self.scene = s = json.loads(strip_comments(text))
         except ValueError:
             raise Unknown('trailing commas')
-        for key in ('parameters', 'include', 'assemblies', 'replicate'):
+        for key in ('parameters', 'include', 'assemblies', 'replicate', 'actuators', 'inputs'):
             if '"%s"' % key in text:
                 raise Unknown(key)
         kinds = {b.get('kind', 'body') for b in s.get('bodies', [])}

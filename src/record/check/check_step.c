@@ -249,7 +249,8 @@ static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
     c->load[b] += pp_length(p);
     // What pushing an overlap apart may give: p_n times the overlap over h, as far as the overlap
     // is a drift of the scheme.                                                  theory (K5), (P13)
-    double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
+    double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i) +
+                   pp_drift_driven(m, c->before, c->after, c->h, contact->a.i, contact->b.i);
     if (pp_check_at_end(
             c)) {  // rates at the end have of second order what is no motion of the gap: theory (I7)
         double speed = fabs(contact->rate_n) + pp_length(contact->slip_W);
