@@ -421,6 +421,10 @@ static void add_joint_work(book *b)
     for (int i = 0; i < joints->count; i++) {
         const pp_own_equation *eq = &joints->equation[i];
         int at = pp_scale_pair_island(b->s, &eq->at);
+        // Exact positions: what the equation gives to velocities that it does not allow where the step starts.
+        if (at >= 0 && b->e->exact) {
+            b->lifted[at] -= eq->p * eq->bias;
+        }
         if (at >= 0 && eq->at.rate != 0.0) {
             spend(b, at, -eq->p * eq->at.rate);
         }

@@ -169,6 +169,7 @@ void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack);
 // constant ones of them, and dry friction, have behind the velocities, as gravity has.
 //                                                                                      theory (K13)
 double pp_check_jerk(const pp_recheck *c, double theta, double *lag);
+double pp_check_reactions(const pp_recheck *c);
 perp_status pp_check_joint_rates(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────

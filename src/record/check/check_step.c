@@ -441,6 +441,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     allowed += fmin(arcs, PP_ARCS_MOST * scale);
     // Drives that bring bodies to their rates within the step lose energy.
     double jerk = pp_check_jerk(c, theta, &lag);
+    lifted += pp_check_reactions(c);
     lag = c->info->stepper == PERP_STEPPER_EVENT ? 0.0 : lag;
     double least = fmin(made, made + lag);
     if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
