@@ -260,6 +260,8 @@ class Model:
         for key in ('parameters', 'include', 'assemblies', 'replicate', 'actuators', 'inputs'):
             if '"%s"' % key in text:
                 raise Unknown(key)
+        if any(j.get('kind') == 'coupling' for j in s.get('joints', [])):
+            raise Unknown('couplings')
         kinds = {b.get('kind', 'body') for b in s.get('bodies', [])}
         self.planar = not kinds & {'solid', 'point_mass'}
         self.gravity = vec(s.get('gravity', [0, -9.81] if self.planar else [0, 0, -9.81]))

@@ -194,9 +194,11 @@ double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
 double pp_check_reactions(const pp_recheck *c)
 {
     double sum = 0.0;
-    bool exact = c->info->positions == PERP_POSITIONS_EXACT &&
-                 c->info->stepper == PERP_STEPPER_STEWART_TRINKLE;
-    for (int i = 0; exact && i < c->model->joints; i++) {
+    if (c->info->positions != PERP_POSITIONS_EXACT ||
+        c->info->stepper != PERP_STEPPER_STEWART_TRINKLE) {
+        return 0.0;
+    }
+    for (int i = 0; i < c->model->joints; i++) {
         const pp_joint *joint = &c->model->joint[i];
         const perp_joint_state *state = &c->now->joint[i];
         const perp_wrench *w = &state->impulse_b;
