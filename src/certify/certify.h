@@ -74,6 +74,9 @@ double pp_shape_surface_error(const perp_model *m, const pp_frame *body, int sha
                               perp_vec3 out);
 // Distance of a point from a shape, negative inside; not for meshes [m].
 double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, perp_vec3 point);
+// Separation of two shapes, negative where they overlap, at least that along n, which points from a to b; not for
+// meshes [m].
+double pp_shape_separation(const perp_model *m, const pp_frame *body, int a, int b, perp_vec3 n);
 
 // The error of a joint that is worst relative to its limit, among its equations, its target and the
 // limits of its coordinate [m, rad].
@@ -91,6 +94,9 @@ perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, 
 // in a step instead of following tangents [m; over the arm of a joint: rad], and the energy that a
 // spring may gain [J].                                                                 theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
+// The same because bodies with a given motion accelerate: rows have their velocity where the step starts.
+double pp_drift_driven(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                       int a, int b);
 double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp_frame *end,
                             double h, int a, int b, double speed);  // of rows of the end
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
@@ -178,7 +184,8 @@ struct pp_step_evidence {
 perp_status pp_certify(perp_certificate *out, perp_energy *ledger, const pp_step_evidence *e,
                        const perp_limits *limits, pp_arena *arena);
 // A closing: bodies that were moved without a change of their velocities, until joints, limits and gaps are closed. With
-// no rows nothing was moved, and only places are judged.                               theory (I9), (K16)
+// no rows nothing was moved, and only places are judged. A start that is kept as given is closed a part at a time: what pushes
+// was overlapping or touches, and nothing is moved farther than to touch.              theory (I9), (K16), (K8)
 typedef struct pp_closing_evidence {
     const perp_model *model;
     const pp_frame *start;      // bodies at the start of the step
@@ -188,6 +195,8 @@ typedef struct pp_closing_evidence {
     const pp_rows *rows;        // of which only joints and contacts are read, not their numbers
     const double *pb, *pn;      // multipliers: M times the way that they move bodies [kg m, kg m^2]
     double slack;               // relative
+    double share;  // of a start as given: part of a step whose errors may be closed; 0: all are
+    bool light;    // bodies without inertia: there is no balance of energy
 } pp_closing_evidence;
 perp_status pp_certify_closing(perp_certificate *out, const pp_closing_evidence *e,
                                const perp_limits *limits, pp_arena *arena);

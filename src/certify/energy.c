@@ -422,6 +422,10 @@ static void add_joint_work(book *b)
         int at = of->count > 0 ? pp_scale_joint_island(b->s, &b->e->model->joint[i]) : -1;
         for (int k = of->first; at >= 0 && k < of->first + of->count; k++) {
             const pp_own_equation *eq = &joints->equation[k];
+            // Exact positions: what the equation gives to velocities that it does not allow where the step starts.
+            if (b->e->exact) {
+                b->lifted[at] -= eq->p * eq->bias;
+            }
             if (eq->given != 0.0) {
                 spend(b, at, -eq->p * eq->given);
             }
@@ -453,6 +457,33 @@ double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, in
 {
     double drift = turned_away(m, frame, h, m->shape[a].body, roll_radius(m, a)) +
                    turned_away(m, frame, h, m->shape[b].body, roll_radius(m, b));
+    return fmin(drift, pp_scale_overlap(m, a, b));
+}
+
+// Twice what a driven body leaves its tangent by in this step, at the far end of the body that touches it: the gap that is
+// closed comes from the step before.
+static double driven_away(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                          int body, int other)
+{
+    const pp_frame *at = &from[body], *end = &to[body];
+    if (m->body[body].nv > 0) {
+        return 0.0;
+    }
+    perp_vec3 turn = pp_vec(0.0, 0.0, end->angle - at->angle);
+    if (m->spatial) {
+        turn = pp_quat_log(pp_quat_mul(end->rot, pp_quat_conjugate(at->rot)));
+    }
+    perp_vec3 off = pp_along(pp_sub(end->p, at->p), -h, at->v);
+    double arm = pp_length(pp_sub(from[other].p, at->p)) + m->body[other].reach;
+    return 2.0 * (pp_length(off) + arm * pp_length(pp_along(turn, -h, at->w)));
+}
+
+double pp_drift_driven(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+                       int a, int b)
+{
+    int body_a = m->shape[a].body, body_b = m->shape[b].body;
+    double drift =
+        driven_away(m, from, to, h, body_a, body_b) + driven_away(m, from, to, h, body_b, body_a);
     return fmin(drift, pp_scale_overlap(m, a, b));
 }
 
@@ -675,9 +706,10 @@ static void allow_drift(book *b)
             continue;
         }
         if (at >= 0 && c->gap < 0.0 && e->pn[i] > 0.0) {
-            b->allowed[at] +=
-                e->pn[i] *
-                fmin(-c->gap, pp_drift_contact(e->model, e->kin->poses.body, h, c->a, c->b)) / h;
+            const pp_frame *from = e->kin->poses.body;
+            double drift = pp_drift_contact(e->model, from, h, c->a, c->b) +
+                           pp_drift_driven(e->model, from, e->end->body, h, c->a, c->b);
+            b->allowed[at] += e->pn[i] * fmin(-c->gap, drift) / h;
         }
     }
     for (int i = 0; i < rows->nb; i++) {

@@ -51,7 +51,6 @@ typedef struct pp_step {
     bool bounces;    // an impact is among the rows
     bool at_end;     // rows were taken where the step ends,
     bool unsettled;  // and do not hold there
-    bool unfit;      // the end still has of what a start as given was off by
     bool solved;
 } pp_step;
 
@@ -246,7 +245,7 @@ struct perp_sim {
     bool projected;   // the state was moved to fit, as the remark says; until the next step
     bool
         lock_all,  // the next attempt of a step has no corrections of overlaps and drifts  theory (P20)
-        unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are worked off
+        unfit;  // a start that was kept as given still overlaps, is open or past a limit: positions are closed by parts
     perp_error error;
     pp_accuracy accurate;
     pp_arena *scratch;       // PERP_STEPPER_EVENT: of one evaluation

@@ -47,10 +47,10 @@ static verdicts judge_twice(const char *name)
 static void both_judges_agree(void **state)
 {
     (void)state;
-    static const char *const names[] = {"exact-chain",   "exact-pair", "tiles-middle",
-                                        "heavy-middle",  "light-bars", "small-event",
-                                        "tipping-boxes", "open-chain", "parts-at-rest",
-                                        "limb",          "two-phases", "as-given-implicit"};
+    static const char *const names[] = {
+        "exact-chain", "exact-pair",        "tiles-middle", "heavy-middle",  "light-bars",
+        "small-event", "tipping-boxes",     "open-chain",   "parts-at-rest", "limb",
+        "two-phases",  "as-given-implicit", "two-on-a-hill"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         place = folder_create();
         verdicts v = judge_twice(names[k]);

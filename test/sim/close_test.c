@@ -214,8 +214,9 @@ static void recordings_are_judged_again(void **state)
 
 // ── The certificate ──────────────────────────────────────────────────────────────────────────────
 
-// A box of 1 m over a floor, lifted from an overlap of 1 mm, with the multiplier by which it should be moved times `share`.
-static bool passes_lift(double up, double aside, double share)
+// A box of 1 m over a floor, lifted from an overlap with the multiplier by which it should be moved times `by`. share: of a
+// step, by which a start as given is taken back; 0: all has to be closed.
+static perp_certificate judge_lift(double overlap, double up, double aside, double by, double share)
 {
     static const char text[] = "{\"shapes\": [{\"kind\": \"halfplane\"}], \"bodies\": [{\"name\": "
                                "\"box\", \"position\": [0, "
@@ -226,7 +227,7 @@ static bool passes_lift(double up, double aside, double share)
     pp_arena *arena = pp_arena_create(NULL);
     assert_non_null(arena);
     pp_frame from[2], to[2], start[2];
-    double q[3] = {0.0, 0.499, 0.0}, nu[3] = {0.0, -0.2, 0.0};
+    double q[3] = {0.0, 0.5 - overlap, 0.0}, nu[3] = {0.0, share > 0.0 ? 0.0 : -0.2, 0.0};
     pp_state at = {.q = q, .nu = nu};
     pp_frames(m, &at, from);
     memcpy(start, from, sizeof start);
@@ -239,7 +240,7 @@ static bool passes_lift(double up, double aside, double share)
     assert_int_equal(gaps.count, 2);
     // both corners push with half of M d
     int contact[2] = {0, 1};
-    double pn[2] = {share * 1e-3, share * 1e-3};
+    double pn[2] = {by * up, by * up};
     pp_row n[2] = {{.joint = -1}, {.joint = -1}};
     pp_rows rows = {.nc = 2, .nn = 2, .n = n, .contact = contact};
     pp_closing_evidence e = {.model = m,
@@ -250,24 +251,53 @@ static bool passes_lift(double up, double aside, double share)
                              .gaps = &gaps,
                              .rows = &rows,
                              .pn = pn,
-                             .slack = 1e-6};
+                             .slack = 1e-6,
+                             .share = share};
     perp_certificate c;
     perp_limits limits = {0};
     assert_int_equal(pp_certify_closing(&c, &e, &limits, arena), PERP_OK);
     pp_arena_destroy(arena);
     perp_scene_destroy(scene);
-    return c.passed;
+    return c;
+}
+
+static bool passes_lift(double up, double aside, double by)
+{
+    return judge_lift(1e-3, up, aside, by, 0.0).passed;
 }
 
 static void wrong_closings_are_refused(void **state)
 {
     (void)state;
     assert_true(passes_lift(1e-3, 0.0, 1.0));
-    assert_false(passes_lift(0.999e-3, 0.0, 0.999));  // an overlap is left
-    assert_false(passes_lift(1.1e-3, 0.0, 1.1));      // pushed beyond the floor
-    assert_false(passes_lift(1e-3, 1e-6, 1.0));       // moved aside by nothing
-    assert_false(passes_lift(1e-3, 0.0, 1.001));      // by another multiplier
-    assert_false(passes_lift(1e-3, 0.0, -1.0));       // pulled
+    assert_false(passes_lift(0.999e-3, 0.0, 1.0));  // an overlap is left
+    assert_false(passes_lift(1.1e-3, 0.0, 1.0));    // pushed beyond the floor
+    assert_false(passes_lift(1e-3, 1e-6, 1.0));     // moved aside by nothing
+    assert_false(passes_lift(1e-3, 0.0, 1.001));    // by another multiplier
+    assert_false(passes_lift(1e-3, 0.0, -1.0));     // pulled
+}
+
+// A start as given is taken back by a twentieth of the thickness in a step, the least way, and no farther than to touch.
+static void parts_of_starts_are_judged(void **state)
+{
+    (void)state;
+    // gaps and energies of a hundredth of the thickness are within the limits
+    assert_true(judge_lift(0.01, 0.009, 0.0, 1.0, 1.0).passed);
+    assert_true(judge_lift(0.01, 0.01, 0.0, 1.0, 1.0).passed);
+    assert_true(judge_lift(0.01, 1e-3, 0.0, 1.0, 0.02).passed);
+    assert_false(judge_lift(0.01, 1.1e-3, 0.0, 1.0, 0.02).passed);  // more than the part of a step
+    assert_false(judge_lift(0.01, 0.0101, 0.0, 1.0, 1.0).passed);   // pushed beyond the floor
+    assert_false(judge_lift(0.01, -1e-4, 0.0, 1.0, 1.0).passed);    // deeper
+    assert_false(judge_lift(0.01, 0.009, 1e-6, 1.0, 1.0).passed);   // moved aside by nothing
+    assert_false(judge_lift(0.01, 0.009, 0.0, 1.001, 1.0).passed);  // by another multiplier
+    assert_false(judge_lift(0.01, 0.009, 0.0, -1.0, 1.0).passed);   // pulled
+    // Deep ones: the way is right, what is left of the overlap and the energy that the way makes are not.
+    perp_certificate deep = judge_lift(0.2, 0.05, 0.0, 1.0, 1.0);
+    assert_true(deep.relative[PERP_JUDGED_MOTION] <= 1.0);
+    assert_true(deep.relative[PERP_JUDGED_GAP] > 10.0);
+    assert_true(fabs(deep.energy_created - 2.0 * 9.81 * 0.05) < 1e-9);
+    assert_true(deep.relative[PERP_JUDGED_ENERGY] > 1.0);
+    assert_true(judge_lift(0.2, 0.051, 0.0, 1.0, 1.0).relative[PERP_JUDGED_MOTION] > 1.0);
 }
 
 static int violated_steps(const perp_scene *scene, int steps)
@@ -307,6 +337,26 @@ static void a_rattleback_creates_no_energy(void **state)
     perp_scene_destroy(scene);
 }
 
+// A slider that carries two rods, the first of which lies on its limit: closings gave way by a millionth of what they closed,
+// and no way was accepted.
+static void limits_are_closed(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"stepper\": \"moreau-jean\", \"positions\": \"exact\", \"step\": 0.005, \"bodies\": "
+        "[{\"name\": \"b0\", \"position\": [0.5, 0], \"mass\": 1, \"inertia\": 0.08}, {\"name\": "
+        "\"b1\", \"position\": [1.5, 0], \"mass\": 1, \"inertia\": 0.08}, {\"name\": \"b2\", "
+        "\"position\": [2.5, 0], \"mass\": 1, \"inertia\": 0.08}], \"joints\": [{\"kind\": "
+        "\"prismatic\", \"b\": \"b0\", \"anchor_b\": [-0.5, 9e-5], \"axis\": [1, 0], \"lower\": "
+        "-5e-5, \"upper\": 1}, {\"kind\": \"revolute\", \"a\": \"b0\", \"anchor_a\": [0.5, 0], "
+        "\"b\": \"b1\", \"anchor_b\": [-0.5, 5e-5], \"lower\": -2e-5, \"upper\": 1}, {\"kind\": "
+        "\"revolute\", \"a\": \"b1\", \"anchor_a\": [0.5, 0], \"b\": \"b2\", \"anchor_b\": "
+        "[-0.5, 3e-5]}]}";
+    perp_scene *scene = parse(text);
+    assert_int_equal(violated_steps(scene, 20), 0);
+    perp_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +366,8 @@ int main(void)
         cmocka_unit_test(the_order_is_two),
         cmocka_unit_test(recordings_are_judged_again),
         cmocka_unit_test(wrong_closings_are_refused),
+        cmocka_unit_test(parts_of_starts_are_judged),
+        cmocka_unit_test(limits_are_closed),
         cmocka_unit_test(rounding_does_not_push),
         cmocka_unit_test(a_rattleback_creates_no_energy),
     };

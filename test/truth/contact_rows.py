@@ -151,8 +151,8 @@ class ContactRows:
         a0, b0, a1, b1 = (f.states[s.body.index] for f in (f0, f1) for s in (c.a, c.b))
         ta, tb = mul(a1.w, h), mul(b1.w, h)
         square = dot(ta, ta) + dot(tb, tb)
-        if square == 0:
-            return ZERO3
+        if not dot(ta, tb) > 0:
+            return ZERO3   # they do not turn together
         turn = mul(add(ta, tb), dot(ta, tb) / square)   # common turn, theory (P17)
         before, after = sub(b0.x, a0.x), sub(b1.x, a1.x)
         way = add(sub(before, mat_vec(rotation_exp(turn), before)), cross(turn, after))
@@ -206,6 +206,9 @@ class ContactRows:
         if not self.model.planar:
             other = cross(c.n, across)
             ways += [other, mul(other, -1)]
+        if distance(a, b.moved(mul(c.n, -depth - max(0.0, d)))) > 2 * eps:
+            self.rows.note('snag', 0.0, where)
+            return   # straight along the normal it passes: it comes from aside, and meets a corner
         for w in ways:
             if distance(a, b.moved(add(mul(c.n, -depth - max(0.0, d)), mul(w, 2 * eps)))) > -eps:
                 self.rows.note('snag', min(1.0, change / (speed + 1e-300)), where)

@@ -136,6 +136,9 @@ class Judge(PlaceRows, ContactRows, StepRows):
                 self.speeds(f0, f1, self.h)
                 self.impact(f0, f1)
                 continue
+            if f1.kind == 'close':
+                self.closing(f0, f1)
+                continue
             if f1.kind == 'smooth' and h < 1e-12 * self.until:
                 self.same_momentum(f0, f1)
                 continue

@@ -120,6 +120,8 @@ def view(j, sa, sb, planar, last=None):
         elif c == 'P':
             hold(dot(u, delta), 'm', point_row(u, pb, sa, sb))
         elif c == 'T':
+            if j.pitch:   # frames may be more than half a turn apart: the way along the axis has the number of turns
+                turn += 2 * math.pi * round((dot(u, delta) / j.pitch - turn) / (2 * math.pi))
             p, s = point_row(u, pb, sa, sb), spin_row(u)
             row = tuple(tuple(p[k][i] - j.pitch * s[k][i] for i in range(6)) for k in (0, 1))
             hold(dot(u, delta) - j.pitch * turn, 'm', row)

@@ -257,9 +257,11 @@ class Model:
             self.scene = s = json.loads(strip_comments(text))
         except ValueError:
             raise Unknown('trailing commas')
-        for key in ('parameters', 'include', 'assemblies', 'replicate'):
+        for key in ('parameters', 'include', 'assemblies', 'replicate', 'actuators', 'inputs'):
             if '"%s"' % key in text:
                 raise Unknown(key)
+        if any(j.get('kind') == 'coupling' for j in s.get('joints', [])):
+            raise Unknown('couplings')
         kinds = {b.get('kind', 'body') for b in s.get('bodies', [])}
         self.planar = not kinds & {'solid', 'point_mass'}
         self.gravity = vec(s.get('gravity', [0, -9.81] if self.planar else [0, 0, -9.81]))

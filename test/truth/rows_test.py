@@ -59,8 +59,16 @@ MIXED = {'name': 'mixed', 'step': 0.005, 'until': 0.6, 'groups': ['scene', 'robo
                      'shapes': [{'kind': 'disc', 'radius': 0.3}]},
                     {'name': 'd', 'position': [8.9, 2], 'gravity_scale': 0, 'velocity': [-1, 0], 'mass': 1, 'inertia': 0.1,
                      'shapes': [{'kind': 'disc', 'radius': 0.3}]}]}
+CLIP = {'name': 'clip', 'gravity': [0, 0], 'step': 3, 'until': 3,   # a point comes from aside and clips a corner
+        'bodies': [{'name': 'corner', 'position': [0, 0], 'angle': 0.6375279, 'velocity': [0.08874119, -0.0511], 'spin': 0.00643984, 'mass': 2.42,
+                    'inertia': 1.4, 'shapes': [{'kind': 'polygon', 'vertices': [[0.53773, -1.12203], [0.70284, 1.0267], [-1.24057, 0.09533]], 'mu': 0.3}]},
+                   {'name': 'tip', 'position': [2.79222, -2.434427], 'angle': -1.3291576, 'velocity': [-0.08440987, -0.0654], 'spin': 0.05358168,
+                    'mass': 1.107, 'inertia': 1.76, 'shapes': [{'kind': 'point', 'position': [-2.260851, -0.846882], 'mu': 0.5}]}]}
+KEPT = {'name': 'kept', 'start': 'as given', 'step': 0.01, 'until': 0.2, 'gravity': [0, 0],   # pushed out of the floor by closings
+        'shapes': [{'name': 'f', 'kind': 'halfplane'}],
+        'bodies': [{'name': 'b', 'position': [0, 0.496], 'angle': 0.003, 'mass': 2, 'inertia': 0.3, 'shapes': [{'kind': 'box', 'size': [1, 1]}]}]}
 IMPLICIT = [dict(scene, name='implicit ' + scene['name'], stepper='implicit') for scene in (SLIDE, SWING, STOP, SPIN)]
-RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, EVENT] + IMPLICIT
+RIGHT = [MIXED, SHOT, SLIDE, BOUNCE, WALL, SWING, PIN, STOP, PUSH, TILES, SPIN, CLIP, KEPT, EVENT] + IMPLICIT
 
 
 class Recording:
@@ -108,6 +116,10 @@ def loaded(rec):
     return [c for c in rec.contacts() if float(c['pn']) > 0]
 
 
+def closed(rec):
+    return [c for c in rec.parts('contacts') if c['kind'] == 'close' and float(c['pn']) > 0]
+
+
 def seam(rec):
     """The box's leading corner at the seam is made to push it back."""
     c = loaded(rec)[len(loaded(rec)) // 2]
@@ -150,6 +162,10 @@ FORGERIES = [
     (SHOT, 'motion', lambda r: scale(r.parts('bodies', last=1), 'vx', 1.1)),
     (SHOT, 'momentum', lambda r: scale(r.parts('bodies', last=1), 'vx', 1.1)),
     (SHOT, 'cone', lambda r: r.parts('contacts')[0].update(pfy='1e3')),
+    (KEPT, 'motion', lambda r: scale(closed(r), 'pn', 1.1)),
+    (KEPT, 'pull', lambda r: scale(closed(r), 'pn', -1)),
+    (KEPT, 'motion', lambda r: shift(r.bodies(first=1) + r.parts('bodies', first=1), 'x', 0.001)),
+    (KEPT, 'afar', lambda r: shift(r.bodies(first=1) + r.parts('bodies', first=1), 'y', 0.001)),
     (EVENT, 'energy', lambda r: scale(r.bodies(first=20), 'vy', 2.0)),
     (EVENT, 'momentum', lambda r: scale(loaded(r)[:1], 'pn', 1.1)),
 ]

@@ -3,7 +3,7 @@
 """Rows of the judge for each step: positions against velocities, momentum of every body, energy, angular momentum of the run."""
 import math
 
-from geometry import add, cross, dot, mat_mul, mat_vec, mul, norm, rotation_about, rotation_exp, rotation_log, sub, transpose
+from geometry import add, cross, distance, dot, mat_mul, mat_vec, mul, norm, rotation_about, rotation_exp, rotation_log, sub, transpose
 from kinematics import (State, ZERO3, element_energy, element_wrenches, gyroscopic_impulse, kinetic, least_squares, row_rate,
                         spin_momentum, spring_wrench, view, world_inertia)
 
@@ -40,8 +40,7 @@ class StepRows:
             v = add(mul(s0.v, 1 - th), mul(s1.v, th))
             way = sub(s1.x, s0.x)
             scale = h * max(norm(s0.v), norm(s1.v), self.g * h) + 1e-6 * b.size
-            # What overlaps or is open may be put right by places alone, without velocities.
-            rounding = 1e-14 * (norm(s0.x) + norm(s1.x)) + f0.apart
+            rounding = 1e-14 * (norm(s0.x) + norm(s1.x))
             w = add(mul(s0.w, 1 - th), mul(s1.w, th)) if b.turns else ZERO3
             turn = h * norm(w)
             off = norm(sub(way, mul(v, h)))
@@ -70,7 +69,7 @@ class StepRows:
                 continue
             if self.model.planar:
                 off = abs(s1.angle - s0.angle - h * w[2])
-                slack = 1e-14 * (abs(s0.angle) + abs(s1.angle)) + f0.apart / b.size
+                slack = 1e-14 * (abs(s0.angle) + abs(s1.angle))
             elif turn > 3:
                 continue
             else:
@@ -79,7 +78,7 @@ class StepRows:
                 if self.stepper == 'moreau-jean':   # theory (S9)
                     w = add(mul(s0.w, 1 - th), mul(mat_vec(transpose(D), s1.w), th))
                 off = norm(sub(got, mul(w, h)))
-                slack = 1e-14 + f0.apart / b.size
+                slack = 1e-14
                 if self.model.scene.get('rotation_update') == 'linear':
                     slack += turn ** 3 / 6
                 if self.joint_coordinates and self.linked(b):
@@ -312,6 +311,38 @@ class StepRows:
             self.impact_law(c, f0, f1, linked)
         if not (driven and linked):
             self.rows.note('energy step', max(0.0, gain - work - 1e-12 * scale) / (scale + abs(work)), where + ' impact')
+
+    def closing(self, f0, f1):
+        """Places are put right at once: velocities stay, bodies move the least way in the metric of their masses, pushed by what overlapped
+        or touches, and what that makes of the weights is energy created."""
+        m, where = self.model, 't = %g closing' % f1.t
+        for b in m.free:
+            s0, s1 = f0.states[b.index], f1.states[b.index]
+            self.rows.note('motion', norm(sub(s1.v, s0.v)) / (norm(s0.v) + norm(s1.v) + 1e-300), '%s %s' % (where, b.name))
+            if self.linked(b):
+                self.rows.skip('motion', 'ways of closings of bodies on joints')
+                continue
+            p, q, size = ZERO3, ZERO3, 0.0
+            for c in f1.contacts:
+                self.rows.note('pull', max(0.0, -c.pn) / (abs(c.pn) + 1e-300), where)
+                for shape, sign in ((c.b, 1), (c.a, -1)):
+                    if shape.body is b:
+                        push = mul(c.n, sign * c.pn)
+                        p, q, size = add(p, push), add(q, cross(sub(c.p, s1.x), push)), size + norm(push)
+            way = mul(sub(s1.x, s0.x), b.mass)
+            blur = b.mass * (1e-12 * norm(s1.x) + 1e-12 * b.size)
+            self.rows.note('motion', max(0.0, norm(sub(way, p)) - blur) / (norm(way) + size + blur), '%s %s' % (where, b.name))
+            if b.turns:
+                turn = (0.0, 0.0, s1.angle - s0.angle) if m.planar else rotation_log(mat_mul(s1.R, transpose(s0.R)))
+                spin = mat_vec(world_inertia(b, s0.R), turn)
+                lack = sub(spin, q)
+                lack = (0.0, 0.0, lack[2]) if m.planar else lack
+                self.rows.note('motion', max(0.0, norm(lack) - blur * b.size) / (norm(spin) + (size + blur) * b.size), '%s %s turning' % (where, b.name))
+        for c in f1.contacts:
+            if c.pn and distance(self.place(c.a, f1), self.place(c.b, f1)) > 1e-6 * self.thickness(c.a, c.b):
+                self.rows.note('afar', 1.0, where + ': pushed beyond where the shapes touch')
+        if self.stepper != 'quasistatic':
+            self.energy(f0, f1, 0.0, 0.0, False)
 
     def same_momentum(self, f0, f1):
         """A smooth part without length: velocities are what they were."""

@@ -53,6 +53,22 @@ double pp_shape_distance(const perp_model *m, const pp_frame *body, int shape, p
     return pp_axis_search(&a, &b, HUGE_VAL, &n);
 }
 
+double pp_shape_separation(const perp_model *m, const pp_frame *body, int a, int b, perp_vec3 n)
+{
+    const int shape[2] = {a, b};
+    pp_convex convex[2];
+    pp_placed_convex placed[2];
+    for (int k = 0; k < 2; k++) {
+        const pp_shape *of = &m->shape[shape[k]];
+        const pp_frame *f = &body[of->body];
+        // relative to the body of a, so that coordinates stay small
+        pp_pose X = {pp_sub(f->p, body[m->shape[a].body].p), f->R};
+        pp_convex_shape(&convex[k], m, of);
+        placed[k] = pp_convex_place(&convex[k], &X);
+    }
+    return pp_axis_search(&placed[0], &placed[1], HUGE_VAL, &n) - pp_skin(m, a, b);
+}
+
 // Distance of a point x outside a polygon from it, all in its own axes: that from the nearest side. False: inside.
 static bool polygon_distance(const pp_vec2 *vertex, int count, perp_vec3 x, double *distance)
 {

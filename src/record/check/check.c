@@ -555,6 +555,9 @@ static perp_status judge_closing(pp_recheck *c)
     if (status < 0) {
         return status;
     }
+    if (!c->unfit && !closes_after(c)) {  // nothing was off that a start as given could have left
+        pp_check_record_worst(c, PERP_CHECK_MOTION, PP_INF, 1.0, "a closing", "");
+    }
     status = pp_check_places(c);
     return status < 0 ? status : pp_check_closing(c);
 }
@@ -588,7 +591,7 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
 {
     perp_snapshot *frame = &c->frame_read, *part = &c->part_read;
     totals sum = {0};
-    double whole = c->whole;
+    double whole = c->whole, step = c->h, length = step;
     for (int i = 0; i < frame->kept; i++) {
         perp_status status = perp_recording_read_part(r, k, i, part, error);
         if (status < 0) {
@@ -599,7 +602,10 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
         c->h = c->last = part->h;
         c->whole = whole;
         bool closing = part->part == PERP_PART_CLOSE;
-        c->closed = closing || (closes_after(c) && i + 1 == frame->kept);
+        // until a start as given fits, each closing takes back a part of what it is off by
+        c->share = c->unfit ? fmin(1.0, length / step) : 0.0;
+        c->closed = !c->unfit && (closing || (closes_after(c) && i + 1 == frame->kept));
+        length = closing ? length : part->h;
         status = closing ? check_closing(c, k, error) : check_frame(c, k, error);
         if (status < 0) {
             return status;
@@ -659,7 +665,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
 {
     perp_snapshot *frame = &c->frame_read;
     size_t nv = (size_t)r->info.nv, nq = (size_t)r->info.nq;
-    c->unfit = r->info.stepper == PERP_STEPPER_IMPLICIT;
+    c->unfit = true;
     c->q0 = state;
     c->nu0 = state + nq;
     c->turn0 = state + nq + nv;
@@ -686,7 +692,7 @@ static perp_status judge_frames(pp_recheck *c, perp_recording *r, double *state,
         if (c->check->item[PERP_CHECK_RECORD].done && !frame->placed) {
             pp_check_recorded_actuators(c);
         }
-        c->closed = closes_after(c);
+        c->closed = closes_after(c) && !c->unfit;
         // With steps left out between frames, the parts are those of the last step only.
         bool by_parts = frame->kept > 0 && c->info->every == 1 && !frame->placed;
         status = by_parts ? judge_parts(c, r, k, state, error) : check_frame(c, k, error);

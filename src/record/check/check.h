@@ -32,7 +32,9 @@ typedef struct pp_recheck {
         closed;  // positions are exact where it ends, by a closing or without one                theory (I9)
     bool
         phases;  // of some step the two phases of Poisson's law would be needed, and sums are recorded
-    bool unfit;   // no step before has ended without what the start overlapped, or was open, by
+    bool unfit;  // no step before has ended without what the start overlapped, or was open, by
+    double
+        share;  // of a start as given: part of the step that a closing belongs to; 0: it closes all    theory (K8)
     bool at_end;  // this is the last frame: its last step may be shorter than the others
     int64_t step0;
     perp_energy energy0;
@@ -167,6 +169,7 @@ void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack);
 // constant ones of them, and dry friction, have behind the velocities, as gravity has.
 //                                                                                      theory (K13)
 double pp_check_jerk(const pp_recheck *c, double theta, double *lag);
+double pp_check_reactions(const pp_recheck *c);
 perp_status pp_check_joint_rates(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────

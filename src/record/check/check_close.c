@@ -22,6 +22,41 @@ static perp_vec3 turn_on_way(const pp_recheck *c, int i)
     return pp_quat_log(pp_quat_mul(c->after[i].rot, pp_quat_conjugate(c->before[i].rot)));
 }
 
+// Of a start as given: as far as a whole step may take it back, of the thickness or the arm.               theory (K8)
+static const double A_STEP = 0.05;
+
+// What a partial closing did to an overlap: it is less, by no more than the share of the step, and none is turned into a gap.
+// Returns how deep the shapes still overlap [m].
+static double overlap_left(pp_recheck *c, const perp_contact *contact, double unit)
+{
+    const perp_model *m = c->model;
+    int a = contact->a.i, b = contact->b.i;
+    if (!(c->share > 0.0) || m->shape[a].mesh || m->shape[b].mesh) {
+        return 0.0;
+    }
+    double from = fmin(0.0, pp_shape_separation(m, c->before, a, b, contact->normal_W));
+    double to = pp_shape_separation(m, c->after, a, b, contact->normal_W);
+    double most = c->share * A_STEP * pp_scale_overlap(m, a, b) / PP_APART;
+    double off = fmax(to, fmax(from - to, to - from - most));
+    pp_check_record_worst(c, PERP_CHECK_MOTION, isnan(off) ? off : fmax(off, 0.0), unit,
+                          m->shape[a].name, m->shape[b].name);
+    return fmax(0.0, -to);
+}
+
+// Joints are less open, or less past their limits, than before.
+static void hold_joints(pp_recheck *c)
+{
+    const perp_model *m = c->model;
+    const pp_poses from = {.t = c->t0, .body = c->before, .turn = c->turn0},
+                   to = {.t = c->now->t, .body = c->after, .turn = c->turn};
+    for (int i = 0; i < m->joints; i++) {
+        double limit, before = pp_judge_joint(m, &from, i, &limit);
+        double more = pp_judge_joint(m, &to, i, &limit) - before;
+        pp_check_record_worst(c, PERP_CHECK_MOTION, isnan(more) ? more : fmax(more, 0.0),
+                              1e-6 * limit, m->joint[i].name, "");
+    }
+}
+
 // The multiplier of a contact, which is closed: its point lies on both surfaces, except of meshes.
 static void add_push(pp_recheck *c, const perp_contact *contact)
 {
@@ -29,6 +64,7 @@ static void add_push(pp_recheck *c, const perp_contact *contact)
     const int shape[2] = {contact->a.i, contact->b.i};
     double unit = 1e-6 * pp_scale_overlap(m, shape[0], shape[1]);
     const char *const name[2] = {m->shape[shape[0]].name, m->shape[shape[1]].name};
+    double within = overlap_left(c, contact, unit);
     pp_check_record_worst(c, PERP_CHECK_MOTION, contact->pn >= 0.0 ? 0.0 : PP_INF, unit, name[0],
                           name[1]);
     for (int k = 0; k < 2; k++) {
@@ -37,7 +73,8 @@ static void add_push(pp_recheck *c, const perp_contact *contact)
         if (!m->shape[shape[k]].mesh) {
             perp_vec3 out = pp_scale(-sign, contact->normal_W);
             double off = pp_shape_surface_error(m, c->after, shape[k], contact->point_W, out);
-            pp_check_record_worst(c, PERP_CHECK_MOTION, fabs(off), unit, name[0], name[1]);
+            pp_check_record_worst(c, PERP_CHECK_MOTION, fmax(0.0, fabs(off) - within), unit,
+                                  name[0], name[1]);
         }
         pp_check_add_at(&c->impulse[body], &c->after[body], sign,
                         pp_scale(contact->pn, contact->normal_W), contact->point_W);
@@ -58,6 +95,9 @@ perp_status pp_check_closing(pp_recheck *c)
     }
     for (int i = 0; i < m->joints; i++) {
         (void)pp_check_add_joint(c, i);  // what closing gives in a step has no meaning here
+    }
+    if (c->share > 0.0) {
+        hold_joints(c);
     }
     bool still = memcmp(c->now->nu, c->nu0, (size_t)c->info->nv * sizeof *c->nu0) == 0;
     pp_check_record_worst(c, PERP_CHECK_MOTION, still ? 0.0 : PP_INF, 1.0, "velocities", "");

@@ -76,6 +76,9 @@ double pp_check_complementarity(const pp_recheck *c, double p, double value, dou
                     c->info->stepper == PERP_STEPPER_QUASISTATIC ||
                     c->info->stepper == PERP_STEPPER_IMPLICIT;
     double h = c->last;
+    if (c->unfit) {  // rows ask for rates alone, and closings take back what overlaps      theory (K8)
+        value = fmax(value, 0.0);
+    }
     if (pp_check_at_end(c)) {  // the value is that of the end; its tangent taken back over the step
         value -= h * rate;
     }

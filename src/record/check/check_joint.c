@@ -189,6 +189,34 @@ double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
     return lost;
 }
 
+// Exact positions: what the reactions of joints give to velocities that joints do not allow where the step starts, which is
+// what their wrenches work beyond drives, limits and springs [J].                            theory (K13)
+double pp_check_reactions(const pp_recheck *c)
+{
+    double sum = 0.0;
+    if (c->info->positions != PERP_POSITIONS_EXACT ||
+        c->info->stepper != PERP_STEPPER_STEWART_TRINKLE) {
+        return 0.0;
+    }
+    for (int i = 0; i < c->model->joints; i++) {
+        const pp_joint *joint = &c->model->joint[i];
+        const perp_joint_state *state = &c->now->joint[i];
+        const perp_wrench *w = &state->impulse_b;
+        if (pp_joint_couples(joint)) {
+            continue;
+        }
+        perp_twist a = pp_check_velocity(c, joint->a), b = pp_check_velocity(c, joint->b);
+        // impulse_b is taken about the origin of b
+        perp_vec3 arm = pp_sub(c->before[joint->b].p, c->before[joint->a].p);
+        perp_vec3 apart = pp_sub(b.v_W, pp_add(a.v_W, pp_cross(a.w_W, arm)));
+        unit u = unit_of(c, i);
+        double along = state->drive + state->limit + c->spring[i] + c->actuated[i];
+        sum += pp_dot3(w->f_W, apart) + pp_dot3(w->tau_W, pp_sub(b.w_W, a.w_W));
+        sum -= along != 0.0 ? along * rate_of(&u, c, pp_check_velocity) : 0.0;
+    }
+    return sum;
+}
+
 // The impulse along the coordinate of a gear or coupling, from the part of the recorded wrench on b along the unit wrench
 // there. Where a coupling does not act on b, from what the recording says of drive and limit; momenta show whether that
 // is so.

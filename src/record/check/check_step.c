@@ -249,7 +249,8 @@ static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
     c->load[b] += pp_length(p);
     // What pushing an overlap apart may give: p_n times the overlap over h, as far as the overlap
     // is a drift of the scheme.                                                  theory (K5), (P13)
-    double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i);
+    double drift = pp_drift_contact(m, c->before, c->h, contact->a.i, contact->b.i) +
+                   pp_drift_driven(m, c->before, c->after, c->h, contact->a.i, contact->b.i);
     if (pp_check_at_end(
             c)) {  // rates at the end have of second order what is no motion of the gap: theory (I7)
         double speed = fabs(contact->rate_n) + pp_length(contact->slip_W);
@@ -440,6 +441,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     allowed += fmin(arcs, PP_ARCS_MOST * scale);
     // Drives that bring bodies to their rates within the step lose energy.
     double jerk = pp_check_jerk(c, theta, &lag);
+    lifted += pp_check_reactions(c);
     lag = c->info->stepper == PERP_STEPPER_EVENT ? 0.0 : lag;
     double least = fmin(made, made + lag);
     if (lifted > 0.0) {  // drives do not pay for it: theory (K13)

@@ -9,6 +9,9 @@
 //
 // This is the implicit step of a scene at rest without forces and friction, with h = 1 and d in place of the velocities. It
 // is recorded as a part of the step of its own, so that the way, its multipliers and where it ends can be judged.
+//
+// A start that is kept as given is closed in the same way by every scheme, a part of its errors after each step:
+// phi(q) = phi_rest, psi(q) >= psi_rest.                                                              theory (K8)
 #include "sim/step/fit.h"
 #include "sim/step/parts.h"
 
@@ -24,13 +27,28 @@ static const double SETTLED =
     1e-8;  // change of d between rounds, of its size: rows are those of the end
 // Likewise, of the length of the model; and ways of multipliers that are none.
 static const double ROUNDING = 1e-13, NOTHING = 1e-14;
+// Of the thickness or the arm: what a step closes at most of a start as given, and where such a start fits.      theory (K8)
+static const double A_STEP = 0.05;
+
+// Errors that a closing leaves to later ones [m, rad]: of two shapes that overlap, negative; of the rows of joints, in
+// their order, and of limits.
+typedef struct pair_rest {
+    int a, b;
+    double gap;
+} pair_rest;
+
+typedef struct close_rest {
+    int pairs, joints, limits;
+    pair_rest *pair;
+    double *joint, *limit;
+} close_rest;
 
 bool pp_sim_closes_after(const perp_sim *sim)
 {
     perp_stepper by = sim->def.stepper;
     bool linear = by == PERP_STEPPER_STEWART_TRINKLE || by == PERP_STEPPER_ANITESCU_POTRA;
     bool closes = by == PERP_STEPPER_MOREAU_JEAN || (linear && sim->model->joints == 0);
-    return sim->def.positions == PERP_POSITIONS_EXACT && !sim->unfit && !sim->tree && closes;
+    return sim->unfit || (sim->def.positions == PERP_POSITIONS_EXACT && !sim->tree && closes);
 }
 
 // Places the bodies of the fit where d leads from the end that the rule of the step gave them.
@@ -51,6 +69,84 @@ static void shift_rows(const perp_model *m, pp_rows *row, const double *d)
     }
     for (int i = 0; i < row->nn; i++) {
         row->n[i].bias -= pp_row_rate(m, &row->n[i], d);
+    }
+}
+
+// What is left where at most `most` of each thickness and arm is closed. Points of a pair follow each other; all of them rise
+// to where the deepest one does.                                                                      theory (K8)
+static perp_status find_rest(pp_fit *f, double most, close_rest *out)
+{
+    const perp_model *m = f->sim->model;
+    const pp_gaps *gap = &f->gap;
+    perp_status status = pp_fit_rows(f);
+    int limits = f->row.nn - f->row.nc;
+    *out = (close_rest){.pair = PP_ARRAY(f->sim->arena, pair_rest, gap->count),
+                        .joint = PP_ARRAY(f->sim->arena, double, f->row.nb),
+                        .limit = PP_ARRAY(f->sim->arena, double, limits)};
+    if (status < 0) {
+        return status;
+    }
+    if ((gap->count > 0 && !out->pair) || (f->row.nb > 0 && !out->joint) ||
+        (limits > 0 && !out->limit)) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < gap->count; i++) {
+        const pp_contact *c = &gap->contact[i];
+        // scales are hundredths of the lengths
+        double left = c->gap + most * 100.0 * pp_scale_overlap(m, c->a, c->b);
+        pair_rest *last = out->pairs > 0 ? &out->pair[out->pairs - 1] : NULL;
+        if (last && last->a == c->a && last->b == c->b) {
+            last->gap = fmin(last->gap, left);
+        } else if (left < 0.0) {
+            out->pair[out->pairs++] = (pair_rest){c->a, c->b, left};
+        }
+    }
+    for (int i = 0; i < f->row.nb; i++) {
+        double by = most * pp_fit_joint_unit(f, f->row.b[i].joint), off = f->row.b[i].bias;
+        out->joint[i] = off - pp_clamp(off, -by, by);
+    }
+    for (int i = 0; i < limits; i++) {
+        const pp_row *row = &f->row.n[f->row.nc + i];
+        out->limit[i] = fmin(0.0, row->bias + most * pp_fit_joint_unit(f, row->joint));
+    }
+    out->joints = f->row.nb;
+    out->limits = limits;
+    return PERP_OK;
+}
+
+static double rest_of_pair(const close_rest *rest, int a, int b)
+{
+    for (int i = 0; i < rest->pairs; i++) {
+        if (rest->pair[i].a == a && rest->pair[i].b == b) {
+            return rest->pair[i].gap;
+        }
+    }
+    return 0.0;
+}
+
+// Rows ask for these errors in place of none. Rows of joints and limits are the same ones wherever the bodies are.
+static void leave_rest(pp_fit *f, const close_rest *rest)
+{
+    pp_rows *row = &f->row;
+    for (int i = 0; i < row->nb && i < rest->joints; i++) {
+        row->b[i].bias -= rest->joint[i];
+    }
+    for (int i = 0; i < row->nn; i++) {
+        const pp_contact *c = i < row->nc ? &f->gap.contact[row->contact[i]] : NULL;
+        if (c) {
+            row->n[i].bias -= rest_of_pair(rest, c->a, c->b);
+        } else if (i - row->nc < rest->limits) {
+            row->n[i].bias -= rest->limit[i - row->nc];
+        }
+    }
+}
+
+// Damping gives way by gamma rho. The multipliers of the round before, given back, make what is left of rows second order in
+// the change of rho, and nothing where the way has settled (proximal points).
+static void return_damping(pp_rows *row, const double *pb)
+{
+    for (int i = 0; i < row->nb; i++) {
+        row->b[i].bias -= row->b[i].gamma * pb[i];
     }
 }
 
@@ -80,13 +176,15 @@ static void drop_rounding(pp_fit *f, const pp_inertia *mass)
     }
 }
 
-// Newton's method for (I9). True: closed; false: not, and the bodies are where the rule of the step left them. *status < 0:
-// memory or time ran out.
-static bool find_way(pp_fit *f, const pp_state *rule, double *d, perp_status *status)
+// Newton's method for (I9). True: closed, up to `rest` (NULL: none); false: not, and the bodies are where the rule of the step
+// left them. *status < 0: memory or time ran out.
+static bool find_way(pp_fit *f, const pp_state *rule, const close_rest *rest, double *d,
+                     perp_status *status)
 {
     const perp_model *m = f->sim->model;
     pp_inertia *mass = f->kin.mass;
     double best = HUGE_VAL;
+    const double *pb = NULL;  // multipliers of the last round
     double *scratch = PP_ARRAY(f->sim->arena, double, m->nv);
     if (!scratch) {
         *status = PERP_ERR_MEMORY;
@@ -98,11 +196,18 @@ static bool find_way(pp_fit *f, const pp_state *rule, double *d, perp_status *st
             break;
         }
         shift_rows(m, &f->row, d);
+        if (rest) {
+            leave_rest(f, rest);
+        }
+        if (pb) {
+            return_damping(&f->row, pb);
+        }
         f->kin.mass = mass;  // of the place that the way starts from
         *status = pp_fit_solve(f);
         if (*status < 0 || !f->answer.nu || !pp_all_finite((size_t)m->nv, f->answer.nu)) {
             break;
         }
+        pb = f->answer.pb;
         bool settled = is_settled(m, d, f->answer.nu);
         memcpy(d, f->answer.nu, (size_t)m->nv * sizeof *d);
         move_from(f, rule, d, scratch);
@@ -113,7 +218,8 @@ static bool find_way(pp_fit *f, const pp_state *rule, double *d, perp_status *st
         if (*status < 0) {
             break;
         }
-        double worst = f->fault.worst;
+        // of what is left a settled way has no more than rounding
+        double worst = rest ? 0.0 : f->fault.worst;
         bool stays = !(worst < 0.5 * best) || worst <= CLOSED;
         if (worst <= ACCEPTED && settled && stays) {
             // multipliers belong to the contacts and rows of the last solve
@@ -197,8 +303,9 @@ static perp_energy energy_of(const perp_sim *sim)
 }
 
 // The closing as a part of the step, with a certificate of its own, and its share of the sums in `info`.
+// share: see pp_closing_evidence.
 static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_energy *before,
-                                 perp_step_info *info)
+                                 double share, perp_step_info *info)
 {
     perp_sim *sim = f->sim;
     const perp_energy now = energy_of(sim);
@@ -215,6 +322,8 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
                              .rows = &f->row,
                              .pb = f->answer.pb,
                              .pn = f->answer.pn,
+                             .share = share,
+                             .light = sim->def.stepper == PERP_STEPPER_QUASISTATIC,
                              .slack = pp_slack_of(sim->def.tolerance)};
     if (!start) {
         return PERP_ERR_MEMORY;
@@ -263,6 +372,31 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
     return status < 0 || c.passed ? status : PERP_INEXACT;
 }
 
+// A closing by parts, of a start as given. Where no way is found bodies stay, and the certificate of the next step shows what
+// they overlap by.
+static bool take_back(pp_fit *f, const pp_state *rule, double share, double *d,
+                      perp_step_info *info, perp_status *status)
+{
+    perp_sim *sim = f->sim;
+    close_rest rest;
+    char what[112];
+    bool off = f->fault.worst > PP_FITS;
+    if (off) {
+        pp_fit_describe(f, &f->fault, what, sizeof what);
+        pp_print(info->remark, sizeof info->remark,
+                 "the initial state was kept: %s, which is reduced step by step", what);
+    }
+    *status = off ? find_rest(f, A_STEP * share, &rest) : PERP_OK;
+    bool moved = off && *status >= 0 && find_way(f, rule, &rest, d, status);
+    if (moved && sim->tree) {
+        *status = pp_sim_project_to_tree(sim);
+        moved = *status >= 0;
+    }
+    // find_way has left the faults of the new places
+    sim->unfit = off && !(moved && f->fault.worst <= PP_FITS);
+    return moved;
+}
+
 // The part of a step that was just committed, and added to `info`, is closed.
 perp_status pp_sim_close(perp_sim *sim, perp_step_info *info)
 {
@@ -287,7 +421,9 @@ perp_status pp_sim_close(perp_sim *sim, perp_step_info *info)
     if (status < 0) {
         return status;
     }
-    bool moved = f.fault.worst > CLOSED && find_way(&f, &rule, d, &status);
+    double share = sim->unfit ? sim->step.h / sim->whole : 0.0;
+    bool moved = sim->unfit ? take_back(&f, &rule, share, d, info, &status)
+                            : f.fault.worst > CLOSED && find_way(&f, &rule, NULL, d, &status);
     if (pp_is_final(status)) {
         return status;
     }
@@ -297,5 +433,5 @@ perp_status pp_sim_close(perp_sim *sim, perp_step_info *info)
     } else {  // nothing to close, or no way: the certificate shows which
         f.row = (pp_rows){0};
     }
-    return judge_closing(&f, &from, &before, info);
+    return judge_closing(&f, &from, &before, share, info);
 }

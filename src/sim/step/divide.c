@@ -389,7 +389,8 @@ double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
     return afar || knocks || lets_through(sim, h) ? first_closing(sim, h, knocks || !afar) : h;
 }
 
-// Rounds of the implicit step that did not converge: half of it, down to 1/JUDGED.                 theory (I5)
+// Rounds of the implicit step, or for the middle of a step, that did not converge: half of it, down to 1/JUDGED.
+//                                                                                       theory (I5), (S13)
 double pp_sim_divide_unsettled(perp_sim *sim, double h)
 {
     bool divides = sim->step.unsettled && may_divide(sim) && h > sim->whole / JUDGED;

@@ -76,8 +76,17 @@ static perp_status tame_start(perp_sim *sim, const double *nu_l, double h, pp_ma
     return status < 0 ? status : pp_sim_solve(sim, nu_l);
 }
 
+static bool has_belt(const pp_shape *shape)
+{
+    bool any = shape->surface_speed != NULL;
+    for (int k = 0; k < 4; k++) {
+        any = any || shape->surface[k];
+    }
+    return any;
+}
+
 // Whether the linear step moves nothing by more than STILL: then gaps, normals and arms of the end are those of the start
-// to what is left of them anyway, and its answer is that of (I1). Rows of joints and drives may follow the time.
+// to what is left of them anyway, and its answer is that of (I1). Rows of joints, drives and belts may follow the time.
 static bool is_still(const perp_sim *sim, double h)
 {
     const perp_model *m = sim->model;
@@ -86,16 +95,21 @@ static bool is_still(const perp_sim *sim, double h)
         return false;
     }
     for (int n = 0; n < s->row.nc; n++) {
-        if (s->row.n[n].bounces) {
+        const pp_contact *c = &s->gap.contact[s->row.contact[n]];
+        if (s->row.n[n].bounces || has_belt(&m->shape[c->a]) || has_belt(&m->shape[c->b])) {
             return false;
         }
     }
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
-        const pp_frame *f = &s->kin.poses.body[i];
-        double v[2] = {pp_length(f->v), pp_length(f->w)};  // of bodies that are moved
-        if (body->nv > 0) {
-            v[0] = v[1] = 0.0;
+        double v[2] = {0.0, 0.0};
+        if (body->nv == 0) {  // what is moved may start from rest
+            const pp_frame *f = &s->kin.poses.body[i];
+            const pp_frame end = pp_driven_frame(body, s->kin.poses.t + h);
+            if (pp_length(f->w) + pp_length(end.w) > 0.0) {
+                return false;
+            }
+            v[0] = fmax(pp_length(f->v), pp_length(end.v));
         }
         for (int c = 0; c < body->nv; c++) {
             int kind = body->axis[c] < 3 ? 0 : 1;

@@ -263,10 +263,9 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     return PERP_OK;
 }
 
-// The same for bodies of sim->next that were moved one by one (pp_sim_work_off).
+// The present state, after its bodies were moved one by one (close.c): rounding that the tree does not have is taken away.
 perp_status pp_sim_project_to_tree(perp_sim *sim)
 {
-    pp_step *s = &sim->step;
     const pp_tree *tree = sim->tree;
     double *q = PP_ARRAY(sim->arena, double, tree->nq),
            *qd = PP_ARRAY(sim->arena, double, tree->nv);
@@ -274,10 +273,10 @@ perp_status pp_sim_project_to_tree(perp_sim *sim)
     if (!q || !qd || !body) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, sim->next.t, s->end.body, sim->next.turn, q, qd, NULL, NULL);
-    pp_tree_frames(tree, sim->next.t, q, qd, body);
-    write_places(sim->model, body, sim->next.q, sim->next.q);
-    pp_frames(sim->model, &sim->next, s->end_body);
+    pp_tree_from_frames(tree, sim->now.t, sim->frames, sim->now.turn, q, qd, NULL, NULL);
+    pp_tree_frames(tree, sim->now.t, q, qd, body);
+    write_places(sim->model, body, sim->now.q, sim->now.q);
+    pp_frames(sim->model, &sim->now, sim->frames);
     return PERP_OK;
 }
 

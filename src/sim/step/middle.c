@@ -289,6 +289,8 @@ perp_status pp_sim_solve_middle(perp_sim *sim, const double *nu, double h)
             status = go_round(sim, nu, h, &off, &size);
         }
     }
+    // what turns less in a shorter step has a middle
+    s->unsettled = goes && status >= 0 && off > PP_MIDDLE_LOST;
     pp_sim_record_midpoint_error(sim, off, size);
     if (sim->def.stepper == PERP_STEPPER_IMPLICIT && status >= 0) {
         return pp_sim_solve_implicit(sim, nu, h);

@@ -155,11 +155,11 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
     return status;
 }
 
-// The same; where a closing follows, gaps and joints of the step are those that it leaves.
+// The same; where a closing of all errors follows, gaps and joints of the step are those that it leaves.
 static perp_status add_open_part(perp_sim *sim, perp_step_info *info)
 {
     perp_certificate *c = &sim->info.certificate, own = *c;
-    if (pp_sim_closes_after(sim)) {
+    if (pp_sim_closes_after(sim) && !sim->unfit) {
         c->gap = c->joint = 0.0;
         c->relative[PERP_JUDGED_GAP] = c->relative[PERP_JUDGED_JOINT] = 0.0;
     }

@@ -272,10 +272,6 @@ perp_status pp_sim_integrate(perp_sim *sim, const double *nu, double h)
     if (status < 0) {
         return status;
     }
-    status = pp_sim_work_off(sim, h);
-    if (status < 0) {
-        return status;
-    }
     note_jumps(sim, h);
     if (!pp_all_finite((size_t)sim->model->nq, sim->next.q)) {
         return PERP_ERR_NUMERIC;

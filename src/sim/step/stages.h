@@ -65,10 +65,6 @@ bool pp_sim_has_exact_positions(const perp_sim *sim);
 perp_status pp_sim_guess_curvature(perp_sim *sim);
 perp_status pp_sim_solve_positions_bodies(perp_sim *sim, const double *nu, double h);
 
-// Works off what a start that is kept as given has of overlaps, open joints and crossed limits: moves the bodies of
-// the end of the step a little, and leaves their velocities.                             theory (K8)
-perp_status pp_sim_work_off(perp_sim *sim, double h);
-
 // ── Joint coordinates ────────────────────────────────────────────────────────────────────────────
 // Makes the tree where the sim has one, and puts the bodies on it.
 perp_status pp_sim_create_tree(perp_sim *sim, perp_error *error);
@@ -84,7 +80,7 @@ perp_status pp_sim_tree_at_start(perp_sim *sim);
 perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu);
 // Velocity of the straight way of one body from q to another in time h; a turn is about a fixed axis.
 void pp_sim_chord(const pp_body *b, const double *from, const double *to, double h, double *nu);
-// Bodies of the end of the step on the tree again, after they were moved one by one.
+// Bodies of the present state on the tree again, after they were moved one by one.
 perp_status pp_sim_project_to_tree(perp_sim *sim);
 // Places after h with the velocities of the answer, moved along the coordinates of the tree.
 perp_status pp_sim_move(perp_sim *sim, double h);

@@ -10,7 +10,7 @@
 // is the step of a scene at rest without forces and friction, with h = 1: its velocities are the way d. It is taken
 // again where the bodies then are, until nothing is left.
 //
-// A start that is kept as given is worked off in the same way, after each step, a little at a time (pp_sim_work_off).
+// A start that is kept as given is closed after each step, a little at a time (close.c).
 #include "sim/step/fit.h"
 
 #include "math/math.h"
@@ -20,16 +20,13 @@
 
 enum { ROUNDS = 200 };  // in all
 enum { STUCK = 20 };    // rounds in a row without progress
-enum { FINISH = 3 };    // rounds after a start as given has been worked off
 // Levenberg's damping of joint rows, of their own mobility: loops that contradict each other at first order are met in
 // the mean.
 static const double DAMPING = 1e-6;
 static const double TOO_FAR = 10.0;  // sizes of a body: a start so far off is an error, and refused
 static const double TURN_MOST = 0.3;  // [rad] of a round: beyond that a tangent says little
 // Of the thickness of a shape, or of a joint's arm:
-static const double FITS = 1e-9;    // nothing to remove
-static const double DONE = 1e-12;   // likewise, once bodies are being moved
-static const double A_STEP = 0.05;  // what a step works off at most of a start as given, (K8)
+static const double DONE = 1e-12;  // nothing to remove, once bodies are being moved
 
 // Kinematics of the scene at rest where it is, without forces, h = 1.
 static perp_status stand_still(pp_fit *f)
@@ -57,7 +54,7 @@ static perp_status stand_still(pp_fit *f)
 // Keeps the worst fault and counts all; unit: the length that the value is measured by.
 static void note_worst(pp_fault *worst, double value, double unit, pp_fault at)
 {
-    int count = worst->count + (value > FITS * unit);
+    int count = worst->count + (value > PP_FITS * unit);
     if (value > worst->worst * unit) {
         *worst = at;
         worst->worst = value / unit;
@@ -66,8 +63,7 @@ static void note_worst(pp_fault *worst, double value, double unit, pp_fault at)
     worst->count = count;
 }
 
-// What errors of a joint are relative to [m, rad, or the unit of a coupling's coordinate].
-static double joint_unit(const pp_fit *f, int joint)
+double pp_fit_joint_unit(const pp_fit *f, int joint)
 {
     const perp_model *m = f->sim->model;
     const pp_joint *j = &m->joint[joint];
@@ -100,7 +96,7 @@ static void find_faults(pp_fit *f)
         f->deepest = fmax(f->deepest, depth);
     }
     for (int i = 0; i < m->joints; i++) {
-        double unit = joint_unit(f, i);
+        double unit = pp_fit_joint_unit(f, i);
         pp_fault at = {.shape_a = -1, .shape_b = -1, .joint = i};
         if (!(m->joint[i].epsilon > 0.0)) {  // whose target keeps its error
             note_worst(&f->fault, pp_joint_error(m, &f->kin.poses, i), unit, at);
@@ -166,22 +162,6 @@ perp_status pp_fit_rows(pp_fit *f)
     return status;
 }
 
-// Rows ask for `most` of their units at most (K8): thickness of shapes, arm of a joint.
-static void limit_rows(pp_fit *f, double most)
-{
-    const perp_model *m = f->sim->model;
-    pp_rows *row = &f->row;
-    for (int i = 0; i < row->nb; i++) {
-        double unit = joint_unit(f, row->b[i].joint);
-        row->b[i].bias = fmin(fmax(row->b[i].bias, -most * unit), most * unit);
-    }
-    for (int i = 0; i < row->nn; i++) {
-        const pp_contact *c = i < row->nc ? &f->gap.contact[row->contact[i]] : NULL;
-        double unit = c ? 100.0 * pp_scale_overlap(m, c->a, c->b) : joint_unit(f, row->n[i].joint);
-        row->n[i].bias = fmax(row->n[i].bias, -most * unit);
-    }
-}
-
 // The way d as the velocities of a step from rest, (K7).
 perp_status pp_fit_solve(pp_fit *f)
 {
@@ -231,17 +211,13 @@ static perp_status move_bodies(pp_fit *f, const double *d)
     return PERP_OK;
 }
 
-// One round: rows, solve, move. most: see limit_rows; HUGE_VAL: no limit.
-static perp_status round_once(pp_fit *f, double most)
+// One round: rows, solve, move.
+static perp_status round_once(pp_fit *f)
 {
     perp_status status = pp_fit_rows(f);
-    if (status < 0) {
-        return status;
+    if (status >= 0) {
+        status = pp_fit_solve(f);
     }
-    if (most < HUGE_VAL) {
-        limit_rows(f, most);
-    }
-    status = pp_fit_solve(f);
     if (status < 0) {
         return status;
     }
@@ -291,8 +267,7 @@ static double moved_by(const perp_model *m, int i, const pp_frame *from, const p
     return *way / (TOO_FAR * size);
 }
 
-// For remarks and errors: the worst fault and the number of all, short enough that the rest of the sentence fits.
-static void describe_fault(const pp_fit *f, const pp_fault *at, char *what, size_t size)
+void pp_fit_describe(const pp_fit *f, const pp_fault *at, char *what, size_t size)
 {
     const perp_model *m = f->sim->model;
     char all[24] = "";
@@ -331,7 +306,7 @@ static perp_status report_moves(pp_fit *f, const pp_frame *from, const pp_fault 
         }
     }
     char what[112];
-    describe_fault(f, first, what, sizeof what);
+    pp_fit_describe(f, first, what, sizeof what);
     pp_print(sim->info.remark, sizeof sim->info.remark,
              "the initial state was corrected: %s; body '%.32s' was moved by %.3g m", what,
              m->body[body].name, most);
@@ -352,7 +327,7 @@ static perp_status remove_faults(pp_fit *f, double *q)
         }
         double before = f->fault.worst;
         memcpy(q, sim->now.q, (size_t)m->nq * sizeof *q);
-        perp_status status = round_once(f, HUGE_VAL);
+        perp_status status = round_once(f);
         pp_sim_keep_turns(sim);
         pp_arena_reset(sim->arena);
         if (status < 0) {
@@ -363,7 +338,7 @@ static perp_status remove_faults(pp_fit *f, double *q)
             return status;
         }
         // It fits, and the round did not make it better: rounding is reached, the state before is kept.
-        if (f->fault.worst <= FITS && !(f->fault.worst < before)) {
+        if (f->fault.worst <= PP_FITS && !(f->fault.worst < before)) {
             memcpy(sim->now.q, q, (size_t)m->nq * sizeof *q);
             pp_frames(m, &sim->now, sim->frames);
             break;
@@ -374,17 +349,17 @@ static perp_status remove_faults(pp_fit *f, double *q)
     return PERP_OK;
 }
 
-// A start as given: its faults are worked off later (pp_sim_work_off). Smooth equations of motion
+// A start as given: its faults are closed later, step by step. Smooth equations of motion
 // cannot start from it.
 static perp_status keep_consistent(pp_fit *f, perp_error *error)
 {
     perp_sim *sim = f->sim;
-    sim->unfit = f->fault.worst > FITS;
+    sim->unfit = f->fault.worst > PP_FITS;
     if (!sim->unfit || sim->def.stepper != PERP_STEPPER_EVENT) {
         return PERP_OK;
     }
     char what[112];
-    describe_fault(f, &f->fault, what, sizeof what);
+    pp_fit_describe(f, &f->fault, what, sizeof what);
     return pp_fail(error, PERP_ERR_ARGUMENT,
                    "start: %s, from which the stepper event cannot start; set start: mended, or "
                    "use another stepper",
@@ -461,7 +436,7 @@ static perp_status fit_start_rates(perp_sim *sim, perp_error *error)
             joint = f.row.b[i].joint;
         }
     }
-    if (joint < 0 || !(worst > FITS * fmax(size, 1e-300))) {
+    if (joint < 0 || !(worst > PP_FITS * fmax(size, 1e-300))) {
         return PERP_OK;
     }
     memcpy(sim->now.nu, f.answer.nu, (size_t)m->nv * sizeof *sim->now.nu);
@@ -491,7 +466,7 @@ static perp_status fit_places(perp_sim *sim, perp_error *error)
         return keep_consistent(&f, error);
     }
     pp_fault first = f.fault;
-    if (!(first.worst > FITS)) {
+    if (!(first.worst > PP_FITS)) {
         return PERP_OK;
     }
     // the arena of the step is reset in every round
@@ -503,7 +478,7 @@ static perp_status fit_places(perp_sim *sim, perp_error *error)
         memcpy(from, sim->frames, (size_t)m->bodies * sizeof *from);
         status = remove_faults(&f, q);
     }
-    if (status < 0 || !from || !(f.fault.worst <= FITS)) {
+    if (status < 0 || !from || !(f.fault.worst <= PP_FITS)) {
         status = refuse_start(&f, status, error);
     } else {
         pp_sim_keep_turns(sim);
@@ -518,42 +493,4 @@ perp_status pp_sim_fit_start(perp_sim *sim, perp_error *error)
     perp_status status = fit_places(sim, error);
     bool as_given = sim->def.start == PERP_START_AS_GIVEN || sim->model->nv == 0;
     return status < 0 || as_given ? status : fit_start_rates(sim, error);
-}
-
-// One round at the end of a step, the bodies on the tree again where there is one.
-static perp_status move_nearer(pp_fit *f, double most)
-{
-    perp_status status = round_once(f, most);
-    if (status >= 0 && f->sim->tree) {
-        status = pp_sim_project_to_tree(f->sim);
-    }
-    return status < 0 ? status : pp_fit_look(f);
-}
-
-// One round (K8), limited to A_STEP, or of a part of the step to as much of it. Where no way is
-// found bodies stay where they are, and the certificate shows it.
-perp_status pp_sim_work_off(perp_sim *sim, double h)
-{
-    pp_step *s = &sim->step;
-    pp_fit f = {.sim = sim, .at = &sim->next, .frames = s->end_body};
-    if (!sim->unfit) {
-        return PERP_OK;
-    }
-    perp_status status = pp_fit_look(&f);
-    if (status >= 0 && f.fault.worst > FITS) {
-        char what[112];
-        describe_fault(&f, &f.fault, what, sizeof what);
-        pp_print(sim->info.remark, sizeof sim->info.remark,
-                 "the initial state was kept: %s, which is reduced step by step", what);
-        status = move_nearer(&f, A_STEP * h / sim->whole);
-    }
-    // What is left of the last round is its second order, removed before rows with phi / h make a speed of it.
-    for (int k = 0; k < FINISH; k++) {
-        if (status < 0 || !(f.fault.worst <= FITS && f.fault.worst > DONE)) {
-            break;
-        }
-        status = move_nearer(&f, HUGE_VAL);
-    }
-    s->unfit = status < 0 || f.fault.worst > FITS;
-    return pp_is_final(status) ? status : PERP_OK;
 }

@@ -211,6 +211,23 @@ static int first_of(const pp_gaps *gaps, int from, int a, int b)
     return from;
 }
 
+// Whether a point found elsewhere is that of another contact of the pair, by its feature: two contacts are never one.
+static bool is_of_another(const perp_sim *sim, const pp_contact *was, const pp_contact *found)
+{
+    const pp_gaps *gaps = &sim->step.gap;
+    int listed = sim->model->listed < gaps->count ? sim->model->listed : gaps->count;
+    for (int k = first_of(gaps, listed, was->a, was->b); k < gaps->count; k++) {
+        const pp_contact *c = &gaps->contact[k];
+        if (c->a != was->a || c->b != was->b) {
+            break;
+        }
+        if (c->feature == found->feature && c->feature != was->feature) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The contact `was` among those found elsewhere: the same feature, or the nearest point of the pair
 // with its normal, where a rim is described by several points. False: it was on an edge that is
 // none there, is gone, or has turned too far. The tangent is the old one, projected across the new
@@ -232,7 +249,7 @@ static bool find_again(const perp_sim *sim, const pp_gaps *gaps, const pp_contac
             continue;
         }
         bool same = c->listed >= 0 || c->feature == was->feature;
-        bool near = same || pp_length(pp_sub(c->n, was->n)) < 1e-9;
+        bool near = same || (pp_length(pp_sub(c->n, was->n)) < 1e-9 && !is_of_another(sim, was, c));
         double off = same ? -1.0 : pp_length(pp_sub(c->point, was->point));  // same: before all
         if (near && off < least) {
             best = c;

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: the perp authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bodies on what is moved up and down, to and fro: it may start from rest, and it leaves the tangents of the rows by h^2 a / 2.
+#include "support/cmocka.h"
+#include "support/folder.h"
+
+#include "certify/certify.h"
+#include "sim/sim.h"
+
+#include <perp/io.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const steppers[] = {"stewart-trinkle", "anitescu-potra", "moreau-jean",
+                                       "implicit"};
+
+// Steps of a run that are violated; *checked: the verdict of its recording.
+static int count_violated(const char *text, int steps, bool *checked)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_record *record = NULL;
+    perp_recording *back = NULL;
+    perp_check check = {0};
+    perp_error error;
+    int violated = 0;
+    folder place = folder_create();
+    if (perp_scene_parse("x", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    double h = perp_scene_step(scene);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    perp_record_def to = perp_record_default();
+    to.scene = text;
+    to.h = h;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    assert_int_equal(perp_record_create(folder_at(&place, "run"), sim, &to, NULL, &record, NULL),
+                     PERP_OK);
+    for (int k = 0; k < steps; k++) {
+        assert_true(perp_sim_step(sim, h) >= 0);
+        assert_true(perp_record_step(record, sim) >= 0);
+        violated += !perp_sim_info(sim)->certificate.passed;
+    }
+    assert_int_equal(perp_record_finish(record, sim), PERP_OK);
+    perp_record_destroy(record);
+    assert_int_equal(perp_recording_open(folder_at(&place, "run"), NULL, &back, NULL), PERP_OK);
+    assert_int_equal(perp_recording_check(back, NULL, &check, NULL), PERP_OK);
+    *checked = check.passed;
+    perp_recording_close(back);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    folder_remove(&place);
+    return violated;
+}
+
+// A box on a lift that moves up and down, so fast that it is thrown and caught, in the plane and in space.
+static void loads_of_a_lift_pass(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        char text[700];
+        bool space = k >= 4;
+        if (k % 4 == 1 || k % 4 == 2) {
+            continue;  // rates alone are held: what they miss of the motion adds up to h v / 2
+        }
+        snprintf(
+            text, sizeof text,
+            "{\"stepper\": \"%s\", \"step\": 0.005, \"gravity\": %s, \"bodies\": [{\"name\": "
+            "\"lift\", %s \"drive\": {\"%s\": \"0.3*sin(9*t)\"}, \"shapes\": [{\"kind\": "
+            "\"box\", \"size\": %s, \"mu\": 0.3}]}, {\"name\": \"load\", %s \"position\": %s, "
+            "\"shapes\": [{\"kind\": \"box\", \"size\": %s, \"density\": 100, \"mu\": 0.3}]}]}",
+            steppers[k % 4], space ? "[0, 0, -9.81]" : "[0, -9.81]",
+            space ? "\"kind\": \"solid\"," : "", space ? "z" : "y",
+            space ? "[1, 1, 0.1]" : "[1, 0.1]", space ? "\"kind\": \"solid\"," : "",
+            space ? "[0.1, 0, 0.15]" : "[0.1, 0.15]", space ? "[0.3, 0.3, 0.2]" : "[0.3, 0.2]");
+        bool checked = false;
+        int violated = count_violated(text, 200, &checked);
+        if (violated > 0 || !checked) {
+            fail_msg("%s, %d: %d violated", steppers[k % 4], k, violated);
+        }
+    }
+}
+
+// The implicit step took what does not move where the step starts for what rests, and left the load behind.
+static void what_is_moved_starts_from_rest(void **state)
+{
+    (void)state;
+    static const char *const moves[] = {"\"drive\": {\"x\": \"0.03*(1 - cos(1.4*t))\"}",
+                                        "\"drive\": {\"angle\": \"0.2*t^2\"}"};
+    for (int k = 0; k < 8; k++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "{\"stepper\": \"%s\", \"step\": 0.001, \"bodies\": [{\"name\": \"table\", %s, "
+            "\"shapes\": [{\"kind\": \"box\", \"size\": [3, 0.2], \"mu\": 0.5}]}, {\"name\": "
+            "\"load\", \"position\": [0, 0.2], \"shapes\": [{\"kind\": \"box\", \"size\": [0.4, "
+            "0.2], \"density\": 100, \"mu\": 0.5}]}]}",
+            steppers[k % 4], moves[k / 4]);
+        bool checked = false;
+        int violated = count_violated(text, 20, &checked);
+        if (violated > 0 || !checked) {
+            fail_msg("%s, %d: %d violated", steppers[k % 4], k, violated);
+        }
+    }
+}
+
+// What the certificate allows for it: nothing of a uniform motion, twice h^2 a / 2 of an accelerated one, and no more than the
+// limit of a gap.
+static void allowance_is_that_of_the_motion(void **state)
+{
+    (void)state;
+    static const char *const drives[] = {"0.4*t", "0.4*t + 3*t^2", "0.4*t + 300*t^2"};
+    for (int k = 0; k < 3; k++) {
+        char text[500];
+        perp_scene *scene = NULL;
+        snprintf(
+            text, sizeof text,
+            "{\"shapes\": [{\"kind\": \"halfplane\"}], \"bodies\": [{\"name\": \"lift\", "
+            "\"drive\": {\"y\": \"%s\"}, \"shapes\": [{\"kind\": \"box\", \"size\": [1, 0.1]}]}, "
+            "{\"name\": \"load\", \"position\": [0, 0.15], \"shapes\": [{\"kind\": \"box\", "
+            "\"size\": [0.3, 0.2], \"density\": 100}]}]}",
+            drives[k]);
+        assert_int_equal(perp_scene_parse("x", text, strlen(text), NULL, &scene, NULL), PERP_OK);
+        const perp_model *m = perp_scene_model(scene);
+        double q[3] = {0.0, 0.15, 0.0}, nu[3] = {0.0, 1.0, 0.0}, h = 0.01;
+        pp_frame from[3], to[3];
+        pp_state at = {.t = 0.2, .q = q, .nu = nu};
+        pp_frames(m, &at, from);
+        at.t += h;
+        pp_frames(m, &at, to);
+        static const double expected[] = {0.0, 2.0 * 3.0 * 1e-4, 1e-3};
+        assert_true(fabs(pp_drift_driven(m, from, to, h, 1, 2) - expected[k]) < 1e-12);
+        assert_true(fabs(pp_drift_driven(m, from, to, h, 2, 1) - expected[k]) < 1e-12);
+        assert_true(pp_drift_driven(m, from, to, h, 0, 2) == 0.0);
+        perp_scene_destroy(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_of_a_lift_pass),
+        cmocka_unit_test(what_is_moved_starts_from_rest),
+        cmocka_unit_test(allowance_is_that_of_the_motion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
