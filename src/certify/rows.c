@@ -220,6 +220,13 @@ static void put_pair_equations(row_writer *w, const velocities *v, int joint)
     }
 }
 
+// The rate of a coordinate that a drive works from: that of the start, also where its row is of the end. The theta method
+// has it with J of the middle, where its drives work along the mean of both rates.
+static double rate_before(const row_writer *w, const pp_row *at, const pp_row *first)
+{
+    return pp_own_at_end(w->e) ? first->v_pre : at->v_pre;
+}
+
 // The target of a coordinate as an equation, x - target(t) = 0. row: the coordinate where it acts,
 // to which the rate of the target is added; first: the coordinate at the start.
 static row_instant target_of(const row_writer *w, const velocities *v, int joint,
@@ -240,7 +247,7 @@ static row_instant target_of(const row_writer *w, const velocities *v, int joint
     bool stabilised = w->m->joint[joint].epsilon > 0.0;
     double rate = expression_slope(target, stabilised ? kin->poses.t + kin->h : w->t);
     row->rate -= rate;
-    row->v_pre -= rate;
+    row->v_pre = rate_before(w, row, first) - rate;
     row->drives = true;
     return when;
 }
@@ -357,7 +364,7 @@ static pp_row rate_of(row_writer *w, int joint, const pp_row *first, pp_row row)
     double rate = pp_expr_value_in(j->rate, &t, input);
     row.value = 0.0;
     row.rate -= rate;
-    row.v_pre -= rate;
+    row.v_pre = rate_before(w, &row, first) - rate;
     row.drives = true;
     if (isfinite(j->rate_effort)) {
         row.upper = h * j->rate_effort;
@@ -381,9 +388,10 @@ static void put_rate(row_writer *w, int joint, const pp_row *first, pp_row at)
 }
 
 // Dry friction of a joint: rate 0 within bounds on the impulse.
-static void put_friction(row_writer *w, int joint, pp_row row)
+static void put_friction(row_writer *w, int joint, const pp_row *first, pp_row row)
 {
     row.value = 0.0;
+    row.v_pre = rate_before(w, &row, first);
     row.drives = true;
     row.upper = w->e->kin->h * w->m->joint[joint].friction;
     row.lower = -row.upper;
@@ -605,7 +613,7 @@ static void put_joint(row_writer *w, const velocities *v, int joint)
         put_rate(w, joint, from, row);
     }
     if (j->friction > 0.0) {
-        put_friction(w, joint, row);
+        put_friction(w, joint, from, row);
     }
     // What follows uses the coordinate at the end as value + h x': for rows of the end, the tangent there taken back.
     const pp_row *seen = from;

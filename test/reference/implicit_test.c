@@ -208,6 +208,34 @@ static void loops_are_closed(void **state)
     }
 }
 
+// Runs a scene to its end; all of its steps have to pass. Returns the most parts of a step.
+static int run_to_end(const char *name, const char *text)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error;
+    int parts = 0;
+    if (perp_scene_parse(name, text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = PERP_STEPPER_IMPLICIT;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error), PERP_OK);
+    double h = perp_scene_step(scene);
+    int steps = (int)lround(perp_scene_until(scene) / h);
+    for (int i = 0; i < steps; i++) {
+        if (perp_sim_step(sim, h) != PERP_OK) {
+            const perp_certificate *c = &perp_sim_info(sim)->certificate;
+            fail_msg("%s, step %d: gap %g m, energy %g J, momentum %g N s", name, i, c->gap,
+                     c->energy_created, c->momentum);
+        }
+        parts = perp_sim_info(sim)->parts > parts ? perp_sim_info(sim)->parts : parts;
+    }
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+    return parts;
+}
+
 // Steps that were violated before they were divided: a ball that slides over an edge without friction, whose normal of the end
 // pushes it along, (I7); and a rebound of what turns, whose law has rates alone.
 static void long_steps_are_divided(void **state)
@@ -228,28 +256,36 @@ static void long_steps_are_divided(void **state)
         "0.5, \"density\": 100}]}], \"shapes\": [{\"kind\": \"halfspace\", \"mu\": 0.5}], "
         "\"step\": 0.001, \"until\": 0.22}"};
     for (int k = 0; k < 2; k++) {
-        perp_scene *scene = NULL;
-        perp_sim *sim = NULL;
-        perp_error error;
-        if (perp_scene_parse("long", scenes[k], strlen(scenes[k]), NULL, &scene, &error) < 0) {
-            fail_msg("%s", error.text);
-        }
-        perp_sim_def def = perp_scene_sim_def(scene);
-        def.stepper = PERP_STEPPER_IMPLICIT;
-        assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error),
-                         PERP_OK);
-        double h = perp_scene_step(scene);
-        int steps = (int)lround(perp_scene_until(scene) / h);
-        for (int i = 0; i < steps; i++) {
-            if (perp_sim_step(sim, h) != PERP_OK) {
-                fail_msg("scene %d, step %d: gap %g m, energy %g J", k, i,
-                         perp_sim_info(sim)->certificate.gap,
-                         perp_sim_info(sim)->certificate.energy_created);
-            }
-        }
-        perp_sim_destroy(sim);
-        perp_scene_destroy(scene);
+        run_to_end(k == 0 ? "edge" : "rebound", scenes[k]);
     }
+}
+
+// A slider that a motor of limited effort presses against a stop which gives back: the motor's force works against the rebound
+// in the rest of the step, and lags as gravity does. Its rate where the step starts was taken for that of the end, so that
+// steps were violated, and divided into 436 parts.
+static void motors_lag_as_weights_do(void **state)
+{
+    (void)state;
+    int parts = run_to_end(
+        "slider",
+        "{\"bodies\": [{\"position\": [0.06, 0], \"mass\": 1.8, \"inertia\": 0.003, "
+        "\"velocity\": [27, 0]}], \"joints\": [{\"kind\": \"prismatic\", \"b\": \"body1\", "
+        "\"at\": [0, 0], \"lower\": -0.042, \"upper\": 0.0263, \"limit_restitution\": 1, "
+        "\"axis\": [1, 0], \"rate\": -0.75, \"rate_effort\": 149}], \"step\": 0.00155, "
+        "\"until\": 0.093}");
+    assert_in_range(parts, 1, 16);
+}
+
+// What a motor asks for is no motion: errors were measured by its rate, 39 rad/s where the link moved with 0.1 m/s, and the
+// momentum was violated.
+static void rates_that_are_asked_for_are_no_speeds(void **state)
+{
+    (void)state;
+    run_to_end("link", "{\"bodies\": [{\"position\": [0.015, 0], \"mass\": 4.7e-06, \"inertia\": "
+                       "2.6e-10}], \"joints\": [{\"kind\": \"revolute\", \"b\": \"body1\", \"at\": "
+                       "[0, 0], \"lower\": -0.23377, \"upper\": 0.155, \"limit_restitution\": 0.5, "
+                       "\"rate\": -38.836, \"rate_effort\": 3.479e-07}], \"step\": 0.000782, "
+                       "\"until\": 0.03128}");
 }
 
 // A bullet on its way says nothing of a box that comes to rest: errors were measured by the fastest body of all, and the
@@ -434,6 +470,8 @@ int main(void)
         cmocka_unit_test(heavy_chains_converge),
         cmocka_unit_test(loops_are_closed),
         cmocka_unit_test(long_steps_are_divided),
+        cmocka_unit_test(motors_lag_as_weights_do),
+        cmocka_unit_test(rates_that_are_asked_for_are_no_speeds),
         cmocka_unit_test(fast_bodies_leave_others_alone),
         cmocka_unit_test(what_sticks_stays),
         cmocka_unit_test(wrong_steps_do_not_pass),

@@ -75,7 +75,8 @@ static double *island_speeds(const perp_sim *sim)
                     to = from;
                 }
             }
-            if (to >= 0) {
+            // given motions and belts; what a drive asks for is no motion
+            if (to >= 0 && !row->drives && !row->spring) {
                 speed[to] = fmax(speed[to], fabs(row->rate));
             }
         }
