@@ -136,6 +136,7 @@ static void settle(perp_sim *sim)
     memcpy(s->kin.loads.p_ext, s->push_l, (size_t)sim->model->nv * sizeof *s->push_l);
     s->push_l = NULL;
     s->last = NULL;
+    s->stays = NULL;
     s->middle = s->end;
     s->acted = s->gap.contact;
     s->at_end = true;
