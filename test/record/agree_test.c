@@ -50,7 +50,7 @@ static void both_judges_agree(void **state)
     static const char *const names[] = {
         "exact-chain", "exact-pair",        "tiles-middle",      "heavy-middle",    "light-bars",
         "small-event", "tipping-boxes",     "open-chain",        "parts-at-rest",   "limb",
-        "two-phases",  "as-given-implicit", "frictionless-edge", "rolling-polygon",
+        "two-phases",  "as-given-implicit", "frictionless-edge", "rolling-polygon", "motor-on-stop",
     };
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         place = folder_create();

@@ -120,18 +120,84 @@ static double slow_of(const perp_sim *sim, const double *speed, const pp_row *ro
     return 10.0 * sim->def.tolerance * (row->count > 0 ? speed[row->body[0]] : 1e-6);
 }
 
+// Momenta of bodies that a round leaves, and the sizes of what went in and out of them.
+typedef struct momenta {
+    double *left, *size;  // nv
+    double *sum;          // nv: of the rows of one joint, zeros between two of them
+} momenta;
+
+static void sum_row(const perp_model *m, const pp_row *row, double p, const momenta *of)
+{
+    for (int e = 0; e < row->count; e++) {
+        const pp_body *body = &m->body[row->body[e]];
+        for (int c = 0; c < body->nv; c++) {
+            of->sum[body->at + c] += p * row->J[e][c];
+        }
+    }
+}
+
+// Takes what was summed of a row's bodies from what is left, and adds its size.
+static void take_sum(const perp_model *m, const pp_row *row, const momenta *of)
+{
+    for (int e = 0; e < row->count; e++) {
+        const pp_body *body = &m->body[row->body[e]];
+        for (int k = body->at; k < body->at + body->nv; k++) {
+            of->left[k] -= of->sum[k];
+            of->size[k] += fabs(of->sum[k]);
+            of->sum[k] = 0.0;
+        }
+    }
+}
+
+// Impulses of rows. Those of one joint are taken together: a motor that presses against a limit has an impulse that the limit
+// takes back, and equations may nearly cancel, which says nothing of what the joint carries. Rows are in the order of joints.
+static void take_impulses(const perp_sim *sim, const double *p, const momenta *of)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    const pp_row *all[4] = {rows->b, rows->m, rows->n, rows->t};
+    const double *by[4] = {sim->step.answer.pb, p + rows->nn + rows->nt, p, p + rows->nn};
+    const int count[4] = {rows->nb, rows->nm, rows->nn, rows->nt};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            if (all[k][i].joint < 0) {
+                sum_row(m, &all[k][i], by[k][i], of);
+                take_sum(m, &all[k][i], of);
+            }
+        }
+    }
+    // limits come after contacts
+    int at[3] = {0, 0, rows->nc};
+    for (int joint = 0; joint < m->joints; joint++) {
+        int first[3] = {at[0], at[1], at[2]};
+        for (int k = 0; k < 3; k++) {
+            for (; at[k] < count[k] && all[k][at[k]].joint <= joint; at[k]++) {
+                if (all[k][at[k]].joint == joint) {
+                    sum_row(m, &all[k][at[k]], by[k][at[k]], of);
+                }
+            }
+        }
+        for (int k = 0; k < 3; k++) {
+            for (int i = first[k]; i < at[k]; i++) {
+                if (all[k][i].joint == joint) {
+                    take_sum(m, &all[k][i], of);
+                }
+            }
+        }
+    }
+}
+
 // The imbalance of impulses, M (nu - nu_l) - p_ext - W p, over BALANCE of the terms. False: no memory.
 static bool add_imbalance(perp_sim *sim, const double *nu_l, const double *p, round_islands *of)
 {
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
-    const pp_rows *rows = &s->row;
     size_t nv = (size_t)m->nv;
-    double *left = PP_ZEROS(sim->arena, double, 3 * nv);
+    double *left = PP_ZEROS(sim->arena, double, 4 * nv);
     if (!left) {
         return false;
     }
-    double *size = left + nv, *dv = size + nv;
+    double *size = left + nv, *dv = size + nv, *sum = dv + nv;
     for (size_t i = 0; i < nv; i++) {
         dv[i] = s->answer.nu[i] - nu_l[i];
     }
@@ -140,21 +206,7 @@ static bool add_imbalance(perp_sim *sim, const double *nu_l, const double *p, ro
         size[i] = fabs(left[i]) + fabs(s->push_l[i]);
         left[i] -= s->push_l[i];
     }
-    const pp_row *all[4] = {rows->b, rows->m, rows->n, rows->t};
-    const double *by[4] = {s->answer.pb, p + rows->nn + rows->nt, p, p + rows->nn};
-    const int count[4] = {rows->nb, rows->nm, rows->nn, rows->nt};
-    for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < count[k]; i++) {
-            const pp_row *row = &all[k][i];
-            for (int e = 0; e < row->count; e++) {
-                const pp_body *body = &m->body[row->body[e]];
-                for (int c = 0; c < body->nv; c++) {
-                    left[body->at + c] -= by[k][i] * row->J[e][c];
-                    size[body->at + c] += fabs(by[k][i] * row->J[e][c]);
-                }
-            }
-        }
-    }
+    take_impulses(sim, p, &(momenta){left, size, sum});
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         double most[2] = {0.0, 0.0}, off[2] = {0.0, 0.0};  // forces; moments
