@@ -51,7 +51,8 @@ typedef struct pp_step {
     double closes;   // what speeds could close then [m]
     bool bounces;    // an impact is among the rows
     bool at_end;     // rows were taken where the step ends,
-    bool unsettled;  // and do not hold there
+    bool unsettled;  // and do not hold there,
+    bool flips;      // with other contacts in each round
     bool unfit;      // the end still has of what a start as given was off by
     bool solved;
 } pp_step;

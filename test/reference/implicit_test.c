@@ -238,7 +238,8 @@ static int run_to_end(const char *name, const char *text)
 
 // Steps that were violated before they were divided: a ball that slides over an edge without friction, whose normal of the end
 // pushes it along, (I7); a rebound of what turns, whose law has rates alone; and a prism that spins by 1.3 rad a step and
-// sticks where it lands, of which the error of the first, whirling attempt said nothing of shorter ones.
+// sticks where it lands, of which the error of the first, whirling attempt said nothing of shorter ones;
+// and two boxes that meet corner to corner, where the normal of either side leads to where the other separates.
 static void long_steps_are_divided(void **state)
 {
     (void)state;
@@ -262,9 +263,15 @@ static void long_steps_are_divided(void **state)
         "\"polygon\", \"vertices\": [[-0.0375484778, -0.0201645808], [-0.00131119962, "
         "-0.0426002260], [0.0362372782, -0.0224356452], [0.0375484778, 0.0201645808], "
         "[0.00131119962, 0.0426002260], [-0.0362372782, 0.0224356452]], \"mu\": 3}]}], \"step\": "
-        "0.01995338, \"until\": 1.0575}"};
-    static const char *const names[] = {"edge", "rebound", "prism"};
-    for (int k = 0; k < 3; k++) {
+        "0.01995338, \"until\": 1.0575}",
+        "{\"bodies\": [{\"position\": [0.847793226, 0.81846577], \"angle\": -3.33802614, "
+        "\"velocity\": [0.289561782, -1.45877913], \"spin\": -7.235137, \"shapes\": [{\"kind\": "
+        "\"box\", \"size\": [0.18106979, 0.136291544], \"density\": 1000, \"mu\": 0.5}]}, "
+        "{\"position\": [0.828599211, 0.998161063], \"angle\": -1.44336139, \"velocity\": [0.0, "
+        "-5.7879], \"spin\": 0.0, \"shapes\": [{\"kind\": \"box\", \"size\": [0.129378377, "
+        "0.121288923], \"density\": 1000, \"mu\": 0.5}]}], \"step\": 0.005, \"until\": 0.05}"};
+    static const char *const names[] = {"edge", "rebound", "prism", "corners"};
+    for (int k = 0; k < 4; k++) {
         run_to_end(names[k], scenes[k]);
     }
 }

@@ -389,10 +389,13 @@ double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
     return afar || knocks || lets_through(sim, h) ? first_closing(sim, h, knocks || !afar) : h;
 }
 
-// Rounds of the implicit step that did not converge: half of it, down to 1/JUDGED.                 theory (I5)
+// Rounds of the implicit step that did not converge: half of it, down to 1/JUDGED. Where contacts change from round to round a
+// corner meets a corner, and the normal of either leads to where the other separates: an impact that is brief for the way
+// between the two sides knows its side.                                                              theory (I5)
 double pp_sim_divide_unsettled(perp_sim *sim, double h)
 {
-    bool divides = sim->step.unsettled && may_divide(sim) && h > sim->whole / JUDGED;
+    double shortest = sim->step.flips ? BRIEF * BRIEF : 1.0 / JUDGED;
+    bool divides = sim->step.unsettled && may_divide(sim) && h > shortest * sim->whole;
     return divides ? 0.5 * h : h;
 }
 

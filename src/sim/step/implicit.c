@@ -232,6 +232,7 @@ perp_status pp_sim_solve_implicit(perp_sim *sim, const double *nu, double h)
     }
     perp_status status = go_round(sim, nu, h, &settled);
     s->unsettled = !settled;
+    s->flips = !settled && status >= 0 && !pp_sim_same_rows(sim);
     settle(sim);
     return status >= 0 && !pp_sim_find_slip(sim) ? PERP_ERR_MEMORY : status;
 }
