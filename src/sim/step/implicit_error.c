@@ -372,7 +372,8 @@ bool pp_sim_same_rows(const perp_sim *sim)
         return false;
     }
     for (int n = 0; n < s->row.nc; n++) {
-        if (!pp_sim_same_contact(&s->gap.contact[s->row.contact[n]],
+        if (s->row.n[n].bounces != last->row.n[n].bounces ||
+            !pp_sim_same_contact(&s->gap.contact[s->row.contact[n]],
                                  &last->gap.contact[last->row.contact[n]])) {
             return false;
         }
