@@ -146,6 +146,13 @@ static int equations_of(const pp_row_writer *w, const pp_row_velocities *v, int 
     return count;
 }
 
+// The rate of a coordinate that a drive works from: that of the start, also where its row is of the end. The theta method
+// has it with J of the middle, where its drives work along the mean of both rates.
+static double rate_before(const pp_row_writer *w, const pp_row *at, const pp_row *first)
+{
+    return pp_own_at_end(w->e) ? first->v_pre : at->v_pre;
+}
+
 // The target of a coordinate as an equation, x - target(t) = 0. row: the coordinate where it acts,
 // to which the rate of the target is added; first: the coordinate at the start.
 static pp_row_instant target_of(const pp_row_writer *w, const pp_row_velocities *v, int joint,
@@ -166,7 +173,7 @@ static pp_row_instant target_of(const pp_row_writer *w, const pp_row_velocities 
     bool stabilised = w->m->joint[joint].epsilon > 0.0;
     double rate = expression_slope(target, stabilised ? kin->poses.t + kin->h : w->t);
     row->rate -= rate;
-    row->v_pre -= rate;
+    row->v_pre = rate_before(w, row, first) - rate;
     row->drives = true;
     return when;
 }
@@ -280,7 +287,7 @@ static pp_row rate_of(pp_row_writer *w, int joint, const pp_row *first, pp_row r
     double rate = pp_expr_value_in(j->rate, &t, input);
     row.value = 0.0;
     row.rate -= rate;
-    row.v_pre -= rate;
+    row.v_pre = rate_before(w, &row, first) - rate;
     row.drives = true;
     if (isfinite(j->rate_effort)) {
         row.upper = h * j->rate_effort;
@@ -304,11 +311,12 @@ static void put_rate(pp_row_writer *w, int joint, const pp_row *first, const sum
 }
 
 // Dry friction of a joint: rate 0 within bounds on the impulse.
-static void put_friction(pp_row_writer *w, int joint, const summed_row *at)
+static void put_friction(pp_row_writer *w, int joint, const pp_row *first, const summed_row *at)
 {
     pp_row *row = next_boxed(w, at, -1);
     if (row) {
         row->value = 0.0;
+        row->v_pre = rate_before(w, &at->row, first);
         row->drives = true;
         row->upper = w->e->kin->h * w->m->joint[joint].friction;
         row->lower = -row->upper;
@@ -608,7 +616,7 @@ static void put_joint(pp_row_writer *w, const pp_row_velocities *v, int joint)
         put_rate(w, joint, from, &row);
     }
     if (j->friction > 0.0) {
-        put_friction(w, joint, &row);
+        put_friction(w, joint, from, &row);
     }
     // What follows uses the coordinate at the end as value + h x': for rows of the end, the tangent there taken back.
     const pp_row *seen = from;

@@ -283,6 +283,7 @@ static void target_row(double t, const pp_kinematics *kin, const pp_joint *j, co
     } else {
         row.value = start->value - value;
     }
+    row.v_pre = scheme.start ? start->v_pre - rate : row.v_pre;
     if (stabilised) {
         set_stabilised(kin->h, j->epsilon, true, start->v_pre - before,
                        gained_rate(kin, t, scheme, row.joint), &row);
@@ -308,7 +309,7 @@ static void rate_row(const pp_poses *at, const pp_kinematics *kin, const pp_join
     row.value = 0.0;
     row.drives = true;
     row.rate -= rate;
-    row.v_pre -= rate;
+    row.v_pre = (scheme.start ? start->v_pre : row.v_pre) - rate;
     if (limited) {
         row.lower = -kin->h * j->rate_effort;
         row.upper = kin->h * j->rate_effort;
@@ -480,6 +481,7 @@ static void coordinate_rows(const pp_row_builder *k, const pp_kinematics *kin, p
     if (j->friction > 0.0) {
         pp_row *dry = appended_row(&out->boxed, &row);
         dry->value = 0.0;
+        dry->v_pre = scheme.start ? first->v_pre : row.v_pre;
         dry->drives = true;
         dry->lower = -kin->h * j->friction;
         dry->upper = kin->h * j->friction;

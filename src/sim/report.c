@@ -36,12 +36,13 @@ static void report_friction(const perp_sim *sim, const pp_contact *c, const pp_f
         out->pf_W = pp_along(pp_scale(scale[0] * pt[0], c->t), scale[1] * second, o);
         out->slip_W = pp_along(pp_scale(along, c->t), across, o);
         out->slip = group->size == 1 ? along : pp_length2(along, across);
-        out->facets = group->facets;
     } else if (group->kind == PP_SPIN) {
         out->moment_W = pp_along(out->moment_W, pt[0], c->n);
     } else {
         out->moment_W = pp_along(pp_along(out->moment_W, pt[0], c->t), second, o);
     }
+    // sliding and rolling have the same polygon; torsion has none
+    out->facets = group->kind == PP_SPIN ? out->facets : group->facets;
 }
 
 // The contact of normal row i, where it acted (theta method: in the middle of the step).

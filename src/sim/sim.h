@@ -45,12 +45,14 @@ typedef struct pp_step {
     // starts from (NULL: those of the last step do); share of the restitution that acts
     pp_gaps gap_l;
     const pp_round *last;
+    bool *stays;  // bodies of islands whose answer holds where the step ends
     double restitution_share;
     double reach;    // how far contacts of the start were looked for [m]
     double closes;   // what speeds could close then [m]
     bool bounces;    // an impact is among the rows
     bool at_end;     // rows were taken where the step ends,
-    bool unsettled;  // and do not hold there
+    bool unsettled;  // and do not hold there,
+    bool flips;      // with other contacts in each round
     bool solved;
 } pp_step;
 

@@ -33,6 +33,9 @@ typedef struct island_factors {
 // An island that may rest, by its first body.
 typedef struct island_rest {
     pp_known *known;  // NULL: nothing is kept
+    pp_answer told;   // of its last answer what is not in arrays, without effort
+    int told_of;      // bodies that it had then
+    int turn;         // and that of pp_islands
     bool used;        // in the last step
 } island_rest;
 
@@ -45,6 +48,7 @@ struct pp_islands {
     island_rest *rest;       // bodies: of the island whose first body it is
     bool forgets;            // no answer is kept
     int known;               // islands that had one, in the last solve
+    int turn;  // counts what makes answers of islands old: other steps, and answers of the whole
 };
 
 pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads)
@@ -118,6 +122,13 @@ void pp_islands_destroy(pp_islands *s)
     }
     pp_free(&env, s->rest, (size_t)s->bodies * sizeof *s->rest);
     pp_free(&env, s, sizeof *s);
+}
+
+void pp_islands_turn(pp_islands *s)
+{
+    if (s) {
+        s->turn++;
+    }
 }
 
 void pp_islands_forget(pp_islands *s, bool remember)
@@ -199,6 +210,54 @@ typedef struct crew {
     atomic_int next;  // island that no lane has taken yet
 } crew;
 
+// Whether the answer of an island stays as it was before the solve.
+static bool stays(const crew *c, int island)
+{
+    const pp_undivided *w = &c->whole;
+    const pp_by_island *body = &w->parts->body;
+    const island_rest *rest = &c->kept->rest[body->list[body->start[island]]];
+    // what is not in arrays is known of an island that had these bodies when it was last solved
+    bool told = rest->turn == c->kept->turn &&
+                rest->told_of == body->start[island + 1] - body->start[island];
+    if (!w->inputs->stays || w->nu_c || !told) {
+        return false;
+    }
+    for (int k = body->start[island]; k < body->start[island + 1]; k++) {
+        if (!w->inputs->stays[body->list[k]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// That answer, in its place.
+static void put_staying(const pp_undivided *w, int island)
+{
+    const pp_island_partition *parts = w->parts;
+    const pp_solve_inputs *in = w->inputs;
+    const pp_rows *rows = in->rows;
+    const double *pt = in->warm + rows->nn, *pm = pt + rows->nt;
+    // every row and body belongs to one island: threads write to different places
+    for (int k = parts->body.start[island]; k < parts->body.start[island + 1]; k++) {
+        const pp_body *body = &in->model->body[parts->body.list[k]];
+        memcpy(w->out->nu + body->at, in->nu_stays + body->at,
+               (size_t)body->nv * sizeof *w->out->nu);
+    }
+    for (int k = parts->b.start[island]; k < parts->b.start[island + 1]; k++) {
+        w->out->pb[parts->b.list[k]] = in->pb_stays[parts->b.list[k]];
+    }
+    for (int k = parts->m.start[island]; k < parts->m.start[island + 1]; k++) {
+        w->out->pm[parts->m.list[k]] = pm[parts->m.list[k]];
+    }
+    for (int k = parts->n.start[island]; k < parts->n.start[island + 1]; k++) {
+        w->out->pn[parts->n.list[k]] = in->warm[parts->n.list[k]];
+    }
+    for (int k = parts->group.start[island]; k < parts->group.start[island + 1]; k++) {
+        const pp_friction *group = &rows->group[parts->group.list[k]];
+        memcpy(w->out->pt + group->t, pt + group->t, (size_t)group->size * sizeof *pt);
+    }
+}
+
 // One island by one thread, in the thread's own memory, which is released at the end: only what
 // pp_island_problem_put copies, and the scalars of the answer, survive.
 static void solve_island(crew *c, int island, const island_worker *mine)
@@ -207,7 +266,13 @@ static void solve_island(crew *c, int island, const island_worker *mine)
     int first = w->parts->body.list[w->parts->body.start[island]];
     const island_factors *f = &c->kept->factor[first];
     const pp_known *known = c->kept->rest[first].known;
-    if (pp_known_fits(known, w, island, c->allowed)) {
+    if (stays(c, island)) {
+        put_staying(w, island);
+        c->told[island] = c->kept->rest[first].told;
+        c->status[island] = PERP_OK;
+        return;
+    }
+    if (!w->options->again && pp_known_fits(known, w, island, c->allowed)) {
         pp_known_put(known, w, island, &c->told[island]);
         c->status[island] = PERP_OK;
         c->known[island] = true;
@@ -473,11 +538,31 @@ static double work_all(crew *c, int lanes)
     return lost;
 }
 
+// What further problems of the step are to know of islands that stay.
+static void keep_told(crew *c)
+{
+    const pp_island_partition *parts = c->whole.parts;
+    for (int i = 0; i < parts->count; i++) {
+        island_rest *rest = &c->kept->rest[parts->body.list[parts->body.start[i]]];
+        pp_answer *told = &rest->told;
+        rest->turn = c->kept->turn;
+        rest->told_of = parts->body.start[i + 1] - parts->body.start[i];
+        *told = c->told[i];
+        told->nu = told->pb = told->pm = told->pn = told->pt = told->sigma = NULL;
+        told->closed = NULL;
+        told->follows = NULL;
+        told->impact = NULL;
+        told->effort = (perp_effort){0};
+        told->iterations = 0;
+    }
+}
+
 // What the next step is to know of islands that rest; of those that are gone nothing is kept.
 static void keep_known(crew *c)
 {
     const pp_island_partition *parts = c->whole.parts;
     pp_islands *s = c->kept;
+    // by the numbers of their first bodies
     for (int i = 0; i < s->bodies; i++) {
         s->rest[i].used = false;
     }
@@ -541,7 +626,12 @@ perp_status pp_solve_islands(const pp_undivided *whole, pp_arena *arena)
         return status;
     }
     move_loose(&c.whole);
-    keep_known(&c);
+    if (!whole->options->bare) {
+        keep_told(&c);
+    }
+    if (!whole->options->again) {
+        keep_known(&c);
+    }
     bool finite = pp_all_finite((size_t)whole->inputs->model->nv, whole->out->nu);
     return finite ? status : PERP_ERR_NUMERIC;
 }

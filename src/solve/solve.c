@@ -385,7 +385,7 @@ static perp_status spread_load(pp_run *r)
 {
     pp_answer *out = r->out;
     int nv = r->model->nv, nn = r->rows->nn, nt = r->rows->nt;
-    if (out->impact || pp_spread_is_unneeded(out, r->rows)) {
+    if (out->impact || r->options->bare || pp_spread_is_unneeded(out, r->rows)) {
         return PERP_OK;  // of an impact the phases go with these impulses
     }
     double begin = pp_seconds();
@@ -596,7 +596,7 @@ perp_status pp_solve_whole(pp_answer *out, const pp_solve_inputs *inputs,
         memset(out->nu, 0, (size_t)model->nv * sizeof *out->nu);
     }
     pp_closed_reactions(&r.closed, r.given, out->nu, out->pb);
-    if (status >= 0 && pp_run_uniqueness(&r) < 0) {
+    if (status >= 0 && !options->bare && pp_run_uniqueness(&r) < 0) {
         status = PERP_ERR_MEMORY;
     }
     return pp_all_finite((size_t)model->nv, out->nu) ? status : PERP_ERR_NUMERIC;
@@ -617,7 +617,11 @@ perp_status pp_solve_run(pp_answer *out, const pp_solve_inputs *inputs,
         return PERP_ERR_MEMORY;
     }
     bool printed = options->form == PERP_FORM_LCP || options->form == PERP_FORM_MCP;
-    if (parts.count > 1 || (parts.apart && !printed)) {
+    bool divided = parts.count > 1 || (parts.apart && !printed);
+    if (!divided || !options->again) {
+        pp_islands_turn(cache->islands);
+    }
+    if (divided) {
         return pp_solve_islands(
             &(pp_undivided){
                 .inputs = inputs, .options = options, .cache = cache, .parts = &parts, .out = out},

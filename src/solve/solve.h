@@ -42,6 +42,8 @@ pp_islands *pp_islands_create(const perp_env *env, int bodies, int threads);  //
 void pp_islands_destroy(pp_islands *islands);
 // The model has changed: no answer of an earlier step is of use. remember: false: and none is kept from now on.
 void pp_islands_forget(pp_islands *islands, bool remember);
+// No answer of an island is one that may stay.
+void pp_islands_turn(pp_islands *islands);
 // Islands that had the problem of the step before, and its answer, in the last solve.
 int pp_islands_known(const pp_islands *islands);
 
@@ -56,6 +58,8 @@ typedef struct pp_solve_options {
     double most_slop;    // gap over the step that may count as none, (S17); 0: any [m/s]
     double most_sink;    // overlap over the step that a loose answer may leave; 0: any [m/s]
     perp_impact_law impact;
+    bool again;  // one of further problems of a step: what rests is that of the first one
+    bool bare;   // impulses as they are found: not spread, and nobody asks whether others do
 } pp_solve_options;
 
 // The problem: M (nu - nu_l) = p_ext + W p with the rows of W^T and their laws. Nothing of it is changed.
@@ -69,6 +73,10 @@ typedef struct pp_solve_inputs {
     const pp_gaps *gaps;  // contacts of the contact rows, by which a jam is named
     const pp_coordinates *coordinates;  // joint coordinates; NULL: bodies
     const perp_model *whole;            // of which the model is an island; NULL: it is whole
+    // Islands all of whose bodies stay are not solved: they have these velocities, these impulses of equations, and those
+    // of `warm`.
+    const bool *stays;                  // bodies; NULL: none
+    const double *nu_stays, *pb_stays;  // nv, nb
 } pp_solve_inputs;
 
 // Memory and factorisations that are kept from step to step, and the services of the caller. What earlier steps left in

@@ -167,7 +167,8 @@ bool pp_newton_active(pp_newton *s, double lambda, int *changes)
         return false;
     }
     for (int i = 0; i < n; i++) {
-        s->goal[i] = s->at.z[i] + s->d[i];
+        // of what is held the factors leave rounding in place of 0
+        s->goal[i] = s->basis[i] == PERP_BASIS_BASIC ? s->at.z[i] + s->d[i] : s->at.z[i];
     }
     return pp_all_finite((size_t)n, s->goal);
 }

@@ -253,7 +253,9 @@ static double add_contact_impulse(pp_recheck *c, const perp_contact *contact)
                    pp_drift_driven(m, c->before, c->after, c->h, contact->a.i, contact->b.i);
     if (pp_check_at_end(
             c)) {  // rates at the end have of second order what is no motion of the gap: theory (I7)
-        double speed = fabs(contact->rate_n) + pp_length(contact->slip_W);
+        // without friction there is no recorded slip
+        double speed = pp_length(
+            pp_sub(pp_point_velocity(&c->after[b], at), pp_point_velocity(&c->after[a], at)));
         drift =
             pp_drift_contact_end(m, c->before, c->after, c->h, contact->a.i, contact->b.i, speed);
         double lifted = fmin(fmax(0.0, c->h * contact->rate_n), drift);

@@ -389,11 +389,13 @@ double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
     return afar || knocks || lets_through(sim, h) ? first_closing(sim, h, knocks || !afar) : h;
 }
 
-// Rounds of the implicit step, or for the middle of a step, that did not converge: half of it, down to 1/JUDGED.
-//                                                                                       theory (I5), (S13)
+// Rounds of the implicit step, or for the middle of a step, that did not converge: half of it, down to 1/JUDGED. Where contacts
+// change from round to round a corner meets a corner, and the normal of either leads to where the other separates: an impact that
+// is brief for the way between the two sides knows its side.                                                theory (I5), (S13)
 double pp_sim_divide_unsettled(perp_sim *sim, double h)
 {
-    bool divides = sim->step.unsettled && may_divide(sim) && h > sim->whole / JUDGED;
+    double shortest = sim->step.flips ? BRIEF * BRIEF : 1.0 / JUDGED;
+    bool divides = sim->step.unsettled && may_divide(sim) && h > shortest * sim->whole;
     return divides ? 0.5 * h : h;
 }
 
@@ -445,11 +447,11 @@ static bool whirls(const perp_sim *sim, double h)
 static bool helps(perp_sim *sim, double h, double worst)
 {
     pp_parts_sum *p = &sim->parts;
-    bool again = p->judged_at == sim->now.t && p->judged_h > h && !whirls(sim, h);
-    bool less = !again || worst < HELPS * p->judged;
+    bool again = p->judged_at == sim->now.t && p->judged_h > h, whirl = whirls(sim, h);
+    bool less = !again || whirl || worst < HELPS * p->judged;
     p->judged_at = sim->now.t;
     p->judged_h = h;
-    p->judged = worst;
+    p->judged = whirl ? HUGE_VAL : worst;
     return less;
 }
 
@@ -466,6 +468,8 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     bool joined = over[PERP_JUDGED_JOINT] <= 1.0;
     double brief = (h > BRIEF * sim->whole ? BRIEF : BRIEF * BRIEF) * sim->whole;
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
+    // what is deep inside a thin solid or a sheet is no contact of it any more
+    turned = fmax(turned, over[PERP_JUDGED_GAP]);
     // Normals of the end push along with what turns, or slides over a curve, by (I7): with the square of the length.
     // Of the theta method that is closed nothing else hides it.
     if (sim->def.stepper == PERP_STEPPER_IMPLICIT || pp_sim_closes_after(sim)) {

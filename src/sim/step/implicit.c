@@ -150,6 +150,7 @@ static void settle(perp_sim *sim)
     memcpy(s->kin.loads.p_ext, s->push_l, (size_t)sim->model->nv * sizeof *s->push_l);
     s->push_l = NULL;
     s->last = NULL;
+    s->stays = NULL;
     s->middle = s->end;
     s->acted = s->gap.contact;
     s->at_end = true;
@@ -245,6 +246,7 @@ perp_status pp_sim_solve_implicit(perp_sim *sim, const double *nu, double h)
     }
     perp_status status = go_round(sim, nu, h, &settled);
     s->unsettled = !settled;
+    s->flips = !settled && status >= 0 && !pp_sim_same_rows(sim);
     settle(sim);
     return status >= 0 && !pp_sim_find_slip(sim) ? PERP_ERR_MEMORY : status;
 }

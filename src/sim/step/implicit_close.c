@@ -53,20 +53,29 @@ static perp_status closing_rows(const perp_sim *sim, pp_rows *rows)
     return PERP_OK;
 }
 
-// The deepest overlap that velocities leave at the tangents of the round, over what is allowed; *least: the least that is
-// allowed [m].
-static double deepest(const perp_sim *sim, const double *nu, double h, double *least)
+// Whether velocities leave overlaps at the tangents of the round that are worth it; *least: the least that is allowed [m];
+// stays: bodies that have none.
+static bool overlaps(const perp_sim *sim, const double *nu, double h, double *least, bool *stays)
 {
     const pp_rows *rows = &sim->step.row;
-    double worst = 0.0, rounding = pp_sim_place_rounding(sim);
+    double rounding = pp_sim_place_rounding(sim);
+    bool any = false;
     *least = HUGE_VAL;
+    for (int i = 0; i < sim->model->bodies; i++) {
+        stays[i] = true;
+    }
     for (int n = 0; n < rows->nn; n++) {
         double allowed = pp_sim_overlap_left(sim, n, rounding);
         double w = pp_row_rate(sim->model, &rows->n[n], nu) + rows->n[n].bias;
         *least = fmin(*least, allowed);
-        worst = fmax(worst, rows->n[n].bounces ? 0.0 : -w * h / allowed);
+        bool deep = !rows->n[n].bounces && -w * h > WORTH * allowed;
+        for (int e = 0; e < rows->n[n].count; e++) {
+            bool *to = &stays[rows->n[n].body[e]];
+            *to = *to && !deep;
+        }
+        any = any || deep;
     }
-    return worst;
+    return any;
 }
 
 static void add_to(int n, const double *from, double *to)
@@ -82,7 +91,11 @@ perp_status pp_sim_close_round(perp_sim *sim, double h)
     const perp_model *m = sim->model;
     pp_step *s = &sim->step;
     double least, left = sim->def.max_work > 0.0 ? sim->def.max_work - sim->worked : WORK;
-    if (s->answer.impact || !(left > 0.0) || !(deepest(sim, s->answer.nu, h, &least) > WORTH)) {
+    bool *stays = PP_ARRAY(sim->arena, bool, m->bodies);
+    if (!stays) {
+        return PERP_ERR_MEMORY;
+    }
+    if (s->answer.impact || !(left > 0.0) || !overlaps(sim, s->answer.nu, h, &least, stays)) {
         return PERP_OK;
     }
     pp_rows rows;
@@ -90,8 +103,9 @@ perp_status pp_sim_close_round(perp_sim *sim, double h)
     pp_kinematics kin = s->kin;
     size_t nv = (size_t)m->nv;
     double *none = PP_ZEROS(sim->arena, double, nv + (size_t)s->row.nn + (size_t)s->row.nm);
+    double *no_change = PP_ZEROS(sim->arena, double, s->row.nb);
     perp_status status = closing_rows(sim, &rows);
-    if (status < 0 || !none) {
+    if (status < 0 || !none || !no_change) {
         return PERP_ERR_MEMORY;
     }
     kin.loads.p_ext = none;
@@ -102,13 +116,18 @@ perp_status pp_sim_close_round(perp_sim *sim, double h)
                                 .max_work = fmin(left, WORK),
                                 .deadline = sim->deadline,
                                 .most_slop = LEFT * least / h,
-                                .impact = PERP_IMPACT_NEWTON};
+                                .impact = PERP_IMPACT_NEWTON,
+                                .again = true,
+                                .bare = true};
     pp_solve_inputs inputs = {.model = m,
                               .kin = &kin,
                               .rows = &rows,
                               .nu = s->answer.nu,
                               .warm = none + nv,
                               .fresh = true,
+                              .stays = stays,
+                              .nu_stays = s->answer.nu,
+                              .pb_stays = no_change,
                               .gaps = &s->gap,
                               .coordinates = sim->tree ? &s->in : NULL};
     pp_solve_cache cache = {.work = sim->work,

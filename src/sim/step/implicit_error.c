@@ -36,6 +36,19 @@ double pp_sim_speed_scale(const perp_sim *sim)
     return most;
 }
 
+// The larger error; what is not a number is larger than all.
+static double larger(double a, double b)
+{
+    return isnan(b) ? HUGE_VAL : fmax(a, b);
+}
+
+// Islands of a round: bodies that rows connect, by the first body that they lead to.
+typedef struct round_islands {
+    int *root;
+    double *speed;          // of each body that of the fastest one of its island [m/s]
+    pp_round_error *error;  // at roots
+} round_islands;
+
 static int island_of(const int *root, int i)
 {
     while (root[i] != i) {
@@ -45,15 +58,16 @@ static int island_of(const int *root, int i)
 }
 
 // What errors of rates are measured by, for each body the fastest one of those that rows connect it to, as in the certificate:
-// a bullet on its way says nothing of a box at rest.                                    theory (K1). NULL: no memory
-static double *island_speeds(const perp_sim *sim)
+// a bullet on its way says nothing of a box at rest.                                   theory (K1). False: no memory
+static bool find_islands(const perp_sim *sim, round_islands *of)
 {
     const perp_model *m = sim->model;
     const pp_rows *rows = &sim->step.row;
-    double *speed = PP_ARRAY(sim->arena, double, m->bodies);
-    int *root = PP_ARRAY(sim->arena, int, m->bodies);
-    if (!speed || !root) {
-        return NULL;
+    double *speed = of->speed = PP_ARRAY(sim->arena, double, m->bodies);
+    int *root = of->root = PP_ARRAY(sim->arena, int, m->bodies);
+    of->error = PP_ZEROS(sim->arena, pp_round_error, m->bodies);
+    if (!speed || !root || !of->error) {
+        return false;
     }
     for (int i = 0; i < m->bodies; i++) {
         root[i] = i;
@@ -75,15 +89,29 @@ static double *island_speeds(const perp_sim *sim)
                     to = from;
                 }
             }
-            if (to >= 0) {
+            // given motions and belts; what a drive asks for is no motion
+            if (to >= 0 && !row->drives && !row->spring) {
                 speed[to] = fmax(speed[to], fabs(row->rate));
             }
         }
     }
     for (int i = 0; i < m->bodies; i++) {
-        speed[i] = fmax(speed[island_of(root, i)], 1e-6);
+        root[i] = island_of(root, i);
     }
-    return speed;
+    for (int i = 0; i < m->bodies; i++) {
+        speed[i] = fmax(speed[root[i]], 1e-6);
+    }
+    return true;
+}
+
+// The errors of the island of a row.
+static pp_round_error *error_of(const perp_sim *sim, const round_islands *of, const pp_row *row)
+{
+    int at = row->count > 0 ? row->body[0] : 0;
+    for (int e = 0; e < row->count; e++) {
+        at = sim->model->body[row->body[e]].nv > 0 ? row->body[e] : at;
+    }
+    return &of->error[of->root[at]];
 }
 
 // The error of a rate that is nothing [m/s].
@@ -92,18 +120,84 @@ static double slow_of(const perp_sim *sim, const double *speed, const pp_row *ro
     return 10.0 * sim->def.tolerance * (row->count > 0 ? speed[row->body[0]] : 1e-6);
 }
 
-// The imbalance of impulses that is worst for its size: M (nu - nu_l) - p_ext - W p, over BALANCE of the terms.
-static double imbalance(perp_sim *sim, const double *nu_l, const double *p, const double *speed)
+// Momenta of bodies that a round leaves, and the sizes of what went in and out of them.
+typedef struct momenta {
+    double *left, *size;  // nv
+    double *sum;          // nv: of the rows of one joint, zeros between two of them
+} momenta;
+
+static void sum_row(const perp_model *m, const pp_row *row, double p, const momenta *of)
+{
+    for (int e = 0; e < row->count; e++) {
+        const pp_body *body = &m->body[row->body[e]];
+        for (int c = 0; c < body->nv; c++) {
+            of->sum[body->at + c] += p * row->J[e][c];
+        }
+    }
+}
+
+// Takes what was summed of a row's bodies from what is left, and adds its size.
+static void take_sum(const perp_model *m, const pp_row *row, const momenta *of)
+{
+    for (int e = 0; e < row->count; e++) {
+        const pp_body *body = &m->body[row->body[e]];
+        for (int k = body->at; k < body->at + body->nv; k++) {
+            of->left[k] -= of->sum[k];
+            of->size[k] += fabs(of->sum[k]);
+            of->sum[k] = 0.0;
+        }
+    }
+}
+
+// Impulses of rows. Those of one joint are taken together: a motor that presses against a limit has an impulse that the limit
+// takes back, and equations may nearly cancel, which says nothing of what the joint carries. Rows are in the order of joints.
+static void take_impulses(const perp_sim *sim, const double *p, const momenta *of)
+{
+    const perp_model *m = sim->model;
+    const pp_rows *rows = &sim->step.row;
+    const pp_row *all[4] = {rows->b, rows->m, rows->n, rows->t};
+    const double *by[4] = {sim->step.answer.pb, p + rows->nn + rows->nt, p, p + rows->nn};
+    const int count[4] = {rows->nb, rows->nm, rows->nn, rows->nt};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++) {
+            if (all[k][i].joint < 0) {
+                sum_row(m, &all[k][i], by[k][i], of);
+                take_sum(m, &all[k][i], of);
+            }
+        }
+    }
+    // limits come after contacts
+    int at[3] = {0, 0, rows->nc};
+    for (int joint = 0; joint < m->joints; joint++) {
+        int first[3] = {at[0], at[1], at[2]};
+        for (int k = 0; k < 3; k++) {
+            for (; at[k] < count[k] && all[k][at[k]].joint <= joint; at[k]++) {
+                if (all[k][at[k]].joint == joint) {
+                    sum_row(m, &all[k][at[k]], by[k][at[k]], of);
+                }
+            }
+        }
+        for (int k = 0; k < 3; k++) {
+            for (int i = first[k]; i < at[k]; i++) {
+                if (all[k][i].joint == joint) {
+                    take_sum(m, &all[k][i], of);
+                }
+            }
+        }
+    }
+}
+
+// The imbalance of impulses, M (nu - nu_l) - p_ext - W p, over BALANCE of the terms. False: no memory.
+static bool add_imbalance(perp_sim *sim, const double *nu_l, const double *p, round_islands *of)
 {
     const perp_model *m = sim->model;
     const pp_step *s = &sim->step;
-    const pp_rows *rows = &s->row;
     size_t nv = (size_t)m->nv;
-    double *left = PP_ZEROS(sim->arena, double, 3 * nv), worst = 0.0;
+    double *left = PP_ZEROS(sim->arena, double, 4 * nv);
     if (!left) {
-        return HUGE_VAL;
+        return false;
     }
-    double *size = left + nv, *dv = size + nv;
+    double *size = left + nv, *dv = size + nv, *sum = dv + nv;
     for (size_t i = 0; i < nv; i++) {
         dv[i] = s->answer.nu[i] - nu_l[i];
     }
@@ -112,21 +206,7 @@ static double imbalance(perp_sim *sim, const double *nu_l, const double *p, cons
         size[i] = fabs(left[i]) + fabs(s->push_l[i]);
         left[i] -= s->push_l[i];
     }
-    const pp_row *all[4] = {rows->b, rows->m, rows->n, rows->t};
-    const double *by[4] = {s->answer.pb, p + rows->nn + rows->nt, p, p + rows->nn};
-    const int count[4] = {rows->nb, rows->nm, rows->nn, rows->nt};
-    for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < count[k]; i++) {
-            const pp_row *row = &all[k][i];
-            for (int e = 0; e < row->count; e++) {
-                const pp_body *body = &m->body[row->body[e]];
-                for (int c = 0; c < body->nv; c++) {
-                    left[body->at + c] -= by[k][i] * row->J[e][c];
-                    size[body->at + c] += fabs(by[k][i] * row->J[e][c]);
-                }
-            }
-        }
-    }
+    take_impulses(sim, p, &(momenta){left, size, sum});
     for (int i = 0; i < m->bodies; i++) {
         const pp_body *body = &m->body[i];
         double most[2] = {0.0, 0.0}, off[2] = {0.0, 0.0};  // forces; moments
@@ -135,40 +215,40 @@ static double imbalance(perp_sim *sim, const double *nu_l, const double *p, cons
             most[kind] = fmax(most[kind], size[body->at + c]);
             off[kind] = fmax(off[kind], fabs(left[body->at + c]));
         }
-        double carried = body->nv > 0 ? body->divisor_mass * speed[i] : 0.0;
+        double carried = body->nv > 0 ? body->divisor_mass * of->speed[i] : 0.0;
         double allowed[2] = {BALANCE * (most[0] + carried),
                              BALANCE * (most[1] + carried * body->reach)};
+        double *worst = &of->error[of->root[i]].laws;
         for (int k = 0; k < 2; k++) {
-            worst = allowed[k] > 0.0 ? fmax(worst, off[k] / allowed[k]) : worst;
+            *worst = allowed[k] > 0.0 ? larger(*worst, off[k] / allowed[k]) : *worst;
         }
     }
-    return worst;
+    return true;
 }
 
 // Errors of bilateral and boxed rows, over what is allowed: positions `place`, rates slow_of.
-static double row_errors(const perp_sim *sim, const double *pm, double h, double place,
-                         const double *speed)
+static void add_row_errors(const perp_sim *sim, const double *pm, double h, double place,
+                           const round_islands *of)
 {
     const pp_step *s = &sim->step;
-    double worst = 0.0;
     for (int i = 0; i < s->row.nb; i++) {
         const pp_row *row = &s->row.b[i];
-        double slow = slow_of(sim, speed, row);
+        double slow = slow_of(sim, of->speed, row), *worst = &error_of(sim, of, row)->places;
         // in short steps the rate is the stricter of the two, down to what rounding of places leaves
         double closed = fmax(fmin(place, CLOSELY * slow * h), 1e-3 * place) / h;
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias;
         bool condition = row->joint >= 0 && !row->spring && !row->stabilised && row->gamma == 0.0;
         w += row->gamma * s->answer.pb[i];
-        worst = fmax(worst, fabs(w) / (condition ? closed : slow));
+        *worst = larger(*worst, fabs(w) / (condition ? closed : slow));
     }
     for (int i = 0; i < s->row.nm; i++) {
         const pp_row *row = &s->row.m[i];
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias + row->gamma * pm[i];
         double m = pp_row_mobility(sim->model, s->mass_l, row) + row->gamma;
         double to = m > 0.0 ? pp_clamp(pm[i] - w / m, row->lower, row->upper) : pm[i];
-        worst = fmax(worst, m * fabs(pm[i] - to) / slow_of(sim, speed, row));
+        double *worst = &error_of(sim, of, row)->places;
+        *worst = larger(*worst, m * fabs(pm[i] - to) / slow_of(sim, of->speed, row));
     }
-    return worst;
 }
 
 // The natural map of a group of friction rows [m/s]. Rows of anisotropic friction are scaled, by 1e7 and more, such that one
@@ -254,15 +334,15 @@ double pp_sim_most_slop(const perp_sim *sim)
 }
 
 // The same of contacts and limits: natural maps, and overlaps.
-static pp_round_error contact_errors(const perp_sim *sim, const double *p, double h,
-                                     double rounding, const double *speed)
+static void add_contact_errors(const perp_sim *sim, const double *p, double h, double rounding,
+                               const round_islands *of)
 {
     const pp_step *s = &sim->step;
     const pp_rows *rows = &s->row;
-    pp_round_error e = {0.0, 0.0};
     for (int n = 0; n < rows->nn; n++) {
         const pp_row *row = &rows->n[n];
-        double slow = slow_of(sim, speed, row);
+        pp_round_error *e = error_of(sim, of, row);
+        double slow = slow_of(sim, of->speed, row);
         double w = pp_row_rate(sim->model, row, s->answer.nu) + row->bias, map = 0.0;
         // where the rate is as good as zero the map is the rate at most, whatever the mobility
         bool still = p[n] > 0.0 && fabs(w) <= slow;
@@ -272,16 +352,15 @@ static pp_round_error contact_errors(const perp_sim *sim, const double *p, doubl
             double m = pp_row_mobility(sim->model, s->mass_l, row);
             map = m > 0.0 ? fabs(p[n] - fmax(p[n] - w / m, 0.0)) * m : 0.0;
         }
-        e.laws = fmax(e.laws, map / slow);
+        e->laws = larger(e->laws, map / slow);
         if (map > 0.0 && !row->bounces) {
-            e.places = fmax(e.places, -w * h / pp_sim_overlap_left(sim, n, rounding));
+            e->places = larger(e->places, -w * h / pp_sim_overlap_left(sim, n, rounding));
         }
         for (int g = 0; g < rows->grouped[n] && p[n] != 0.0; g++) {
             const pp_friction *group = &rows->group[rows->friction[n] + g];
-            e.laws = fmax(e.laws, friction_error(sim, n, group, p, slow) / slow);
+            e->laws = larger(e->laws, friction_error(sim, n, group, p, slow) / slow);
         }
     }
-    return e;
 }
 
 bool pp_sim_same_rows(const perp_sim *sim)
@@ -293,7 +372,8 @@ bool pp_sim_same_rows(const perp_sim *sim)
         return false;
     }
     for (int n = 0; n < s->row.nc; n++) {
-        if (!pp_sim_same_contact(&s->gap.contact[s->row.contact[n]],
+        if (s->row.n[n].bounces != last->row.n[n].bounces ||
+            !pp_sim_same_contact(&s->gap.contact[s->row.contact[n]],
                                  &last->gap.contact[last->row.contact[n]])) {
             return false;
         }
@@ -325,16 +405,27 @@ pp_round_error pp_sim_error_there(perp_sim *sim, const double *nu_l, double *p, 
     double rounding = pp_sim_place_rounding(sim);
     double place = PLACE * fmax(sim->model->length_scale, 1e-3);
     place = fmax(fmin(place, PLACE_MOST), rounding);
-    double *speed = island_speeds(sim);
+    round_islands of;
+    s->stays = PP_ZEROS(sim->arena, bool, sim->model->bodies);
+    bool found = find_islands(sim, &of) && s->stays;
     // the answer with its impulses in the places of the rows found now
     s->answer.pn = p;
     s->answer.pt = p + s->row.nn;
     s->answer.pm = p + s->row.nn + s->row.nt;
-    if (!speed || s->row.nb != s->last->row.nb || (s->answer.impact && !pp_sim_same_rows(sim))) {
+    if (!found || s->row.nb != s->last->row.nb || (s->answer.impact && !pp_sim_same_rows(sim))) {
         return (pp_round_error){HUGE_VAL, HUGE_VAL};
     }
-    pp_round_error e = contact_errors(sim, p, h, rounding, speed);
-    e.laws = fmax(e.laws, imbalance(sim, nu_l, p, speed));
-    e.places = fmax(e.places, row_errors(sim, p + s->row.nn + s->row.nt, h, place, speed));
-    return isnan(e.laws) || isnan(e.places) ? (pp_round_error){HUGE_VAL, HUGE_VAL} : e;
+    add_contact_errors(sim, p, h, rounding, &of);
+    add_row_errors(sim, p + s->row.nn + s->row.nt, h, place, &of);
+    if (!add_imbalance(sim, nu_l, p, &of)) {
+        return (pp_round_error){HUGE_VAL, HUGE_VAL};
+    }
+    pp_round_error worst = {0.0, 0.0};
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_round_error *e = &of.error[of.root[i]];
+        worst.laws = fmax(worst.laws, e->laws);
+        worst.places = fmax(worst.places, e->places);
+        s->stays[i] = e->laws <= 1.0 && e->places <= 1.0;
+    }
+    return worst;
 }

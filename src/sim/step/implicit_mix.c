@@ -43,6 +43,36 @@ static void pack(const perp_sim *sim, const pp_round_mix *a, double *x)
     }
 }
 
+// Islands that hold where they lead stay as they are.
+static bool row_stays(const perp_sim *sim, const pp_row *row)
+{
+    bool all = row->count > 0;
+    for (int e = 0; e < row->count; e++) {
+        all = all && (sim->step.stays[row->body[e]] || sim->model->body[row->body[e]].nv == 0);
+    }
+    return all;
+}
+
+// x of them becomes `from`.
+static void keep_staying(const perp_sim *sim, const double *from, double *x)
+{
+    const pp_rows *rows = &sim->step.row;
+    const pp_row *of[] = {rows->n, rows->t, rows->m, rows->b};
+    const int count[] = {rows->nn, rows->nt, rows->nm, rows->nb};
+    size_t at = (size_t)sim->model->nv;
+    for (int i = 0; i < sim->model->bodies; i++) {
+        const pp_body *body = &sim->model->body[i];
+        if (sim->step.stays[i]) {
+            memcpy(x + body->at, from + body->at, (size_t)body->nv * sizeof *x);
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < count[k]; i++, at++) {
+            x[at] = row_stays(sim, &of[k][i]) ? from[at] : x[at];
+        }
+    }
+}
+
 static void unpack(perp_sim *sim, const pp_round_mix *a, const double *x)
 {
     pp_answer *z = &sim->step.answer;
@@ -166,6 +196,7 @@ perp_status pp_sim_mix_end(perp_sim *sim, pp_round_mix *a)
     memcpy(a->g, g, size * sizeof *g);
     a->norm = norm;
     if (a->count > 0 && !fast && extrapolate(sim, a, g) && pp_all_finite(size, g)) {
+        keep_staying(sim, a->g, g);
         unpack(sim, a, g);
     }
     return PERP_OK;

@@ -182,7 +182,8 @@ static perp_status solve(perp_sim *sim, const double *nu)
                                 .deadline = sim->deadline,
                                 .most_slop = pp_sim_most_slop(sim),
                                 .most_sink = most_sink(sim),
-                                .impact = sim->def.impact};
+                                .impact = sim->def.impact,
+                                .again = s->last != NULL};
     pp_solve_inputs inputs = {.model = sim->model,
                               .kin = &s->kin,
                               .rows = &s->row,
@@ -191,6 +192,11 @@ static perp_status solve(perp_sim *sim, const double *nu)
                               .gaps = &s->gap,
                               .coordinates = sim->tree ? &s->in : NULL};
     inputs.fresh = sim->info.effort.warm_started == 0;
+    if (s->stays) {  // rounds of the implicit step
+        inputs.stays = s->stays;
+        inputs.nu_stays = s->answer.nu;
+        inputs.pb_stays = s->answer.pb;
+    }
     pp_solve_cache cache = {.work = sim->work,
                             .ldl_joints = sim->ldl_joints,
                             .ldl_contacts = sim->ldl_contacts,
