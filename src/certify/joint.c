@@ -144,18 +144,6 @@ void pp_own_start(pp_row *row)
     *row = (pp_row){.lower = -PP_INF, .upper = PP_INF, .joint = -1, .force = -1, .actuator = -1};
 }
 
-// The same without the blocks of bodies, of which there is room for eight.
-static void start_pair(pp_row *row)
-{
-    row->count = 0;
-    row->shift = row->bias = row->gamma = 0.0;
-    row->lower = -PP_INF;
-    row->upper = PP_INF;
-    row->restitution = row->bounce_threshold = row->rebound = 0.0;
-    row->drives = row->stabilised = row->spring = row->bounces = row->middle = false;
-    row->joint = row->force = row->actuator = -1;
-}
-
 // Adds force f and moment tau on body i, in world axes, to a row. The velocity of a body that is
 // not free is given, and goes into the rate.
 void pp_own_add(const perp_model *m, const pp_frame *body, int i, perp_vec3 f, perp_vec3 tau,
@@ -185,7 +173,7 @@ void pp_own_widen(const perp_model *m, const pp_own_pair *pair, pp_row *row)
 {
     const int body[2] = {pair->b, pair->a};
     const perp_vec3 f[2] = {pair->f, pp_scale(-1.0, pair->f)}, tau[2] = {pair->tau_b, pair->tau_a};
-    start_pair(row);
+    pp_own_start(row);
     row->value = pair->value;
     row->rate = pair->rate;
     row->v_pre = pair->v_pre;
