@@ -260,40 +260,21 @@ static double friction_error(const perp_sim *sim, int n, const pp_friction *grou
     const pp_rows *rows = &sim->step.row;
     const double *pt = p + rows->nn + group->t;
     bool polygons = sim->step.answer.form != PERP_FORM_CONE;
-    double to[2] = {0.0, 0.0}, slip[2], scale[2] = {1.0, 1.0}, m = 0.0, off = 0.0;
-    double limit = group->mu * p[n];
-    if (group->kind == PP_SLIDE && group->size == 2 && !polygons && group->facets == 0) {
-        pp_friction_scales(&sim->step.gap.contact[rows->contact[n]], scale);
-    }
-    bool ellipse = scale[0] > 0.0 && scale[1] > 0.0 && scale[1] != 1.0;
+    double limit = group->mu * p[n], slip[2], m = 0.0;
+    bool elliptic = pp_friction_is_elliptic(group, polygons);
     pp_friction_slip(sim->model, rows, group, sim->step.answer.nu, slip);
     // Projections do not lengthen: of an impulse inside its limit the map is at most the slip, whatever the mobility.
     double size = pt[0] * pt[0], speed = slip[0] * slip[0] + slip[1] * slip[1];
     size += group->size == 2 ? pt[1] * pt[1] : 0.0;
-    if (!ellipse && 2.0 * size <= limit * limit && speed <= slow * slow) {
+    if (!elliptic && 2.0 * size <= limit * limit && speed <= slow * slow) {
         return sqrt(speed);
     }
     // mobility of unscaled rows, along the direction that moves most
     for (int k = 0; k < group->size; k++) {
-        double by = ellipse ? scale[k] * scale[k] : 1.0;
+        double by = elliptic && k == 1 ? group->stretch * group->stretch : 1.0;
         m = fmax(m, pp_row_mobility(sim->model, sim->step.mass_l, &rows->t[group->t + k]) / by);
     }
-    if (!(m > 0.0)) {
-        return 0.0;
-    }
-    for (int k = 0; k < group->size; k++) {
-        to[k] = ellipse ? scale[k] * pt[k] - slip[k] / (scale[k] * m) : pt[k] - slip[k] / m;
-    }
-    if (ellipse) {
-        const double axes[2] = {scale[0] * limit, scale[1] * limit};
-        pp_friction_project_ellipse(axes, to);
-    } else {
-        pp_friction_project(group, polygons, limit, to);
-    }
-    for (int k = 0; k < group->size; k++) {
-        off = fmax(off, m * fabs((ellipse ? scale[k] : 1.0) * pt[k] - to[k]));
-    }
-    return off;
+    return m > 0.0 ? pp_friction_error(group, polygons, limit, m, pt, slip) : 0.0;
 }
 
 double pp_sim_place_rounding(const perp_sim *sim)
