@@ -548,6 +548,7 @@ double pp_modes_energy_created(pp_modes *s)
     for (int i = 0; i < r->model->bodies; i++) {
         group[i] = i;
     }
+    // a group has the energy of its bodies [J], and the contacts between them
     tie_loaded(s, group);
     for (int i = 0; i < r->model->bodies; i++) {
         energy[root_of(group, i)] += s->energy[i];
@@ -565,7 +566,6 @@ double pp_modes_energy_created(pp_modes *s)
         }
     }
     for (int i = 0; i < r->model->bodies; i++) {
-        // a group at rest has no speed to be measured by, and creates nothing
         double limit = PP_ACCEPTED * r->options->tolerance * energy[i];
         worst = created[i] > 0.0 && limit > 0.0 ? fmax(worst, created[i] / limit) : worst;
     }
