@@ -152,8 +152,8 @@ typedef struct perp_sim_def {
     perp_rotation_update rotation;  // default PERP_ROTATION_EXPONENTIAL
     perp_gyroscopic gyroscopic;     // default PERP_GYROSCOPIC_IMPLICIT
     perp_positions positions;       // default PERP_POSITIONS_LINEAR
-    perp_coordinates coordinates;   // default PERP_COORDINATES_BODY; joint coordinates are for
-                                    // stewart-trinkle, anitescu-potra, quasistatic
+    perp_coordinates coordinates;   // default PERP_COORDINATES_BODY; PERP_STEPPER_MOREAU_JEAN has
+                                    // no joint coordinates
     const perp_joint *tree;         // joint coordinates: preferred joints of the tree; NULL: chosen
     int tree_count;
     perp_start start;        // default PERP_START_MENDED
