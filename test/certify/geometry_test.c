@@ -76,13 +76,13 @@ static perp_status step(stage *s, double h, bool offered)
     }
     assert_int_equal(pp_judge_geometry(&s->out, &task, s->arena), PERP_OK);
     s->seconds += offered ? pp_seconds() - clock : 0.0;
-    // the same with shapes that were looked at before
+    // the same with shapes that were looked at before, of which all pairs are listed
     pp_geometry again;
     task.shapes = pp_judged_shapes_create(m, s->arena);
     assert_non_null(task.shapes);
     assert_int_equal(pp_judge_geometry(&again, &task, s->arena), PERP_OK);
     assert_true(again.gap == s->out.gap && again.path_depth == s->out.path_depth);
-    assert_true(again.judged == s->out.judged && again.path == s->out.path);
+    assert_true(again.judged >= s->out.judged && again.path == s->out.path);
     return status;
 }
 
