@@ -179,6 +179,9 @@ perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_fr
         double most = closes > search->near && isfinite(closes) ? round_up(closes) : search->near;
         if (p->apart <= most) {
             out[kept] = fmin(most, search->margin);
+            if (broad->known) {
+                broad->known[kept] = broad->known[k];
+            }
             broad->pair[kept++] = broad->pair[k];
         }
     }

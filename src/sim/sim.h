@@ -230,6 +230,7 @@ struct perp_sim {
     pp_judged_end *judged_end;       // what it found at the end of the last step; NULL: no step yet
     pp_step step;
     pp_contact_cache contact_cache;
+    pp_gap_memory *gap_memory;  // NULL: not needed yet
     pp_repeat repeat;
     pp_warm *warm;  // of the last step, in heap memory that grows
     double *

@@ -44,6 +44,22 @@ typedef struct geometry_judge {
     uint64_t rounded;  // low bits that the sorting left out
 } geometry_judge;
 
+// Steps like this one after which two shapes may be looked at again: then a better axis is worth a search.
+static const double STEPS_AHEAD = 16.0;
+static const double AHEAD_LEAST =
+    1e-3;  // of the largest shape: motion that is noise sorts nothing anew
+
+// Of numbers that are finite (places_finite).
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
 static bool find_shapes(pp_judged_shapes *out, const perp_model *m, pp_arena *arena)
@@ -104,6 +120,9 @@ bool pp_kept_shapes_open(pp_kept_shapes *kept, const perp_model *m, const pp_jud
         kept->until = PP_ZEROS(arena, double, shapes->count);
         kept->axis = PP_ZEROS(arena, perp_vec3, shapes->count);
         kept->close = PP_ARRAY(arena, int, shapes->count);
+        for (int i = 0; i < m->shapes; i++) {
+            kept->least = most(kept->least, AHEAD_LEAST * shapes->piece[i].core_reach);
+        }
         return kept->way && kept->until && kept->axis && kept->close;
     }
     kept->piece = PP_ARRAY(arena, pp_placed_convex, m->shapes);
@@ -126,17 +145,6 @@ static double component(perp_vec3 x, int k)
         return x.x;
     }
     return k == 1 ? x.y : x.z;
-}
-
-// Of numbers that are finite (travels_finite).
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
@@ -694,7 +702,8 @@ static void set_ways(geometry_judge *j)
             rounding_most = 64.0 * DBL_EPSILON * (place + move);
         }
         bool still = move == 0.0 && angle == 0.0;
-        double reach = m->shape[i].mesh ? mesh_block(&m->shape[i]).core_reach : j->piece[i].core_reach;
+        double reach =
+            m->shape[i].mesh ? mesh_block(&m->shape[i]).core_reach : j->piece[i].core_reach;
         if (still) {
             j->way[i] = 0.0;
         } else if (is_plane(j, i)) {
@@ -741,9 +750,6 @@ static double boxes_apart(const pp_box3 *a, const pp_box3 *b)
     return most(most(x, y), z);
 }
 
-// Steps like this one after which two shapes may be looked at again: then a better axis is worth a search.
-static const double STEPS_AHEAD = 16.0;
-
 // The axis that parted two shapes when they were looked at last mostly does so again, at the end and on the way there.
 // Returns by how much at the end; negative: it does not.
 static double parted_again(geometry_judge *j, shape_pair *d, perp_vec3 axis_A)
@@ -781,7 +787,8 @@ static bool is_mesh(const geometry_judge *j, int shape)
 static double look_at_listed(geometry_judge *j, const pp_judged_pair *p, perp_vec3 *axis)
 {
     shape_pair d = {.a = p->a, .b = p->b, .turned = 1.0};
-    bool plane = is_plane(j, p->a) || is_plane(j, p->b), mesh = is_mesh(j, p->a) || is_mesh(j, p->b);
+    bool plane = is_plane(j, p->a) || is_plane(j, p->b),
+         mesh = is_mesh(j, p->a) || is_mesh(j, p->b);
     bool near = true, passes = j->task->start != NULL;
     double apart = -1.0;
     place_shape(j, p->a);
@@ -860,20 +867,21 @@ static void judge_listed_pairs(geometry_judge *j)
         largest = add_ways(j, known);
         kept->covered += largest * (1.0 + 1e-9);
     }
-    if (known && kept->covered <= kept->horizon) {
-        for (int i = 0; i < kept->close_count && !pp_arena_stopped(j->arena); i++) {
+    double ahead = kept ? most(kept->least, STEPS_AHEAD * largest) : 0.0;
+    if (known && kept->covered <= kept->horizon && kept->horizon <= 4.0 * ahead) {
+        for (int i = 0; i < kept->close_count; i++) {
             judge_listed(j, kept->close[i], true);
         }
         return;
     }
-    for (int k = 0; k < j->count && !(k % 32 == 0 && pp_arena_stopped(j->arena)); k++) {
+    for (int k = 0; k < j->count; k++) {
         judge_listed(j, k, known);
     }
     if (!kept) {
         return;
     }
     kept->covered = 0.0;
-    kept->horizon = STEPS_AHEAD * largest;
+    kept->horizon = ahead;
     kept->close_count = 0;
     for (int k = 0; k < j->count; k++) {
         double so_far = kept->way[j->pair[k].a] + kept->way[j->pair[k].b];

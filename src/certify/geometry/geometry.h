@@ -37,14 +37,16 @@ typedef struct pp_judged_shapes {
 // shape covers some way in every step, no point of it more than that; two shapes that were apart by d have not met while
 // they have covered less than d together. Without a list: where shapes are.
 typedef struct pp_kept_shapes {
-    double *way;     // shapes: covered so far [m]
-    double *until;   // pairs: apart while the ways of both sum up to less [m]
-    perp_vec3 *axis;  // pairs: it parted them when looked at last, in axes of a's body; 0: none is known
+    double *way;    // shapes: covered so far [m]
+    double *until;  // pairs: apart while the ways of both sum up to less [m]
+    perp_vec3
+        *axis;  // pairs: it parted them when looked at last, in axes of a's body; 0: none is known
     // Pairs with less room than that both cover `horizon` are looked for in every step, the others when the largest ways of
     // the steps since sum up to it.
     int *close;
     int close_count;
     double covered, horizon;  // [m]
+    double least;             // horizon: a thousandth of the largest shape [m]
     pp_placed_convex *piece;  // shapes, but meshes: relative to the origins of their bodies
     pp_box3 *box;             // shapes that have one
 } pp_kept_shapes;
@@ -80,8 +82,8 @@ typedef struct pp_geometry {
     double gap;          // overlap at the end that is deepest relative to its limit; 0: none [m]
     double gap_allowed;  // its limit [m]
     int gap_a, gap_b;    // its shapes, -1: none
-    int64_t judged;      // pairs that may collide; without a list of them, those whose boxes overlap
-    int64_t undecided;   // of these, pairs whose overlap at the end could not be computed
+    int64_t judged;     // pairs that may collide; without a list of them, those whose boxes overlap
+    int64_t undecided;  // of these, pairs whose overlap at the end could not be computed
     pp_path_state path;
     double path_depth;       // deepest overlap on the path of a pair that passed, else of all [m]
     double path_allowed;     // allowed to that pair [m]
