@@ -85,6 +85,8 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
 // Frames and velocities of all bodies; bodies that are not free follow their motions.
 void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
                     pp_frame *body);
+// Where the bodies are, without their velocities.
+void pp_tree_places(const pp_tree *tree, double t, const double *q, pp_frame *body);
 // The given bodies with the velocities that their rates give at this place, in the arena; NULL: no
 // memory.
 pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,

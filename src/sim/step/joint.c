@@ -257,7 +257,7 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     // rates of the answer, then a move along the coordinates: joints of the tree hold to rounding whatever h is
     pp_coordinates_rates(&s->in, s->answer.nu, qd);
     pp_tree_move(tree, s->tree.q, qd, h, q);
-    pp_tree_frames(tree, sim->next.t, q, qd, body);
+    pp_tree_places(tree, sim->next.t, q, body);
     write_places(sim->model, body, sim->now.q, sim->next.q);
     memcpy(sim->next.nu, s->answer.nu, (size_t)sim->model->nv * sizeof *sim->next.nu);
     return PERP_OK;
