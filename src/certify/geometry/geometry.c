@@ -769,7 +769,8 @@ static double find_apart(geometry_judge *j, shape_pair *d, double apart, perp_ve
     double wanted = STEPS_AHEAD * (j->way[d->a] + j->way[d->b]), skin = skin_of(j->task, d);
     perp_vec3 n = d->pair.hint;
     if (apart < wanted) {
-        apart = pp_axis_search(&d->pair.end[0], &d->pair.end[1], wanted + skin, &n) - skin;
+        double found = pp_axis_apart(&d->pair.end[0], &d->pair.end[1], wanted + skin, &n) - skin;
+        apart = most(apart, found);
     }
     if (apart > 0.0 && pp_dot3(n, n) > 0.0) {
         *axis_A = pp_mul_t(&j->travel[d->pair.a->body].end.R, n);
