@@ -478,6 +478,7 @@ static perp_status run_known(pp_broad *out, known_search *s, pp_arena *arena)
     if (!s->box || !s->boxed || !out->pair || !out->known) {
         return PERP_ERR_MEMORY;
     }
+    // in the order of the list, which is sorted
     for (int i = 0; i < asked; i++) {
         int k = all ? i : m->close[i];
         if (pp_apart_boxes(m, k, s->margin) || !is_near(s, k)) {

@@ -690,6 +690,7 @@ static void set_ways(geometry_judge *j)
     for (int i = 0; i < m->shapes; i++) {
         int body = m->shape[i].body;
         const pp_frame *start = &t->start[body], *end = &t->end[body];
+        // shapes of a body mostly follow one another
         if (body != before) {
             perp_vec3 d = pp_sub(end->p, start->p), w = pp_add(start->w, end->w);
             before = body;
@@ -802,7 +803,7 @@ static double look_at_listed(geometry_judge *j, const pp_judged_pair *p, perp_ve
     if (apart > 0.0) {
         return apart;
     }
-    if (!plane) {
+    if (!plane) {  // half-spaces have no box
         const box_item *a = box_of(j, p->a), *b = box_of(j, p->b);
         near = boxes_overlap(&a->at_end, &b->at_end);
         passes = passes && boxes_overlap(&a->box, &b->box);
@@ -881,6 +882,7 @@ static void judge_listed_pairs(geometry_judge *j)
     if (!kept) {
         return;
     }
+    // from here on, pairs with more room than that need no look while the others are asked
     kept->covered = 0.0;
     kept->horizon = ahead;
     kept->close_count = 0;
