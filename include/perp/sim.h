@@ -221,7 +221,7 @@ typedef struct perp_certificate {
     double motion;    // consistency of positions with velocities, by the rule of the stepper [m]
     double path;      // deepest overlap found during the step [m]
     bool path_clear;  // no body passed through another; false: not checked, or one did
-    int pairs;  // pairs of nearby shapes judged (perp_model_excluded_pairs: those not considered)
+    int pairs;  // pairs of shapes judged, of models of more than 128 shapes those nearby (perp_model_excluded_pairs: not considered)
     double relative[PERP_JUDGED_COUNT];  // value / limit of each item; above 1: violated
     bool passed;
 } perp_certificate;

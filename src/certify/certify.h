@@ -54,7 +54,8 @@ const pp_judged_shapes *pp_judged_shapes_create(const perp_model *model, pp_aren
 // What was found of shapes and joints where a step ended. It depends on the model and the poses alone, so that the next step,
 // which starts with the same numbers, need not find it again. NULL: out of memory.
 typedef struct pp_judged_end pp_judged_end;
-pp_judged_end *pp_judged_end_create(const perp_model *model, pp_arena *arena);
+pp_judged_end *pp_judged_end_create(const perp_model *model, const pp_judged_shapes *shapes,
+                                    pp_arena *arena);
 
 // Two shapes that passed through each other on the way from one placement of the bodies to another; a < 0: none did.
 typedef struct pp_crossing {

@@ -97,12 +97,16 @@ static void across_row(const pp_row_builder *k, const pp_joint *j, const pp_tria
 static void axis_angle_row(const pp_row_builder *k, int joint, const pp_triad *w, pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
-    double angle = pp_atan2(s, c);
     perp_vec3 d = w->at.u;
     if (r2 > 0.0 && !k->values_only) {
         perp_vec3 side = pp_along(pp_scale(c, w->y), -s, w->x);
         d = pp_scale(1.0 / r2, pp_cross(w->zb, side));
     }
+    if (k->poses->turned) {
+        turn_row(k, &k->model->joint[joint], d, k->poses->turn[joint], row);
+        return;
+    }
+    double angle = pp_atan2(s, c);
     if (k->poses->turn) {
         angle += TWO_PI * round((k->poses->turn[joint] - angle) / TWO_PI);
     }
