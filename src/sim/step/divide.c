@@ -527,7 +527,11 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     if (over[PERP_JUDGED_PATH] > 1.0 && h > SHORTEST * QUARTER * sim->whole) {
         return h / QUARTER;
     }
-    return worst > 1.0 && helps(sim, h, worst) && h > sim->whole / JUDGED ? h / QUARTER : h;
+    // What turning loses falls with the length at first order where something strikes, and with its square elsewhere.
+    bool loses = over[PERP_JUDGED_MOTION] > 1.0 && worst == over[PERP_JUDGED_MOTION];
+    double shortest = loses ? sim->whole / (JUDGED * JUDGED) : sim->whole / JUDGED;
+    bool less = helps(sim, h, worst);
+    return worst > 1.0 && (less || loses) && h > shortest ? h / QUARTER : h;
 }
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────
