@@ -53,7 +53,7 @@ static void both_judges_agree(void **state)
                                         "tipping-boxes", "open-chain",        "parts-at-rest",
                                         "limb",          "two-phases",        "as-given-implicit",
                                         "two-on-a-hill", "frictionless-edge", "rolling-polygon",
-                                        "motor-on-stop", "stiff-spring"};
+                                        "motor-on-stop", "stiff-spring",      "far-in-a-bin"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         place = folder_create();
         verdicts v = judge_twice(names[k]);
