@@ -247,7 +247,10 @@ static int run_searches(pp_newton *s, const double *start, double *z)
 // The first variable without a typical size that tends to a bound or 0, at the best point; -1: none.
 static int first_without_size(const pp_newton *s)
 {
-    for (int i = 0; i < s->e.n && !s->e.ncp->typical; i++) {
+    if (s->e.ncp->typical) {
+        return -1;
+    }
+    for (int i = 0; i < s->e.n; i++) {
         if (limit_of(s, i, s->best[i]) != s->best[i]) {
             return i;
         }
@@ -258,6 +261,7 @@ static int first_without_size(const pp_newton *s)
 static void write_report(const pp_newton *s, int begun, pp_report *report)
 {
     const char *limit = pp_job_limit(s->job);
+    // residuals of what tends to 0 are relative to it, and do not fall
     int tends = first_without_size(s);
     char advice[80] = "Try another start";
     if (tends >= 0) {

@@ -358,7 +358,10 @@ static bool turns_impact(perp_sim *sim, double h)
 {
     const pp_step *s = &sim->step;
     double rest = 2.0 * sim->pace * sim->model->gravity_most;
-    for (int i = 0; i < s->row.nc && s->at_end; i++) {
+    if (!s->at_end) {
+        return false;
+    }
+    for (int i = 0; i < s->row.nc; i++) {
         const pp_contact *c = &s->gap.contact[s->row.contact[i]];
         double way = h * -gap_rate(sim, c, sim->now.nu);
         if (!(s->answer.pn[i] > 0.0) || way <= h * rest ||
