@@ -103,7 +103,8 @@ double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 // Of a coordinate, which its limits close [m, rad].
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint);
-double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+// whole: length of the step that this is a part of.
+double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
                        double theta, const pp_force *f);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body
 // far loses it where the moments of inertia differ. Velocities are those of the two frames.
@@ -114,7 +115,7 @@ double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const
 static const double PP_SPIN_MOST = 0.01;
 // Energy of a spring by which the invariant of the scheme is ahead of T + V, or behind it [J].
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
-                     double theta, const pp_force *f);
+                     double whole, double theta, const pp_force *f);
 // Energy that the forces on a body may add with theta < 1, where the old velocity moves it as well
 // [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);

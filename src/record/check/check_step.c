@@ -281,6 +281,21 @@ static double law_slack(const pp_recheck *c, const pp_row *row)
     return rate / row->gamma;
 }
 
+// A spring is one of the terms that the balance of a body is measured by: its force, and its couple at the longest arm.     (K6)
+static void add_spring_load(pp_recheck *c, const pp_row *row, double p)
+{
+    for (int k = 0; k < row->count; k++) {
+        const pp_body *body = &c->model->body[row->body[k]];
+        double f = 0.0, couple = 0.0, arm = fmax(body->reach, c->arm);
+        for (int i = 0; i < body->nv; i++) {
+            double *most = body->axis[i] < 3 ? &f : &couple;
+            *most = fmax(*most, fabs(row->J[k][i]));
+        }
+        couple = arm > 0.0 ? couple / arm : 0.0;
+        c->load[row->body[k]] += fabs(p) * fmax(f, couple);
+    }
+}
+
 // What springs evaluated at the end of the step did, from the state there.
 static perp_status add_springs(pp_recheck *c, double *left)
 {
@@ -317,6 +332,7 @@ static perp_status add_springs(pp_recheck *c, double *left)
             row->gamma > 0.0 ? -(pp_row_rate(c->model, row, c->nu) + row->bias) / row->gamma : 0.0;
         if (row->force >= 0) {
             pp_row_add(c->model, row, -p, NULL, left);
+            add_spring_load(c, row, p);
         } else if (row->actuator >= 0) {
             pp_check_actuator(c, row->actuator, p, law_slack(c, row));
         } else if (row->spring && row->joint >= 0) {
@@ -417,6 +433,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
     double arcs = 0.0;      // size of the work of forces along arcs [J]
     double lifted = 0.0;    // energy that arcs make [J]
+    double whole = fmax(c->whole, c->h);
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
@@ -440,8 +457,8 @@ void pp_check_energy(pp_recheck *c, double allowed)
         if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
             if (c->info->stepper != PERP_STEPPER_EVENT) {
-                allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
-                lag += pp_spring_lag(c->model, c->before, c->after, c->h, theta, f);
+                allowed += pp_drift_spring(c->model, c->before, c->after, whole, theta, f);
+                lag += pp_spring_lag(c->model, c->before, c->after, c->h, whole, theta, f);
             }
         }
     }

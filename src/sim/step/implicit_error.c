@@ -149,6 +149,18 @@ static void take_sum(const perp_model *m, const pp_row *row, const momenta *of)
     }
 }
 
+// Impulse of a spring where the answer leads, whose error is that of its rate over gamma: of a stiff one a momentum that others
+// would find missing. What rounding of its places leaves is none.                                      theory (P5)
+static double law_impulse(const perp_sim *sim, const pp_row *row, double p)
+{
+    double law = -(pp_row_rate(sim->model, row, sim->step.answer.nu) + row->bias) / row->gamma;
+    double far = 0.0;
+    for (int e = 0; e < row->count; e++) {
+        far = fmax(far, pp_length(sim->step.end.body[row->body[e]].p));
+    }
+    return fabs(law - p) > ROUNDING * far / (sim->step.kin.h * row->gamma) ? law : p;
+}
+
 // Impulses of rows. Those of one joint are taken together: a motor that presses against a limit has an impulse that the limit
 // takes back, and equations may nearly cancel, which says nothing of what the joint carries. Rows are in the order of joints.
 static void take_impulses(const perp_sim *sim, const double *p, const momenta *of)
@@ -161,7 +173,9 @@ static void take_impulses(const perp_sim *sim, const double *p, const momenta *o
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < count[k]; i++) {
             if (all[k][i].joint < 0) {
-                sum_row(m, &all[k][i], by[k][i], of);
+                bool spring = k == 0 && all[k][i].gamma > 0.0;
+                sum_row(m, &all[k][i], spring ? law_impulse(sim, &all[k][i], by[k][i]) : by[k][i],
+                        of);
                 take_sum(m, &all[k][i], of);
             }
         }
