@@ -152,10 +152,11 @@ static void common_motion_changes_nothing(void **state)
         for (int i = 0; i < l.rows.nt; i++) {
             CHECK(fabs(rigid_rate(p.model, &l.rows.t[i], l.kin.poses.body, v, turn)) < 1e-12, seed);
         }
-        for (int i = 0; i < l.rows.nb;
-             i++) {  // in the plane translations only: an open joint has a lever
-            perp_vec3 w = p.model->spatial ? turn : none;
-            CHECK(fabs(rigid_rate(p.model, &l.rows.b[i], l.kin.poses.body, v, w)) < 1e-12, seed);
+        // in the plane translations only: an open joint has a lever
+        perp_vec3 turns = p.model->spatial ? turn : none;
+        for (int i = 0; i < l.rows.nb; i++) {
+            CHECK(fabs(rigid_rate(p.model, &l.rows.b[i], l.kin.poses.body, v, turns)) < 1e-12,
+                  seed);
         }
         seen += l.rows.nt;
         plane_close(&p);
