@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS_LEAST = 300, SWEEPS_MOST = 2000 };  // at most, by the number of contacts
+enum { SWEEPS_LOOSE = 300, SWEEPS_MOST = 2000 };
 enum { MANY_CONTACTS = 60 };  // contacts for which a limit on iterations is one on sweeps
 // Contacts that are swept first when they move: few without friction, or at a tolerance of COMMON, which sweeps come to soon;
 // otherwise many.
@@ -60,7 +60,7 @@ static double speed_of_bodies(const pp_run *r)
 static bool hurried(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
-    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_LEAST;
+    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_LOOSE;
     return (few && (r->rows->nn > MANY_CONTACTS || r->budget_low)) ||
            (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
 }
@@ -70,12 +70,11 @@ static bool is_loose(const pp_run *r)
     return r->options->tolerance >= LOOSE;
 }
 
-// One for each contact, between bounds: the factors of Newton's method fill up in large piles, beside which many sweeps are
-// cheap. Loose answers of walls and stacks need too many in any case.
+// More than these take as long as Newton's method does where it has to come from afar, whose factors fill up in large piles.
+// Loose answers of walls and stacks would need far more in any case.
 static int sweeps_most(const pp_run *r)
 {
-    int most = r->rows->nn < SWEEPS_MOST ? r->rows->nn : SWEEPS_MOST;
-    return most > SWEEPS_LEAST && !is_loose(r) ? most : SWEEPS_LEAST;
+    return is_loose(r) || hurried(r) ? SWEEPS_LOOSE : SWEEPS_MOST;
 }
 
 // Whether a contact of many moved by more than modes count as rest when the step began. What rests is theirs: its last
@@ -188,6 +187,7 @@ static void add_rooted(const pp_body *body, const mass_root *root, const double 
 typedef struct sweep_layout {
     mass_root *root;  // bodies
     double *start;    // velocities without contacts, M^-1 (M nu_l + p_ext)
+    double slop;      // gaps over the step that count as touching, 0: of loose answers [m/s]
 } sweep_layout;
 
 // Row i (0: normal, 1 and 2: tangents) of a contact for its bodies, and its rate without contacts.
@@ -219,6 +219,8 @@ static bool lay_contact(const pp_run *r, const sweep_layout *layout, int i, pp_s
     c->body[1] = n->count > 1 ? n->body[1] : -1;
     p[0] = warm ? warm[i] : 0.0;
     lay_row(r, layout, n, 0, c);
+    double slop = n->bounces ? 0.0 : layout->slop;
+    c->w[0] -= pp_clamp(n->bias, -slop, slop);
     for (int k = 0; k < 2; k++) {
         // without friction mu is 0, and the tangents are zero rows
         if (group) {
@@ -240,6 +242,12 @@ static perp_status make_layout(pp_run *r, sweep_layout *layout)
     layout->start = PP_ARRAY(r->arena, double, nv);
     if (!layout->root || !layout->start) {
         return PERP_ERR_MEMORY;
+    }
+    // as of modes: a crowd could not come to rest with the gaps that earlier steps left over, theory (S17)
+    double width = is_loose(r) ? 0.0 : 0.5 * PP_ACCEPTED * r->options->tolerance;
+    layout->slop = width * fmin(1.0, speed_of_bodies(r));
+    if (r->options->most_slop > 0.0) {
+        layout->slop = fmin(layout->slop, r->options->most_slop);
     }
     for (int b = 0; b < r->model->bodies; b++) {
         find_root(&r->model->body[b], &r->kin->mass[b], &layout->root[b]);
