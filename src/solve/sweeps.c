@@ -351,6 +351,7 @@ static void momentum_advance(pp_sweep *s, momentum *p, double moved)
     for (int i = 0; i < m; i++) {
         along += (s->v[i] - p->v_before[i]) * (s->v[i] - p->v[i]);
     }
+    // divergence shows as growth, and what is marginal as no progress
     p->age++;
     if (moved < p->least) {
         p->least = moved;
