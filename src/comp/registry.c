@@ -88,10 +88,10 @@ static const pp_solver solvers[] = {
      NULL,
      NULL},
     {{"sweeps", PERP_CLASS_STEP,
-      "none with friction; for contacts in 3D at loose tolerances; the certificate judges the "
-      "result",
-      "Silcowitz, Niebe, Erleben 2010 (conjugate directions)",
-      "O(contacts) per sweep, coloured; 300 sweeps at most",
+      "none with friction; for contacts in 3D, crowds that move and loose tolerances; the "
+      "certificate judges the result",
+      "O'Donoghue, Candes 2015 (restarts of Nesterov's momentum)",
+      "O(contacts) per sweep, coloured; 2000 sweeps at most",
       "gives up, and the step continues with modes; at a time or iteration limit, inexact"},
      NULL,
      NULL,

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loose tolerances: nonlinear Gauss-Seidel from the last impulses until contacts are within the tolerance, relative to
-// the speed of the scene as the certificate takes it, theory (K1).
+// Crowds that move, and loose tolerances: nonlinear Gauss-Seidel from the last impulses until contacts are within the
+// tolerance, relative to the speed of the scene as the certificate takes it, theory (K1).
 //
 // Each contact is solved with the others held, theory (C26). No matrix is assembled: contacts are laid out
 // from the rows, and the velocities of bodies follow every change (comp/sweeping/sweep.h). Sweeps are accelerated by
-// Nesterov's momentum. The residual costs nearly as much as a sweep, so that it is computed only when the
-// change of a sweep has become small.
+// Nesterov's momentum, theory (S23). The residual costs nearly as much as a sweep, so that it is computed when the
+// change of a sweep has become small, and now and then.
 #include "solve/run.h"
 
 #include "comp/sweeping/sweep.h"
@@ -15,10 +15,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS_MAX = 300 };
+enum { SWEEPS_LOOSE = 300, SWEEPS_MOST = 2000 };
 enum { MANY_CONTACTS = 60 };  // contacts for which a limit on iterations is one on sweeps
-// The rate of convergence is measured between these two sweeps, and extrapolated.
-enum { JUDGED_FROM = 20, JUDGED_AT = 60 };
+// Contacts that are swept first when they move: few without friction, or at a tolerance of COMMON, which sweeps come to soon;
+// otherwise many.
+enum { CROWD = 150, CROWD_EXACT = 1000 };
+static const double COMMON = 1e-6;
+// The residual is computed after LOOK_FIRST sweeps, and whenever they have grown by a quarter and LOOK_NEXT. Its rate of
+// convergence is extrapolated from half of the most sweeps on; of loose answers, which others find soon, from a fifth.
+enum { LOOK_FIRST = 16, LOOK_NEXT = 8, JUDGED_PART = 2, JUDGED_PART_LOOSE = 5 };
 
 // From this tolerance on sweeps are the first thing tried.
 static const double LOOSE = 1e-4;
@@ -27,15 +32,69 @@ static const double SWEEP_COST = 700.0;
 // What Newton's method takes for each of many contacts, about [s]: a few factorisations.
 static const double NEWTON_SECONDS = 2e-5;
 
+// The speed that errors are measured by: of the fastest point of all bodies, with what the loads of the step add, and of a
+// fall through a body's own size.                                                                     theory (K1)
+static double speed_of_bodies(const pp_run *r)
+{
+    double most = 0.0;
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        double v = 0.0, w = 0.0;
+        for (int k = 0; k < body->nv; k++) {
+            double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
+            if (body->axis[k] < 3) {
+                v = pp_length2(v, x + p / body->divisor_mass);
+            } else {
+                w = pp_length2(w, x);
+            }
+        }
+        double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
+        most = body->nv > 0 ? fmax(most, v + w * body->reach + fall) : most;
+    }
+    return most;
+}
+
 // Whether the user's budget excludes factorisations: a deadline too near, or few iterations, which
 // for many contacts (and for few after modes gave up) are spent on sweeps, since these have an
 // answer after each.
 static bool hurried(const pp_run *r)
 {
     const pp_solve_options *o = r->options;
-    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_MAX;
+    bool few = o->max_iterations > 0 && o->max_iterations <= SWEEPS_LOOSE;
     return (few && (r->rows->nn > MANY_CONTACTS || r->budget_low)) ||
            (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
+}
+
+static bool is_loose(const pp_run *r)
+{
+    return r->options->tolerance >= LOOSE;
+}
+
+// More than these take as long as Newton's method does where it has to come from afar, whose factors fill up in large piles.
+// Loose answers of walls and stacks would need far more in any case.
+static int sweeps_most(const pp_run *r)
+{
+    return is_loose(r) || hurried(r) ? SWEEPS_LOOSE : SWEEPS_MOST;
+}
+
+// Whether a contact of many moved by more than modes count as rest when the step began. What rests is theirs: its last
+// impulses are the answer (S19).
+static bool is_moving_crowd(const pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    bool soon = rows->nt == 0 || r->options->tolerance >= COMMON;
+    int crowd = soon ? CROWD : CROWD_EXACT;
+    if (rows->nn < crowd || !r->inputs->warm || r->options->max_iterations > 0) {
+        return false;
+    }
+    double rest = PP_ACCEPTED * r->options->tolerance * speed_of_bodies(r), most = 0.0;
+    for (int i = 0; i < rows->nn; i++) {
+        most = fmax(most, fabs(rows->n[i].v_pre));
+    }
+    for (int i = 0; i < rows->nt; i++) {
+        most = fmax(most, fabs(rows->t[i].v_pre));
+    }
+    return most > rest;
 }
 
 // Sliding contacts in space with discs, and nothing else: the layout has three rows a contact and
@@ -44,14 +103,16 @@ bool pp_run_is_sweepable(const pp_run *r)
 {
     const pp_rows *rows = r->rows;
     bool asked = !r->options->solver || strcmp(r->options->solver, "auto") == 0;
-    if (!asked || !(r->options->tolerance >= LOOSE || hurried(r)) || !r->model->spatial ||
-        r->in.tree || rows->nb + rows->nm > 0 || rows->nn != rows->nc || rows->nn == 0 ||
-        r->options->impact == PERP_IMPACT_POISSON) {
+    if (!asked || !r->model->spatial || r->in.tree || rows->nb + rows->nm > 0 ||
+        rows->nn != rows->nc || rows->nn == 0 || r->options->impact == PERP_IMPACT_POISSON ||
+        !(is_loose(r) || hurried(r) || is_moving_crowd(r))) {
         return false;
     }
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
-        if (group->kind != PP_SLIDE || group->facets > 0 || group->size != 2) {
+        bool disc = group->kind == PP_SLIDE && group->facets == 0 && group->size == 2;
+        // sweeps measure errors in the rows, which two coefficients of friction scale
+        if (!disc || group->stretch != 1.0) {
             return false;
         }
     }
@@ -128,6 +189,7 @@ static void add_rooted(const pp_body *body, const mass_root *root, const double 
 typedef struct sweep_layout {
     mass_root *root;  // bodies
     double *start;    // velocities without contacts, M^-1 (M nu_l + p_ext)
+    double slop;      // gaps over the step that count as touching, 0: of loose answers [m/s]
 } sweep_layout;
 
 // Row i (0: normal, 1 and 2: tangents) of a contact for its bodies, and its rate without contacts.
@@ -159,6 +221,8 @@ static bool lay_contact(const pp_run *r, const sweep_layout *layout, int i, pp_s
     c->body[1] = n->count > 1 ? n->body[1] : -1;
     p[0] = warm ? warm[i] : 0.0;
     lay_row(r, layout, n, 0, c);
+    double slop = n->bounces ? 0.0 : layout->slop;
+    c->w[0] -= pp_clamp(n->bias, -slop, slop);
     for (int k = 0; k < 2; k++) {
         // without friction mu is 0, and the tangents are zero rows
         if (group) {
@@ -180,6 +244,12 @@ static perp_status make_layout(pp_run *r, sweep_layout *layout)
     layout->start = PP_ARRAY(r->arena, double, nv);
     if (!layout->root || !layout->start) {
         return PERP_ERR_MEMORY;
+    }
+    // as of modes: a crowd could not come to rest with the gaps that earlier steps left over, theory (S17)
+    double width = is_loose(r) ? 0.0 : 0.5 * PP_ACCEPTED * r->options->tolerance;
+    layout->slop = width * fmin(1.0, speed_of_bodies(r));
+    if (r->options->most_slop > 0.0) {
+        layout->slop = fmin(layout->slop, r->options->most_slop);
     }
     for (int b = 0; b < r->model->bodies; b++) {
         find_root(&r->model->body[b], &r->kin->mass[b], &layout->root[b]);
@@ -231,13 +301,21 @@ static perp_status build_sweep(pp_run *r, const sweep_layout *layout, pp_sweep *
 
 // ── Iteration ────────────────────────────────────────────────────────────────────────────────────
 
+// Momentum starts over where a sweep moves more than the least one since it started by this factor, or where half as many
+// sweeps as led to that, and WAIT_MOST, have not moved less.
+static const double GROWTH_MOST = 2.0;
+enum { WAIT_MOST = 10 };
+
 // Nesterov's momentum on sweeps, which take the place of gradient steps: the image of a sweep is continued by a growing
 // share of its difference to the image before. It starts over where the sweep turns against the motion, judged by the
-// energy of both changes (O'Donoghue, Candes 2015). Velocities are affine in the impulses, so that they are continued
-// alongside.
+// energy of both changes (O'Donoghue, Candes 2015), and where sweeps no longer move less: a sweep is no gradient step where
+// contacts slip, and momentum may make it diverge. Velocities are affine in the impulses, so that they are continued
+// alongside.                                                                               theory (S23)
 typedef struct momentum {
     double *r, *v;     // of the last image: 3 count, 6 bodies
     double *v_before;  // from which the sweep started
+    double least;      // change of a sweep since it started,
+    int at, age;       // after so many sweeps of so many
     double theta;      // grows by about 1/2 a sweep; the share is (theta_k - 1) / theta_k+1
 } momentum;
 
@@ -247,6 +325,7 @@ static bool momentum_start(const pp_sweep *s, pp_arena *arena, momentum *p)
     *p = (momentum){.r = PP_ARRAY(arena, double, n),
                     .v = PP_ARRAY(arena, double, m),
                     .v_before = PP_ARRAY(arena, double, m),
+                    .least = PP_INF,
                     .theta = 1.0};
     if (!p->r || !p->v || !p->v_before) {
         return false;
@@ -266,14 +345,26 @@ static void continue_along(int n, double share, double *image, double *x)
     }
 }
 
-static void momentum_advance(pp_sweep *s, momentum *p)
+// moved: the change of the sweep.
+static void momentum_advance(pp_sweep *s, momentum *p, double moved)
 {
     int m = PP_SWEEP_V * s->bodies;
     double along = 0.0;
     for (int i = 0; i < m; i++) {
         along += (s->v[i] - p->v_before[i]) * (s->v[i] - p->v[i]);
     }
-    p->theta = along < 0.0 ? 1.0 : p->theta;
+    // divergence shows as growth, and what is marginal as no progress
+    p->age++;
+    if (moved < p->least) {
+        p->least = moved;
+        p->at = p->age;
+    }
+    bool stalls = moved > GROWTH_MOST * p->least || 2 * (p->age - p->at) > p->at + 2 * WAIT_MOST;
+    if (along < 0.0 || stalls) {
+        p->theta = 1.0;
+        p->least = stalls ? moved : p->least;
+        p->age = p->at = 0;
+    }
     double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * p->theta * p->theta));
     double share = (p->theta - 1.0) / next;
     p->theta = next;
@@ -282,28 +373,6 @@ static void momentum_advance(pp_sweep *s, momentum *p)
 }
 
 // ── Acceptance ───────────────────────────────────────────────────────────────────────────────────
-
-// The speed that errors are measured by: of the fastest point of all bodies, with what the loads of the step add, and of a
-// fall through a body's own size.                                                                     theory (K1)
-static double speed_of_bodies(const pp_run *r)
-{
-    double most = 0.0;
-    for (int i = 0; i < r->model->bodies; i++) {
-        const pp_body *body = &r->model->body[i];
-        double v = 0.0, w = 0.0;
-        for (int k = 0; k < body->nv; k++) {
-            double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
-            if (body->axis[k] < 3) {
-                v = pp_length2(v, x + p / body->divisor_mass);
-            } else {
-                w = pp_length2(w, x);
-            }
-        }
-        double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
-        most = body->nv > 0 ? fmax(most, v + w * body->reach + fall) : most;
-    }
-    return most;
-}
 
 // Root mean square over the contacts that push or approach [m/s].
 static double mean_change(pp_sweep_change change)
@@ -327,8 +396,9 @@ static double in_units(double x, double unit)
     return x > 0.0 ? PP_INF : 0.0;
 }
 
-// The error of the impulses in s in units of what is accepted: the tolerance, by the speed of the scene, in the mean; what
-// modes accept in every row, which is half of what the certificate allows; and half of the overlap that it allows.
+// The error of the impulses in s in units of what is accepted. Of loose answers: the tolerance, by the speed of the scene, in
+// the mean; half of what the certificate allows in every row; and half of the overlap that it allows. Of others: a quarter of
+// what the certificate allows in every row, as of modes (pp_modes_enough).
 // r->slack becomes the error of the worst row [m/s].
 static double residual_at(pp_run *r, pp_sweep *s, double most)
 {
@@ -336,6 +406,9 @@ static double residual_at(pp_run *r, pp_sweep *s, double most)
     pp_sweep_change change = pp_sweep_residual(s);
     r->slack = change.worst;
     double sink = r->options->most_sink > 0.0 ? change.sinks / r->options->most_sink : 0.0;
+    if (!is_loose(r)) {
+        return fmax(in_units(2.0 * change.worst / PP_ACCEPTED, most), sink);
+    }
     return fmax(in_units(fmax(mean_change(change), change.worst / PP_ACCEPTED), most), sink);
 }
 
@@ -362,11 +435,38 @@ static double restore_best(pp_run *r, pp_sweep *s, double most, best_sweep *b, d
     return residual_at(r, s, most);
 }
 
-// Whether SWEEPS_MAX sweeps will not do, by the rate of linear convergence between two of them.
-static bool predict_failure(int k, double before, double moved, double look)
+// Residuals of the sweeps so far, in units of what is accepted.
+typedef struct looks {
+    double change;  // of a sweep, at which the residual is next computed
+    int next;       // sweep after which it is computed in any case
+    int first;      // the first such sweep
+    double before;  // residual after it
+} looks;
+
+// The residual after sweep k, in which the change was `moved`.
+static double look_at_residual(pp_run *r, pp_sweep *s, momentum *p, double most, looks *l, int k)
 {
-    double rate = pp_log(moved / before) / (JUDGED_AT - JUDGED_FROM);
-    return k == JUDGED_AT && !(k + pp_log(look / moved) / rate < SWEEPS_MAX && rate < 0.0);
+    int m = PP_SWEEP_V * s->bodies;
+    // The last image keeps its difference to v, which is computed anew: what rounding has put between impulses and velocities
+    // would come back with momentum, and more of it after every look.
+    pp_axpy(m, -1.0, s->v, p->v);
+    double residual = residual_at(r, s, most);
+    pp_axpy(m, 1.0, s->v, p->v);
+    l->change *= fmin(0.9, 0.9 / residual);
+    l->next = k + LOOK_NEXT + k / 4;
+    if (l->first == 0) {
+        l->first = k;
+        l->before = residual;
+    }
+    return residual;
+}
+
+// Whether `most` sweeps will not do, by the rate of linear convergence between the first look and sweep k.
+static bool predict_failure(const pp_run *r, const looks *l, int k, double residual, int most)
+{
+    int part = is_loose(r) ? JUDGED_PART_LOOSE : JUDGED_PART;
+    double rate = k > l->first ? pp_log(residual / l->before) / (k - l->first) : -PP_INF;
+    return part * k >= most && !(rate < 0.0 && k - pp_log(residual) / rate < most);
 }
 
 // Sweeps until the residual is within the tolerance, or a limit is reached; *met: whether the impulses left in s are.
@@ -374,31 +474,30 @@ static perp_status sweep_until_converged(pp_run *r, pp_sweep *s, bool *met)
 {
     const pp_solve_options *o = r->options;
     bool budget = o->max_iterations > 0 || o->deadline > 0.0;
-    double most = o->tolerance * speed_of_bodies(r), look = 1.0, before = 0.0;
+    double most = o->tolerance * speed_of_bodies(r);
+    int sweeps = sweeps_most(r);
     best_sweep b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
+    looks l = {.change = 1.0, .next = LOOK_FIRST};
     momentum p;
     set_velocities(s);
     if (!momentum_start(s, r->arena, &p) || (budget && !b.r)) {
         return PERP_ERR_MEMORY;
     }
-    // Changes and residuals are in units of what is accepted. `look` is the change at which the residual is next
-    // computed: where that turns out too large, it is lowered in proportion, by a tenth at least.
+    // Changes and residuals are in units of what is accepted.
     for (int k = 1;; k++) {
         memcpy(p.v_before, s->v, PP_SWEEP_V * (size_t)s->bodies * sizeof *p.v_before);
         pp_sweep_change change = pp_sweep_once(s);
         double moved = in_units(mean_change(change), most), residual = 0.0;
         r->out->iterations++;
         pp_meter_add(&r->meter, SWEEP_COST * s->count);
-        before = k == JUDGED_FROM ? moved : before;
-        bool last = k >= SWEEPS_MAX || pp_run_solver_budget_spent(r) ||
-                    (!budget && predict_failure(k, before, moved, look));
-        if (moved <= look || last) {
-            residual = residual_at(r, s, most);
+        bool last = k >= sweeps || pp_run_solver_budget_spent(r);
+        if (moved <= l.change || k >= l.next || last) {
+            residual = look_at_residual(r, s, &p, most, &l, k);
             *met = residual <= 1.0;
             if (*met) {
                 return PERP_OK;
             }
-            look = fmin(0.9 * look, 0.9 * look / residual);
+            last = last || (!budget && predict_failure(r, &l, k, residual, sweeps));
         } else if (budget && moved < b.moved) {
             b.moved = moved;
             memcpy(b.r, s->r, 3 * (size_t)s->count * sizeof *b.r);
@@ -407,7 +506,7 @@ static perp_status sweep_until_converged(pp_run *r, pp_sweep *s, bool *met)
             *met = restore_best(r, s, most, &b, residual) <= 1.0;
             return PERP_OK;
         }
-        momentum_advance(s, &p);
+        momentum_advance(s, &p, moved);
     }
 }
 

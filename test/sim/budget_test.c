@@ -103,6 +103,48 @@ static void loose_runs_pass(void **state)
     plane_close(&p);
 }
 
+// A hundred cubes of 1 m fall into a bin, which they do not leave room in. They are swept while they move, and come to rest
+// all the same: gaps that sweeps leave over count as touching, and do not move them again.
+static void a_swept_pile_comes_to_rest(void **state)
+{
+    (void)state;
+    enum { SIDE = 5, STEPS = 500, LAST = 10 };
+    const perp_vec3 half = {0.5, 0.5, 0.5}, up = {0.0, 0.0, 1.0};
+    const double room = 1.8;
+    plane p = {0};
+    plane_open(&p);
+    p.def = perp_sim_default();
+    p.def.tolerance = 1e-6;
+    perp_builder_set_gravity(p.builder, (perp_vec3){0.0, 0.0, -9.81});
+    space_halfspace(&p, PLANE_GROUND, up, 0.0, 0.5);
+    for (int j = 0; j < 4; j++) {
+        double side = j % 2 ? -1.0 : 1.0;
+        perp_vec3 normal = {j < 2 ? side : 0.0, j < 2 ? 0.0 : side, 0.0};
+        space_halfspace(&p, PLANE_GROUND, normal, -0.5 * SIDE * room, 0.5);
+    }
+    for (int i = 0; i < 100; i++) {
+        int column = i % SIDE, row = i / SIDE % SIDE, layer = i / (SIDE * SIDE);
+        perp_vec3 at = {(column - 2) * room + 0.04 * sin(12.9898 * i + 0.1),
+                        (row - 2) * room + 0.04 * sin(78.233 * i + 0.2),
+                        0.5 * room + 0.1 + layer * room};
+        perp_body_def body = space_body(1.0, space_box_inertia(1.0, half), at);
+        perp_vec3 axis = {sin(i + 0.3), sin(2.0 * i + 1.1), sin(3.0 * i + 2.3)};
+        body.rotation_WB = space_turn(axis, 1.5 * sin(5.0 * i + 0.7));
+        space_box(&p, perp_builder_add_body(p.builder, &body), half, 0.5);
+    }
+    plane_start(&p);
+    int swept = 0;
+    for (int k = 0; k < STEPS; k++) {
+        assert_int_equal(perp_sim_step(p.sim, H), PERP_OK);
+        const perp_step_info *info = perp_sim_info(p.sim);
+        assert_true(info->certificate.passed);
+        swept += strcmp(info->solver, "sweeps") == 0;
+        assert_true(k < STEPS - LAST || info->iterations == 0);
+    }
+    assert_true(swept > 100);
+    plane_close(&p);
+}
+
 // A limit that was set stands, whatever the tolerance.
 static void limits_that_were_set_stand(void **state)
 {
@@ -175,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_tiny_budget_still_steps),
         cmocka_unit_test(iterations_are_a_budget_with_the_same_bits),
         cmocka_unit_test(loose_runs_pass),
+        cmocka_unit_test(a_swept_pile_comes_to_rest),
         cmocka_unit_test(limits_that_were_set_stand),
         cmocka_unit_test(every_form_has_a_best_answer),
         cmocka_unit_test(budgets_are_not_negative),

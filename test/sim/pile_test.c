@@ -42,6 +42,40 @@ static void most_steps_go_by_modes(void **state)
     perp_scene_destroy(scene);
 }
 
+// A heap packed into a bin starts from rest and moves: all steps but the first, and one whose sweeps may cycle, are swept
+// without a factorisation, at a tolerance that sweeps come to only where momentum does not diverge.
+static void let_a_crowd_move(const perp_generator_option *options, int size, double tolerance,
+                             int steps)
+{
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    assert_int_equal(perp_scene_generate("heap3", options, size, NULL, &scene, NULL), PERP_OK);
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.tolerance = tolerance;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    int others = 0;
+    for (int k = 0; k < steps; k++) {
+        assert_int_equal(perp_sim_step(sim, perp_scene_step(scene)), PERP_OK);
+        const perp_step_info *info = perp_sim_info(sim);
+        assert_true(info->certificate.passed);
+        others += strcmp(info->solver, "sweeps") != 0 || info->effort.factorisations > 0;
+    }
+    assert_true(others <= 2);
+    perp_sim_destroy(sim);
+    perp_scene_destroy(scene);
+}
+
+static void crowds_that_move_are_swept(void **state)
+{
+    (void)state;
+    perp_generator_option cubes[] = {{"bodies", "150"}, {"cubes", "1"}};
+    let_a_crowd_move(cubes, 2, 1e-4, 10);
+    let_a_crowd_move(cubes, 2, 1e-6, 8);
+    perp_generator_option smooth[] = {{"bodies", "200"}, {"mu", "0"}};
+    let_a_crowd_move(smooth, 2, 1e-6, 6);
+    let_a_crowd_move(smooth, 2, 1e-8, 6);
+}
+
 // Steps of a heap: with more than 60 contacts, by other solvers than modes, and with more than 150 factorisations.
 typedef struct counts {
     int many, others, hard;
@@ -233,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_steps_go_by_modes),
+        cmocka_unit_test(crowds_that_move_are_swept),
         cmocka_unit_test(a_heap_falls_by_modes),
         cmocka_unit_test(packed_balls_follow_their_path),
         cmocka_unit_test(a_wall_stays),

@@ -134,10 +134,6 @@ static inline void solve_contact(const pp_sweep_contact *c, const double r[3], c
     if (normal >= 0.0) {
         return;
     }
-    if (!(c->mu > 0.0)) {
-        x[0] = -normal / c->W[0];
-        return;
-    }
     if (c->regular) {
         // stick: u + W (x - r) = 0
         multiply3(c->stick, u, y);
@@ -155,6 +151,44 @@ static inline void solve_contact(const pp_sweep_contact *c, const double r[3], c
     solve_exactly(c, r, u, x);
 }
 
+// u += J_n v of one body, and v += J_n' r: contacts without friction have no other rows.
+static inline double normal_rate(const double *J, const double *v)
+{
+    pair n = PAIR(J) * PAIR(v) + PAIR(J + 2) * PAIR(v + 2) + PAIR(J + 4) * PAIR(v + 4);
+    return n[0] + n[1];
+}
+
+static inline void add_normal_impulse(const double *J, double r, double *v)
+{
+    pair n = {r, r};
+    for (int j = 0; j < PP_SWEEP_V; j += 2) {
+        *(pair *)(v + j) += PAIR(J + j) * n;
+    }
+}
+
+// Solves a contact without friction. Returns the change of its normal velocity; open: it was open, and stays so.
+static inline double sweep_frictionless(const pp_sweep_contact *c, double *r, double *v, bool *open)
+{
+    double u = c->w[0];
+    for (int k = 0; k < 2; k++) {
+        if (c->body[k] >= 0) {
+            u += normal_rate(c->J[k], v + PP_SWEEP_V * (ptrdiff_t)c->body[k]);
+        }
+    }
+    *open = u >= 0.0 && *r == 0.0;
+    if (*open) {
+        return 0.0;
+    }
+    double x = fmax(*r - u / c->W[0], 0.0), dr = x - *r;
+    *r = x;
+    for (int k = 0; k < 2; k++) {
+        if (c->body[k] >= 0) {
+            add_normal_impulse(c->J[k], dr, v + PP_SWEEP_V * (ptrdiff_t)c->body[k]);
+        }
+    }
+    return c->W[0] * dr;
+}
+
 // Sweeps the contacts from..to - 1. `worst` of the result is squared.
 static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
 {
@@ -162,6 +196,14 @@ static pp_sweep_change sweep_range(pp_sweep *s, int from, int to)
     for (int i = from; i < to; i++) {
         const pp_sweep_contact *c = &s->contact[i];
         double u[3], x[3], dr[3], *r = s->r + 3 * (ptrdiff_t)i;
+        if (!(c->mu > 0.0)) {
+            bool open;
+            double n = sweep_frictionless(c, r, s->v, &open);
+            sum.worst = n * n > sum.worst ? n * n : sum.worst;
+            sum.squares += n * n;
+            sum.active += !open;
+            continue;
+        }
         contact_rates(c, s->v, u);
         // open, and stays so
         if (u[0] >= 0.0 && is_zero_impulse(r)) {
