@@ -233,8 +233,8 @@ static void read_links(const pp_tree *tree, const pp_frame *body, const double *
             continue;
         }
         const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
-        if (exact && turn &&
-            is_hinge(tree, l)) {  // the axis is fixed in a, whichever of both that is
+        // the axis of a hinge is fixed in a, whichever of both that is
+        if (exact && turn && is_hinge(tree, l)) {
             const pp_frame *a = l->turned ? child : parent;
             at_q[0] = turn[l->joint];
             at_qd[0] = pp_dot3(pp_sub(child->w, parent->w), pp_rotate(a, h->u));
