@@ -30,6 +30,7 @@ typedef struct book {
     double *created;          // energy created [J]
     double *allowed;          // energy that the order of the scheme may add [J]
     double *arcs;             // work of forces on the distances of bodies from their tangents [J]
+    double *closed;           // of impulses on the errors of joints that they close [J]
     double *lifted;           // energy that comes of that work, gains less losses [J]
     double *jerked;           // losses of drives that change rates [J]
     double *lag;              // change of (theta - 1/2) h F . nu [J]
@@ -686,7 +687,7 @@ static void allow_joint_drift(book *b, int joint)
         double closed = fmax(fabs(eq->value), e->kin->h * fabs(eq->bias));
         sum += fabs(eq->p) * fmin(closed, eq->length ? drift : turn);
     }
-    b->allowed[at] += sum / e->kin->h;
+    b->closed[at] += sum / e->kin->h;
 }
 
 // An impulse works along the error of position that it closes in the step. Where the order of the
@@ -720,7 +721,7 @@ static void allow_drift(book *b)
             double drift = joint_drift(e, row->joint);
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
-            b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
+            b->closed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
         }
     }
     for (int i = 0; i < e->model->joints; i++) {
@@ -743,11 +744,13 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
               .created = PP_ZEROS(arena, double, e->model->bodies),
               .allowed = PP_ZEROS(arena, double, e->model->bodies),
               .arcs = PP_ZEROS(arena, double, e->model->bodies),
+              .closed = PP_ZEROS(arena, double, e->model->bodies),
               .lifted = PP_ZEROS(arena, double, e->model->bodies),
               .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
+    if (!b.created || !b.allowed || !b.arcs || !b.closed || !b.lifted || !b.jerked || !b.lag ||
+        !b.moved) {
         return PERP_ERR_MEMORY;
     }
     set_places(&b);
@@ -772,6 +775,7 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     if (e->stepper == PERP_STEPPER_QUASISTATIC) {
         return PERP_OK;  // without inertia there is no balance
     }
+    double share = fmin(1.0, e->kin->h / fmax(e->whole, e->kin->h));  // of the step
     for (int i = 0; i < e->model->bodies; i++) {
         if (s->island[i] != i) {
             continue;
@@ -781,8 +785,11 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         double least = fmin(b.created[i], b.created[i] + b.lag[i]);
         double unpaid = fmin(least + b.jerked[i], b.lifted[i]);
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
-        double arcs = fmin(b.arcs[i], PP_ARCS_MOST * (s->energy[i] + b.moved[i]));
-        double created = fmax(0.0, least - b.allowed[i] - arcs);
+        double most = share * PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
+        // With theta < 1 nothing takes back what closing joints gives.                    theory (K5)
+        double closed = e->theta < 1.0 ? fmin(b.closed[i], most) : b.closed[i];
+        double turned = fmin(b.arcs[i], most) + closed;
+        double created = fmax(0.0, least - b.allowed[i] - turned);
         pp_certificate_record(
             c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
             s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));

@@ -4,7 +4,8 @@
 // The certificate of a run and the judge of its recording reach one verdict. Scenes on which they once differed
 // (test/data/agree): joints closed exactly, contacts of the theta method that are gone where the step ends or that the
 // recorded rates do not fit, loads that swing on light links, parts without impulses, small scenes with events, rebounds by
-// Poisson's law, slip without friction, rolling friction by polygons, motors whose impulse a stop takes back.
+// Poisson's law, slip without friction, rolling friction by polygons, motors whose impulse a stop takes back,
+// links that turn by radians in a step, light bodies without inertia.
 #include "support/cmocka.h"
 #include "support/folder.h"
 #include "support/recorded.h"
@@ -52,7 +53,7 @@ static void both_judges_agree(void **state)
                                         "tipping-boxes", "open-chain",        "parts-at-rest",
                                         "limb",          "two-phases",        "as-given-implicit",
                                         "two-on-a-hill", "frictionless-edge", "rolling-polygon",
-                                        "motor-on-stop"};
+                                        "motor-on-stop", "tiny-bars",         "light-pushers"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         place = folder_create();
         verdicts v = judge_twice(names[k]);

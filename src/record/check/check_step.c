@@ -334,6 +334,8 @@ static perp_status add_springs(pp_recheck *c, double *left)
 // ── Balances ─────────────────────────────────────────────────────────────────────────────────────
 
 static const double MOMENTUM = 1e-9;  // of what goes in and out of a body, and of what it has
+static const double MIDDLE =
+    1e-8;  // of the step's way, to which the middle of the theta method is found
 
 // Component by component: impulses against what is left of the change of momentum.      theory (K6)
 static void judge_momentum(pp_recheck *c, const double *left)
@@ -347,8 +349,10 @@ static void judge_momentum(pp_recheck *c, const double *left)
             double own = body->divisor_mass * (MOMENTUM * pp_scale_speed(&c->scales, island) +
                                                pp_scale_rounding(&c->scales, island));
             double limit = own + MOMENTUM * c->load[i];
-            // Moments are held against impulses at the longest arm.
-            limit *= body->axis[k] < 3 ? 1.0 : fmax(body->reach, c->arm);
+            // Moments are held against impulses at the longest arm, which ends in the middle of a step of the theta method.
+            double placed =
+                c->acting == c->before || pp_check_at_end(c) ? 0.0 : MIDDLE * c->load[i];
+            limit = body->axis[k] < 3 ? limit : fmax(body->reach, c->arm) * (limit + placed);
             pp_check_record_worst(c, PERP_CHECK_MOMENTUM,
                                   fabs(left[body->at + k] - w[body->axis[k]]), limit, body->name,
                                   "");
@@ -398,7 +402,7 @@ static double arc_work(const pp_recheck *c, int i, double *lifted)
     return work;
 }
 
-void pp_check_energy(pp_recheck *c, double allowed)
+void pp_check_energy(pp_recheck *c)
 {
     double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0;
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
@@ -411,6 +415,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
     double arcs = 0.0;      // size of the work of forces along arcs [J]
     double lifted = 0.0;    // energy that arcs make [J]
+    double allowed = c->given;
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
@@ -440,7 +445,8 @@ void pp_check_energy(pp_recheck *c, double allowed)
         }
     }
     scale += moved + fabs(c->now->energy.work);
-    allowed += fmin(arcs, PP_ARCS_MOST * scale);
+    double most = PP_ARCS_MOST * scale * c->h / fmax(c->whole, c->h);
+    allowed += fmin(arcs, most) + (theta < 1.0 ? fmin(c->joined, most) : c->joined);
     // Drives that bring bodies to their rates within the step lose energy.
     double jerk = pp_check_jerk(c, theta, &lag);
     lifted += pp_check_reactions(c);
@@ -451,7 +457,13 @@ void pp_check_energy(pp_recheck *c, double allowed)
         least = fmax(least, unpaid - PP_JERKS_MOST * scale);
     }
     made = isnan(made) ? made : fmax(0.0, least - allowed);
-    pp_check_record_worst(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding,
+    // Parts of a step add up to what it may create.
+    double limit = c->scales.slack * scale + rounding;
+    bool first = c->part <= 0 || c->info->stepper == PERP_STEPPER_EVENT;
+    c->created = (first ? 0.0 : c->created) + made;
+    c->created_of = (first ? 0.0 : c->created_of) + (made > 0.0 ? made / limit : 0.0);
+    limit = c->created_of > 0.0 ? c->created / c->created_of : limit;
+    pp_check_record_worst(c, PERP_CHECK_ENERGY, isnan(made) ? made : c->created, limit,
                           "all bodies", "");
 }
 
@@ -482,22 +494,19 @@ bool pp_check_start_sums(pp_recheck *c)
     c->actuated = PP_ZEROS(c->arena, double, c->model->joints);
     c->missed = PP_ZEROS(c->arena, double, c->model->joints);
     c->load = PP_ZEROS(c->arena, double, c->model->bodies);
-    c->arm = 0.0;
+    c->arm = c->given = c->joined = 0.0;
     return c->impulse && c->spring && c->actuated && c->missed && c->load;
 }
 
-// Adds up the recorded impulses on bodies. Returns the energy that closing overlaps and open joints
-// may give [J].
-static double add_impulses(pp_recheck *c)
+// Adds up the recorded impulses on bodies, and the energy that closing overlaps and open joints may give.
+static void add_impulses(pp_recheck *c)
 {
-    double allowed = 0.0;
     for (int i = 0; i < c->now->contacts; i++) {
-        allowed += add_contact_impulse(c, &c->now->contact[i]);
+        c->given += add_contact_impulse(c, &c->now->contact[i]);
     }
     for (int i = 0; i < c->model->joints; i++) {
-        allowed += pp_check_add_joint(c, i);
+        pp_check_add_joint(c, i);
     }
-    return allowed;
 }
 
 perp_status pp_check_balance(pp_recheck *c)
@@ -518,11 +527,9 @@ perp_status pp_check_balance(pp_recheck *c)
     c->start = inertia ? c->nu0 : none;
     for (int i = 0; i < m->nv; i++) {
         left[i] = c->nu[i] - c->start[i];
-        // Quasistatic steps keep a billionth of the masses, so that what nothing holds has a
-        // velocity. A body that flies off is held by nothing, and not in balance: its velocity
-        // counts up to 100.
+        // A body that flies off is held by nothing, and not in balance: its velocity counts up to 100.
         if (!inertia) {
-            left[i] = 1e-9 * fmax(-100.0, fmin(100.0, left[i]));
+            left[i] = pp_check_share(c) * fmax(-100.0, fmin(100.0, left[i]));
         }
     }
     pp_masses_mul(m, c->kin.mass, left, left);
@@ -531,11 +538,11 @@ perp_status pp_check_balance(pp_recheck *c)
     if (status < 0) {
         return status;
     }
-    double allowed = add_impulses(c);
+    add_impulses(c);
     status = pp_check_joint_rates(c);
     pp_check_joints(c);
     judge_momentum(c, left);
-    pp_check_energy(c, allowed);
+    pp_check_energy(c);
     return status;
 }
 
@@ -550,7 +557,7 @@ perp_status pp_check_impact(pp_recheck *c)
         left[i] = c->nu[i] - c->nu0[i];
     }
     pp_masses_mul(m, c->kin.mass, left, left);
-    (void)add_impulses(c);
+    add_impulses(c);
     judge_momentum(c, left);
     return PERP_OK;
 }

@@ -116,6 +116,17 @@ static void add_seconds(perp_step_info *to, const perp_step_info *part)
     }
 }
 
+// Energy that the parts create adds up to that of the step, which is held to the limit of one.                theory (P16)
+static void add_created(perp_certificate *to, const perp_certificate *part)
+{
+    double before = to->energy_created, share = to->relative[PERP_JUDGED_ENERGY];
+    bool passed = to->passed && part->passed;
+    pp_certificate_worst(to, part);
+    to->energy_created = before + part->energy_created;
+    to->relative[PERP_JUDGED_ENERGY] = share + part->relative[PERP_JUDGED_ENERGY];
+    to->passed = passed && to->relative[PERP_JUDGED_ENERGY] <= 1.0;
+}
+
 // What one part reports, added to the sum over those before: the last part's where a sum means
 // nothing (sizes, kinetic and potential energy), the worse of verdicts.
 static void add_info(perp_step_info *to, const perp_step_info *part)
@@ -128,8 +139,7 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     all.motion_apart = fmax(all.motion_apart, to->motion_apart);
     all.impulses_apart = fmax(all.impulses_apart, to->impulses_apart);
     all.tempered = all.tempered || to->tempered;
-    pp_certificate_worst(&all.certificate, &to->certificate);
-    all.certificate.passed = all.certificate.passed && to->certificate.passed;
+    add_created(&all.certificate, &to->certificate);
     all.certificate.path_clear = all.certificate.path_clear && to->certificate.path_clear;
     all.energy.work += to->energy.work;
     all.energy.dissipated += to->energy.dissipated;
@@ -304,7 +314,7 @@ static void note_parts(perp_sim *sim)
         pp_print(text + used, sizeof sim->info.remark - used, "; %d parts", sim->parts.count);
         return;
     }
-    const char *how = "divided into %d parts at successive impacts";
+    const char *how = "divided into %d parts, at impacts or for its certificate";
     if (sim->parts.stop != PP_PARTS_ALL) {
         how = "divided into %d parts; later impacts were treated as simultaneous";
     } else if (sim->def.stepper == PERP_STEPPER_IMPLICIT) {
@@ -355,6 +365,7 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
     }
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     sim->info = info;
+    status = status == PERP_OK && !info.certificate.passed ? PERP_INEXACT : status;
     sim->info.status = status;
     sim->info.contacts = sim->parts.contacts;
     sim->info.parts = sim->parts.count;
