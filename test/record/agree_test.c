@@ -5,7 +5,8 @@
 // (test/data/agree): joints closed exactly, contacts of the theta method that are gone where the step ends or that the
 // recorded rates do not fit, loads that swing on light links, parts without impulses, small scenes with events, rebounds by
 // Poisson's law, slip without friction, rolling friction by polygons, motors whose impulse a stop takes back,
-// links that turn by radians in a step, light bodies without inertia.
+// links that turn by radians in a step, light bodies without inertia,
+// bodies that turn by more than half a turn in a step of joint coordinates.
 #include "support/cmocka.h"
 #include "support/folder.h"
 #include "support/recorded.h"
@@ -53,7 +54,8 @@ static void both_judges_agree(void **state)
                                         "tipping-boxes", "open-chain",        "parts-at-rest",
                                         "limb",          "two-phases",        "as-given-implicit",
                                         "two-on-a-hill", "frictionless-edge", "rolling-polygon",
-                                        "motor-on-stop", "tiny-bars",         "light-pushers"};
+                                        "motor-on-stop", "tiny-bars",         "light-pushers",
+                                        "whirling-box"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         place = folder_create();
         verdicts v = judge_twice(names[k]);

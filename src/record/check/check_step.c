@@ -48,6 +48,9 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     to[2] = e0 * q0[2] - e1 * q0[3] + e2 * q0[0] + e3 * q0[1];
     to[3] = e0 * q0[3] + e1 * q0[2] - e2 * q0[1] + e3 * q0[0];
     double norm = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+    // q and -q are one rotation
+    double same = q[0] * to[0] + q[1] * to[1] + q[2] * to[2] + q[3] * to[3];
+    norm = same < 0.0 ? -norm : norm;
     double square = 0.0;
     for (int k = 0; k < 4; k++) {
         double d = q[k] - to[k] / norm;
