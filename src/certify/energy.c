@@ -776,6 +776,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         return PERP_OK;  // without inertia there is no balance
     }
     double share = fmin(1.0, e->kin->h / fmax(e->whole, e->kin->h));  // of the step
+    bool met =
+        pp_norm_inf(e->rows->nn, e->pn) > 0.0;  // impulses of impacts are no shorter in a part
     for (int i = 0; i < e->model->bodies; i++) {
         if (s->island[i] != i) {
             continue;
@@ -785,10 +787,10 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         double least = fmin(b.created[i], b.created[i] + b.lag[i]);
         double unpaid = fmin(least + b.jerked[i], b.lifted[i]);
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
-        double most = share * PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
+        double most = PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
         // With theta < 1 nothing takes back what closing joints gives.                    theory (K5)
-        double closed = e->theta < 1.0 ? fmin(b.closed[i], most) : b.closed[i];
-        double turned = fmin(b.arcs[i], most) + closed;
+        double closed = e->theta < 1.0 ? fmin(b.closed[i], met ? most : share * most) : b.closed[i];
+        double turned = fmin(b.arcs[i], share * most) + closed;
         double created = fmax(0.0, least - b.allowed[i] - turned);
         pp_certificate_record(
             c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,

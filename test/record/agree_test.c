@@ -6,7 +6,8 @@
 // recorded rates do not fit, loads that swing on light links, parts without impulses, small scenes with events, rebounds by
 // Poisson's law, slip without friction, rolling friction by polygons, motors whose impulse a stop takes back,
 // links that turn by radians in a step, light bodies without inertia,
-// bodies that turn by more than half a turn in a step of joint coordinates.
+// bodies that turn by more than half a turn in a step of joint coordinates,
+// light bodies between stiff springs.
 #include "support/cmocka.h"
 #include "support/folder.h"
 #include "support/recorded.h"
@@ -49,13 +50,16 @@ static verdicts judge_twice(const char *name)
 static void both_judges_agree(void **state)
 {
     (void)state;
-    static const char *const names[] = {"exact-chain",   "exact-pair",        "tiles-middle",
-                                        "heavy-middle",  "light-bars",        "small-event",
-                                        "tipping-boxes", "open-chain",        "parts-at-rest",
-                                        "limb",          "two-phases",        "as-given-implicit",
-                                        "two-on-a-hill", "frictionless-edge", "rolling-polygon",
-                                        "motor-on-stop", "tiny-bars",         "light-pushers",
-                                        "whirling-box"};
+    static const char *const names[] = {"exact-chain",     "exact-pair",
+                                        "tiles-middle",    "heavy-middle",
+                                        "light-bars",      "small-event",
+                                        "tipping-boxes",   "open-chain",
+                                        "parts-at-rest",   "limb",
+                                        "two-phases",      "as-given-implicit",
+                                        "two-on-a-hill",   "frictionless-edge",
+                                        "rolling-polygon", "motor-on-stop",
+                                        "tiny-bars",       "light-pushers",
+                                        "whirling-box",    "light-between-springs"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         place = folder_create();
         verdicts v = judge_twice(names[k]);

@@ -62,6 +62,7 @@ typedef struct pp_recheck {
     pp_drive drive;                    // the same
     double *load;                      // bodies: sum of the sizes of impulses on them [N s]
     double arm;                        // longest of the joints [m]
+    bool met;                          // contacts or limits carry impulses
     double created, created_of;        // energy of the parts of a step so far [J], and of its limit
     double given, joined;          // energy that closing may give: contacts and limits, joints [J]
     pp_scales scales;              // of the step, where there is a model
