@@ -116,15 +116,20 @@ static void add_seconds(perp_step_info *to, const perp_step_info *part)
     }
 }
 
-// Energy that the parts create adds up to that of the step, which is held to the limit of one.                theory (P16)
-static void add_created(perp_certificate *to, const perp_certificate *part)
+// Energy that parts create in which nothing pushes adds up to that of a step, and is held to the limit of one. Impacts, which
+// have parts to themselves, are each solved to that limit.                              theory (P16)
+static void add_created(perp_sim *sim, perp_certificate *to)
 {
-    double before = to->energy_created, share = to->relative[PERP_JUDGED_ENERGY];
-    bool passed = to->passed && part->passed;
-    pp_certificate_worst(to, part);
-    to->energy_created = before + part->energy_created;
-    to->relative[PERP_JUDGED_ENERGY] = share + part->relative[PERP_JUDGED_ENERGY];
-    to->passed = passed && to->relative[PERP_JUDGED_ENERGY] <= 1.0;
+    pp_parts_sum *p = &sim->parts;
+    const perp_certificate *part = &sim->info.certificate;
+    if (pp_sim_pushes(sim)) {
+        return;
+    }
+    p->created += part->energy_created;
+    p->created_of += part->relative[PERP_JUDGED_ENERGY];
+    to->energy_created = fmax(to->energy_created, p->created);
+    to->relative[PERP_JUDGED_ENERGY] = fmax(to->relative[PERP_JUDGED_ENERGY], p->created_of);
+    to->passed = to->passed && p->created_of <= 1.0;
 }
 
 // What one part reports, added to the sum over those before: the last part's where a sum means
@@ -139,7 +144,8 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     all.motion_apart = fmax(all.motion_apart, to->motion_apart);
     all.impulses_apart = fmax(all.impulses_apart, to->impulses_apart);
     all.tempered = all.tempered || to->tempered;
-    add_created(&all.certificate, &to->certificate);
+    pp_certificate_worst(&all.certificate, &to->certificate);
+    all.certificate.passed = all.certificate.passed && to->certificate.passed;
     all.certificate.path_clear = all.certificate.path_clear && to->certificate.path_clear;
     all.energy.work += to->energy.work;
     all.energy.dissipated += to->energy.dissipated;
@@ -160,6 +166,7 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
     if (status >= 0) {
         add_impulses(sim);
         add_info(info, &sim->info);
+        add_created(sim, &info->certificate);
         sim->parts.count++;
     }
     return status;
