@@ -348,6 +348,7 @@ class StepRows:
 
     def same_momentum(self, f0, f1):
         """A smooth part without length: velocities are what they were."""
+        self.speeds(f0, f1, self.h)
         for b in self.model.free:
             s0, s1 = f0.states[b.index], f1.states[b.index]
             lin = norm(s0.v) + norm(s1.v) + 1e-6 * math.sqrt(self.g * b.size) + 1e-9 * b.size / self.until
