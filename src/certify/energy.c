@@ -27,14 +27,14 @@
 typedef struct book {
     const pp_step_evidence *e;
     const pp_scales *s;
-    double *created;          // energy created [J]
-    double *allowed;          // energy that the order of the scheme may add [J]
-    double *arcs;             // work of forces on the distances of bodies from their tangents [J]
-    double *closed;           // of impulses on the errors of joints that they close [J]
-    double *lifted;           // energy that comes of that work, gains less losses [J]
-    double *jerked;           // losses of drives that change rates [J]
-    double *lag;              // change of (theta - 1/2) h F . nu [J]
-    double *moved;            // sum of the sizes of all terms, for rounding [J]
+    double *created;  // energy created [J]
+    double *allowed;  // energy that the order of the scheme may add [J]
+    double *arcs;     // work of forces on the distances of bodies from their tangents [J]
+    double *closed;   // of impulses on errors of joints that they close, of springs that bend [J]
+    double *lifted;   // energy that comes of that work, gains less losses [J]
+    double *jerked;   // losses of drives that change rates [J]
+    double *lag;      // change of (theta - 1/2) h F . nu [J]
+    double *moved;    // sum of the sizes of all terms, for rounding [J]
     pp_own_place *from, *to;  // joints with a spring or a rotor: their coordinates at both ends
     perp_energy ledger;
     double before;  // kinetic and potential energy at the start [J]
@@ -177,7 +177,7 @@ static bool is_resolved(const perp_model *m, double h, double theta, const pp_fo
 // where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
 // it takes nothing back, and a gain is a violation.                                    theory (K5)
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
-                       double theta, const pp_force *f)
+                       double theta, const pp_force *f, double *bend)
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
     double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
@@ -191,11 +191,9 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
         along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
-    double bend = 0.5 * fabs(f->stiffness * stretch) * across;
-    if (f->implicit) {
-        return bend;
-    }
-    return is_resolved(m, h, theta, f) ? bend + 0.5 * f->stiffness * along * along : 0.0;
+    bool resolved = is_resolved(m, h, theta, f);
+    *bend += f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
+    return !f->implicit && resolved ? 0.5 * f->stiffness * along * along : 0.0;
 }
 
 // Power that the elastic part of a spring delivers, -K (x - rest) dx/dt [W].
@@ -228,7 +226,7 @@ static void add_spring(book *b, const pp_force *f, int at)
     const pp_frame *from = e->kin->poses.body, *to = e->end->body;
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f);
+    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f, &b->closed[at]);
     b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, e->theta, f);
 }
 
@@ -789,7 +787,8 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
         double most = PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
         // With theta < 1 nothing takes back what closing joints gives.                    theory (K5)
-        double closed = e->theta < 1.0 ? fmin(b.closed[i], met ? most : share * most) : b.closed[i];
+        double joined = (e->theta < 1.0 ? most : PP_CLOSED_MOST * (s->energy[i] + b.moved[i]));
+        double closed = fmin(b.closed[i], met ? joined : share * joined);
         double turned = fmin(b.arcs[i], share * most) + closed;
         double created = fmax(0.0, least - b.allowed[i] - turned);
         pp_certificate_record(

@@ -453,7 +453,8 @@ void pp_check_energy(pp_recheck *c)
         if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
             if (c->info->stepper != PERP_STEPPER_EVENT) {
-                allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f);
+                allowed +=
+                    pp_drift_spring(c->model, c->before, c->after, c->h, theta, f, &c->joined);
                 lag += pp_spring_lag(c->model, c->before, c->after, c->h, theta, f);
             }
         }
@@ -461,7 +462,8 @@ void pp_check_energy(pp_recheck *c)
     scale += moved + fabs(c->now->energy.work);
     double most = PP_ARCS_MOST * scale, share = c->h / fmax(c->whole, c->h);
     allowed += fmin(arcs, share * most);
-    allowed += theta < 1.0 ? fmin(c->joined, c->met ? most : share * most) : c->joined;
+    double joined = theta < 1.0 ? most : PP_CLOSED_MOST * scale;
+    allowed += fmin(c->joined, c->met ? joined : share * joined);
     // Drives that bring bodies to their rates within the step lose energy.
     double jerk = pp_check_jerk(c, theta, &lag);
     lifted += pp_check_reactions(c);
