@@ -121,7 +121,7 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
 // Share of the energy that motion along arcs may add in a step: beyond it the step does not resolve
 // the arcs.
 static const double PP_ARCS_MOST = 1e-4;
-// What closing joints and springs that bend may add with theta = 1, which takes most of it back. theory (K5)
+// What closing joints may add with theta = 1, which takes most of it back.              theory (K5)
 static const double PP_CLOSED_MOST = 1e-2;
 // The same while drives that change rates lose as much.                               theory (K13)
 static const double PP_JERKS_MOST = 1e-3;

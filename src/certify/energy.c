@@ -29,8 +29,8 @@ typedef struct book {
     const pp_scales *s;
     double *created;  // energy created [J]
     double *allowed;  // energy that the order of the scheme may add [J]
-    double *arcs;     // work of forces on the distances of bodies from their tangents [J]
-    double *closed;   // of impulses on errors of joints that they close, of springs that bend [J]
+    double *arcs;     // work of forces and springs on distances of bodies from their tangents [J]
+    double *closed;   // of impulses on the errors of joints that they close [J]
     double *lifted;   // energy that comes of that work, gains less losses [J]
     double *jerked;   // losses of drives that change rates [J]
     double *lag;      // change of (theta - 1/2) h F . nu [J]
@@ -226,7 +226,7 @@ static void add_spring(book *b, const pp_force *f, int at)
     const pp_frame *from = e->kin->poses.body, *to = e->end->body;
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f, &b->closed[at]);
+    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f, &b->arcs[at]);
     b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, e->theta, f);
 }
 

@@ -64,8 +64,8 @@ typedef struct pp_recheck {
     double arm;                        // longest of the joints [m]
     bool met;                          // contacts or limits carry impulses
     double created, created_of;        // energy of the parts of a step so far [J], and of its limit
-    double given, joined;  // energy that closing may give: contacts and limits; joints, springs [J]
-    pp_scales scales;      // of the step, where there is a model
+    double given, joined;          // energy that closing may give: contacts and limits; joints [J]
+    pp_scales scales;              // of the step, where there is a model
     double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 

@@ -453,8 +453,7 @@ void pp_check_energy(pp_recheck *c)
         if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
             if (c->info->stepper != PERP_STEPPER_EVENT) {
-                allowed +=
-                    pp_drift_spring(c->model, c->before, c->after, c->h, theta, f, &c->joined);
+                allowed += pp_drift_spring(c->model, c->before, c->after, c->h, theta, f, &arcs);
                 lag += pp_spring_lag(c->model, c->before, c->after, c->h, theta, f);
             }
         }
