@@ -172,6 +172,17 @@ static bool is_resolved(const perp_model *m, double h, double theta, const pp_fo
     return theta == 1.0 && h * h * f->stiffness <= light;
 }
 
+// Whether a spring moves by no more than its length, or is linear in all directions: beyond that it turns over.
+static bool keeps_side(const pp_force *f, const pp_frame *from, const pp_frame *to)
+{
+    if (f->kind != PERP_FORCE_SPRING || f->rest == 0.0) {
+        return true;
+    }
+    perp_vec3 d0 = pp_sub(pp_own_point(&from[f->b], f->r_B), pp_own_point(&from[f->a], f->r_A));
+    perp_vec3 d1 = pp_sub(pp_own_point(&to[f->b], f->r_B), pp_own_point(&to[f->a], f->r_A));
+    return pp_length(pp_sub(d1, d0)) <= pp_length(d0);
+}
+
 // Potential energy of a spring beyond the linear term of its displacement: 1/2 K along^2, and its
 // pull times across^2 / 2 L, from the change of its direction. An explicit spring may add both
 // where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
@@ -191,7 +202,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
         along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
-    bool resolved = is_resolved(m, h, theta, f);
+    bool resolved = is_resolved(m, h, theta, f) && keeps_side(f, from, to);
     *bend += f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
     return !f->implicit && resolved ? 0.5 * f->stiffness * along * along : 0.0;
 }
@@ -216,7 +227,7 @@ static double spring_power(const pp_force *f, const pp_frame *body)
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double theta, const pp_force *f)
 {
-    bool kept = !f->implicit && is_resolved(m, h, theta, f);
+    bool kept = !f->implicit && is_resolved(m, h, theta, f) && keeps_side(f, from, to);
     return kept ? (theta - 0.5) * h * (spring_power(f, to) - spring_power(f, from)) : 0.0;
 }
 
