@@ -187,26 +187,36 @@ static void energy_divides_steps(void **state)
     folder_remove(&place);
 }
 
-// A mass that passes beyond the end of its implicit spring in one step: the pull along the direction of the start gave it half
-// of its energy. In parts it does not.                                                  theory (K5)
+// A mass that passes beyond the end of its spring in one step: the pull along the direction of the start gave it half of its
+// energy. In parts it does not; of an explicit spring that turns over, parts leave what its invariant explains. theory (K5)
 static void springs_that_bend_do_not_feed(void **state)
 {
     (void)state;
-    static const char spring[] =
-        "{\"name\": \"bend\", \"step\": 0.08, \"until\": 1, \"gravity\": [0, 0], \"bodies\": ["
-        "{\"name\": \"b\", \"position\": [1, 0], \"mass\": 1, \"inertia\": 0.06, \"velocity\": "
-        "[12.5, 20]}], \"forces\": [{\"kind\": \"spring\", \"b\": \"b\", \"anchor_b\": [0.1, 0], "
-        "\"stiffness\": 257, \"rest\": 0.53, \"implicit\": true}]}";
-    place = folder_create();
-    recorded_counts counts = record(spring, 0.08, 1, PERP_STEPPER_STEWART_TRINKLE);
-    double first = 0.5 * (12.5 * 12.5 + 20.0 * 20.0) + 0.5 * 257.0 * 0.57 * 0.57;
-    perp_recording *recording = recorded_open(place.path);
-    perp_energy last = recorded_frame(recording, 1).energy;
-    perp_recording_close(recording);
-    assert_true(counts.divided == 1 && counts.violated == 0);
-    assert_true(energy_over() <= 1.0);
-    assert_true((last.kinetic + last.potential) / first < 1.02);
-    folder_remove(&place);
+    const struct {
+        double stiffness;
+        const char *implicit;
+        double most;  // energy after the step over that before: 1.44 and 1.43 in one piece
+    } spring[] = {{257.0, "true", 1.02}, {150.0, "false", 1.2}};
+    for (int k = 0; k < 2; k++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "{\"name\": \"bend\", \"step\": 0.08, \"until\": 1, \"gravity\": [0, 0], \"bodies\": ["
+            "{\"name\": \"b\", \"position\": [1, 0], \"mass\": 1, \"inertia\": 0.06, "
+            "\"velocity\": [12.5, 20]}], \"forces\": [{\"kind\": \"spring\", \"b\": \"b\", "
+            "\"anchor_b\": [0.1, 0], \"stiffness\": %g, \"rest\": 0.53, \"implicit\": %s}]}",
+            spring[k].stiffness, spring[k].implicit);
+        place = folder_create();
+        recorded_counts counts = record(text, 0.08, 1, PERP_STEPPER_STEWART_TRINKLE);
+        double first = 0.5 * (12.5 * 12.5 + 20.0 * 20.0) + 0.5 * spring[k].stiffness * 0.57 * 0.57;
+        perp_recording *recording = recorded_open(place.path);
+        perp_energy last = recorded_frame(recording, 1).energy;
+        perp_recording_close(recording);
+        assert_true(counts.divided == 1 && counts.violated == 0);
+        assert_true(energy_over() <= 1.0);
+        assert_true((last.kinetic + last.potential) / first < spring[k].most);
+        folder_remove(&place);
+    }
 }
 
 int main(void)
