@@ -105,6 +105,9 @@ void cli_complete_solvers(void);
     {                                                                                              \
         "--strict", CLI_FLAG, &(robot).strict, NULL                                                \
     }
+// The keyframe of this name; complains with those that the scene has. name: NULL: *to stays.
+cli_exit cli_keyframe_find(const char *path, const perp_scene *scene, const char *name,
+                           perp_keyframe *to);
 cli_exit cli_scene_open(const char *path, const perp_scene_load_options *reading,
                         perp_scene **scene);
 cli_exit cli_recording_open(const char *path, perp_recording **recording);

@@ -81,7 +81,7 @@ double shown_entry(const shown_matrix *m, int row, int col)
 // ── The command ────────────────────────────────────────────────────────────────────────────────
 
 typedef struct explain_options {
-    const char *file, *solver;
+    const char *file, *solver, *keyframe;
     double at, step, epsilon;
     int form, stepper, coordinates;
     bool json, latex, loads;
@@ -112,6 +112,7 @@ static cli_exit read_options(int count, char **words, explain_options *o)
         {"--stepper", CLI_WORD, &o->stepper, perp_stepper_word},
         {"--form", CLI_WORD, &o->form, form_word},
         {"--solver", CLI_SOLVER, &o->solver, NULL},
+        {"--keyframe", CLI_TEXT, &o->keyframe, NULL},
         {"--coordinates", CLI_WORD, &o->coordinates, perp_coordinates_word},
         {"--epsilon", CLI_POSITIVE, &o->epsilon, NULL},
         {"--json", CLI_FLAG, &o->json, NULL},
@@ -154,15 +155,14 @@ static perp_status walk(perp_sim *sim, double at, double h)
     return status < 0 ? status : perp_sim_step(sim, h);
 }
 
-static cli_exit show_motion(const explain_options *o, const perp_scene *scene, perp_sim *sim,
-                            double h)
+static cli_exit show_motion(const explain_options *o, const perp_scene *scene,
+                            const perp_sim_def *def, perp_sim *sim, double h)
 {
-    perp_sim_def def = perp_scene_sim_def(scene);
     if (walk_to(sim, o->at, h) < 0) {
         cli_complain("%s: %s", o->file, perp_sim_error(sim)->text);
         return CLI_UNSOLVED;
     }
-    return explain_tree(stdout, perp_scene_name(scene), sim, &def, o->epsilon, o->json);
+    return explain_tree(stdout, perp_scene_name(scene), sim, def, o->epsilon, o->json);
 }
 
 static cli_exit show(const explain_options *o, const perp_scene *scene, perp_sim *sim, double h)
@@ -225,12 +225,17 @@ cli_exit cli_explain(int count, char **words)
     perp_sim_def def = perp_scene_sim_def(scene);
     def.solver = o.solver ? o.solver : def.solver;
     def.stepper = o.stepper >= 0 ? (perp_stepper)o.stepper : def.stepper;
+    code = cli_keyframe_find(o.file, scene, o.keyframe, &def.keyframe);
+    if (code != CLI_FINE) {
+        perp_scene_destroy(scene);
+        return code;
+    }
     if (!(o.at / h < 1e9)) {
         code = cli_complain("explain: too many steps: %g s in steps of %g s", o.at, h);
     } else if (perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, &error) < 0) {
         code = cli_complain("%s: %s", o.file, error.text);
     } else {
-        code = of_motion(&o) ? show_motion(&o, scene, sim, h) : show(&o, scene, sim, h);
+        code = of_motion(&o) ? show_motion(&o, scene, &def, sim, h) : show(&o, scene, sim, h);
     }
     perp_sim_destroy(sim);
     perp_scene_destroy(scene);

@@ -86,7 +86,7 @@ typedef struct live_sim {
 } live_sim;
 
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
-                       const char *base, live_board *board,
+                       const char *keyframe, const char *base, live_board *board,
                        const volatile sig_atomic_t *interrupted);
 void live_sim_close(live_sim *live);
 // The page for this scene, freed by the caller; NULL after an error message.

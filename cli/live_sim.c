@@ -312,7 +312,7 @@ static bool is_interrupted(void *user)
 }
 
 cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_options *reading,
-                       const char *base, live_board *board,
+                       const char *keyframe, const char *base, live_board *board,
                        const volatile sig_atomic_t *interrupted)
 {
     perp_error error = {0};
@@ -332,6 +332,10 @@ cli_exit live_sim_open(live_sim *live, const char *path, const perp_scene_load_o
     snprintf(live->solver, sizeof live->solver, "%s", live->def.solver ? live->def.solver : "auto");
     live->def.solver = live->solver;
     live->h = perp_scene_step(live->scene);
+    code = cli_keyframe_find(path, live->scene, keyframe, &live->def.keyframe);
+    if (code != CLI_FINE) {
+        return code;
+    }
     if (perp_sim_create(perp_scene_model(live->scene), &live->def, &live->env, &live->sim, &error) <
         0) {
         return cli_complain("%s: %s", path, error.text);

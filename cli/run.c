@@ -150,9 +150,6 @@ static perp_sim_def sim_def(const run *r)
     if (o->start >= 0) {
         def.start = (perp_start)o->start;
     }
-    if (o->keyframe) {
-        def.keyframe = perp_model_keyframe(perp_scene_model(r->scene), o->keyframe);
-    }
     if (o->positions >= 0) {
         def.positions = (perp_positions)o->positions;
     }
@@ -285,20 +282,6 @@ static cli_exit begin_recording(run *r)
     return CLI_FINE;
 }
 
-// A keyframe that the scene does not have, with those that it has.
-static cli_exit no_keyframe(const run *r)
-{
-    const perp_model *model = perp_scene_model(r->scene);
-    char list[200] = "";
-    for (int i = 0; i < perp_model_keyframes(model); i++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
-                 perp_model_keyframe_name(model, (perp_keyframe){i}));
-    }
-    return cli_complain("%s: there is no keyframe '%s'; the scene has %s", r->options.file,
-                        r->options.keyframe, list[0] ? list : "none");
-}
-
 static cli_exit begin(run *r)
 {
     perp_error error = {0};
@@ -309,8 +292,9 @@ static cli_exit begin(run *r)
     signal(SIGALRM, give_up);
     cli_catch(interrupt);  // from here on computations ask for it
     perp_sim_def def = sim_def(r);
-    if (r->options.keyframe && def.keyframe.i < 0) {
-        return no_keyframe(r);
+    code = cli_keyframe_find(r->options.file, r->scene, r->options.keyframe, &def.keyframe);
+    if (code != CLI_FINE) {
+        return code;
     }
     const perp_env env = {.stop = is_interrupted};
     perp_status created = perp_sim_create(perp_scene_model(r->scene), &def, &env, &r->sim, &error);

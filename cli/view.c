@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 typedef struct view_options {
-    const char *file, *base;
+    const char *file, *base, *keyframe;
     const char *word[REPLAY_RUNS];  // file is the first
     int words;
     double megabytes;
@@ -110,7 +110,8 @@ static cli_exit view_scene(const view_options *o)
         return CLI_OUTPUT;
     }
     cli_catch(interrupt);
-    cli_exit code = live_sim_open(&live, o->file, &o->reading, o->base, board, &interrupted);
+    cli_exit code =
+        live_sim_open(&live, o->file, &o->reading, o->keyframe, o->base, board, &interrupted);
     if (code == CLI_FINE) {
         code = serve(&live, o);
     }
@@ -128,6 +129,7 @@ cli_exit cli_view(int count, char **words)
                       .reading = perp_scene_load_options_default()};
     const cli_option options[] = {
         {"-o", CLI_TEXT, &o.base, NULL},
+        {"--keyframe", CLI_TEXT, &o.keyframe, NULL},
         {"--port", CLI_COUNT, &o.port, NULL},
         {"--run", CLI_FLAG, &o.run, NULL},
         {"--open", CLI_FLAG, &o.open, NULL},

@@ -152,8 +152,8 @@ typedef struct perp_sim_def {
     perp_rotation_update rotation;  // default PERP_ROTATION_EXPONENTIAL
     perp_gyroscopic gyroscopic;     // default PERP_GYROSCOPIC_IMPLICIT
     perp_positions positions;       // default PERP_POSITIONS_LINEAR
-    perp_coordinates coordinates;   // default PERP_COORDINATES_BODY; joint coordinates are for
-                                    // stewart-trinkle, anitescu-potra, quasistatic
+    perp_coordinates coordinates;   // default PERP_COORDINATES_BODY; PERP_STEPPER_MOREAU_JEAN has
+                                    // no joint coordinates
     const perp_joint *tree;         // joint coordinates: preferred joints of the tree; NULL: chosen
     int tree_count;
     perp_start start;        // default PERP_START_MENDED
@@ -221,7 +221,7 @@ typedef struct perp_certificate {
     double motion;    // consistency of positions with velocities, by the rule of the stepper [m]
     double path;      // deepest overlap found during the step [m]
     bool path_clear;  // no body passed through another; false: not checked, or one did
-    int pairs;  // pairs of nearby shapes judged (perp_model_excluded_pairs: those not considered)
+    int pairs;  // pairs of shapes judged, of models of more than 128 shapes those nearby (perp_model_excluded_pairs: not considered)
     double relative[PERP_JUDGED_COUNT];  // value / limit of each item; above 1: violated
     bool passed;
 } perp_certificate;

@@ -309,7 +309,8 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
 
 // ── What a step leaves to the next ───────────────────────────────────────────────────────────────
 
-pp_judged_end *pp_judged_end_create(const perp_model *m, pp_arena *arena)
+pp_judged_end *pp_judged_end_create(const perp_model *m, const pp_judged_shapes *shapes,
+                                    pp_arena *arena)
 {
     pp_judged_end *out = PP_ZEROS(arena, pp_judged_end, 1);
     if (!out) {
@@ -318,10 +319,8 @@ pp_judged_end *pp_judged_end_create(const perp_model *m, pp_arena *arena)
     out->body = PP_ARRAY(arena, pp_frame, m->bodies);
     out->turn = PP_ARRAY(arena, double, m->joints);
     out->joint = PP_ARRAY(arena, pp_own_joint_end, m->joints);
-    out->shapes.piece = PP_ARRAY(arena, pp_placed_convex, m->shapes);
-    out->shapes.box = PP_ARRAY(arena, pp_box3, m->shapes);
-    bool enough = out->body && out->turn && out->joint && out->shapes.piece && out->shapes.box;
-    return enough ? out : NULL;
+    bool enough = out->body && out->turn && out->joint;
+    return enough && pp_kept_shapes_open(&out->shapes, m, shapes, arena) ? out : NULL;
 }
 
 // Whether all poses have the bits of those that were kept.

@@ -54,7 +54,8 @@ const pp_judged_shapes *pp_judged_shapes_create(const perp_model *model, pp_aren
 // What was found of shapes and joints where a step ended. It depends on the model and the poses alone, so that the next step,
 // which starts with the same numbers, need not find it again. NULL: out of memory.
 typedef struct pp_judged_end pp_judged_end;
-pp_judged_end *pp_judged_end_create(const perp_model *model, pp_arena *arena);
+pp_judged_end *pp_judged_end_create(const perp_model *model, const pp_judged_shapes *shapes,
+                                    pp_arena *arena);
 
 // Two shapes that passed through each other on the way from one placement of the bodies to another; a < 0: none did.
 typedef struct pp_crossing {
@@ -102,8 +103,8 @@ double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 // Of a coordinate, which its limits close [m, rad].
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint);
-// Energy that a spring may add along itself; *bend: and across, is added to [J].
-double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+// Energy that a spring may add along itself; *bend: and across, is added to [J]. whole: length of the step that this is a part of.
+double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
                        double theta, const pp_force *f, double *bend);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body
 // far loses it where the moments of inertia differ. Velocities are those of the two frames.
@@ -114,7 +115,7 @@ double pp_angular_momentum_lost(const pp_body *body, const pp_frame *from, const
 static const double PP_SPIN_MOST = 0.01;
 // Energy of a spring by which the invariant of the scheme is ahead of T + V, or behind it [J].
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
-                     double theta, const pp_force *f);
+                     double whole, double theta, const pp_force *f);
 // Energy that the forces on a body may add with theta < 1, where the old velocity moves it as well
 // [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);

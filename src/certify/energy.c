@@ -159,8 +159,10 @@ static double held_work(const pp_step_evidence *e, const pp_force *f)
 }
 
 // Whether explicit integration of the spring is well within its limit of stability, h^2 K / m < 4,
-// at its lighter end.
-static bool is_resolved(const perp_model *m, double h, double theta, const pp_force *f)
+// at its lighter end. What a spring is given in one part it gives back in others if they are of one
+// length: parts that are as long as their energy lets them pass take what is given, and keep it.
+// Hence the whole step has to resolve it.
+static bool is_resolved(const perp_model *m, double whole, double theta, const pp_force *f)
 {
     double light = PP_INF;
     const int ends[2] = {f->a, f->b};
@@ -169,7 +171,7 @@ static bool is_resolved(const perp_model *m, double h, double theta, const pp_fo
         double inertia = f->kind == PERP_FORCE_SPRING ? body->mass : body->I_B.m[8];
         light = body->nv > 0 ? fmin(light, inertia) : light;
     }
-    return theta == 1.0 && h * h * f->stiffness <= light;
+    return theta == 1.0 && whole * whole * f->stiffness <= light;
 }
 
 // Whether a spring moves by no more than its length, or is linear in all directions: beyond that it turns over.
@@ -187,7 +189,7 @@ static bool keeps_side(const pp_force *f, const pp_frame *from, const pp_frame *
 // pull times across^2 / 2 L, from the change of its direction. An explicit spring may add both
 // where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
 // it takes nothing back, and a gain is a violation.                                    theory (K5)
-double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
+double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
                        double theta, const pp_force *f, double *bend)
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
@@ -202,7 +204,7 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
         along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
-    bool resolved = is_resolved(m, h, theta, f) && keeps_side(f, from, to);
+    bool resolved = is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
     *bend += f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
     return !f->implicit && resolved ? 0.5 * f->stiffness * along * along : 0.0;
 }
@@ -225,9 +227,9 @@ static double spring_power(const pp_force *f, const pp_frame *body)
 // An explicit spring keeps T + V + (theta - 1/2) h F . nu, as constant forces do: exactly if it is
 // linear. The sum is an energy (positive definite) only where the step resolves the spring.
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
-                     double theta, const pp_force *f)
+                     double whole, double theta, const pp_force *f)
 {
-    bool kept = !f->implicit && is_resolved(m, h, theta, f) && keeps_side(f, from, to);
+    bool kept = !f->implicit && is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
     return kept ? (theta - 0.5) * h * (spring_power(f, to) - spring_power(f, from)) : 0.0;
 }
 
@@ -235,10 +237,11 @@ static void add_spring(book *b, const pp_force *f, int at)
 {
     const pp_step_evidence *e = b->e;
     const pp_frame *from = e->kin->poses.body, *to = e->end->body;
+    double whole = fmax(e->whole, e->kin->h);
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, e->kin->h, e->theta, f, &b->arcs[at]);
-    b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, e->theta, f);
+    b->allowed[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f, &b->arcs[at]);
+    b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, whole, e->theta, f);
 }
 
 static void add_forces(book *b)

@@ -339,16 +339,17 @@ bool pp_own_coordinate(const perp_model *m, const pp_poses *where, int joint, pp
     return true;
 }
 
-// p_b = p_a, along the axes of the world.
+// p_b = p_a, in the plane along the axes of the world, in space along axes that turn with a and are those of the world now.
 static int coincidence(const pp_own_anchors *at, pp_own_scalar *out)
 {
-    out[0] = along_world(at, pp_vec(1.0, 0.0, 0.0));
-    out[1] = along_world(at, pp_vec(0.0, 1.0, 0.0));
-    if (!at->m->spatial) {
-        return 2;
+    int count = at->m->spatial ? 3 : 2;
+    for (int k = 0; k < count; k++) {
+        out[k] = along_world(at, pp_vec(k == 0, k == 1, k == 2));
+        if (at->m->spatial) {
+            out[k].on_a = pp_cross(out[k].g, at->apart);
+        }
     }
-    out[2] = along_world(at, pp_vec(0.0, 0.0, 1.0));
-    return 3;
+    return count;
 }
 
 // The anchor of b is on the axis of a.

@@ -75,6 +75,7 @@ typedef struct pp_friction {
     int facets;      // polygon of so many directions in place of the disc; 0: the disc
     int directions;  // in the forms MCP and LCP: 2 for one row
     double mu;       // [-], or [m] for moments
+    double stretch;  // sliding in space: by which the row along o is scaled, mu_2 / mu; 1 otherwise
 } pp_friction;
 
 typedef struct pp_rows {
@@ -168,8 +169,11 @@ void pp_friction_slip(const perp_model *model, const pp_rows *rows, const pp_fri
                       const double *nu, double slip[2]);
 // The nearest impulse within the limit: of one row, of the disc, or of a polygon in its place.
 void pp_friction_project(const pp_friction *group, bool polygons, double limit, double p[2]);
-// The nearest point of an ellipse with the given semi-axes.
-void pp_friction_project_ellipse(const double axes[2], double p[2]);
+// Whether two coefficients of sliding friction bound its impulses by an ellipse, which its rows make a disc.
+bool pp_friction_is_elliptic(const pp_friction *group, bool polygons);
+// The natural map of a group's impulses and rates [m/s, rad/s], with the mobility of its unscaled rows: how far p is from the law.
+double pp_friction_error(const pp_friction *group, bool polygons, double limit, double mobility,
+                         const double p[2], const double slip[2]);
 // sup -d . slip over the unit disc or polygon: what a sliding contact dissipates per unit of limit.
 double pp_friction_support(const pp_friction *group, bool polygons, const double slip[2]);
 // Direction j of a group in the plane of its rows: (1, 0), (-1, 0) for one row.

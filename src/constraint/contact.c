@@ -68,7 +68,8 @@ static void add_friction_group(pp_rows *out, pp_friction_kind kind, int size, do
                                           .size = size,
                                           .facets = size == 1 ? 0 : facets,
                                           .directions = directions,
-                                          .mu = mu};
+                                          .mu = mu,
+                                          .stretch = 1.0};
     out->nt += size;
     out->nf += directions;
 }
@@ -100,6 +101,7 @@ static void add_groups(const perp_model *m, const pp_contact *c, pp_scheme schem
     double scale[2], mu = pp_friction_scales(c, scale);
     if (mu > 0.0) {
         add_friction_group(out, PP_SLIDE, 2, mu, facets, scheme);
+        out->group[out->ng - 1].stretch = scale[0] > 0.0 && scale[1] > 0.0 ? scale[1] : 1.0;
     }
     if (c->mu_spin > 0.0) {
         add_friction_group(out, PP_SPIN, 1, c->mu_spin, 0, scheme);

@@ -122,9 +122,9 @@ double pp_friction_split(const pp_friction *group, const double *p, double *part
     return a + b;
 }
 
-// p_i a_i^2 / (a_i^2 + s) with the s >= 0 for which it is on the ellipse: Newton's method on its equation, which is convex
+// The nearest point of an ellipse with the semi-axes a: p_i a_i^2 / (a_i^2 + s) with the s >= 0 for which it is on the ellipse: Newton's method on its equation, which is convex
 // and falls, from s = 0 where it starts too large.
-void pp_friction_project_ellipse(const double axes[2], double p[2])
+static void project_onto_ellipse(const double axes[2], double p[2])
 {
     double s = 0.0, a = axes[0] * axes[0], b = axes[1] * axes[1];
     if (!(a > 0.0) || !(b > 0.0)) {
@@ -142,4 +142,32 @@ void pp_friction_project_ellipse(const double axes[2], double p[2])
     }
     p[0] *= a / (a + s);
     p[1] *= b / (b + s);
+}
+
+bool pp_friction_is_elliptic(const pp_friction *group, bool polygons)
+{
+    return group->stretch != 1.0 && group->facets == 0 && !polygons;
+}
+
+// m |p - P(p - u / m)|. Rows of two coefficients are scaled, by 1e7 and more, such that one disc holds for both: the map is taken
+// on the ellipse of the impulses themselves, since the small limit of one direction would bound any error of the other.
+double pp_friction_error(const pp_friction *group, bool polygons, double limit, double mobility,
+                         const double p[2], const double slip[2])
+{
+    bool elliptic = pp_friction_is_elliptic(group, polygons);
+    const double scale[2] = {1.0, elliptic ? group->stretch : 1.0};
+    double to[2] = {0.0, 0.0}, error = 0.0;
+    for (int k = 0; k < group->size; k++) {
+        to[k] = scale[k] * p[k] - slip[k] / (scale[k] * mobility);
+    }
+    if (elliptic) {
+        const double axes[2] = {limit, group->stretch * limit};
+        project_onto_ellipse(axes, to);
+    } else {
+        pp_friction_project(group, polygons, limit, to);
+    }
+    for (int k = 0; k < group->size; k++) {
+        error = pp_length2(error, scale[k] * p[k] - to[k]);
+    }
+    return mobility * error;
 }

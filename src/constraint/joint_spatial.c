@@ -16,7 +16,8 @@
 //
 // u is the axis fixed in a, x and y = u x x across it, u_b the axis fixed in b; x turns with a, so that
 // the rate of x . (p_b - p_a) is x . (v_b - v_a) with both bodies followed at p_b, and that of x . u_b is
-// (u_b x x) . (w_b - w_a).
+// (u_b x x) . (w_b - w_a). The axes of p_b - p_a = 0 also turn with a: those that the axes of the world are now. A machine
+// that turns as a whole then does not change its errors, and force and reaction act at one point.
 #include "constraint/joint.h"
 
 #include <math.h>
@@ -96,12 +97,16 @@ static void across_row(const pp_row_builder *k, const pp_joint *j, const pp_tria
 static void axis_angle_row(const pp_row_builder *k, int joint, const pp_triad *w, pp_row *row)
 {
     double c = pp_dot3(w->x, w->zb), s = pp_dot3(w->y, w->zb), r2 = c * c + s * s;
-    double angle = pp_atan2(s, c);
     perp_vec3 d = w->at.u;
     if (r2 > 0.0 && !k->values_only) {
         perp_vec3 side = pp_along(pp_scale(c, w->y), -s, w->x);
         d = pp_scale(1.0 / r2, pp_cross(w->zb, side));
     }
+    if (k->poses->turned) {
+        turn_row(k, &k->model->joint[joint], d, k->poses->turn[joint], row);
+        return;
+    }
+    double angle = pp_atan2(s, c);
     if (k->poses->turn) {
         angle += TWO_PI * round((k->poses->turn[joint] - angle) / TWO_PI);
     }
@@ -155,7 +160,7 @@ static void add_point(const pp_row_builder *k, int body, perp_vec3 p, double s, 
     }
 }
 
-// p_b - p_a = 0 in W: three rows. Where both bodies have six velocities (or none) their blocks are filled together.
+// p_b - p_a = 0 along the axes of W, which turn with a: three rows. Where both bodies have six velocities (or none) their blocks are filled together.
 static int coincide(const pp_row_builder *k, const pp_joint *j, const pp_triad *w, pp_row *row)
 {
     if (has_whole_blocks(k, j)) {
@@ -167,13 +172,13 @@ static int coincide(const pp_row_builder *k, const pp_joint *j, const pp_triad *
         }
         if (!k->values_only) {
             add_point(k, j->b, w->at.b, 1.0, row);
-            add_point(k, j->a, w->at.a, -1.0, row);
+            add_point(k, j->a, w->at.b, -1.0, row);
         }
         return 3;
     }
-    pp_joint_point_row(k, j, &w->at, EX, false, &row[0]);
-    pp_joint_point_row(k, j, &w->at, EY, false, &row[1]);
-    pp_joint_point_row(k, j, &w->at, EZ, false, &row[2]);
+    pp_joint_point_row(k, j, &w->at, EX, true, &row[0]);
+    pp_joint_point_row(k, j, &w->at, EY, true, &row[1]);
+    pp_joint_point_row(k, j, &w->at, EZ, true, &row[2]);
     return 3;
 }
 

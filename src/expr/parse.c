@@ -465,13 +465,42 @@ static int find_input(const pp_expr_names *names, const char *at, size_t length)
     return -1;
 }
 
+// The function of this name, if there is one.
+static const function *find_function(const char *at, size_t length)
+{
+    for (int k = 0; k < FUNCTIONS; k++) {
+        if (is_word(at, length, functions[k].name)) {
+            return &functions[k];
+        }
+    }
+    return NULL;
+}
+
+// After the name of a function: its parenthesis.
+static perp_status open_call(expr_parser *p, const function *f, const char *at, bool *operand)
+{
+    if (*p->at != '(') {
+        return bad(p, p->at, "write %s(...): the argument must be in parentheses", f->name);
+    }
+    p->at++;
+    *operand = false;
+    return push_operator(p, (pending){.function = f, .arguments = 1, .at = at});
+}
+
 // A variable, an input, a constant, or a function with its parenthesis. *operand: a value is complete.
 static perp_status read_name(expr_parser *p, bool *operand)
 {
     const char *at = p->at;
     size_t length = skip_name(p);
     double value = 0.0;
+    const function *f = find_function(at, length);
     *operand = true;
+    if (f) {
+        skip_space(p);
+    }
+    if (f && *p->at == '(') {  // also where an input has its name
+        return open_call(p, f, at, operand);
+    }
     // Variables first: a variable called e hides the constant.
     for (int k = 0; k < p->names->variables; k++) {
         if (is_word(at, length, p->names->variable[k])) {
@@ -489,19 +518,7 @@ static perp_status read_name(expr_parser *p, bool *operand)
         *operand = false;
         return push_operator(p, (pending){.level = LEVEL_NOT, .op = PP_OP_NOT, .at = at});
     }
-    for (int k = 0; k < FUNCTIONS; k++) {
-        if (is_word(at, length, functions[k].name)) {
-            skip_space(p);
-            if (*p->at != '(') {
-                return bad(p, p->at, "write %s(...): the argument must be in parentheses",
-                           functions[k].name);
-            }
-            p->at++;
-            *operand = false;
-            return push_operator(p, (pending){.function = &functions[k], .arguments = 1, .at = at});
-        }
-    }
-    return unknown_name(p, at, length);
+    return f ? open_call(p, f, at, operand) : unknown_name(p, at, length);
 }
 
 // Reports what is found where an operand must follow. Bytes that are not printable are shown in

@@ -10,6 +10,7 @@
 // The plane is z = 0 here: its boxes are flat, and its curve is the planar one.
 #include "gap/broad.h"
 
+#include "gap/apart.h"
 #include "math/math.h"
 
 #include <float.h>
@@ -399,6 +400,15 @@ static void ask_plane(broad_search *s, int shape, double margin)
     }
 }
 
+// Along the axis that parts them most; negative where they overlap.
+static double box_distance(const pp_box3 *p, const pp_box3 *q)
+{
+    double along_x = pp_max(p->low.x - q->high.x, q->low.x - p->high.x);
+    double along_y = pp_max(p->low.y - q->high.y, q->low.y - p->high.y);
+    double along_z = pp_max(p->low.z - q->high.z, q->low.z - p->high.z);
+    return pp_max(pp_max(along_x, along_y), along_z);
+}
+
 double pp_broad_apart(const pp_broad *broad, const perp_model *model, const pp_frame *body,
                       double margin, int a, int b)
 {
@@ -410,18 +420,90 @@ double pp_broad_apart(const pp_broad *broad, const perp_model *model, const pp_f
         double grown = 0.5 * margin * (fabs(out.x) + fabs(out.y) + fabs(out.z));
         return above_plane(&broad->box[is_endless(of_a) ? b : a], x, out) + grown;
     }
-    const pp_box3 *p = &broad->box[a], *q = &broad->box[b];
-    double along_x = pp_max(p->low.x - q->high.x, q->low.x - p->high.x);
-    double along_y = pp_max(p->low.y - q->high.y, q->low.y - p->high.y);
-    double along_z = pp_max(p->low.z - q->high.z, q->low.z - p->high.z);
-    return pp_max(pp_max(along_x, along_y), along_z) + margin;
+    return box_distance(&broad->box[a], &broad->box[b]) + margin;
+}
+
+// ── With a memory ────────────────────────────────────────────────────────────────────────────────
+
+// Boxes of shapes that are asked for.
+typedef struct known_search {
+    const perp_model *model;
+    const pp_frame *body;
+    double margin;
+    pp_gap_memory *memory;
+    pp_box3 *box;
+    bool *boxed;
+} known_search;
+
+static const pp_box3 *box_of(const known_search *s, int i)
+{
+    if (!s->boxed[i]) {
+        const pp_shape *shape = &s->model->shape[i];
+        s->boxed[i] = true;
+        s->box[i] = pp_shape_box(s->model, shape, &s->body[shape->body], s->margin);
+    }
+    return &s->box[i];
+}
+
+// A pair that may be near by what is known of it: whether it is, by its boxes.
+static bool is_near(const known_search *s, int k)
+{
+    const pp_apart_pair *p = &s->memory->pair[k];
+    if (p->plane) {
+        bool first = is_endless(&s->model->shape[p->a]);
+        perp_vec3 x, out;
+        plane_of(s->model, s->body, &s->model->shape[first ? p->a : p->b], &x, &out);
+        double above = above_plane(box_of(s, first ? p->b : p->a), x, out);
+        // along any direction boxes grow and move by sqrt(3) of a margin and a way at most: with the margin itself, 1.9
+        pp_apart_set_boxes(s->memory, k, (above + 0.5 * s->margin) / 1.9);
+        return above <= s->margin;
+    }
+    const pp_box3 *a = box_of(s, p->a), *b = box_of(s, p->b);
+    double apart = box_distance(a, b);
+    pp_apart_set_boxes(s->memory, k, apart + s->margin);
+    return !(apart > 0.0);
+}
+
+// The pairs whose boxes are near; boxes of those alone.
+static perp_status run_known(pp_broad *out, known_search *s, pp_arena *arena)
+{
+    pp_gap_memory *m = s->memory;
+    int shapes = s->model->shapes, most = 0;
+    bool all = pp_apart_move(m, s->model, s->body, s->margin);
+    int asked = all ? m->count : m->close_count;
+    s->box = PP_ARRAY(arena, pp_box3, shapes);
+    s->boxed = PP_ZEROS(arena, bool, shapes);
+    out->pair = PP_ARRAY(arena, uint64_t, asked);
+    out->known = PP_ARRAY(arena, int, asked);
+    if (!s->box || !s->boxed || !out->pair || !out->known) {
+        return PERP_ERR_MEMORY;
+    }
+    // in the order of the list, which is sorted
+    for (int i = 0; i < asked; i++) {
+        int k = all ? i : m->close[i];
+        if (pp_apart_boxes(m, k, s->margin) || !is_near(s, k)) {
+            continue;
+        }
+        out->known[most] = k;
+        out->pair[most++] = pair_key(m->pair[k].a, m->pair[k].b);
+    }
+    out->count = most;
+    out->box = s->box;
+    if (all) {
+        pp_apart_sort(m, s->margin);
+    }
+    return PERP_OK;
 }
 
 perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame *body,
-                         double margin, pp_arena *arena)
+                         double margin, pp_gap_memory *memory, pp_arena *arena)
 {
     broad_search s = {.model = model, .body = body, .arena = arena, .out = out};
     *out = (pp_broad){0};
+    if (memory && memory->pair) {
+        known_search known = {.model = model, .body = body, .margin = margin, .memory = memory};
+        return run_known(out, &known, arena);
+    }
     // boxes against boxes, by the tree or all pairs; then planes against boxes; then the pairs in order
     if (!set_items(&s, margin) || (s.count > BRUTE_FORCE_MAX && !set_tree(&s))) {
         return PERP_ERR_MEMORY;

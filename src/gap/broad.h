@@ -9,6 +9,7 @@
 typedef struct pp_broad {
     int count;
     uint64_t *pair;  // a << 32 | b with a < b, sorted
+    int *known;      // of each pair: its number in the memory; NULL: there is none
     int capacity;
     int64_t tests;  // of boxes, what the search cost
     const pp_box3 *
@@ -25,9 +26,9 @@ static inline int pp_broad_b(uint64_t pair)
     return (int)(pair & 0xffffffffU);
 }
 
-// Every pair with a gap up to margin that the model lets meet is among them.
+// Every pair with a gap up to margin that the model lets meet is among them. memory: NULL: none.
 perp_status pp_broad_run(pp_broad *out, const perp_model *model, const pp_frame *body,
-                         double margin, pp_arena *arena);
+                         double margin, pp_gap_memory *memory, pp_arena *arena);
 
 // A lower bound of the gap of one of these pairs [m]: that of their boxes, or of a box and a plane.
 double pp_broad_apart(const pp_broad *broad, const perp_model *model, const pp_frame *body,

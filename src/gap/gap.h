@@ -68,6 +68,11 @@ typedef struct pp_pair_hint {
     perp_vec3 rim;
 } pp_pair_hint;
 
+// Which pairs are known to be apart, from one search of a model to the next (apart.h); it makes no difference to what is
+// found. NULL: out of memory.
+typedef struct pp_gap_memory pp_gap_memory;
+pp_gap_memory *pp_gap_memory_create(const perp_model *model, pp_arena *arena);
+
 // How contacts are looked for.
 typedef struct pp_gap_search {
     double margin;  // gaps up to this are wanted [m]
@@ -85,6 +90,7 @@ typedef struct pp_gap_search {
     int hints;
     bool remember;             // for the next search
     const pp_gaps_seen *last;  // by a search of the same model; NULL: nothing is known
+    pp_gap_memory *memory;     // of the same model; NULL: none
 } pp_gap_search;
 
 // Contacts of all listed pairs (one point each, the closest) and of all detected pairs with a gap up to

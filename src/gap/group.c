@@ -15,7 +15,7 @@
 //
 // with v_ij the speed at which the two bodies of a pair move against each other. Then a pair is looked at up to
 //
-//   max(near, 1.5 h (v_ij + forces + B_g)) ,
+//   max(margin, 1.5 h (v_ij + forces + B_g)) ,
 //
 // which is what contacts are culled by at last (near.c), or more: a fast body makes the pairs around it be looked at from
 // afar by what it can do to them, and not by its own speed.
@@ -68,16 +68,28 @@ static double round_up(double x)
     return ldexp(ceil(8.0 * part) / 8.0, exponent);
 }
 
+// How fast the surface of one body moves, seen from another, at most [m/s]: x is a point of the first, or nearby, and the
+// rate is that of v - v_other - w_other x (x - p_other).
+static double speed_seen_from(const perp_model *model, const pp_frame *body,
+                              const pp_gap_search *search, int i, int other)
+{
+    const pp_frame *own = &body[i], *from = &body[other];
+    return pp_length(pp_sub(own->v, pp_point_velocity(from, own->p))) +
+           pp_length(pp_sub(own->w, from->w)) * (model->body[i].reach + search->margin);
+}
+
 // How fast the surfaces of two bodies move against each other, at most [m/s]. What is not free may be of any size: its
-// motion is taken where the free body is, and around it.
+// motion is taken where the free body is, and around it. Links of an arm that swings hardly move against each other.
 static double speed_between(const perp_model *model, const pp_frame *body,
                             const pp_gap_search *search, int i, int j)
 {
     const pp_frame *a = &body[i], *b = &body[j];
     bool free_i = model->body[i].nv > 0, free_j = model->body[j].nv > 0;
     if (free_i && free_j) {
-        return pp_length(pp_sub(b->v, a->v)) + pp_length(a->w) * model->body[i].reach +
-               pp_length(b->w) * model->body[j].reach;
+        double apart = pp_length(pp_sub(b->v, a->v)) + pp_length(a->w) * model->body[i].reach +
+                       pp_length(b->w) * model->body[j].reach;
+        return fmin(apart, fmin(speed_seen_from(model, body, search, i, j),
+                                speed_seen_from(model, body, search, j, i)));
     }
     const pp_frame *own = free_i ? a : b, *other = free_i ? b : a;
     double reach = model->body[free_i ? i : j].reach;
@@ -141,6 +153,15 @@ static void set_pair(const pp_broad *broad, const perp_model *model, const pp_fr
     out->push = search->push[out->a] + search->push[out->b];
 }
 
+// What a pair is looked at from in any case.
+static double margin_of(uint64_t pair, const perp_model *model, const pp_gap_search *search)
+{
+    if (!search->by_pair) {
+        return search->near;
+    }
+    return pp_gap_pair_margin(model, 0.0, pp_broad_a(pair), pp_broad_b(pair));
+}
+
 perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_frame *body,
                            const pp_gap_search *search, pp_arena *arena, const double **reach)
 {
@@ -176,9 +197,13 @@ perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_fr
         const group_pair *p = &pair[k];
         double impact = fmax(g[root_of(g, p->a)].impact, g[root_of(g, p->b)].impact);
         double closes = search->span * (p->speed + p->push + impact);
-        double most = closes > search->near && isfinite(closes) ? round_up(closes) : search->near;
+        double near = margin_of(broad->pair[k], model, search);
+        double most = closes > near && isfinite(closes) ? round_up(closes) : near;
         if (p->apart <= most) {
             out[kept] = fmin(most, search->margin);
+            if (broad->known) {
+                broad->known[kept] = broad->known[k];
+            }
             broad->pair[kept++] = broad->pair[k];
         }
     }

@@ -54,13 +54,6 @@ static double largest_restitution(const perp_model *m)
     return most;
 }
 
-// Of a body: as it moves, spin at the arm of the model's length scale, and what forces add [m/s].
-static double fastest(const perp_model *model, const pp_kinematics *kin, int i)
-{
-    const pp_frame *f = &kin->poses.body[i];
-    return pp_length(f->v) + pp_length(f->w) * model->length_scale + force_dv(model, kin, i);
-}
-
 // One bound for all pairs, for the broad phase: which contacts of a pair can matter is decided later, by pp_contacts_cull.
 void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *travel, double *push,
                    pp_gap_search *search)
@@ -68,7 +61,10 @@ void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *tr
     double first = 0.0, second = 0.0;  // of the speeds: no two bodies meet faster than their sum
     double bounces = 1.0 + largest_restitution(model), times = SAFETY * kin->h * bounces;
     for (int i = 0; i < model->bodies; i++) {
-        double speed = fastest(model, kin, i);
+        // as it moves, spin at the arm of the model's length scale, and what forces add
+        const pp_frame *f = &kin->poses.body[i];
+        push[i] = force_dv(model, kin, i);
+        double speed = pp_length(f->v) + pp_length(f->w) * model->length_scale + push[i];
         // the two largest in one pass
         if (speed > first) {
             second = first;
@@ -77,7 +73,6 @@ void pp_gap_travel(const perp_model *model, const pp_kinematics *kin, double *tr
             second = speed;
         }
         travel[i] = times * speed;
-        push[i] = force_dv(model, kin, i);
     }
     search->h = kin->h;
     search->span = SAFETY * kin->h;

@@ -6,6 +6,7 @@
 // Detection is the broad phase (broad.c), then the narrow phase (pair.c) for each pair it finds. Pairs are sorted, and
 // each writes to a place of its own where several threads share the work: the result does not depend on their number.
 #include "gap/aim.h"
+#include "gap/apart.h"
 #include "gap/broad.h"
 
 #include <math.h>
@@ -195,11 +196,32 @@ typedef struct pair_job {
     const pp_gaps *out;
     const uint64_t *pair;
     const int *known;     // of each pair: its place in search->last, or -1
+    const int *apart;     // of each pair: its number in search->memory; NULL: there is none
     double *margin;       // of each pair
     int points;           // most of a pair
     pp_contact *contact;  // points of every pair
     int *count;           // of each pair
 } pair_job;
+
+// The points of a pair, unless it is known to be farther apart. One without points is asked how far apart it is.
+static int look_unless_apart(const pair_job *s, int i, double margin, pp_contact *out)
+{
+    int a = pp_broad_a(s->pair[i]), b = pp_broad_b(s->pair[i]);
+    if (!s->apart) {
+        return find_contacts_of_pair(s->model, s->at, s->search, margin, a, b, out);
+    }
+    pp_gap_memory *memory = s->search->memory;
+    int k = s->apart[i];
+    if (pp_apart_shapes(memory, k, margin) ||
+        pp_apart_again(memory, s->model, s->at->body, k, margin)) {
+        return 0;
+    }
+    int count = find_contacts_of_pair(s->model, s->at, s->search, margin, a, b, out);
+    if (count == 0) {
+        pp_apart_find(memory, s->model, s->at->body, k, margin);
+    }
+    return count;
+}
 
 // The points of a pair, copied where they were found in the last search as well. Returns how many.
 static int look_at_pair(const pair_job *s, int i, pp_contact *out)
@@ -212,7 +234,7 @@ static int look_at_pair(const pair_job *s, int i, pp_contact *out)
         s->margin[i] = margin;
     }
     if (k < 0 || last->margin[k] != margin) {
-        return find_contacts_of_pair(s->model, s->at, s->search, margin, a, b, out);
+        return look_unless_apart(s, i, margin, out);
     }
     int count = last->first[k + 1] - last->first[k];
     if (count > 0) {
@@ -328,7 +350,8 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *a
         return PERP_ERR_NUMERIC;
     }
     if (!model->listed_only) {
-        perp_status status = pp_broad_run(&broad, model, at->body, search.margin, arena);
+        perp_status status =
+            pp_broad_run(&broad, model, at->body, search.margin, search.memory, arena);
         if (status >= 0 && search.travel) {
             status = pp_broad_group(&broad, model, at->body, &search, arena, &out->reach);
             out->pairs = broad.count;
@@ -353,6 +376,7 @@ perp_status pp_gaps_run(pp_gaps *out, const perp_model *model, const pp_poses *a
                   .search = &search,
                   .out = out,
                   .pair = broad.pair,
+                  .apart = broad.known,
                   .points = (int)points};
     int *first = NULL;
     pp_frame *body = NULL;

@@ -56,6 +56,7 @@ typedef struct pp_poses {
     const pp_frame *body;  // every body, the ground included
     // joints: coordinates when last seen (pp_state); NULL: angles between -pi and pi
     const double *turn;
+    bool turned;            // these are the coordinates at these places
     const pp_drive *drive;  // NULL: the model has no inputs and no actuators
 } pp_poses;
 

@@ -39,8 +39,9 @@ typedef struct pp_step {
     pp_poses middle;     // theta method: where the rows of joints are taken; no frames: at kin
     double *bend;        // nb: in the biases of joints for bodies that turn; NULL: nothing is
     pp_poses end;        // where the step ends
-    pp_frame *end_body;  // the frames of end, which are found again while positions are
-    double h;            // length of the step, once its end is known [s]
+    const double *end_q;  // coordinates of the tree there
+    pp_frame *end_body;   // the frames of end, which are found again while positions are
+    double h;             // length of the step, once its end is known [s]
     // Implicit step: contacts of the start while `gap` has those of the end; the round before, whose impulses a solve
     // starts from (NULL: those of the last step do); share of the restitution that acts
     pp_gaps gap_l;
@@ -231,6 +232,7 @@ struct perp_sim {
     pp_judged_end *judged_end;       // what it found at the end of the last step; NULL: no step yet
     pp_step step;
     pp_contact_cache contact_cache;
+    pp_gap_memory *gap_memory;  // NULL: not needed yet
     pp_repeat repeat;
     pp_warm *warm;  // of the last step, in heap memory that grows
     double *

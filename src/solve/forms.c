@@ -162,19 +162,18 @@ double pp_run_slack(pp_run *r)
         double rho = pp_row_rate(r->model, &rows->n[i], out->nu) + rows->n[i].bias;
         worst = fmax(worst, m * fabs(pn - clamped(pn - rho / m, 0.0, PP_INF)));
     }
-    // Friction: projection onto the disc or polygon of radius mu p_n, p_n as it is in this answer.
+    // Friction: projection onto the disc, ellipse or polygon of radius mu p_n, p_n as it is in this answer.
     for (int g = 0; g < rows->ng; g++) {
         const pp_friction *group = &rows->group[g];
-        double m = row_mobility(r, &rows->t[group->t]), slip[2], to[2] = {0.0, 0.0}, error = 0.0;
+        double m = row_mobility(r, &rows->t[group->t]), slip[2];
+        if (pp_friction_is_elliptic(group, r->polygons)) {
+            double along_o = row_mobility(r, &rows->t[group->t + 1]);
+            m = fmax(m, along_o / (group->stretch * group->stretch));
+        }
         pp_friction_slip(r->model, rows, group, out->nu, slip);
-        for (int k = 0; k < group->size; k++) {
-            to[k] = out->pt[group->t + k] - slip[k] / m;
-        }
-        pp_friction_project(group, r->polygons, group->mu * out->pn[group->n], to);
-        for (int k = 0; k < group->size; k++) {
-            error = pp_length2(error, out->pt[group->t + k] - to[k]);
-        }
-        worst = fmax(worst, m * error);
+        double limit = group->mu * out->pn[group->n];
+        worst =
+            fmax(worst, pp_friction_error(group, r->polygons, limit, m, out->pt + group->t, slip));
     }
     r->slack = worst;
     return worst;

@@ -548,6 +548,7 @@ double pp_modes_energy_created(pp_modes *s)
     for (int i = 0; i < r->model->bodies; i++) {
         group[i] = i;
     }
+    // a group has the energy of its bodies [J], and the contacts between them
     tie_loaded(s, group);
     for (int i = 0; i < r->model->bodies; i++) {
         energy[root_of(group, i)] += s->energy[i];
@@ -667,25 +668,13 @@ bool pp_modes_obeys_laws(pp_modes *s)
     return r->nu_current;
 }
 
-// Work for another method to find a better answer than the candidate: few contacts may come to rounding; an answer that is not
-// accepted stands in only where others have used most of what the step has.
-static const double IMPROVE_WORK = 8.0;   // [factorisations]
-static const double FALLBACK_WORK = 0.5;  // of the work that the step has
-static const double EXACT = 1e-4;         // slack that is as good as rounding, in tolerances
-
-// Few contacts that stall: solvers that follow may come to rounding, so that sticking contacts do not jitter. Feet of a machine
-// in space are rings of sticking contacts, at which those climb in vain.
-static bool is_worth_more(const pp_modes *s)
-{
-    bool feet = pp_modes_has_feet(s);
-    return s->stalled && !feet && !pp_modes_are_many(s) &&
-           s->run->slack > EXACT * s->run->options->tolerance;
-}
+static const double FALLBACK_WORK =
+    0.5;  // of the work of a step, for others to find a better answer than the candidate
 
 // False: out of memory.
-static bool store_candidate(pp_run *r, double work)
+static bool store_candidate(pp_run *r)
 {
-    r->candidate_work = work;
+    r->candidate_work = FALLBACK_WORK * r->max_work;
     const pp_rows *rows = r->rows;
     int nn = rows->nn, nt = rows->nt, nm = rows->nm;
     r->candidate = PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt + (size_t)nm);
@@ -723,17 +712,11 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     }
     add_mode_effort(s);
     *solved = *solved && pp_modes_obeys_laws(s);
-    if (*solved && is_worth_more(s)) {
-        *solved = r->nu_current = false;
-        if (!store_candidate(r, IMPROVE_WORK)) {
-            return PERP_ERR_MEMORY;
-        }
-    }
-    // What convex problems came to is not an answer, but more than none where all others fail.
+    // what convex problems came to is not an answer, but more than none where others fail
     if (!*solved && s->best && pp_modes_are_many(s)) {
         (void)pp_modes_obeys_laws(s);
         r->nu_current = false;
-        if (!store_candidate(r, FALLBACK_WORK * r->max_work)) {
+        if (!store_candidate(r)) {
             return PERP_ERR_MEMORY;
         }
     }

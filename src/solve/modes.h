@@ -41,6 +41,7 @@ typedef enum pp_contact_mode {
     PP_MODE_UPPER
 } pp_contact_mode;
 
+enum { PP_MODES_PATHS = 3 };  // central paths, which keep more or less far inside of the cones
 enum { PP_MODE_ROWS = 6 };  // of a contact: normal, two of sliding, one of torsion, two of rolling
 
 // Friction rows that share a limit mu p_n: sliding, torsion or rolling.
@@ -152,8 +153,10 @@ perp_status pp_modes_polish(pp_modes *s);
 // not for them, nothing changes.
 perp_status pp_modes_convex(pp_modes *s, bool *solved);
 perp_status pp_modes_keep_best(pp_modes *s, double error);  // impulses in run->out, in s->best
-// The same along the central path of many contacts (modes_path.c). Where it ends early, its impulses are left in run->out.
-perp_status pp_modes_path(pp_modes *s, bool *solved);
+// The same along one of PP_MODES_PATHS central paths (modes_path.c). Where it ends early, its impulses are left in run->out.
+// Where the contacts are not for it, nothing changes.
+bool pp_modes_has_paths(const pp_modes *s);
+perp_status pp_modes_path(pp_modes *s, int which, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
 double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]

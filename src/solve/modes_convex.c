@@ -25,8 +25,8 @@
 #include <string.h>
 
 enum {
-    CENTRES_MOST = 24,  // places of p^
-    PATIENCE = 6,       // of them in a row that do not halve the least error
+    CENTRES_MOST = 60,  // places of p^
+    PATIENCE = 20,      // of them in a row that do not halve the least error
     SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
     SHORTER_MOST = 2,   // times that one is shortened
     STEPS_MOST = 30,    // Newton steps of a convex problem

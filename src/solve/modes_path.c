@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum {
-    STEPS_MOST = 150,
+    STEPS_MOST = 100,
     SHORTS_MOST = 8,  // short steps in a row that end the path
     DIM = 3           // rows of a contact in its cone
 };
@@ -42,7 +42,8 @@ static const double ALPHA_MOST = 1.0;
 static const double ALPHA_LEAST = 1e-5;  // below it there is none
 static const double ALPHA_UP = 2.0;
 static const double ALPHA_DOWN = 0.5;
-static const double TIED = 0.2;  // of R, its mean over contacts: the least tau with a proximal term
+// of R, its mean over contacts: the least tau of each path
+static const double TIES[PP_MODES_PATHS] = {0.2, 0.1, 0.3};
 static const double STALLS = 0.7;  // of the error: a step that leaves more of it
 static const double NEAR =
     100.0;  // of what is accepted: error from which a stall leads to convex problems,
@@ -72,10 +73,11 @@ typedef struct path {
     path_contact *contact;
     int degree;    // r . v = degree tau
     double alpha;  // factor of the proximal term
+    double tie;    // of R, its mean over contacts: the least tau
 } path;
 
 // Discs without torsion and rolling, whose cones would share p_n, and without compliance.
-static bool is_for_path(const pp_modes *s)
+bool pp_modes_has_paths(const pp_modes *s)
 {
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
@@ -149,16 +151,17 @@ static void begin_box(path_contact *a, const pp_mode_contact *c)
 }
 
 // p_n = 1 and tau = 1 at every contact.
-static perp_status begin(path *x, pp_modes *s)
+static void begin(path *x, double tie)
 {
-    *x = (path){.s = s, .contact = PP_ZEROS(s->run->arena, path_contact, s->count)};
-    if (!x->contact) {
-        return PERP_ERR_MEMORY;
-    }
+    pp_modes *s = x->s;
+    x->degree = 0;
+    x->alpha = 0.0;
+    x->tie = tie;
     double most = largest_free_rate(s);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         path_contact *a = &x->contact[i];
+        *a = (path_contact){0};
         // u rates = v and p unit = r, so that r v most^2 = p u: an energy
         a->unit = sqrt(c->mobility) / most;
         a->rates = a->unit / c->mobility;
@@ -176,7 +179,6 @@ static perp_status begin(path *x, pp_modes *s)
         x->degree++;
     }
     put_impulses(x);
-    return PERP_OK;
 }
 
 // ── One contact ──────────────────────────────────────────────────────────────────────────────────
@@ -434,8 +436,7 @@ static double target(const path *x, double tau, double t)
     double share = fmax(tau_at(x, t), 0.0) / tau, rest = 1.0 - t;
     share = pp_clamp(share * share * share, LEAST_SHARE, 1.0);
     double aim = fmax(share, rest * rest * rest) * tau;
-    double tied = x->alpha > 0.0 ? fmin(TIED * mean_lack(x), tau) : 0.0;
-    return fmax(aim, tied);
+    return fmax(aim, fmin(x->tie * mean_lack(x), tau));
 }
 
 // A step from where s->contact has the rates. Returns its length; 0: singular, or no budget.
@@ -490,17 +491,10 @@ static void adapt_alpha(path *x, double t)
     }
 }
 
-perp_status pp_modes_path(pp_modes *s, bool *solved)
+// One path to its end. *solved: the answer, or what is accepted, is in run->out.
+static perp_status follow(path *x, bool *solved)
 {
-    path x;
-    *solved = false;
-    if (!is_for_path(s)) {
-        return PERP_OK;
-    }
-    perp_status status = begin(&x, s);
-    if (status < 0) {
-        return status;
-    }
+    pp_modes *s = x->s;
     double goal = pp_modes_enough(s), near = NEAR * pp_modes_accepted(s), last = PP_INF;
     int shorts = 0;
     for (int k = 0; k < STEPS_MOST && shorts < SHORTS_MOST; k++) {
@@ -512,22 +506,37 @@ perp_status pp_modes_path(pp_modes *s, bool *solved)
         // near the answer convex problems take fewer steps than a path that turns back
         if (error <= near && error > STALLS * last) {
             near = AGAIN * error;
-            status = pp_modes_convex(s, solved);
+            perp_status status = pp_modes_convex(s, solved);
             if (status < 0 || *solved) {
                 return status;
             }
-            put_impulses(&x);
+            put_impulses(x);
             error = pp_modes_evaluate(s);
         }
         last = error;
-        double t = error < PP_INF ? take_step(&x) : 0.0;
+        double t = error < PP_INF ? take_step(x) : 0.0;
         if (t == 0.0) {
             return PERP_OK;
         }
         shorts = t < SHORT ? shorts + 1 : 0;
-        adapt_alpha(&x, t);
-        put_impulses(&x);
+        adapt_alpha(x, t);
+        put_impulses(x);
     }
     *solved = s->stalled = pp_modes_judged(s, pp_modes_evaluate(s)) <= pp_modes_accepted(s);
     return *solved ? pp_modes_polish(s) : PERP_OK;
+}
+
+perp_status pp_modes_path(pp_modes *s, int which, bool *solved)
+{
+    path x = {.s = s};
+    *solved = false;
+    if (!pp_modes_has_paths(s)) {
+        return PERP_OK;
+    }
+    x.contact = PP_ARRAY(s->run->arena, path_contact, s->count);
+    if (!x.contact) {
+        return PERP_ERR_MEMORY;
+    }
+    begin(&x, TIES[which]);
+    return follow(&x, solved);
 }

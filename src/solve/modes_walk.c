@@ -29,7 +29,6 @@ enum {
     PATIENCE = 6,         // steps in a row that do not halve the least error
     MANY_CONTACTS = 60,   // contacts in space
     MANY_IN_PLANE = 150,  // and in the plane
-    PATH_FROM = 60,       // contacts, and velocities, that follow their central path first
     HALVINGS_MOST = 1     // of a step that raises the error
 };
 
@@ -130,10 +129,7 @@ double pp_modes_judged(pp_modes *s, double error)
 
 double pp_modes_enough(const pp_modes *s)
 {
-    if (pp_modes_are_many(s)) {
-        return fmax(0.5 * pp_modes_accepted(s), pp_modes_goal(s));
-    }
-    return fmin(1.0, s->scale) * s->run->options->tolerance;
+    return fmax(0.5 * pp_modes_accepted(s), pp_modes_goal(s));
 }
 
 // Feet of a machine in space are rings of sticking contacts, which have no answer to rounding.
@@ -415,34 +411,27 @@ static void keep_better(pp_modes *s, double *kept)
     }
 }
 
-// Where the last impulses are no start for Newton's method. Islands of many contacts go along their central path first: a
-// bounded number of steps, whatever the start, to where it stalls near the answer; convex problems lead on from there. Few
-// contacts, or few bodies, are nearer to their answer than to the middle of their cones, so that convex problems take fewer steps;
-// they stall (stalled) where they may still come to rounding, from where they are.
-static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, bool *solved)
+// Where the last impulses are no start for Newton's method: along a central path, by convex problems from the best impulses so far
+// where that does not arrive, and along the next path.
+static perp_status newton_from_afar(pp_modes *s, double *kept, bool *solved)
 {
-    bool path_first = s->count >= PATH_FROM && s->n >= PATH_FROM;
-    if (!path_first) {
-        if (!stalled) {
-            start_at_guess(s);
+    int paths = pp_modes_has_paths(s) ? PP_MODES_PATHS : 1;
+    for (int which = 0; which < paths; which++) {
+        perp_status status = pp_modes_path(s, which, solved);
+        if (status < 0 || *solved) {
+            return status;
         }
-        perp_status status = pp_modes_convex(s, solved);
+        keep_better(s, kept);
+        status = pp_modes_convex(s, solved);
         if (status < 0 || *solved) {
             return status;
         }
     }
-    perp_status status = pp_modes_path(s, solved);
-    if (status < 0 || *solved) {
-        return status;
+    if (pp_modes_are_many(s) && s->best) {
+        restore_impulses(s, s->best);
+        *solved = s->stalled = s->best_error <= PP_MODES_JUDGED * pp_modes_accepted(s);
     }
-    keep_better(s, kept);
-    status = pp_modes_convex(s, solved);
-    if (status < 0 || *solved || !pp_modes_are_many(s) || !s->best) {
-        return status;
-    }
-    restore_impulses(s, s->best);
-    *solved = s->stalled = s->best_error <= PP_MODES_JUDGED * pp_modes_accepted(s);
-    return status;
+    return PERP_OK;
 }
 
 // Many contacts none of which was there before go along their central path at once, which loads all contacts that can share a
@@ -450,7 +439,7 @@ static perp_status newton_from_afar(pp_modes *s, bool stalled, double *kept, boo
 // nil, and rounding would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
-    bool many = pp_modes_are_many(s), stalled = false;
+    bool many = pp_modes_are_many(s);
     double *kept = new_impulses(s);
     *solved = false;
     if (!kept) {
@@ -469,18 +458,16 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
         start_at_guess(s);
         perp_status status =
             newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
-        bool done = *solved && (many || pp_modes_has_feet(s) || !s->stalled);
-        if (status < 0 || done) {
+        if (status < 0 || *solved) {
             return status;
         }
-        stalled = *solved;
     }
     // With a limit on iterations the rest is for sweeps, which have an answer after each of them; polygons are finished at a
     // basic solution by the cone form.
     if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
     }
-    return newton_from_afar(s, stalled, kept, solved);
+    return newton_from_afar(s, kept, solved);
 }
 
 perp_status pp_modes_newton_from_answer(pp_modes *s, bool *solved)

@@ -302,6 +302,31 @@ static double det3(const double a[3], const double b[3], const double c[3])
            a[2] * (b[0] * c[1] - b[1] * c[0]);
 }
 
+// cos(2 pi k / ANGLES) of the first quarter; the others follow by symmetry.
+static const double COSINE[ANGLES / 4 + 1] = {1.0,
+                                              0.9951847266721969,
+                                              0.9807852804032304,
+                                              0.9569403357322088,
+                                              0.9238795325112867,
+                                              0.881921264348355,
+                                              0.8314696123025452,
+                                              0.773010453362737,
+                                              0.7071067811865476,
+                                              0.6343932841636455,
+                                              0.5555702330196023,
+                                              0.4713967368259978,
+                                              0.38268343236508984,
+                                              0.29028467725446233,
+                                              0.19509032201612833,
+                                              0.09801714032956077,
+                                              0.0};
+
+static double cosine_of(int k)
+{
+    int half = k % ANGLES > ANGLES / 2 ? ANGLES - k % ANGLES : k % ANGLES;  // cos(-x) = cos x
+    return half > ANGLES / 4 ? -COSINE[ANGLES / 2 - half] : COSINE[half];
+}
+
 // y - P(y) + D P(y) = -q with the projection P on the law turns one way everywhere: its derivative has a positive
 // determinant, of which all that is not positive by itself is that of sliding, between not moving at all (s = 0,
 // D_nn + mu D_nt d) and the edge of sticking (s = 1, of degree 3 in cos and sin of the direction d). Sampled at
@@ -319,8 +344,7 @@ static bool one_contact(const pp_reduced *p)
     double mu = p->mu[0], least = PP_INF, most = 0.0;
     double wedge = D[0] - mu * pp_length2(D[3], D[6]);  // least D_nn + mu D_nt d over all d
     for (int k = 0; k < ANGLES; k++) {
-        double angle = 2.0 * pp_acos(-1.0) * k / ANGLES, c = pp_cos(angle), s = pp_sin(angle),
-               e[3][3];
+        double c = cosine_of(k), s = cosine_of(k + 3 * ANGLES / 4), e[3][3];
         double part[3][3] = {{1.0, mu * c, mu * s}, {0.0, s * s, -s * c}, {0.0, -s * c, c * c}};
         for (int j = 0; j < 3; j++) {  // column j of I + (D - I) P'
             for (int i = 0; i < 3; i++) {

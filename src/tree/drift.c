@@ -123,6 +123,17 @@ static int along_axes(perp_vec3 a, bool spatial, double *drift)
     return spatial ? 3 : 2;
 }
 
+// Second derivative of p_b - p_a along axes that are those of the world now and turn with a.
+static int coincide(const pp_tree_pass *pass, const pp_joint *j, const jet_triad *w, double *drift)
+{
+    const perp_vec3 axis[3] = {EX, EY, EZ};
+    const pp_frame *a = &pass->body[j->a];
+    for (int k = 0; k < 3; k++) {
+        drift[k] = dot(fixed_to(pass, j->a, pp_mul_t(&a->R, axis[k])), w->d).dd;
+    }
+    return 3;
+}
+
 // Along the two axes across u, which are fixed in a.
 static int across(jet3 a, const jet_triad *w, double *drift)
 {
@@ -160,16 +171,16 @@ static int spatial_drift(const pp_tree_pass *pass, const pp_joint *j, const jet_
     int n = 0;
     switch (j->kind) {
     case PERP_JOINT_SPHERICAL:
-        return along_axes(w->d.dd, true, drift);
+        return coincide(pass, j, w, drift);
     case PERP_JOINT_REVOLUTE:
-        n = along_axes(w->d.dd, true, drift);
+        n = coincide(pass, j, w, drift);
         return n + across(w->ub, w, drift + n);
     case PERP_JOINT_UNIVERSAL:
-        n = along_axes(w->d.dd, true, drift);
+        n = coincide(pass, j, w, drift);
         drift[n] = dot(w->u, w->ub).dd;
         return n + 1;
     case PERP_JOINT_WELD:
-        n = along_axes(w->d.dd, true, drift);
+        n = coincide(pass, j, w, drift);
         return n + along_axes(w->spin, true, drift + n);
     case PERP_JOINT_CYLINDRICAL:
     case PERP_JOINT_SCREW:

@@ -36,6 +36,20 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
     }
 }
 
+void pp_tree_places(const pp_tree *tree, double t, const double *q, pp_frame *body)
+{
+    const perp_model *m = tree->model;
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].nv == 0) {
+            body[i] = pp_driven_frame(&m->body[i], t);
+        }
+    }
+    for (int i = 0; i < tree->links; i++) {
+        const pp_link *l = &tree->link[i];
+        pp_hinge_place(tree, i, q + l->at_q, &body[l->carrier], &body[l->body]);
+    }
+}
+
 // Places of a link's quaternion in q and of its angular velocity in qd; false: it has none. Both
 // come after the translations.
 static bool quaternion_at(const pp_link *l, int *at_q, int *at_v)

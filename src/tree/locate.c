@@ -202,9 +202,27 @@ static void compare_with_bodies(const pp_tree *tree, const pp_frame *body, const
     }
 }
 
-// Reads each link by itself from the frames of its two bodies; errors are measured afterwards.
-void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
-                         double *q, double *qd, double *lost, double *lost_rate)
+static bool is_hinge(const pp_tree *tree, const pp_link *l)
+{
+    return tree->model->spatial && l->kind == PP_LINK_REVOLUTE;
+}
+
+int pp_tree_hinge_at(const pp_tree *tree, int joint)
+{
+    const pp_joint *j = &tree->model->joint[joint];
+    const int body[2] = {j->a, j->b};
+    for (int k = 0; k < 2 && !pp_joint_couples(j); k++) {
+        int link = tree->of_body[body[k]];
+        if (link >= 0 && tree->link[link].joint == joint && is_hinge(tree, &tree->link[link])) {
+            return tree->link[link].at_q;
+        }
+    }
+    return -1;
+}
+
+// Reads each link by itself from the frames of its two bodies. exact: turn has the coordinates there, not of a moment ago.
+static void read_links(const pp_tree *tree, const pp_frame *body, const double *turn, bool exact,
+                       double *q, double *qd)
 {
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
@@ -215,7 +233,14 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
             continue;
         }
         const pp_frame *parent = &body[l->carrier], *child = &body[l->body];
-        if (tree->model->spatial && l->kind == PP_LINK_REVOLUTE) {
+        if (exact && turn && is_hinge(tree, l)) {  // the axis is fixed in a, whichever of both that is
+            const pp_frame *a = l->turned ? child : parent;
+            at_q[0] = turn[l->joint];
+            at_qd[0] = pp_dot3(pp_sub(child->w, parent->w), pp_rotate(a, h->u));
+            at_qd[0] = l->turned ? -at_qd[0] : at_qd[0];
+            continue;
+        }
+        if (is_hinge(tree, l)) {
             read_hinge(h, l->turned ? child : parent, l->turned ? parent : child,
                        turn ? turn[l->joint] : (double)NAN, at_q, at_qd);
             continue;
@@ -230,6 +255,19 @@ void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, co
         }
         read_rates(l, &w, at_qd);
     }
+}
+
+void pp_tree_from_places(const pp_tree *tree, const pp_frame *body, const double *turn, double *q,
+                         double *qd)
+{
+    read_links(tree, body, turn, true, q, qd);
+}
+
+// Errors are measured afterwards.
+void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
+                         double *q, double *qd, double *lost, double *lost_rate)
+{
+    read_links(tree, body, turn, false, q, qd);
     (void)t;  // bodies that are not free are where the frames have them
     if (lost && lost_rate) {
         *lost = *lost_rate = 0.0;

@@ -78,15 +78,19 @@ static void set_inertia_of_body(const pp_body *body, const pp_frame *f, pp_inert
     mass->I.m[8] = body->kind == PERP_BODY_PLANAR ? body->I_B.m[8] : 0.0;
 }
 
-// Pose and velocity of a link from those of its carrier.
-static void propagate_link(const pp_tree_pass *pass, int link)
+// Velocity of a link from that of its carrier, and its place, which is given where it is known: NULL: it is not.
+static void propagate_link(const pp_tree_pass *pass, int link, const pp_frame *given)
 {
     const pp_tree *tree = pass->tree;
     const pp_link *l = &tree->link[link];
     const pp_frame *parent = &pass->body[l->carrier];
     pp_frame *child = &pass->body[l->body];
     perp_twist *column = pass->column + l->at_v, V = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    pp_hinge_place(tree, link, pass->q + l->at_q, parent, child);
+    if (given) {
+        *child = given[l->body];
+    } else {
+        pp_hinge_place(tree, link, pass->q + l->at_q, parent, child);
+    }
     pp_hinge_columns(tree, link, parent, child, column);
     if (l->joint >= 0) {
         V = pp_twist_at(pp_frame_twist(parent), pp_sub(child->p, parent->p));
@@ -101,7 +105,7 @@ static void propagate_link(const pp_tree_pass *pass, int link)
 
 // Room for all that is made here, and frames of bodies that are not free, and of the links. False: out of memory.
 static bool run_frames(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
-                       const double *qd, pp_arena *arena)
+                       const double *qd, const pp_frame *given, pp_arena *arena)
 {
     const perp_model *m = tree->model;
     *out = (pp_tree_pass){.tree = tree, .t = t, .q = q, .qd = qd};
@@ -120,15 +124,16 @@ static bool run_frames(pp_tree_pass *out, const pp_tree *tree, double t, const d
     }
     // parents before children
     for (int i = 0; i < tree->links; i++) {
-        propagate_link(out, i);
+        propagate_link(out, i, given);
     }
     return true;
 }
 
 perp_status pp_tree_run_step(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
-                             const double *qd, pp_inertia *mass, pp_arena *arena)
+                             const double *qd, const pp_frame *body, pp_inertia *mass,
+                             pp_arena *arena)
 {
-    if (!run_frames(out, tree, t, q, qd, arena)) {
+    if (!run_frames(out, tree, t, q, qd, body, arena)) {
         return PERP_ERR_MEMORY;
     }
     out->mass = mass;
@@ -140,7 +145,7 @@ perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const 
                         const double *qd, pp_arena *arena)
 {
     const perp_model *m = tree->model;
-    if (!run_frames(out, tree, t, q, qd, arena)) {
+    if (!run_frames(out, tree, t, q, qd, NULL, arena)) {
         return PERP_ERR_MEMORY;
     }
     out->mass = PP_ARRAY(arena, pp_inertia, m->bodies);

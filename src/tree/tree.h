@@ -82,9 +82,17 @@ void pp_tree_name_v(const pp_tree *tree, int k, char *text, size_t size);  // "c
 // worst distance or angle, `lost_rate` the worst difference of velocities that no rates explain; both NULL: not asked.
 void pp_tree_from_frames(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
                          double *q, double *qd, double *lost, double *lost_rate);
+// The same of bodies that the tree has placed; turn: the coordinates of joints at these frames, which those of hinges in space
+// are taken from.
+void pp_tree_from_places(const pp_tree *tree, const pp_frame *body, const double *turn, double *q,
+                         double *qd);
+// Where a joint has its angle in q, if it is a hinge in space that moves a link; else -1.
+int pp_tree_hinge_at(const pp_tree *tree, int joint);
 // Frames and velocities of all bodies; bodies that are not free follow their motions.
 void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
                     pp_frame *body);
+// Where the bodies are, without their velocities.
+void pp_tree_places(const pp_tree *tree, double t, const double *q, pp_frame *body);
 // The given bodies with the velocities that their rates give at this place, in the arena; NULL: no
 // memory.
 pp_frame *pp_tree_bodies_at(const pp_tree *tree, double t, const pp_frame *body, const double *turn,
@@ -118,9 +126,10 @@ typedef struct pp_tree_pass {
 // qd NULL: at rest.
 perp_status pp_tree_run(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
                         const double *qd, pp_arena *arena);
-// For a step, which has the masses of all bodies where they are, and asks for no accelerations: sigma is NULL.
+// For a step, which has the places and masses of all bodies, and asks for no accelerations: sigma is NULL.
 perp_status pp_tree_run_step(pp_tree_pass *out, const pp_tree *tree, double t, const double *q,
-                             const double *qd, pp_inertia *mass, pp_arena *arena);
+                             const double *qd, const pp_frame *body, pp_inertia *mass,
+                             pp_arena *arena);
 // Coordinates of all joints with their full turns: joints of the tree as q has them, others in the
 // turn nearest to the value in `turn` (NaN: between -pi and pi).
 void pp_tree_turns(const pp_tree_pass *pass, double *turn);

@@ -76,13 +76,13 @@ static perp_status step(stage *s, double h, bool offered)
     }
     assert_int_equal(pp_judge_geometry(&s->out, &task, s->arena), PERP_OK);
     s->seconds += offered ? pp_seconds() - clock : 0.0;
-    // the same with shapes that were looked at before
+    // the same with shapes that were looked at before, of which all pairs are listed
     pp_geometry again;
     task.shapes = pp_judged_shapes_create(m, s->arena);
     assert_non_null(task.shapes);
     assert_int_equal(pp_judge_geometry(&again, &task, s->arena), PERP_OK);
     assert_true(again.gap == s->out.gap && again.path_depth == s->out.path_depth);
-    assert_true(again.judged == s->out.judged && again.path == s->out.path);
+    assert_true(again.judged >= s->out.judged && again.path == s->out.path);
     return status;
 }
 
@@ -155,6 +155,77 @@ static void cylinder_and_mesh(void **state)
     close_stage(&s);
 }
 
+// ── With a memory ────────────────────────────────────────────────────────────────────────────────
+
+// Nine solids in a box of half-spaces, thrown about by hand at speeds from a hundredth of their size a step to twice that:
+// what is known from steps before makes no difference to overlaps and passages.
+static void memory_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const text = "{\"shapes\": [{\"kind\": \"halfspace\"}], \"bodies\": ["
+#define SOLID(x, shape)                                                                            \
+    "{\"kind\": \"solid\", \"position\": [" #x                                                     \
+    ", 0, 1], \"mass\": 1, \"inertia\": [1, 1, 1], \"shapes\": [" shape "]}"
+#define CYLINDER(x) SOLID(x, "{\"kind\": \"cylinder\", \"length\": 0.3, \"radius\": 0.1}")
+#define CUBE(x)     SOLID(x, "{\"kind\": \"box\", \"size\": [0.3, 0.2, 0.2]}")
+#define BALL(x)     SOLID(x, "{\"kind\": \"sphere\", \"radius\": 0.1}")
+        CYLINDER(1) "," CUBE(2) "," BALL(3) "," CYLINDER(4) "," CUBE(5) "," BALL(6) "," CYLINDER(
+            7) "," CUBE(8) "," BALL(9) "]}";
+    enum { BODIES = 10 };
+    int passed = 0, overlaps = 0, skipped = 0;
+    FOR_SEEDS(seed, 12)
+    {
+        rng r = rng_seed(seed);
+        stage s;
+        open_stage(&s, text, NULL);
+        const perp_model *m = s.sim->model;
+        pp_kept_shapes kept;
+        const pp_judged_shapes *shapes = pp_judged_shapes_create(m, s.arena);
+        assert_int_equal(m->bodies, BODIES);
+        assert_true(shapes && pp_kept_shapes_open(&kept, m, shapes, s.arena));
+        pp_frame from[BODIES], to[BODIES];
+        memcpy(from, s.sim->frames, sizeof from);
+        double way = 0.3 * pow(10.0, -rng_uniform(&r, -0.3, 3.0));
+        for (int k = 0; k < 30; k++) {
+            memcpy(to, from, sizeof to);
+            for (int i = 1; i < BODIES; i++) {
+                double turn = rng_below(&r, 4) ? way : 0.0;
+                to[i].p = pp_vec(rng_uniform(&r, -way, way), rng_uniform(&r, -way, way),
+                                 rng_uniform(&r, -way, way));
+                to[i].p = pp_add(pp_scale(k == 0 ? 0.0 : 0.98, from[i].p), to[i].p);
+                to[i].p.z = k == 0 ? 0.2 * i : fabs(to[i].p.z);
+                pp_frame_set_rotation(
+                    &to[i],
+                    pp_quat_mul(pp_quat_exp(pp_vec(turn, rng_uniform(&r, -turn, turn), 0.0)),
+                                from[i].rot));
+            }
+            pp_geometry plain, known;
+            pp_geometry_task task = {.model = m,
+                                     .shapes = shapes,
+                                     .start = k == 0 ? NULL : from,
+                                     .end = to,
+                                     .h = 0.01,
+                                     .depth = 1e-3};
+            assert_int_equal(pp_judge_geometry(&plain, &task, s.arena), PERP_OK);
+            task.last = &kept;
+            task.starts_at_last = k > 0 && rng_below(&r, 20) > 0;
+            assert_int_equal(pp_judge_geometry(&known, &task, s.arena), PERP_OK);
+            CHECK(plain.gap == known.gap && plain.gap_a == known.gap_a &&
+                      plain.gap_b == known.gap_b,
+                  seed);
+            CHECK(plain.path == known.path && plain.path_depth == known.path_depth, seed);
+            CHECK(plain.judged == known.judged && plain.undecided == known.undecided, seed);
+            passed += plain.path == PP_PATH_PASSED;
+            overlaps += plain.gap > 0.0;
+            skipped += shapes->count - kept.close_count;
+            memcpy(from, to, sizeof from);
+        }
+        close_stage(&s);
+    }
+    print_message("%d passages, %d overlaps, %d pairs asleep\n", passed, overlaps, skipped);
+    assert_true(passed > 20 && overlaps > 100 && skipped > 500);
+}
+
 // ── What does not ────────────────────────────────────────────────────────────────────────────────
 
 // The same overlap as the certificate's, with and without axes offered; nothing passes.
@@ -202,10 +273,9 @@ static void generated_scenes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disc_and_wall),
-        cmocka_unit_test(driven_body_jumps),
-        cmocka_unit_test(cylinder_and_mesh),
-        cmocka_unit_test(generated_scenes),
+        cmocka_unit_test(disc_and_wall),          cmocka_unit_test(driven_body_jumps),
+        cmocka_unit_test(cylinder_and_mesh),      cmocka_unit_test(generated_scenes),
+        cmocka_unit_test(memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -348,9 +348,12 @@ static void tables_of_a_line_are_the_line(void **state)
 static void constants_and_units(void **state)
 {
     static const char *const constant[] = {"width", "e"}, *const with[] = {"(-2.5)", "7"};
+    static const char *const input[] = {"sin"};  // hides no function
     static const double value[] = {-2.5, 7.0};
     const pp_expr_names all = {.variable = names,
                                .variables = NAMES,
+                               .input = input,
+                               .inputs = 1,
                                .constant = constant,
                                .value = value,
                                .constants = 2};
@@ -361,6 +364,7 @@ static void constants_and_units(void **state)
                  {"e*1e1 + width mm", "mm", 67.5},
                  {"2 N/m", "N/m", 2.0},
                  {"30deg", "deg", 30.0},
+                 {"1 + sin (0) kg", "kg", 1.0},
                  {"(1 + 2) and 0 kg", "kg", 0.0},
                  {"table(1, [0, e], [width, -width, ], linear)", NULL, 0.0},
                  {"table(1, [0, e], [width, -width], linear)", "", -2.5 + 5.0 / 7.0}};

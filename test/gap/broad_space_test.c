@@ -3,6 +3,7 @@
 //
 // The broad phase in space: every pair within the margin is among those found, and many bodies cost little
 // more each than few.
+#include "gap/apart.h"
 #include "gap/broad.h"
 #include "support/cmocka.h"
 #include "support/fault.h"
@@ -149,7 +150,7 @@ static void finds_all_pairs(void **state)
         rng r = rng_seed(seed);
         scene s = random_scene(&r, 2 + rng_below(&r, 60));
         pp_broad broad;
-        CHECK(pp_broad_run(&broad, &s.model, s.frame, margin, s.arena) == PERP_OK, seed);
+        CHECK(pp_broad_run(&broad, &s.model, s.frame, margin, NULL, s.arena) == PERP_OK, seed);
         for (int k = 1; k < broad.count; k++) {
             CHECK(broad.pair[k - 1] < broad.pair[k], seed);
         }
@@ -171,6 +172,62 @@ static void finds_all_pairs(void **state)
         pp_arena_destroy(s.arena);
     }
     assert_true(pairs > 2000);
+}
+
+// ── With a memory ────────────────────────────────────────────────────────────────────────────────
+
+// A little further, some bodies not at all, or far away.
+static void move_bodies(rng *r, scene *s, double way)
+{
+    int thrown = rng_below(r, 20 * s->model.bodies);
+    for (int k = 0; k < s->model.bodies; k++) {
+        double far = k == thrown ? 1.0 : way;
+        if (s->model.body[k].nv == 0 || rng_below(r, 6) == 0) {
+            continue;
+        }
+        pp_mat3 turn = pp_quat_matrix(pp_quat_exp(random_vec(r, far)));
+        s->frame[k].p = pp_add(s->frame[k].p, random_vec(r, far));
+        s->frame[k].R = pp_mat_mul(&turn, &s->frame[k].R);
+    }
+}
+
+static bool same_search(const pp_gaps *a, const pp_gaps *b)
+{
+    return a->count == b->count && a->seen.pairs == b->seen.pairs &&
+           pp_same_bits(a->seen.pair, b->seen.pair, (size_t)a->seen.pairs * sizeof *a->seen.pair) &&
+           pp_same_bits(a->contact, b->contact, (size_t)a->count * sizeof *a->contact);
+}
+
+// What is known to be apart is skipped, and makes no difference: the same pairs and the same points to the last bit.
+static void memory_changes_nothing(void **state)
+{
+    (void)state;
+    long points = 0, close = 0, all = 0;
+    FOR_SEEDS(seed, 20)
+    {
+        rng r = rng_seed(seed);
+        scene s = random_scene(&r, 2 + rng_below(&r, 60));
+        pp_gap_memory *memory = pp_gap_memory_create(&s.model, s.arena);
+        assert_non_null(memory);
+        double way = pow(10.0, -rng_uniform(&r, 1.0, 6.0));
+        for (int k = 0; k < 60; k++) {
+            const pp_poses at = {.body = s.frame};
+            pp_gap_search search = {.margin = rng_below(&r, 30) ? 0.02 : rng_uniform(&r, 0.0, 0.1),
+                                    .remember = true};
+            pp_gaps plain, known;
+            CHECK(pp_gaps_run(&plain, &s.model, &at, search, s.arena) == PERP_OK, seed);
+            search.memory = memory;
+            CHECK(pp_gaps_run(&known, &s.model, &at, search, s.arena) == PERP_OK, seed);
+            CHECK(same_search(&plain, &known), seed);
+            points += plain.count;
+            close += memory->close_count;
+            all += memory->count;
+            move_bodies(&r, &s, way);
+        }
+        pp_arena_destroy(s.arena);
+    }
+    print_message("%ld points, %ld of %ld pairs looked for\n", points, close, all);
+    assert_true(points > 5000 && 10 * close < 9 * all);
 }
 
 // ── What it costs ────────────────────────────────────────────────────────────────────────────────
@@ -205,7 +262,7 @@ static double tests_per_body(int bodies, layout how, double *seconds)
     s.frame[bodies].p.z = -0.5;
     pp_broad broad;
     double start = pp_seconds();
-    assert_int_equal(pp_broad_run(&broad, &s.model, s.frame, 0.01, s.arena), PERP_OK);
+    assert_int_equal(pp_broad_run(&broad, &s.model, s.frame, 0.01, NULL, s.arena), PERP_OK);
     *seconds = pp_seconds() - start;
     assert_true(how == MIXED || how == ROW || broad.count > bodies);
     double tests = (double)broad.tests / bodies;
@@ -238,7 +295,7 @@ static void every_allocation_may_fail(void **state)
         pp_arena *arena = pp_arena_create(&env);
         pp_broad broad;
         if (arena) {
-            perp_status status = pp_broad_run(&broad, &s.model, s.frame, 0.05, arena);
+            perp_status status = pp_broad_run(&broad, &s.model, s.frame, 0.05, NULL, arena);
             assert_int_equal(status, f.happened ? PERP_ERR_MEMORY : PERP_OK);
         }
         pp_arena_destroy(arena);
@@ -252,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_all_pairs),
+        cmocka_unit_test(memory_changes_nothing),
         cmocka_unit_test(cost_is_near_linear),
         cmocka_unit_test(every_allocation_may_fail),
     };

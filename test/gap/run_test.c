@@ -214,7 +214,7 @@ static double tests_per_body(int bodies, layout how)
     pp_gaps gaps;
     pp_broad broad;
     assert_int_equal(run_at(m, 0.0, 0.01, arena, &kin, &gaps), PERP_OK);
-    assert_int_equal(pp_broad_run(&broad, m, kin.poses.body, 0.01, arena), PERP_OK);
+    assert_int_equal(pp_broad_run(&broad, m, kin.poses.body, 0.01, NULL, arena), PERP_OK);
     double tests = (double)broad.tests / bodies;
     pp_arena_destroy(arena);
     perp_model_destroy(m);

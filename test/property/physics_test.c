@@ -164,7 +164,8 @@ static void heaps_are_certified(void **state)
                 (int)seed, p.inexact, p.worst.residual, p.worst.cone, p.worst.momentum,
                 p.worst.energy_created, p.worst.joint, p.worst.gap);
         }
-        CHECK(p.worst.residual < 1e-7 && p.worst.cone < 1e-8 && p.worst.momentum < 1e-8, seed);
+        // answers are accepted at half of what the certificate allows: 5e-7 at 1 m/s
+        CHECK(p.worst.residual < 5e-7 && p.worst.cone < 1e-8 && p.worst.momentum < 1e-8, seed);
         CHECK(p.worst.energy_created < 1e-6, seed);
         CHECK(w->spatial || p.worst.joint < 1e-2, seed);
         CHECK(p.inexact == 0, seed);

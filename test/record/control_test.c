@@ -126,6 +126,30 @@ static void rotors_on_what_moves_pass(void **state)
     }
 }
 
+// A stiff servo at rest: the last digit of its angle, times kp h, is more than everything else that there is to judge.
+static void stiff_servos_at_rest_pass(void **state)
+{
+    (void)state;
+    static const char stiff[] =
+        "{\"step\": 0.01, \"gravity\": [0, 0],\n"
+        " \"bodies\": [{\"name\": \"wheel\", \"mass\": 1, \"inertia\": 0.1}],\n"
+        " \"joints\": [{\"name\": \"axle\", \"kind\": \"revolute\", \"b\": \"wheel\"}],\n"
+        " \"actuators\": [{\"kind\": \"position\", \"joint\": \"axle\", \"control\": \"0.5\",\n"
+        "   \"kp\": 1e6, \"kv\": 1e3}]%s}";
+    for (int k = 0; k < 4; k++) {
+        char text[500];
+        recorded_run run = {.stepper = k / 2 ? PERP_STEPPER_IMPLICIT : PERP_STEPPER_STEWART_TRINKLE,
+                            .steps = STEPS};
+        snprintf(text, sizeof text, stiff, k % 2 ? ", \"coordinates\": \"joint\"" : "");
+        assert_int_equal(recorded_scene(text, place.path, run).violated, 0);
+        perp_check check = recorded_check(place.path);
+        if (!check.passed) {
+            fail_msg("%s: drives are %g times their limit", perp_stepper_word((int)run.stepper),
+                     check.item[PERP_CHECK_DRIVE].over);
+        }
+    }
+}
+
 // What a frame holds is what the sim had.
 static void frames_hold_the_sim(void **state)
 {
@@ -309,9 +333,9 @@ static int destroy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_runs_pass),          cmocka_unit_test(rotors_on_what_moves_pass),
-        cmocka_unit_test(frames_hold_the_sim),      cmocka_unit_test(text_files_hold_forces),
-        cmocka_unit_test(changed_numbers_are_seen),
+        cmocka_unit_test(right_runs_pass),        cmocka_unit_test(rotors_on_what_moves_pass),
+        cmocka_unit_test(frames_hold_the_sim),    cmocka_unit_test(stiff_servos_at_rest_pass),
+        cmocka_unit_test(text_files_hold_forces), cmocka_unit_test(changed_numbers_are_seen),
     };
     return cmocka_run_group_tests(tests, create, destroy);
 }

@@ -440,6 +440,46 @@ static void what_sticks_stays(void **state)
     plane_close(&p);
 }
 
+// ── Springs that the step does not resolve ───────────────────────────────────────────────────────
+
+// An explicit spring with h^2 K / m = 17: the step was divided until each part created no more than a part may, which together
+// was 27 times the energy of the start, and passed.
+static void parts_do_not_pass_what_the_step_may_not(void **state)
+{
+    (void)state;
+    const char *text =
+        "{\"gravity\": [0, -1.6], \"bodies\": [{\"name\": \"a\", \"position\": [0.25, 0], "
+        "\"mass\": 0.9, \"inertia\": 0.0057, \"velocity\": [-0.4, -0.66]}, {\"name\": \"b\", "
+        "\"position\": [0.5, 0], \"mass\": 0.6, \"inertia\": 0.0044, \"velocity\": [0.07, "
+        "-0.02]}], \"forces\": [{\"kind\": \"spring\", \"a\": \"ground\", \"b\": \"a\", "
+        "\"anchor_b\": [0.025, 0], \"stiffness\": 580, \"rest\": 0.23}, {\"kind\": \"spring\", "
+        "\"a\": \"a\", \"b\": \"b\", \"anchor_b\": [0.025, 0], \"stiffness\": 1240, \"rest\": "
+        "0.15}]}";
+    perp_scene *scene = NULL;
+    perp_sim *sim = NULL;
+    perp_error error;
+    if (perp_scene_parse("springs", text, strlen(text), NULL, &scene, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    perp_sim_def def = perp_scene_sim_def(scene);
+    def.stepper = PERP_STEPPER_IMPLICIT;
+    assert_int_equal(perp_sim_create(perp_scene_model(scene), &def, NULL, &sim, NULL), PERP_OK);
+    double first = 0.0;
+    for (int k = 0; k < 60; k++) {
+        perp_status status = perp_sim_step(sim, 0.09);
+        const perp_step_info *info = perp_sim_info(sim);
+        double now = info->energy.kinetic + info->energy.potential;
+        first = k == 0 ? now : first;
+        if (status < 0 || !info->certificate.passed) {
+            perp_sim_destroy(sim);
+            perp_scene_destroy(scene);
+            return;
+        }
+        assert_true(now < 1.5 * first);
+    }
+    fail_msg("every step passed");
+}
+
 // ── The certificate can fail ─────────────────────────────────────────────────────────────────────
 
 // What a step of the sim left, as the certificate is given it.
@@ -552,6 +592,7 @@ int main(void)
         cmocka_unit_test(what_holds_is_solved_once),
         cmocka_unit_test(fast_bodies_leave_others_alone),
         cmocka_unit_test(what_sticks_stays),
+        cmocka_unit_test(parts_do_not_pass_what_the_step_may_not),
         cmocka_unit_test(wrong_steps_do_not_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

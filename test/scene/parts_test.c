@@ -676,6 +676,25 @@ static void recordings_hold_the_parts(void **state)
     folder_remove(&place);
 }
 
+// Two files in different folders, whose names would grow without end: ../two.json, ../parts/../two.json, ...
+static void files_in_circles_are_refused(void **state)
+{
+    (void)state;
+    static const char one[] = "{\"include\": [{\"file\": \"../two.json\", \"prefix\": \"a_\"}]}";
+    static const char two[] =
+        "{\"include\": [{\"file\": \"./parts/one.json\", \"prefix\": \"b_\"}]}";
+    folder place = folder_create();
+    perp_scene *scene = NULL;
+    perp_error error = {0};
+    assert_int_equal(mkdir(folder_at(&place, "parts"), 0700), 0);
+    write_file(&place, "parts/one.json", one);
+    write_file(&place, "two.json", two);
+    assert_int_equal(perp_scene_load(folder_at(&place, "two.json"), NULL, &scene, &error),
+                     PERP_ERR_FORMAT);
+    assert_non_null(strstr(error.text, "includes itself"));
+    folder_remove(&place);
+}
+
 // ── The scenes of the project ────────────────────────────────────────────────────────────────────
 
 // The acceleration of a block on a slope, for some tilts and coefficients, in steps of 2 ms.
@@ -855,6 +874,7 @@ int main(void)
         cmocka_unit_test(turning_bodies_turn_about_z),
         cmocka_unit_test(files_are_included),
         cmocka_unit_test(recordings_hold_the_parts),
+        cmocka_unit_test(files_in_circles_are_refused),
         cmocka_unit_test(slopes_have_parameters),
         cmocka_unit_test(twins_move_alike),
         cmocka_unit_test(dominoes_fall),

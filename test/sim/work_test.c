@@ -132,7 +132,7 @@ static void a_driven_arm_jams_by_name(void **state)
     perp_joint_def yaw =
         space_joint(PERP_JOINT_REVOLUTE, PLANE_GROUND, (perp_vec3){0.0, 0.0, 0.5}, first,
                     (perp_vec3){-0.2, 0.0, 0.0}, (perp_vec3){0.0, 0.0, 1.0});
-    yaw.target = "1.5*min(t,1)";
+    yaw.target = "min(t,1)";
     perp_joint_def elbow =
         space_joint(PERP_JOINT_REVOLUTE, first, (perp_vec3){0.2, 0.0, 0.0}, second,
                     (perp_vec3){-0.2, 0.0, 0.0}, (perp_vec3){0.0, 1.0, 0.0});

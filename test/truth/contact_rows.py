@@ -68,6 +68,8 @@ class ContactRows:
                 self.rows.note('rebound', max(0.0, r1 - blur - bound) / speed, where)
             push = 2 * (f1.whole or h) * sum(self.g + self.pushed(b, f0) for b in free)
             closing = c.gap > 0 and abs(r1 + c.gap / h) < 1e-3 * abs(r0)   # it touches at the end of the step: not yet an impact
+            if self.stepper == 'implicit':   # whose gaps are those of the end: it arrives as fast as it came
+                closing = abs(c.gap) < 1e-3 * abs(r0) * h and abs(r1 - r0) < 1e-2 * abs(r0)
             if c.e > 0 and self.said_less(f1.t):
                 self.rows.skip('restitution', 'steps that say that they took less of it')
             elif c.e > 0 and self.model.impact == 'newton' and -r0 > 10 * push and -r0 > 1e-3 * speed and not closing:

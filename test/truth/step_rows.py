@@ -549,6 +549,8 @@ class StepRows:
             self.spin_error[b] = add(self.spin_error[b], error)
             # Moments are differences of places and impulses: what those have in their sixth figure counts as momentum.
             rounding = 1e-6 * (terms + b.mass * b.size * max(norm(s0.v), norm(s1.v)))
+            # A body that nothing has touched yet may have rounding of what moves elsewhere.
+            rounding += 1e-15 * b.mass * b.size * max(norm(s.v) for s in f0.states.values())
             self.spin_scale[b] = max(self.spin_scale[b], norm(spin_momentum(b, s0)), norm(spin_momentum(b, s1)), rounding)
             least = b.mass * b.size * math.sqrt(self.g * b.size) * 1e-2
             off = norm(self.spin_error[b]) / (self.spin_scale[b] + least)

@@ -304,20 +304,45 @@ static double least_overlap(const convex_pair *p, double enough, double best, pe
     return best;
 }
 
-double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
-                      perp_vec3 *n)
+static convex_pair pair_of(const pp_placed_convex *a, const pp_placed_convex *b)
 {
-    perp_vec3 known = *n, d = pp_sub(b->X.p, a->X.p);
-    if (pp_forced_axis(a, b, n)) {
-        return pp_separation(a, b, *n);
-    }
     convex_pair p = {a, b, a->convex->radius + b->convex->radius, 0.0};
     p.size = fmin(a->convex->size, b->convex->size);
     p.size = p.size > 0.0 ? p.size : fmax(a->convex->size, b->convex->size);
-    perp_vec3 between = pp_unit(d, pp_vec(1.0, 0.0, 0.0));
-    // The known axis first: in most steps it is still the best one, or nearly so.
-    *n = pp_dot3(known, known) > 0.0 ? known : between;
-    double best = best_separation(&p, pp_vec(0.0, 0.0, 0.0), enough, n);
+    return p;
+}
+
+// From the known axis, which in most steps is still the best one, or nearly so; else from the line of centres.
+static double search_apart(const convex_pair *p, perp_vec3 between, double enough, perp_vec3 *n)
+{
+    *n = pp_dot3(*n, *n) > 0.0 ? *n : between;
+    return best_separation(p, pp_vec(0.0, 0.0, 0.0), enough, n);
+}
+
+static perp_vec3 centres(const pp_placed_convex *a, const pp_placed_convex *b)
+{
+    return pp_unit(pp_sub(b->X.p, a->X.p), pp_vec(1.0, 0.0, 0.0));
+}
+
+double pp_axis_apart(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
+                     perp_vec3 *n)
+{
+    if (pp_forced_axis(a, b, n)) {
+        return pp_separation(a, b, *n);
+    }
+    convex_pair p = pair_of(a, b);
+    return search_apart(&p, centres(a, b), enough, n);
+}
+
+double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
+                      perp_vec3 *n)
+{
+    if (pp_forced_axis(a, b, n)) {
+        return pp_separation(a, b, *n);
+    }
+    convex_pair p = pair_of(a, b);
+    perp_vec3 between = centres(a, b);
+    double best = search_apart(&p, between, enough, n);
     // Cores that are apart: GJK has found the best axis there is.
     if (best + p.radii > NEAR * p.size || best >= enough) {
         return best;

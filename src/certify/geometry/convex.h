@@ -74,3 +74,6 @@ bool pp_forced_axis(const pp_placed_convex *a, const pp_placed_convex *b, perp_v
 // when the separation is `enough`. Returns the separation.
 double pp_axis_search(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
                       perp_vec3 *n);
+// The same for pieces that are apart; of others any axis.
+double pp_axis_apart(const pp_placed_convex *a, const pp_placed_convex *b, double enough,
+                     perp_vec3 *n);

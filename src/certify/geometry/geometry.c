@@ -3,9 +3,10 @@
 //
 // All pairs of shapes that the model allows to collide, and what becomes of each in a step.
 //
-// Pairs are found by sort and sweep: boxes are sorted along one axis and compared while they
-// overlap along it. A box holds the shape at both ends of the step, and is grown by the distance of
-// its points from their chords in between, at most r angle^2 / 8.
+// Of few shapes there is a list of all pairs that may collide. Two shapes that were found apart by d stay so until they
+// have covered the way d together, and need no other look before (clear_until_later). Of many shapes pairs are found by sort
+// and sweep in every step: boxes are sorted along one axis and compared while they overlap along it. A box holds the shape
+// at both ends of the step, and is grown by the distance of its points from their chords in between, at most r angle^2 / 8.
 #include "certify/geometry/geometry.h"
 
 #include "certify/certify.h"
@@ -33,10 +34,31 @@ typedef struct geometry_judge {
     pp_placed_convex *last;   // the same at its end
     pp_travel *travel;        // bodies
     pp_judged_pairs pairs;
+    // with a list of pairs: what was found of each shape in this step, which is not asked of all
+    const pp_judged_pair *pair;
+    int count;
+    bool *placed, *boxed, *travelled;  // shapes, shapes, bodies
+    double *way;                       // shapes: covered in this step, at most [m]
     box_item *item;  // shapes that have a box, sorted by its low end along `along`
     int items, along;
     uint64_t rounded;  // low bits that the sorting left out
 } geometry_judge;
+
+// Steps like this one after which two shapes may be looked at again: then a better axis is worth a search.
+static const double STEPS_AHEAD = 16.0;
+static const double AHEAD_LEAST =
+    1e-3;  // of the largest shape: motion that is noise sorts nothing anew
+
+// Of numbers that are finite (places_finite).
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 // ── Shapes ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -54,13 +76,64 @@ static bool find_shapes(pp_judged_shapes *out, const perp_model *m, pp_arena *ar
         }
     }
     out->piece = piece;
+    out->pair = NULL;
+    out->count = 0;
+    return true;
+}
+
+// Shapes of which all pairs are listed: looking through the list takes less than sorting the boxes does.
+enum { LISTED_SHAPES = 128 };
+
+static bool list_pairs(pp_judged_shapes *out, const perp_model *m, pp_arena *arena)
+{
+    if (m->shapes > LISTED_SHAPES) {
+        return true;
+    }
+    size_t most = (size_t)m->shapes * (size_t)m->shapes / 2 + 1;
+    pp_judged_pair *pair = PP_ARRAY(arena, pp_judged_pair, most);
+    if (!pair) {
+        return false;
+    }
+    for (int a = 0; a < m->shapes; a++) {
+        for (int b = a + 1; b < m->shapes; b++) {
+            if (pp_pair_is_judged(&out->pairs, a, b)) {
+                pair[out->count++] = (pp_judged_pair){a, b};
+            }
+        }
+    }
+    out->pair = pair;
     return true;
 }
 
 const pp_judged_shapes *pp_judged_shapes_create(const perp_model *m, pp_arena *arena)
 {
     pp_judged_shapes *out = PP_ARRAY(arena, pp_judged_shapes, 1);
-    return out && find_shapes(out, m, arena) ? out : NULL;
+    return out && find_shapes(out, m, arena) && list_pairs(out, m, arena) ? out : NULL;
+}
+
+bool pp_kept_shapes_open(pp_kept_shapes *kept, const perp_model *m, const pp_judged_shapes *shapes,
+                         pp_arena *arena)
+{
+    *kept = (pp_kept_shapes){0};
+    if (shapes->pair) {
+        kept->way = PP_ZEROS(arena, double, m->shapes);
+        kept->until = PP_ZEROS(arena, double, shapes->count);
+        kept->axis = PP_ZEROS(arena, perp_vec3, shapes->count);
+        kept->close = PP_ARRAY(arena, int, shapes->count);
+        for (int i = 0; i < m->shapes; i++) {
+            kept->least = most(kept->least, AHEAD_LEAST * shapes->piece[i].core_reach);
+        }
+        return kept->way && kept->until && kept->axis && kept->close;
+    }
+    kept->piece = PP_ARRAY(arena, pp_placed_convex, m->shapes);
+    kept->box = PP_ARRAY(arena, pp_box3, m->shapes);
+    return kept->piece && kept->box;
+}
+
+// A half-space, which has no box.
+static bool is_plane(const geometry_judge *j, int shape)
+{
+    return !j->model->shape[shape].mesh && j->piece[shape].kind == PP_CONVEX_PLANE;
 }
 
 // ── Boxes ────────────────────────────────────────────────────────────────────────────────────────
@@ -72,17 +145,6 @@ static double component(perp_vec3 x, int k)
         return x.x;
     }
     return k == 1 ? x.y : x.z;
-}
-
-// Of numbers that are finite (travels_finite).
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 static pp_box3 box_union(const pp_box3 *a, const pp_box3 *b)
@@ -174,6 +236,12 @@ static pp_placed_convex placed_at(const pp_convex *c, const pp_pose *body)
     return pp_convex_place(c, &turned);
 }
 
+// Whether pieces and boxes of the start are known.
+static bool starts_at_kept(const geometry_judge *j)
+{
+    return !j->pair && j->task->starts_at_last;
+}
+
 static void set_box(const geometry_judge *j, box_item *it)
 {
     const pp_shape *shape = &j->model->shape[it->shape];
@@ -196,7 +264,7 @@ static void set_box(const geometry_judge *j, box_item *it)
         // Never more than the diameter, however often the body turns.
         double reach = last->convex->core_reach;
         double bend = least(reach * t->angle * t->angle / 8.0, 2.0 * reach);
-        if (j->task->starts_at_last) {
+        if (starts_at_kept(j)) {
             start = j->task->last->box[it->shape];
         } else {
             start = bounds_of(first);
@@ -205,7 +273,7 @@ static void set_box(const geometry_judge *j, box_item *it)
         it->box = box_union(&it->box, &start);
         it->box = grown(&it->box, bend + rounding(&it->box));
     }
-    if (j->task->last) {
+    if (j->task->last && !j->pair) {
         j->task->last->box[it->shape] = end;
     }
 }
@@ -270,17 +338,14 @@ static bool set_items(geometry_judge *j)
 {
     const perp_model *m = j->model;
     box_item *list = PP_ARRAY(j->arena, box_item, m->shapes);
-    j->item = PP_ARRAY(j->arena, box_item, m->shapes);
-    j->first = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
-    j->last = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
-    if (!j->first || !j->last || !list || !j->item) {
+    if (!list) {
         return false;
     }
     for (int i = 0; i < m->shapes; i++) {
         if (!m->shape[i].mesh) {
             const pp_travel *t = &j->travel[m->shape[i].body];
             pp_kept_shapes *kept = j->task->last;
-            if (j->task->starts_at_last) {
+            if (starts_at_kept(j)) {
                 j->first[i] = kept->piece[i];
             } else {
                 j->first[i] = placed_at(&j->piece[i], &t->start);
@@ -292,7 +357,7 @@ static bool set_items(geometry_judge *j)
         }
         // A shape without detection still takes part in listed contacts.
         bool seen = m->shape[i].detect || m->listed > 0;
-        if (seen && (m->shape[i].mesh || j->piece[i].kind != PP_CONVEX_PLANE)) {
+        if (seen && !is_plane(j, i)) {
             list[j->items].shape = i;
             set_box(j, &list[j->items++]);
         }
@@ -403,15 +468,15 @@ static double separate(const geometry_judge *j, shape_pair *d)
     return best;
 }
 
-// Overlap at the end. The pair kept is the one with the deepest overlap relative to what is
+// Overlap at the end; returns the separation. The pair kept is the one with the deepest overlap relative to what is
 // allowed; products are compared, since either limit may be 0.
-static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
+static double judge_end(geometry_judge *j, shape_pair *d, double *depth)
 {
     pp_geometry *out = j->out;
-    double s = separate(j, d);
+    double s = separate(j, d), apart = s;
     if (!isfinite(s)) {
         out->undecided++;
-        return;
+        return -HUGE_VAL;
     }
     *depth = fmax(*depth, -s);
     s -= skin_of(j->task, d);
@@ -422,6 +487,7 @@ static void judge_end(geometry_judge *j, shape_pair *d, double *depth)
         out->gap_a = d->a;
         out->gap_b = d->b;
     }
+    return apart;
 }
 
 // The path in between. A pair that passed through outweighs any that did not; among equals the
@@ -453,15 +519,17 @@ static void judge_path(geometry_judge *j, shape_pair *d, double depth)
     }
 }
 
-static void judge_pieces(geometry_judge *j, shape_pair *d, bool near_at_end)
+// Returns the separation at the end; -HUGE_VAL: not looked at, or not found.
+static double judge_pieces(geometry_judge *j, shape_pair *d, bool near_at_end)
 {
-    double depth = 0.0;
+    double depth = 0.0, apart = -HUGE_VAL;
     if (near_at_end) {
-        judge_end(j, d, &depth);
+        apart = judge_end(j, d, &depth);
     }
     if (j->task->start) {
         judge_path(j, d, depth);
     }
+    return apart;
 }
 
 // ── Meshes ───────────────────────────────────────────────────────────────────────────────────────
@@ -574,7 +642,7 @@ static void judge_planes(geometry_judge *j)
 {
     for (int s = 0; s < j->model->shapes; s++) {
         const pp_convex *plane = &j->piece[s];
-        if (j->model->shape[s].mesh || plane->kind != PP_CONVEX_PLANE) {
+        if (!is_plane(j, s)) {
             continue;
         }
         const pp_travel *t = &j->travel[plane->body];
@@ -589,20 +657,244 @@ static void judge_planes(geometry_judge *j)
     }
 }
 
-static bool set_travels(geometry_judge *j)
+static void set_travel(const geometry_judge *j, int i)
 {
     const pp_geometry_task *t = j->task;
-    j->travel = PP_ARRAY(j->arena, pp_travel, j->model->bodies);
-    if (!j->travel) {
-        return false;
-    }
-    for (int i = 0; i < j->model->bodies; i++) {
-        const pp_frame *end = &t->end[i];
-        j->travel[i] =
-            pp_travel_between(t->start ? &t->start[i] : end, end, t->h, j->model->spatial);
-    }
-    return true;
+    const pp_frame *end = &t->end[i];
+    j->travel[i] = pp_travel_between(t->start ? &t->start[i] : end, end, t->h, j->model->spatial);
 }
+
+// ── Listed pairs ─────────────────────────────────────────────────────────────────────────────────
+
+// Angle between two orientations from their quaternions: with the chord c = |q - r| it is 4 asin(c / 2), and
+// asin(x) <= x / sqrt(1 - x^2). Never more than the angle that pp_travel_between finds where no turns are whole.
+static double angle_most(const pp_frame *start, const pp_frame *end)
+{
+    perp_quat a = start->rot, b = end->rot;
+    double sign = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0.0 ? -1.0 : 1.0;
+    double w = b.w - sign * a.w, x = b.x - sign * a.x, y = b.y - sign * a.y, z = b.z - sign * a.z;
+    double square = w * w + x * x + y * y + z * z;  // at most 2, half a turn
+    return 2.0 * sqrt(square / (1.0 - 0.25 * square));
+}
+
+static const double QUARTER = 1.5;  // [rad] beyond which whole turns are possible
+
+// How far any point of a body can come in the step: `move` of its origin, and `angle` times its distance from there.
+// Half-spaces, which reach to infinity, must not move at all.
+static void set_ways(geometry_judge *j)
+{
+    const pp_geometry_task *t = j->task;
+    const perp_model *m = j->model;
+    int before = -1;
+    double move = 0.0, angle = 0.0, rounding_most = 0.0;
+    for (int i = 0; i < m->shapes; i++) {
+        int body = m->shape[i].body;
+        const pp_frame *start = &t->start[body], *end = &t->end[body];
+        // shapes of a body mostly follow one another
+        if (body != before) {
+            perp_vec3 d = pp_sub(end->p, start->p), w = pp_add(start->w, end->w);
+            before = body;
+            move = pp_length(d);
+            angle = m->spatial ? angle_most(start, end) : fabs(end->angle - start->angle);
+            if (m->spatial && 0.5 * t->h * pp_length(w) > QUARTER) {
+                angle = pp_travel_between(start, end, t->h, true).angle;
+            }
+            double place = pp_max(pp_max(fabs(end->p.x), fabs(end->p.y)), fabs(end->p.z));
+            rounding_most = 64.0 * DBL_EPSILON * (place + move);
+        }
+        bool still = move == 0.0 && angle == 0.0;
+        double reach =
+            m->shape[i].mesh ? mesh_block(&m->shape[i]).core_reach : j->piece[i].core_reach;
+        if (still) {
+            j->way[i] = 0.0;
+        } else if (is_plane(j, i)) {
+            j->way[i] = HUGE_VAL;
+        } else {
+            j->way[i] = move + angle * reach + rounding_most + 64.0 * DBL_EPSILON * reach;
+        }
+    }
+}
+
+static void place_shape(geometry_judge *j, int i)
+{
+    int body = j->model->shape[i].body;
+    if (j->placed[i]) {
+        return;
+    }
+    j->placed[i] = true;
+    if (!j->travelled[body]) {
+        j->travelled[body] = true;
+        set_travel(j, body);
+    }
+    if (!j->model->shape[i].mesh) {
+        j->first[i] = placed_at(&j->piece[i], &j->travel[body].start);
+        j->last[i] = placed_at(&j->piece[i], &j->travel[body].end);
+    }
+}
+
+static const box_item *box_of(geometry_judge *j, int i)
+{
+    if (!j->boxed[i]) {
+        j->boxed[i] = true;
+        j->item[i].shape = i;
+        set_box(j, &j->item[i]);
+    }
+    return &j->item[i];
+}
+
+// Distance of two boxes along the axis that parts them most; negative where they overlap.
+static double boxes_apart(const pp_box3 *a, const pp_box3 *b)
+{
+    double x = most(a->low.x - b->high.x, b->low.x - a->high.x),
+           y = most(a->low.y - b->high.y, b->low.y - a->high.y),
+           z = most(a->low.z - b->high.z, b->low.z - a->high.z);
+    return most(most(x, y), z);
+}
+
+// The axis that parted two shapes when they were looked at last mostly does so again, at the end and on the way there.
+// Returns by how much at the end; negative: it does not.
+static double parted_again(geometry_judge *j, shape_pair *d, perp_vec3 axis_A)
+{
+    pp_swept_path sweep;
+    const pp_pose *A = &j->travel[d->pair.a->body].end;
+    perp_vec3 n = pp_mul(&A->R, axis_A);
+    double apart = pp_separation(&d->pair.end[0], &d->pair.end[1], n) - skin_of(j->task, d);
+    d->pair.depth = 0.0;
+    return apart > 0.0 && pp_swept_quick(&d->pair, n, &sweep) ? apart : -1.0;
+}
+
+// By how much two shapes are apart at the end, which is at least `apart`: as soon as that is enough for some steps like this
+// one, the search ends.
+static double find_apart(geometry_judge *j, shape_pair *d, double apart, perp_vec3 *axis_A)
+{
+    double wanted = STEPS_AHEAD * (j->way[d->a] + j->way[d->b]), skin = skin_of(j->task, d);
+    perp_vec3 n = d->pair.hint;
+    if (apart < wanted) {
+        double found = pp_axis_apart(&d->pair.end[0], &d->pair.end[1], wanted + skin, &n) - skin;
+        apart = most(apart, found);
+    }
+    if (apart > 0.0 && pp_dot3(n, n) > 0.0) {
+        *axis_A = pp_mul_t(&j->travel[d->pair.a->body].end.R, n);
+    }
+    return apart;
+}
+
+static bool is_mesh(const geometry_judge *j, int shape)
+{
+    return j->model->shape[shape].mesh != NULL;
+}
+
+// Looks at a pair; returns by how much it was found apart at the end of the step, 0 or less: it was not. *axis: in axes of
+// a's body, what is known, then what was found.
+static double look_at_listed(geometry_judge *j, const pp_judged_pair *p, perp_vec3 *axis)
+{
+    shape_pair d = {.a = p->a, .b = p->b, .turned = 1.0};
+    bool plane = is_plane(j, p->a) || is_plane(j, p->b),
+         mesh = is_mesh(j, p->a) || is_mesh(j, p->b);
+    bool near = true, passes = j->task->start != NULL;
+    double apart = -1.0;
+    place_shape(j, p->a);
+    place_shape(j, p->b);
+    if (!mesh) {
+        set_pair(j, (const pp_placed_convex *[2]){&j->first[p->a], &j->first[p->b]},
+                 (const pp_placed_convex *[2]){&j->last[p->a], &j->last[p->b]}, &d.pair);
+        apart = pp_dot3(*axis, *axis) > 0.0 ? parted_again(j, &d, *axis) : -1.0;
+    }
+    if (apart > 0.0) {
+        return apart;
+    }
+    if (!plane) {  // half-spaces have no box
+        const box_item *a = box_of(j, p->a), *b = box_of(j, p->b);
+        near = boxes_overlap(&a->at_end, &b->at_end);
+        passes = passes && boxes_overlap(&a->box, &b->box);
+        apart = boxes_apart(&a->at_end, &b->at_end);
+    }
+    if (mesh) {
+        if (near || passes) {
+            judge_mesh(j, is_mesh(j, p->a) ? p->b : p->a, is_mesh(j, p->a) ? p->a : p->b);
+        }
+        return apart;
+    }
+    if (near || passes) {
+        apart = most(apart, judge_pieces(j, &d, near) - skin_of(j->task, &d));
+    }
+    return plane || apart < 0.0 ? apart : find_apart(j, &d, apart, axis);
+}
+
+static void judge_listed(geometry_judge *j, int k, bool known)
+{
+    const pp_judged_pair *p = &j->pair[k];
+    pp_kept_shapes *kept = j->task->last;
+    perp_vec3 axis = {0};
+    if (known && kept->way[p->a] + kept->way[p->b] < kept->until[k]) {
+        return;
+    }
+    if (known) {
+        axis = kept->axis[k];
+    }
+    double apart = look_at_listed(j, p, &axis);
+    if (kept) {
+        // less what rounding may have cost
+        double so_far = kept->way[p->a] + kept->way[p->b];
+        kept->until[k] = so_far * (1.0 - 4.0 * DBL_EPSILON) + apart * (1.0 - 1e-9);
+        kept->axis[k] = apart > 0.0 ? axis : pp_vec(0.0, 0.0, 0.0);
+    }
+}
+
+// Adds the ways of this step; returns the largest.
+static double add_ways(const geometry_judge *j, bool known)
+{
+    pp_kept_shapes *kept = j->task->last;
+    double largest = 0.0;
+    for (int i = 0; i < j->model->shapes; i++) {
+        double before = known ? kept->way[i] : 0.0;
+        double more = j->way[i] + 4.0 * DBL_EPSILON * before;  // whatever sums lose
+        kept->way[i] = before + more;
+        largest = most(largest, more);
+    }
+    return largest;
+}
+
+// Every pair that may collide; those that are known to be apart all the way need no look.
+static void judge_listed_pairs(geometry_judge *j)
+{
+    pp_kept_shapes *kept = j->task->last;
+    bool known = kept && j->task->starts_at_last && j->task->start;
+    double largest = 0.0;
+    j->out->judged = j->count;
+    if (j->task->start) {
+        set_ways(j);
+    }
+    if (kept) {
+        largest = add_ways(j, known);
+        kept->covered += largest * (1.0 + 1e-9);
+    }
+    double ahead = kept ? most(kept->least, STEPS_AHEAD * largest) : 0.0;
+    if (known && kept->covered <= kept->horizon && kept->horizon <= 4.0 * ahead) {
+        for (int i = 0; i < kept->close_count; i++) {
+            judge_listed(j, kept->close[i], true);
+        }
+        return;
+    }
+    for (int k = 0; k < j->count; k++) {
+        judge_listed(j, k, known);
+    }
+    if (!kept) {
+        return;
+    }
+    // from here on, pairs with more room than that need no look while the others are asked
+    kept->covered = 0.0;
+    kept->horizon = ahead;
+    kept->close_count = 0;
+    for (int k = 0; k < j->count; k++) {
+        double so_far = kept->way[j->pair[k].a] + kept->way[j->pair[k].b];
+        if (!(kept->until[k] - so_far > 2.0 * (1.0 + 1e-9) * kept->horizon)) {
+            kept->close[kept->close_count++] = k;
+        }
+    }
+}
+
+// ── All of it ────────────────────────────────────────────────────────────────────────────────────
 
 // Pieces and judged pairs, from those of the caller where it has them.
 static bool set_shapes(geometry_judge *j)
@@ -616,40 +908,84 @@ static bool set_shapes(geometry_judge *j)
         known = &own;
     }
     j->piece = known->piece;
+    j->pair = known->pair;
+    j->count = known->count;
     j->pairs = known->pairs;
     j->pairs.model = j->model;  // with changes that leave shapes and lists as they are
     return true;
 }
 
 // One entry of each rotation is enough: a quaternion that is not finite spoils all of them.
-static bool travels_finite(const geometry_judge *j)
+static bool is_finite_place(const pp_frame *f)
 {
+    return pp_finite3(f->p) && isfinite(f->R.m[0]) && isfinite(f->angle) && isfinite(f->rot.w) &&
+           isfinite(f->rot.x) && isfinite(f->rot.y) && isfinite(f->rot.z);
+}
+
+static bool places_finite(const geometry_judge *j)
+{
+    const pp_geometry_task *t = j->task;
     for (int i = 0; i < j->model->bodies; i++) {
-        const pp_travel *t = &j->travel[i];
-        if (!pp_finite3(t->start.p) || !pp_finite3(t->end.p) || !isfinite(t->angle) ||
-            !isfinite(t->start.R.m[0]) || !isfinite(t->end.R.m[0])) {
+        if (!is_finite_place(&t->end[i]) || (t->start && !is_finite_place(&t->start[i]))) {
             return false;
         }
     }
     return true;
 }
 
+static bool set_arrays(geometry_judge *j)
+{
+    const perp_model *m = j->model;
+    j->travel = PP_ARRAY(j->arena, pp_travel, m->bodies);
+    j->item = PP_ARRAY(j->arena, box_item, m->shapes);
+    j->first = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
+    j->last = PP_ARRAY(j->arena, pp_placed_convex, m->shapes);
+    if (!j->travel || !j->item || !j->first || !j->last) {
+        return false;
+    }
+    if (!j->pair) {
+        return true;
+    }
+    j->placed = PP_ZEROS(j->arena, bool, m->shapes);
+    j->boxed = PP_ZEROS(j->arena, bool, m->shapes);
+    j->travelled = PP_ZEROS(j->arena, bool, m->bodies);
+    j->way = PP_ZEROS(j->arena, double, m->shapes);
+    return j->placed && j->boxed && j->travelled && j->way;
+}
+
+static perp_status judge_found_pairs(geometry_judge *j)
+{
+    for (int i = 0; i < j->model->bodies; i++) {
+        set_travel(j, i);
+    }
+    if (!set_items(j)) {
+        return PERP_ERR_MEMORY;
+    }
+    judge_boxes(j);
+    judge_planes(j);
+    return PERP_OK;
+}
+
 perp_status pp_judge_geometry(pp_geometry *out, const pp_geometry_task *task, pp_arena *arena)
 {
     geometry_judge j = {.task = task, .model = task->model, .out = out, .arena = arena};
+    perp_status status = PERP_OK;
     *out = (pp_geometry){.gap_a = -1, .gap_b = -1, .path_a = -1, .path_b = -1};
     out->path = task->start ? PP_PATH_CLEAR : PP_PATH_NOT_ASKED;
-    if (!set_travels(&j) || !set_shapes(&j)) {
+    if (!set_shapes(&j) || !set_arrays(&j)) {
         return PERP_ERR_MEMORY;
     }
-    if (!travels_finite(&j)) {
+    if (!places_finite(&j)) {
         return PERP_ERR_NUMERIC;
     }
-    if (!set_items(&j)) {
-        return PERP_ERR_MEMORY;
+    if (j.pair) {
+        judge_listed_pairs(&j);
+    } else {
+        status = judge_found_pairs(&j);
     }
-    judge_boxes(&j);
-    judge_planes(&j);
+    if (status < 0) {
+        return status;
+    }
     if (pp_arena_stopped(arena)) {
         return PERP_ERR_STOPPED;
     }

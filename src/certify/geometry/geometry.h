@@ -19,18 +19,41 @@ typedef struct pp_separating_axis {
     perp_vec3 n;
 } pp_separating_axis;
 
+// Two shapes, a < b, that may collide.
+typedef struct pp_judged_pair {
+    int a, b;
+} pp_judged_pair;
+
 // What is known of the shapes of a model before any step.
 typedef struct pp_judged_shapes {
     const pp_convex *piece;  // shapes; not of meshes
     pp_judged_pairs pairs;
+    // All pairs that are judged; NULL: of so many shapes they are found by their boxes in every step.
+    const pp_judged_pair *pair;
+    int count;
 } pp_judged_shapes;
 
-// Where shapes are at the end of a step: pieces, but of meshes, as pp_convex_place has them relative to the origins of their
-// bodies, and boxes of all that have one.
+// What the end of a step leaves to the next. Of all pairs in a list: since when and how far two shapes were found apart. A
+// shape covers some way in every step, no point of it more than that; two shapes that were apart by d have not met while
+// they have covered less than d together. Without a list: where shapes are.
 typedef struct pp_kept_shapes {
-    pp_placed_convex *piece;
-    pp_box3 *box;
+    double *way;    // shapes: covered so far [m]
+    double *until;  // pairs: apart while the ways of both sum up to less [m]
+    perp_vec3
+        *axis;  // pairs: it parted them when looked at last, in axes of a's body; 0: none is known
+    // Pairs with less room than that both cover `horizon` are looked for in every step, the others when the largest ways of
+    // the steps since sum up to it.
+    int *close;
+    int close_count;
+    double covered, horizon;  // [m]
+    double least;             // horizon: a thousandth of the largest shape [m]
+    pp_placed_convex *piece;  // shapes, but meshes: relative to the origins of their bodies
+    pp_box3 *box;             // shapes that have one
 } pp_kept_shapes;
+
+// NULL in *kept where memory is short: false.
+bool pp_kept_shapes_open(pp_kept_shapes *kept, const perp_model *model,
+                         const pp_judged_shapes *shapes, pp_arena *arena);
 
 typedef struct pp_geometry_task {
     const perp_model *model;
@@ -59,8 +82,8 @@ typedef struct pp_geometry {
     double gap;          // overlap at the end that is deepest relative to its limit; 0: none [m]
     double gap_allowed;  // its limit [m]
     int gap_a, gap_b;    // its shapes, -1: none
-    int64_t judged;      // pairs that may collide and whose boxes overlap
-    int64_t undecided;   // of these, pairs whose overlap at the end could not be computed
+    int64_t judged;     // pairs that may collide; without a list of them, those whose boxes overlap
+    int64_t undecided;  // of these, pairs whose overlap at the end could not be computed
     pp_path_state path;
     double path_depth;       // deepest overlap on the path of a pair that passed, else of all [m]
     double path_allowed;     // allowed to that pair [m]

@@ -21,11 +21,11 @@ enum {
     MEMORY = 6,        // values of theta of which a step may reach the largest
     CRASH_MAX = 20,    // Newton steps of the crash start
     SEARCH_MAX = 120,  // steps from one start
-    PATIENCE = 20,     // steps in which theta must halve
+    PATIENCE = 20,     // steps in which theta must halve, while there are other starts
     HALVINGS = 12,     // of a step towards the solution of (N2)
     POLISH = 3,        // steps within the tolerance that may still improve the residual
     STARTS = 16,       // starting points
-    STEPS_MAX = 600,   // steps in all, where the caller sets no limit
+    STEPS_MAX = 1000,  // steps in all, where the caller sets no limit
 };
 // theta falls by this part of itself for each unit of the step length; Armijo's constant.
 static const double DECREASE = 1e-4;
@@ -33,6 +33,8 @@ static const double DECREASE = 1e-4;
 // equilibrated: its entries are near 1.
 static const double PROX_FIRST = 1e-4, PROX_GROWTH = 30.0, PROX_MOST = 1e4, PROX_LEAST = 1e-9;
 static const double PROX_SHRINK = 0.1;  // after a step
+// Of the size of a variable, as the steps of differences (N5): what is nearer to a bound or to 0 tends to it.
+static const double NEAR = 0x1p-26;
 
 // Whether time, work or steps are used up, or a callback has failed.
 static bool is_over(const pp_newton *s)
@@ -115,12 +117,13 @@ static void crash(pp_newton *s)
     s->warm = false;
 }
 
-// Steps from `at` until the residual is within the tolerance and falls no further, or theta does not fall.
-static void search(pp_newton *s)
+// Steps from `at`, at most `most`, until the residual is within the tolerance and falls no further, or theta does not fall
+// as it should in so many steps.
+static void search(pp_newton *s, int most, int patience)
 {
     double history[MEMORY], mark = s->at.theta, last = PP_INF;
     int polished = 0;
-    for (int k = 0; k < SEARCH_MAX && !is_over(s) && !is_exact(s); k++) {
+    for (int k = 0; k < most && !is_over(s) && !is_exact(s); k++) {
         history[k % MEMORY] = s->at.theta;
         double highest = s->at.theta;
         for (int m = 0; m < MEMORY && m <= k; m++) {
@@ -134,7 +137,7 @@ static void search(pp_newton *s)
             }
         }
         last = s->residual;
-        if (k > 0 && k % PATIENCE == 0) {
+        if (k > 0 && k % patience == 0) {
             if (s->at.theta > 0.5 * mark) {
                 return;
             }
@@ -144,6 +147,31 @@ static void search(pp_newton *s)
         if (!advance(s, highest)) {
             return;
         }
+        pp_newton_rate(s);
+    }
+}
+
+// What variable i of z (in the caller's units) tends to, a bound or 0; where it tends to neither, or is there, itself.
+static double limit_of(const pp_newton *s, int i, double z)
+{
+    double near = NEAR * pp_ncp_size(s->e.ncp, i), l = s->e.lower[i], u = s->e.upper[i];
+    if (z - l <= near || u - z <= near) {
+        return z - l <= u - z ? l : u;
+    }
+    return fabs(z) <= near ? 0.0 : z;
+}
+
+// Where F and its derivative vanish together iterates come nearer by the same factor in each step, without end, and of a
+// variable that tends to 0 all that is left of it remains an error. What they tend to may be a solution: it is tried.
+static void try_limit(pp_newton *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->e.n; i++) {
+        double z = s->at.z[i] * s->column[i], to = limit_of(s, i, z);
+        any = any || to != z;
+        s->trial.z[i] = to != z ? to / s->column[i] : s->at.z[i];
+    }
+    if (any && pp_newton_function(s) && pp_newton_accept(s)) {
         pp_newton_rate(s);
     }
 }
@@ -159,7 +187,8 @@ static void restart_point(const pp_newton *s, int k, const double *start, double
         // 53 bits of a linear congruential generator (Knuth's multiplier), in [0, 1)
         double random = (double)(seed >> 11) * 0x1p-53, l = s->e.lower[i], u = s->e.upper[i];
         double size = pp_ncp_size(s->e.ncp, i) * (k == 1 ? 1e-3 : SIZE[(k - 2) % 5]);
-        double from = start[i], reach = (2.0 * random - 1.0) * size;
+        // free variables: every other round of sizes is about 0
+        double from = k >= 7 && k < 12 ? 0.0 : start[i], reach = (2.0 * random - 1.0) * size;
         if (k == 1) {
             from = pp_clamp(start[i], l, u);
             reach = from + size > u ? -size : size;
@@ -175,7 +204,7 @@ static void restart_point(const pp_newton *s, int k, const double *start, double
     }
 }
 
-// The start with a crash, the start without, then other points with a crash.
+// The start with a crash, the start without, other points with a crash, and the best point of all.
 static int run_searches(pp_newton *s, const double *start, double *z)
 {
     int begun = 0;
@@ -194,18 +223,51 @@ static int run_searches(pp_newton *s, const double *start, double *z)
         if (k >= 0 && k != 1) {
             crash(s);
         }
-        search(s);
+        search(s, SEARCH_MAX, PATIENCE);
+        if (!is_over(s) && !is_accepted(s)) {
+            try_limit(s);
+        }
         // the basis of the caller belongs to the first search
         s->warm = false;
+    }
+    // No other start is left: the best point may be on its way, as slowly as it is. Steep monotone functions turn one
+    // variable after the other.
+    if (begun > 0 && !is_over(s) && !is_accepted(s)) {
+        memcpy(z, s->best, (size_t)s->e.n * sizeof *z);
+        if (pp_newton_begin(s, z)) {
+            pp_newton_rate(s);
+            search(s, s->limit, s->limit);
+        }
     }
     return begun;
 }
 
 // ── The solver ───────────────────────────────────────────────────────────────────────────────────
 
+// The first variable without a typical size that tends to a bound or 0, at the best point; -1: none.
+static int first_without_size(const pp_newton *s)
+{
+    if (s->e.ncp->typical) {
+        return -1;
+    }
+    for (int i = 0; i < s->e.n; i++) {
+        if (limit_of(s, i, s->best[i]) != s->best[i]) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 static void write_report(const pp_newton *s, int begun, pp_report *report)
 {
     const char *limit = pp_job_limit(s->job);
+    // residuals of what tends to 0 are relative to it, and do not fall
+    int tends = first_without_size(s);
+    char advice[80] = "Try another start";
+    if (tends >= 0) {
+        pp_print(advice, sizeof advice, "Variable %d tends to %g: give typical sizes", tends,
+                 limit_of(s, tends, s->best[tends]));
+    }
     report->solver = "newton";
     report->rungs = begun;
     report->iterations = s->iterations;
@@ -221,12 +283,12 @@ static void write_report(const pp_newton *s, int begun, pp_report *report)
                  "other points: choose a start inside the domain of F",
                  STARTS - 1);
     } else if (limit || s->iterations >= s->limit) {
-        pp_print(report->reason, sizeof report->reason, "%s after %d steps; best residual %.1e",
-                 limit ? limit : "step limit", s->iterations, s->at_best);
+        pp_print(report->reason, sizeof report->reason, "%s after %d steps; best residual %.1e. %s",
+                 limit ? limit : "step limit", s->iterations, s->at_best, advice);
     } else {
         pp_print(report->reason, sizeof report->reason,
-                 "not solved from %d starting points; best residual %.1e. Try another start", begun,
-                 s->at_best);
+                 "not solved from %d starting points; best residual %.1e. %s", begun, s->at_best,
+                 advice);
     }
 }
 

@@ -40,3 +40,9 @@ typedef struct pp_touch_hint {
 int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
                         const pp_pose *X_WB, double margin, pp_touch_hint hint,
                         pp_touch_point out[PP_TOUCH_MAX]);
+// By how much the unit vector n, from a to b, parts two solids [m]; neither is a half-space.
+double pp_solid_separation(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
+                           const pp_pose *X_WB, perp_vec3 n);
+// A unit vector that parts them by `most`, or nearly as far as they are apart; returns by how much.
+double pp_solid_part(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
+                     double most, perp_vec3 *n);

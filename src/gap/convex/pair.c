@@ -423,3 +423,25 @@ int pp_solid_touch_near(const pp_solid *a, const pp_pose *X_WA, const pp_solid *
     }
     return m.count > 0 ? pp_manifold3_write(&m, is_single(a) || is_single(b), origin, out) : 0;
 }
+
+double pp_solid_separation(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b,
+                           const pp_pose *X_WB, perp_vec3 n)
+{
+    pp_placed_solid pa = pp_place_solid(a, X_WA, X_WA->p), pb = pp_place_solid(b, X_WB, X_WA->p);
+    return pp_core_separation(&pa, &pb, n) - pa.radius - pb.radius;
+}
+
+// What GJK says of the distance is not used: the axis is a proof by itself.
+double pp_solid_part(const pp_solid *a, const pp_pose *X_WA, const pp_solid *b, const pp_pose *X_WB,
+                     double most, perp_vec3 *n)
+{
+    pp_placed_solid pa = pp_place_solid(a, X_WA, X_WA->p), pb = pp_place_solid(b, X_WB, X_WA->p);
+    pp_simplex simplex;
+    pa.size = pp_core_size(a);
+    pb.size = pp_core_size(b);
+    *n = pp_unit(pp_sub(pb.p, pa.p), UP);
+    if (pp_gjk(&simplex, &pa, &pb, *n, most + pa.radius + pb.radius, 1e-6) != PP_GJK_OVERLAP) {
+        *n = pp_unit(simplex.v, *n);
+    }
+    return pp_core_separation(&pa, &pb, *n) - pa.radius - pb.radius;
+}

@@ -354,7 +354,7 @@ static double limit_gives(const pp_recheck *c, int index)
     return limit * fmin(beyond, pp_drift_coordinate(c->model, &before, c->h, index)) / c->h;
 }
 
-// Joints that hold one point of both bodies together, along the axes of the world.
+// Joints that hold one point of both bodies together, along the axes of the world; in space these turn with a.
 static bool holds_point(perp_joint_kind kind)
 {
     return kind == PERP_JOINT_REVOLUTE || kind == PERP_JOINT_SPHERICAL ||
@@ -377,7 +377,8 @@ void pp_check_add_joint(pp_recheck *c, int index)
     recorded_anchors at = anchors_of(c, joint);
     perp_vec3 couple = pp_sub(w->tau_W, pp_cross(pp_sub(at.b, fb->p), w->f_W));
     bool turning = along_axis(joint->kind) || joint->kind == PERP_JOINT_SCREW ||
-                   joint->kind == PERP_JOINT_PLANAR;
+                   joint->kind == PERP_JOINT_PLANAR ||
+                   (c->model->spatial && holds_point(joint->kind));
     // The force acts on a at its own anchor; where it turns with a, at b's.
     pp_check_add_at(&c->impulse[joint->b], fb, 1.0, w->f_W, at.b);
     pp_check_add_at(&c->impulse[joint->a], fa, -1.0, w->f_W, turning ? at.b : at.a);

@@ -14,6 +14,7 @@ static const double MIDDLE =
 static const double LEVEL = 5e-9;  // heights of points along an axis that was chosen [m]
 
 enum { REACHES = 24 };  // tried, each twice the one before
+enum { BEYONDS = 40 };  // the same, beyond the gap of a contact
 
 static const double STILL = 1e-9;  // faster than this a contact that carries load slips [m/s]
 
@@ -186,10 +187,10 @@ static double axis_error(const pp_recheck *c, const perp_contact *recorded)
 static double geometry_error(const pp_recheck *c, const perp_contact *recorded, bool listed)
 {
     double all = error_within(c, recorded, listed, HUGE_VAL);
-    double reach = fmax(recorded->gap, 0.0) + 1e-9 * c->model->length_scale;
-    for (int k = 0; k < REACHES && !(all < PP_INF); k++) {
-        all = error_within(c, recorded, listed, reach);
-        reach *= 2.0;
+    double beyond = 1e-9 * c->model->length_scale;
+    for (int k = 0; k < BEYONDS && !(all < PP_INF); k++) {
+        all = error_within(c, recorded, listed, fmax(recorded->gap, 0.0) + beyond);
+        beyond *= 2.0;
     }
     return listed || all <= SAME ? all : fmin(all, axis_error(c, recorded));
 }

@@ -368,6 +368,34 @@ static const char *scoped_name(pp_reader *r, const char *name)
     return text;
 }
 
+// A name without the detours "./" and "folder/../": two files that include each other would otherwise have longer names in
+// every round. For comparison only, since a folder may be a link. NULL: no memory.
+static const char *plain_name(pp_reader *r, const char *name)
+{
+    char *plain = pp_reader_text(r, strlen(name) + 1);
+    size_t used = 0, folder = 0;  // folder: where the last component begins
+    if (!plain) {
+        return NULL;
+    }
+    for (const char *at = name; *at;) {
+        size_t length = strcspn(at, "/"), whole = length + (at[length] == '/');
+        bool up = length == 2 && memcmp(at, "..", 2) == 0;
+        bool above = used - folder == 3 && memcmp(plain + folder, "../", 3) == 0;
+        if (up && used > folder && !above) {
+            used = folder;
+        } else if (length != 1 || *at != '.') {
+            memcpy(plain + used, at, whole);
+            used += whole;
+        }
+        for (folder = used > 0 ? used - 1 : 0; folder > 0 && plain[folder - 1] != '/';) {
+            folder--;
+        }
+        at += whole;
+    }
+    plain[used] = '\0';
+    return plain;
+}
+
 perp_status pp_reader_file(pp_reader *r, const char *name, const perp_scene_file **file,
                            bool *foreign)
 {
@@ -407,18 +435,19 @@ static perp_status parse_part(pp_reader *r, const perp_scene_file *file, bool fo
 // never end.
 static perp_status open_part(pp_reader *r, const json_t *json, const pp_part **to)
 {
-    const char *name = json_string_value(json_object_get(json, "file")), *whole = NULL;
+    const char *name = json_string_value(json_object_get(json, "file"));
     perp_status status = PERP_OK;
     int depth = 0;
     if (!name || !name[0]) {
-        return pp_reader_fail(r, "'file' is missing; write the name of a scene file");
+        return pp_reader_fail(r, "'file' %s the name of a scene file",
+                              json_object_get(json, "file") ? "must be" : "is missing; write");
     }
     pp_reader_enter(r, "file", 0);
-    whole = scoped_name(r, name);
+    const char *whole = scoped_name(r, name), *plain = whole ? plain_name(r, whole) : NULL;
     // The files that are open now are those of the scopes.
-    for (const pp_scope *s = whole ? r->scope : NULL; s; s = s->outer) {
+    for (const pp_scope *s = plain ? r->scope : NULL; s; s = s->outer) {
         depth++;
-        if (s->part && strcmp(s->part->name, whole) == 0) {
+        if (s->part && strcmp(s->part->plain, plain) == 0) {
             status = pp_reader_fail(r, "'file': '%.60s' includes itself", whole);
         }
     }
@@ -427,10 +456,10 @@ static perp_status open_part(pp_reader *r, const json_t *json, const pp_part **t
                                 PP_NEST_MAX);
     }
     *to = r->parts;
-    while (whole && *to && strcmp((*to)->name, whole) != 0) {
+    while (plain && *to && strcmp((*to)->name, whole) != 0) {
         *to = (*to)->next;
     }
-    if (status == PERP_OK && whole && !*to) {
+    if (status == PERP_OK && plain && !*to) {
         const perp_scene_file *file = NULL;
         bool foreign = false;
         pp_part *made = PP_ZEROS(r->arena, pp_part, 1);
@@ -439,12 +468,13 @@ static perp_status open_part(pp_reader *r, const json_t *json, const pp_part **t
             status = parse_part(r, file, foreign, made);
         }
         if (status == PERP_OK) {
+            made->plain = plain;
             made->next = r->parts;
             *to = r->parts = made;
         }
     }
     pp_reader_leave(r);
-    return whole ? status : PERP_ERR_MEMORY;
+    return plain ? status : PERP_ERR_MEMORY;
 }
 
 // From here on text, path and constants are those of the file.

@@ -177,8 +177,9 @@ typedef struct pp_constants {
 
 // A file that is included, read once.
 typedef struct pp_part {
-    const char *name;  // relative to the folder of the scene
-    const char *text;  // without comments
+    const char *name;   // relative to the folder of the scene
+    const char *plain;  // the same without detours such as a/../b
+    const char *text;   // without comments
     size_t size;
     const json_t *root;
     const struct pp_part *next;

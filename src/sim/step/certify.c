@@ -21,8 +21,9 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     }
     // shapes and lists of pairs are those of the model, whatever this sim has changed
     sim->shapes = sim->shapes ? sim->shapes : pp_judged_shapes_create(sim->given, sim->memory);
-    sim->judged_end =
-        sim->judged_end ? sim->judged_end : pp_judged_end_create(sim->given, sim->memory);
+    if (sim->shapes && !sim->judged_end) {
+        sim->judged_end = pp_judged_end_create(sim->given, sim->shapes, sim->memory);
+    }
     if (!sim->shapes || !sim->judged_end) {
         return PERP_ERR_MEMORY;
     }

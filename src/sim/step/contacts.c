@@ -31,14 +31,17 @@ typedef struct gap_reach {
 
 // Bodies that hardly move count with half the margin, which they are looked at from in any case: so the noise of
 // a body at rest does not make its travel another one in every step. With two free bodies, all pairs have the same reach.
-static perp_status find_reach(const perp_sim *sim, const pp_kinematics *kin, pp_arena *arena,
+static perp_status find_reach(perp_sim *sim, const pp_kinematics *kin, pp_arena *arena,
                               gap_reach *out)
 {
     const perp_model *m = sim->model;
     double near = pp_gap_margin(m, sim->def.margin);
+    // pairs that may collide are those of the model, whatever this sim has changed
+    sim->gap_memory =
+        sim->gap_memory ? sim->gap_memory : pp_gap_memory_create(sim->given, sim->memory);
     double *travel = PP_ARRAY(arena, double, m->bodies), *push = PP_ARRAY(arena, double, m->bodies);
     pp_gap_search search = {0};
-    if (!travel || !push) {
+    if (!travel || !push || !sim->gap_memory) {
         return PERP_ERR_MEMORY;
     }
     if (m->shapes > 0) {
@@ -89,7 +92,8 @@ static pp_gap_search search_of(const perp_sim *sim, const gap_reach *r)
                            .near = r->near,
                            .by_pair = !(sim->def.margin > 0.0),
                            .closes = r->closes,
-                           .team = &sim->team};
+                           .team = &sim->team,
+                           .memory = sim->gap_memory};
 }
 
 // Contacts of the step: those of the last certificate, unless the state was changed since, or the

@@ -9,12 +9,14 @@
 //   - a contact pushes across a gap that is wider than the smaller body: on its way that one turns, or flies past;
 //   - no velocity satisfies the rows, and some of them are impacts: walls on both sides of a fast body;
 //   - a contact is let through, deeper than the certificate allows: schemes that see only what touches;
+//   - the normal of an impact turned, from where the step started to where the implicit step has it;
 //   - an open contact with restitution stopped what an impact of the same step had thrown at it;
 //   - bodies that turned overlap at the end, deeper than the certificate allows, which no row had seen;
 //   - the certificate finds that something went through something, parted from its joint, or gained energy.
 //
 // Then the step ends where the first gap closes; from a state that touches it is shortened until nothing else
 // is in reach. All functions here return the length of the first part, or h where the step need not be divided.
+#include "sim/step/implicit.h"
 #include "sim/step/parts.h"
 
 #include <math.h>
@@ -31,6 +33,8 @@ static const double ENERGY = 1e-9;        // of the work of impacts: rounding
 static const double LOADED = 1e-12;       // of the largest impulse: less exchanges no energy
 static const double CLOSED = 1e-6;        // of other limits of gaps, of the implicit step
 static const double HELPS = 0.7;          // part of an error that a quarter of the step may leave
+// By which the normal of an impact may turn in a part, where bodies approach by a fifth of the smaller one [rad].
+static const double TURNS = 0.1, FAST = 0.2;
 
 // Contacts where the step starts.
 static const pp_gaps *gaps_of_start(const perp_sim *sim)
@@ -336,6 +340,42 @@ static bool may_divide(const perp_sim *sim)
            !pp_sim_is_worked_off(sim);
 }
 
+// The contact where the step starts that a contact of its end was; NULL: there was none.
+static const pp_contact *contact_before(const perp_sim *sim, const pp_contact *c)
+{
+    const pp_gaps *gaps = gaps_of_start(sim);
+    for (int i = 0; i < gaps->count; i++) {
+        if (pp_sim_same_contact(c, &gaps->contact[i])) {
+            return &gaps->contact[i];
+        }
+    }
+    return NULL;
+}
+
+// Rows of the end have the normal that contacts have there. Bodies that are stopped by what they strike have passed around
+// it by then, unless the part is brief for their size: the impact acts along another line than that in which they met.
+static bool turns_impact(perp_sim *sim, double h)
+{
+    const pp_step *s = &sim->step;
+    double rest = 2.0 * sim->pace * sim->model->gravity_most;
+    if (!s->at_end) {
+        return false;
+    }
+    for (int i = 0; i < s->row.nc; i++) {
+        const pp_contact *c = &s->gap.contact[s->row.contact[i]];
+        double way = h * -gap_rate(sim, c, sim->now.nu);
+        if (!(s->answer.pn[i] > 0.0) || way <= h * rest ||
+            way <= FAST * smaller_size(sim->model, c)) {
+            continue;
+        }
+        const pp_contact *before = contact_before(sim, c);
+        if (before && pp_length(pp_sub(before->n, c->n)) > TURNS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // As knocks_on, for schemes without rows of open contacts: an impact of the step closes a gap with
 // restitution.
 static bool runs_into(const perp_sim *sim, double h)
@@ -386,7 +426,10 @@ double pp_sim_divide_after(perp_sim *sim, double h, perp_status solved)
     }
     bool afar = acts_from_afar(sim, sim->step.answer.pn);
     bool knocks = sim->parts.stop == PP_PARTS_ALL && (knocks_on(sim) || runs_into(sim, h));
-    return afar || knocks || lets_through(sim, h) ? first_closing(sim, h, knocks || !afar) : h;
+    bool turns = sim->parts.stop == PP_PARTS_ALL && turns_impact(sim, h);
+    return afar || knocks || turns || lets_through(sim, h)
+               ? first_closing(sim, h, knocks || turns || !afar)
+               : h;
 }
 
 // Rounds of the implicit step, or for the middle of a step, that did not converge: half of it, down to 1/JUDGED. Where contacts
@@ -493,7 +536,11 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     if (over[PERP_JUDGED_PATH] > 1.0 && h > SHORTEST * QUARTER * sim->whole) {
         return h / QUARTER;
     }
-    return worst > 1.0 && helps(sim, h, worst) && h > sim->whole / JUDGED ? h / QUARTER : h;
+    // What turning loses falls with the length at first order where something strikes, and with its square elsewhere.
+    bool loses = over[PERP_JUDGED_MOTION] > 1.0 && worst == over[PERP_JUDGED_MOTION];
+    double shortest = loses ? sim->whole / (JUDGED * JUDGED) : sim->whole / JUDGED;
+    bool less = helps(sim, h, worst);
+    return worst > 1.0 && (less || loses) && h > shortest ? h / QUARTER : h;
 }
 
 // ── Energy ───────────────────────────────────────────────────────────────────────────────────────

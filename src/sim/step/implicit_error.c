@@ -149,6 +149,18 @@ static void take_sum(const perp_model *m, const pp_row *row, const momenta *of)
     }
 }
 
+// Impulse of a spring where the answer leads, whose error is that of its rate over gamma: of a stiff one a momentum that others
+// would find missing. What rounding of its places leaves is none.                                      theory (P5)
+static double law_impulse(const perp_sim *sim, const pp_row *row, double p)
+{
+    double law = -(pp_row_rate(sim->model, row, sim->step.answer.nu) + row->bias) / row->gamma;
+    double far = 0.0;
+    for (int e = 0; e < row->count; e++) {
+        far = fmax(far, pp_length(sim->step.end.body[row->body[e]].p));
+    }
+    return fabs(law - p) > ROUNDING * far / (sim->step.kin.h * row->gamma) ? law : p;
+}
+
 // Impulses of rows. Those of one joint are taken together: a motor that presses against a limit has an impulse that the limit
 // takes back, and equations may nearly cancel, which says nothing of what the joint carries. Rows are in the order of joints.
 static void take_impulses(const perp_sim *sim, const double *p, const momenta *of)
@@ -161,7 +173,9 @@ static void take_impulses(const perp_sim *sim, const double *p, const momenta *o
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < count[k]; i++) {
             if (all[k][i].joint < 0) {
-                sum_row(m, &all[k][i], by[k][i], of);
+                bool spring = k == 0 && all[k][i].gamma > 0.0;
+                sum_row(m, &all[k][i], spring ? law_impulse(sim, &all[k][i], by[k][i]) : by[k][i],
+                        of);
                 take_sum(m, &all[k][i], of);
             }
         }
@@ -260,40 +274,21 @@ static double friction_error(const perp_sim *sim, int n, const pp_friction *grou
     const pp_rows *rows = &sim->step.row;
     const double *pt = p + rows->nn + group->t;
     bool polygons = sim->step.answer.form != PERP_FORM_CONE;
-    double to[2] = {0.0, 0.0}, slip[2], scale[2] = {1.0, 1.0}, m = 0.0, off = 0.0;
-    double limit = group->mu * p[n];
-    if (group->kind == PP_SLIDE && group->size == 2 && !polygons && group->facets == 0) {
-        pp_friction_scales(&sim->step.gap.contact[rows->contact[n]], scale);
-    }
-    bool ellipse = scale[0] > 0.0 && scale[1] > 0.0 && scale[1] != 1.0;
+    double limit = group->mu * p[n], slip[2], m = 0.0;
+    bool elliptic = pp_friction_is_elliptic(group, polygons);
     pp_friction_slip(sim->model, rows, group, sim->step.answer.nu, slip);
     // Projections do not lengthen: of an impulse inside its limit the map is at most the slip, whatever the mobility.
     double size = pt[0] * pt[0], speed = slip[0] * slip[0] + slip[1] * slip[1];
     size += group->size == 2 ? pt[1] * pt[1] : 0.0;
-    if (!ellipse && 2.0 * size <= limit * limit && speed <= slow * slow) {
+    if (!elliptic && 2.0 * size <= limit * limit && speed <= slow * slow) {
         return sqrt(speed);
     }
     // mobility of unscaled rows, along the direction that moves most
     for (int k = 0; k < group->size; k++) {
-        double by = ellipse ? scale[k] * scale[k] : 1.0;
+        double by = elliptic && k == 1 ? group->stretch * group->stretch : 1.0;
         m = fmax(m, pp_row_mobility(sim->model, sim->step.mass_l, &rows->t[group->t + k]) / by);
     }
-    if (!(m > 0.0)) {
-        return 0.0;
-    }
-    for (int k = 0; k < group->size; k++) {
-        to[k] = ellipse ? scale[k] * pt[k] - slip[k] / (scale[k] * m) : pt[k] - slip[k] / m;
-    }
-    if (ellipse) {
-        const double axes[2] = {scale[0] * limit, scale[1] * limit};
-        pp_friction_project_ellipse(axes, to);
-    } else {
-        pp_friction_project(group, polygons, limit, to);
-    }
-    for (int k = 0; k < group->size; k++) {
-        off = fmax(off, m * fabs((ellipse ? scale[k] : 1.0) * pt[k] - to[k]));
-    }
-    return off;
+    return m > 0.0 ? pp_friction_error(group, polygons, limit, m, pt, slip) : 0.0;
 }
 
 double pp_sim_place_rounding(const perp_sim *sim)

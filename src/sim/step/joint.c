@@ -207,9 +207,10 @@ perp_status pp_sim_tree_at_start(perp_sim *sim)
     if (!q || !qd) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_from_frames(tree, sim->now.t, s->kin.poses.body, sim->now.turn, q, qd, NULL, NULL);
+    pp_tree_from_places(tree, s->kin.poses.body, sim->now.turn, q, qd);
     // masses are those of the step: quasistatic ones are light
-    return pp_tree_run_step(&s->tree, tree, sim->now.t, q, qd, s->kin.mass, sim->arena);
+    return pp_tree_run_step(&s->tree, tree, sim->now.t, q, qd, s->kin.poses.body, s->kin.mass,
+                            sim->arena);
 }
 
 perp_status pp_sim_coordinates(perp_sim *sim)
@@ -231,7 +232,8 @@ perp_status pp_sim_coordinates_at_end(perp_sim *sim, const double *nu)
         return PERP_ERR_MEMORY;
     }
     pp_tree_from_frames(tree, s->end.t, s->end.body, sim->next.turn, q, qd, NULL, NULL);
-    perp_status status = pp_tree_run_step(&s->tree, tree, s->end.t, q, qd, s->kin.mass, sim->arena);
+    perp_status status =
+        pp_tree_run_step(&s->tree, tree, s->end.t, q, qd, s->end.body, s->kin.mass, sim->arena);
     if (status < 0) {
         return status;
     }
@@ -257,7 +259,8 @@ perp_status pp_sim_move(perp_sim *sim, double h)
     // rates of the answer, then a move along the coordinates: joints of the tree hold to rounding whatever h is
     pp_coordinates_rates(&s->in, s->answer.nu, qd);
     pp_tree_move(tree, s->tree.q, qd, h, q);
-    pp_tree_frames(tree, sim->next.t, q, qd, body);
+    pp_tree_places(tree, sim->next.t, q, body);
+    s->end_q = q;
     write_places(sim->model, body, sim->now.q, sim->next.q);
     memcpy(sim->next.nu, s->answer.nu, (size_t)sim->model->nv * sizeof *sim->next.nu);
     return PERP_OK;

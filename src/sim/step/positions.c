@@ -41,6 +41,18 @@ double pp_sim_theta(const perp_sim *sim)
     return sim->def.stepper == PERP_STEPPER_MOREAU_JEAN ? sim->def.theta : 1.0;
 }
 
+// Coordinates where the step ends, in the turn nearest to those at the start. Hinges of the tree have theirs: the places
+// come from them.
+static void follow_turns(perp_sim *sim)
+{
+    const pp_step *s = &sim->step;
+    for (int i = 0; i < sim->model->joints; i++) {
+        int at = sim->tree ? pp_tree_hinge_at(sim->tree, i) : -1;
+        sim->next.turn[i] =
+            at >= 0 ? s->end_q[at] : pp_joint_coordinate_value(sim->model, &s->end, i);
+    }
+}
+
 // The next state with the velocities of the answer: q, time, frames and the turn counters of
 // joints.
 perp_status pp_sim_place(perp_sim *sim, double h)
@@ -62,10 +74,9 @@ perp_status pp_sim_place(perp_sim *sim, double h)
     }
     pp_frames(sim->model, &sim->next, s->end_body);
     s->h = h;
-    // coordinates at the end are taken in the turn nearest to those at the start
     s->end = (pp_poses){
         .t = sim->next.t, .body = s->end_body, .turn = sim->now.turn, .drive = sim->now.drive};
-    pp_sim_follow_turns(sim->model, &s->end, sim->next.turn);
+    follow_turns(sim);
     s->end.turn = sim->next.turn;
     return PERP_OK;
 }

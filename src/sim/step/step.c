@@ -22,6 +22,7 @@ static perp_status kinematics(perp_sim *sim, double h)
         pp_kinematics_run(&s->kin, sim->model, &sim->now, h,
                           middle ? PP_GYRO_NONE : sim->def.gyroscopic, sim->applied, sim->arena);
     double change;
+    s->kin.poses.turned = sim->model->spatial;
     if (status >= 0 && pp_sim_blame_load(sim)) {
         return PERP_ERR_NUMERIC;
     }

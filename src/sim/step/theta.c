@@ -154,6 +154,7 @@ static perp_status hold_at_end(perp_sim *sim, pp_scheme scheme, pp_frame *last_b
     pp_rows last;
     pp_poses end = s->kin.poses;
     end.body = last_body;
+    end.turned = false;
     end.t += h;
     perp_status status = pp_rows_run(&last, m, &s->kin, &end, &none, scheme, NULL, sim->arena);
     if (status < 0) {
@@ -371,6 +372,7 @@ perp_status pp_sim_middle_rows(perp_sim *sim, pp_scheme scheme, const double *nu
     pp_step *s = &sim->step;
     s->middle = s->kin.poses;
     s->middle.body = frames_at(sim, nu, h, 0.5);
+    s->middle.turned = false;
     if (!s->middle.body) {
         return PERP_ERR_MEMORY;
     }
