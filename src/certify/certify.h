@@ -103,9 +103,9 @@ double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 // Of a coordinate, which its limits close [m, rad].
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint);
-// whole: length of the step that this is a part of.
+// Energy that a spring may add along itself; *bend: and across, is added to [J]. whole: length of the step that this is a part of.
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
-                       double theta, const pp_force *f);
+                       double theta, const pp_force *f, double *bend);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body
 // far loses it where the moments of inertia differ. Velocities are those of the two frames.
 //                                                                                     theory (K11)
@@ -122,6 +122,8 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
 // Share of the energy that motion along arcs may add in a step: beyond it the step does not resolve
 // the arcs.
 static const double PP_ARCS_MOST = 1e-4;
+// What closing joints may add with theta = 1, which takes most of it back.              theory (K5)
+static const double PP_CLOSED_MOST = 1e-2;
 // The same while drives that change rates lose as much.                               theory (K13)
 static const double PP_JERKS_MOST = 1e-3;
 double pp_spring_energy(const pp_force *f, const pp_frame *body);  // [J]

@@ -27,13 +27,14 @@
 typedef struct book {
     const pp_step_evidence *e;
     const pp_scales *s;
-    double *created;          // energy created [J]
-    double *allowed;          // energy that the order of the scheme may add [J]
-    double *arcs;             // work of forces on the distances of bodies from their tangents [J]
-    double *lifted;           // energy that comes of that work, gains less losses [J]
-    double *jerked;           // losses of drives that change rates [J]
-    double *lag;              // change of (theta - 1/2) h F . nu [J]
-    double *moved;            // sum of the sizes of all terms, for rounding [J]
+    double *created;  // energy created [J]
+    double *allowed;  // energy that the order of the scheme may add [J]
+    double *arcs;     // work of forces and springs on distances of bodies from their tangents [J]
+    double *closed;   // of impulses on the errors of joints that they close [J]
+    double *lifted;   // energy that comes of that work, gains less losses [J]
+    double *jerked;   // losses of drives that change rates [J]
+    double *lag;      // change of (theta - 1/2) h F . nu [J]
+    double *moved;    // sum of the sizes of all terms, for rounding [J]
     pp_own_place *from, *to;  // joints with a spring or a rotor: their coordinates at both ends
     perp_energy ledger;
     double before;  // kinetic and potential energy at the start [J]
@@ -173,12 +174,23 @@ static bool is_resolved(const perp_model *m, double whole, double theta, const p
     return theta == 1.0 && whole * whole * f->stiffness <= light;
 }
 
+// Whether a spring moves by no more than its length, or is linear in all directions: beyond that it turns over.
+static bool keeps_side(const pp_force *f, const pp_frame *from, const pp_frame *to)
+{
+    if (f->kind != PERP_FORCE_SPRING || f->rest == 0.0) {
+        return true;
+    }
+    perp_vec3 d0 = pp_sub(pp_own_point(&from[f->b], f->r_B), pp_own_point(&from[f->a], f->r_A));
+    perp_vec3 d1 = pp_sub(pp_own_point(&to[f->b], f->r_B), pp_own_point(&to[f->a], f->r_A));
+    return pp_length(pp_sub(d1, d0)) <= pp_length(d0);
+}
+
 // Potential energy of a spring beyond the linear term of its displacement: 1/2 K along^2, and its
 // pull times across^2 / 2 L, from the change of its direction. An explicit spring may add both
 // where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
 // it takes nothing back, and a gain is a violation.                                    theory (K5)
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
-                       double theta, const pp_force *f)
+                       double theta, const pp_force *f, double *bend)
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
     double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
@@ -192,11 +204,9 @@ double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame
         along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
-    double bend = 0.5 * fabs(f->stiffness * stretch) * across;
-    if (f->implicit) {
-        return bend;
-    }
-    return is_resolved(m, whole, theta, f) ? bend + 0.5 * f->stiffness * along * along : 0.0;
+    bool resolved = is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
+    *bend += f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
+    return !f->implicit && resolved ? 0.5 * f->stiffness * along * along : 0.0;
 }
 
 // Power that the elastic part of a spring delivers, -K (x - rest) dx/dt [W].
@@ -219,7 +229,7 @@ static double spring_power(const pp_force *f, const pp_frame *body)
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double whole, double theta, const pp_force *f)
 {
-    bool kept = !f->implicit && is_resolved(m, whole, theta, f);
+    bool kept = !f->implicit && is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
     return kept ? (theta - 0.5) * h * (spring_power(f, to) - spring_power(f, from)) : 0.0;
 }
 
@@ -230,7 +240,7 @@ static void add_spring(book *b, const pp_force *f, int at)
     double whole = fmax(e->whole, e->kin->h);
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f);
+    b->allowed[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f, &b->arcs[at]);
     b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, whole, e->theta, f);
 }
 
@@ -689,7 +699,7 @@ static void allow_joint_drift(book *b, int joint)
         double closed = fmax(fabs(eq->value), e->kin->h * fabs(eq->bias));
         sum += fabs(eq->p) * fmin(closed, eq->length ? drift : turn);
     }
-    b->allowed[at] += sum / e->kin->h;
+    b->closed[at] += sum / e->kin->h;
 }
 
 // An impulse works along the error of position that it closes in the step. Where the order of the
@@ -723,7 +733,7 @@ static void allow_drift(book *b)
             double drift = joint_drift(e, row->joint);
             drift /= pp_scale_is_length(e->model, row) ? 1.0 : pp_scale_arm(e->model, joint);
             double closed = fmax(fabs(row->value), h * fabs(row->bias));
-            b->allowed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
+            b->closed[at] += fabs(e->pb[i]) * fmin(closed, drift) / h;
         }
     }
     for (int i = 0; i < e->model->joints; i++) {
@@ -746,11 +756,13 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
               .created = PP_ZEROS(arena, double, e->model->bodies),
               .allowed = PP_ZEROS(arena, double, e->model->bodies),
               .arcs = PP_ZEROS(arena, double, e->model->bodies),
+              .closed = PP_ZEROS(arena, double, e->model->bodies),
               .lifted = PP_ZEROS(arena, double, e->model->bodies),
               .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
-    if (!b.created || !b.allowed || !b.arcs || !b.lifted || !b.jerked || !b.lag || !b.moved) {
+    if (!b.created || !b.allowed || !b.arcs || !b.closed || !b.lifted || !b.jerked || !b.lag ||
+        !b.moved) {
         return PERP_ERR_MEMORY;
     }
     set_places(&b);
@@ -775,6 +787,9 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
     if (e->stepper == PERP_STEPPER_QUASISTATIC) {
         return PERP_OK;  // without inertia there is no balance
     }
+    double share = fmin(1.0, e->kin->h / fmax(e->whole, e->kin->h));  // of the step
+    bool met =
+        pp_norm_inf(e->rows->nn, e->pn) > 0.0;  // impulses of impacts are no shorter in a part
     for (int i = 0; i < e->model->bodies; i++) {
         if (s->island[i] != i) {
             continue;
@@ -784,8 +799,12 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         double least = fmin(b.created[i], b.created[i] + b.lag[i]);
         double unpaid = fmin(least + b.jerked[i], b.lifted[i]);
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
-        double arcs = fmin(b.arcs[i], PP_ARCS_MOST * (s->energy[i] + b.moved[i]));
-        double created = fmax(0.0, least - b.allowed[i] - arcs);
+        double most = PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
+        // With theta < 1 nothing takes back what closing joints gives.                    theory (K5)
+        double joined = (e->theta < 1.0 ? most : PP_CLOSED_MOST * (s->energy[i] + b.moved[i]));
+        double closed = fmin(b.closed[i], met ? joined : share * joined);
+        double turned = fmin(b.arcs[i], share * most) + closed;
+        double created = fmax(0.0, least - b.allowed[i] - turned);
         pp_certificate_record(
             c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
             s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));

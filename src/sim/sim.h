@@ -109,6 +109,7 @@ typedef struct pp_parts_sum {
     perp_joint_state *joint;             // joints: their impulses
     perp_wrench *driven;                 // bodies
     double judged_at, judged_h, judged;  // the last attempt's start, length, worst share of a limit
+    double created, created_of;  // energy of parts in which nothing pushed [J], and of its limit
 } pp_parts_sum;
 
 // Times are multiples of the step, not sums of it: t = start + count h as long as h is the same, so that rounding does

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A drive brings a hanging chain to its rate within one long step. Links fold by more than a radian on their arcs and lift the
-// load at the end by more than its speed; what the drive loses at once does not pay for that.
+// load at the end by more than its speed; what the drive loses at once does not pay for that, and the step is divided.
 #include "support/cmocka.h"
 #include "support/folder.h"
 #include "support/recorded.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static folder place;
@@ -32,18 +33,28 @@ static const char stop[] =
     " \"lower\": -0.1790764788157339, \"upper\": 0.46412623727342023, \"limit_restitution\": 1,"
     " \"friction\": 1.4004386258170192}]}";
 
-// Returns how many of the steps are violated.
-static int record(const char *text, double h, int steps, perp_stepper stepper)
+static recorded_counts record(const char *text, double h, int steps, perp_stepper stepper)
 {
     recorded_run run = {.stepper = stepper, .h = h, .steps = steps};
-    return recorded_scene(text, place.path, run).violated;
+    return recorded_scene(text, place.path, run);
 }
 
-static int record_chain(double rate, double h, int steps, perp_stepper stepper)
+static recorded_counts record_chain(double rate, double h, int steps, perp_stepper stepper)
 {
     char text[1200];
     snprintf(text, sizeof text, chain, rate);
     return record(text, h, steps, stepper);
+}
+
+// Of the chain's last link, where the recording ends [m].
+static double height_of_load(void)
+{
+    perp_recording *recording = recorded_open(place.path);
+    perp_recording_info info = *perp_recording_about(recording);
+    perp_snapshot last = recorded_frame(recording, info.frames - 1);
+    double y = last.q[3 * 2 + 1];
+    perp_recording_close(recording);
+    return y;
 }
 
 static double energy_over(void)
@@ -57,8 +68,13 @@ static void drives_do_not_pay_for_arcs(void **state)
     const perp_stepper steppers[] = {PERP_STEPPER_STEWART_TRINKLE, PERP_STEPPER_ANITESCU_POTRA};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
-        assert_int_equal(record_chain(280.0, 0.0094, 1, steppers[k]), 1);
-        assert_true(energy_over() > 1.0);
+        recorded_counts whole = record_chain(280.0, 0.0094, 1, steppers[k]);
+        double rough = height_of_load();
+        assert_int_equal(whole.divided, 1);
+        assert_int_equal(whole.violated, 0);
+        assert_true(energy_over() <= 1.0);
+        record_chain(280.0, 1e-5, 940, steppers[k]);
+        assert_true(fabs(rough - height_of_load()) < 1e-3);
         folder_remove(&place);
     }
 }
@@ -78,8 +94,10 @@ static void drives_do_not_pay_for_chords(void **state)
     const double h[] = {1.4, 0.02};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
-        assert_int_equal(record(rod, h[k], 5, PERP_STEPPER_STEWART_TRINKLE), k == 0);
-        assert_true((energy_over() > 1.0) == (k == 0));
+        recorded_counts counts = record(rod, h[k], 5, PERP_STEPPER_STEWART_TRINKLE);
+        assert_true((counts.divided > 0) == (k == 0));
+        assert_int_equal(counts.violated, 0);
+        assert_true(energy_over() <= 1.0);
         folder_remove(&place);
     }
 }
@@ -90,7 +108,8 @@ static void slow_drives_pass(void **state)
     const double rates[] = {1.0, 280.0}, steps[] = {0.0094, 1e-5};
     for (int k = 0; k < 2; k++) {
         place = folder_create();
-        assert_int_equal(record_chain(rates[k], steps[k], 50, PERP_STEPPER_STEWART_TRINKLE), 0);
+        recorded_counts counts = record_chain(rates[k], steps[k], 50, PERP_STEPPER_STEWART_TRINKLE);
+        assert_int_equal(counts.violated, 0);
         assert_true(energy_over() <= 1.0);
         folder_remove(&place);
     }
@@ -101,9 +120,103 @@ static void friction_at_a_stop_passes(void **state)
 {
     (void)state;
     place = folder_create();
-    assert_int_equal(record(stop, 0.00359, 57, PERP_STEPPER_STEWART_TRINKLE), 0);
+    assert_int_equal(record(stop, 0.00359, 57, PERP_STEPPER_STEWART_TRINKLE).violated, 0);
     assert_true(energy_over() <= 1.0);
     folder_remove(&place);
+}
+
+// Two links that whirl at 90 rad/s with steps of a third of a radian: the theta method leaves the joint open along the chord
+// and closes it in the next step, towards the axis, which gives energy in every step and takes none back. In parts the
+// joint stays closed.                                                                   theory (K5), (P16)
+static const char whirl[] =
+    "{\"name\": \"whirl\", \"step\": 0.004, \"until\": 1, \"stepper\": \"moreau-jean\", "
+    "\"gravity\": [0, 0, -1.6], \"bodies\": ["
+    "{\"name\": \"l0\", \"kind\": \"solid\", \"position\": [0.5, 0, 0], \"mass\": 1, "
+    "\"inertia\": [0.0833, 0.0833, 0.0833]},"
+    "{\"name\": \"l1\", \"kind\": \"solid\", \"position\": [1.5, 0, 0], \"mass\": 2.5, "
+    "\"inertia\": [0.208, 0.208, 0.208], \"velocity\": [-45, -75, 18]}],"
+    "\"joints\": [{\"name\": \"p0\", \"kind\": \"revolute\", \"b\": \"l0\", \"at\": [0, 0, 0], "
+    "\"axis\": [0, 1, 0]}, {\"name\": \"p1\", \"kind\": \"spherical\", \"a\": \"l0\", "
+    "\"b\": \"l1\", \"at\": [1, 0, 0]}]}";
+
+// Energy at the end of a recording over that at its start.
+static double energy_gained(void)
+{
+    perp_recording *recording = recorded_open(place.path);
+    perp_recording_info info = *perp_recording_about(recording);
+    perp_energy first = recorded_frame(recording, 1).energy;
+    perp_energy last = recorded_frame(recording, info.frames - 1).energy;
+    perp_recording_close(recording);
+    return (last.kinetic + last.potential) / (first.kinetic + first.potential);
+}
+
+static void whirling_joints_do_not_pass_with_energy(void **state)
+{
+    (void)state;
+    const double h[] = {0.004, 0.001, 0.0001};
+    for (int k = 0; k < 3; k++) {
+        place = folder_create();
+        recorded_counts counts =
+            record(whirl, h[k], (int)floor(0.2 / h[k] + 0.5), PERP_STEPPER_MOREAU_JEAN);
+        double gained = energy_gained();
+        print_message("h = %g: energy times %.4f, %d violated\n", h[k], gained, counts.violated);
+        assert_true((energy_over() <= 1.0) == (counts.violated == 0));
+        assert_true(counts.violated > 0 || fabs(gained - 1.0) < 0.01);
+        assert_true(k < 2 || counts.violated == 0);
+        folder_remove(&place);
+    }
+}
+
+// A light bob on an explicit spring that the theta method feeds, and a heavy load that unfolds light links: what was refused for
+// its energy passes in parts, with less of it.                                           theory (P16)
+static void energy_divides_steps(void **state)
+{
+    (void)state;
+    static const char spring[] =
+        "{\"name\": \"spring\", \"step\": 0.01, \"until\": 1, \"stepper\": \"moreau-jean\", "
+        "\"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"b\", \"kind\": \"solid\", "
+        "\"position\": [1, 0, 0], \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1], "
+        "\"velocity\": [-4, -3, 2]}], \"forces\": [{\"kind\": \"spring\", \"b\": \"b\", "
+        "\"stiffness\": 200, \"rest\": 0.5, \"damping\": 2}]}";
+    place = folder_create();
+    recorded_counts counts = record(spring, 0.01, 50, PERP_STEPPER_MOREAU_JEAN);
+    assert_true(counts.divided > 0);
+    assert_int_equal(counts.violated, 0);
+    assert_true(energy_over() <= 1.0);
+    assert_true(energy_gained() < 1.0);
+    folder_remove(&place);
+}
+
+// A mass that passes beyond the end of its spring in one step: the pull along the direction of the start gave it half of its
+// energy. In parts it does not; of an explicit spring that turns over, parts leave what its invariant explains. theory (K5)
+static void springs_that_bend_do_not_feed(void **state)
+{
+    (void)state;
+    const struct {
+        double stiffness;
+        const char *implicit;
+        double most;  // energy after the step over that before: 1.44 and 1.43 in one piece
+    } spring[] = {{257.0, "true", 1.02}, {150.0, "false", 1.2}};
+    for (int k = 0; k < 2; k++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "{\"name\": \"bend\", \"step\": 0.08, \"until\": 1, \"gravity\": [0, 0], \"bodies\": ["
+            "{\"name\": \"b\", \"position\": [1, 0], \"mass\": 1, \"inertia\": 0.06, "
+            "\"velocity\": [12.5, 20]}], \"forces\": [{\"kind\": \"spring\", \"b\": \"b\", "
+            "\"anchor_b\": [0.1, 0], \"stiffness\": %g, \"rest\": 0.53, \"implicit\": %s}]}",
+            spring[k].stiffness, spring[k].implicit);
+        place = folder_create();
+        recorded_counts counts = record(text, 0.08, 1, PERP_STEPPER_STEWART_TRINKLE);
+        double first = 0.5 * (12.5 * 12.5 + 20.0 * 20.0) + 0.5 * spring[k].stiffness * 0.57 * 0.57;
+        perp_recording *recording = recorded_open(place.path);
+        perp_energy last = recorded_frame(recording, 1).energy;
+        perp_recording_close(recording);
+        assert_true(counts.divided == 1 && counts.violated == 0);
+        assert_true(energy_over() <= 1.0);
+        assert_true((last.kinetic + last.potential) / first < spring[k].most);
+        folder_remove(&place);
+    }
 }
 
 int main(void)
@@ -111,6 +224,9 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(drives_do_not_pay_for_arcs),
                                        cmocka_unit_test(drives_do_not_pay_for_chords),
                                        cmocka_unit_test(slow_drives_pass),
-                                       cmocka_unit_test(friction_at_a_stop_passes)};
+                                       cmocka_unit_test(friction_at_a_stop_passes),
+                                       cmocka_unit_test(whirling_joints_do_not_pass_with_energy),
+                                       cmocka_unit_test(energy_divides_steps),
+                                       cmocka_unit_test(springs_that_bend_do_not_feed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,8 @@ static void free_body_keeps_energy(void **state)
     }
 }
 
-// The notes' explicit torque makes energy, in proportion to the step.
+// The notes' explicit torque makes energy, in proportion to the step: 6 % in 2 s of 0.01 s. Steps are divided until
+// what they make is within their limit, a millionth of the energy.
 static void explicit_torque_gains_energy(void **state)
 {
     (void)state;
@@ -109,8 +110,9 @@ static void explicit_torque_gains_energy(void **state)
         print_message("explicit, h = %g: energy times %.4f in 2 s\n", steps[k], gain[k]);
         plane_close(&p);
     }
-    assert_true(gain[0] > gain[1] && gain[1] > gain[2] && gain[2] > 1.0);
-    assert_true(gain[0] > 1.05 && gain[2] < 1.02);
+    for (int k = 0; k < 3; k++) {
+        assert_true(gain[k] > 1.0 && gain[k] < 1.0 + 1e-5 * steps_to(2.0, steps[k]));
+    }
 }
 
 // ── Tops ─────────────────────────────────────────────────────────────────────────────────────────

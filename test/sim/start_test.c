@@ -267,8 +267,9 @@ static void impossible_starts_are_refused(void **state)
     finish(&r);
 }
 
-// A heavy load on light links, released level, in joint coordinates and steps too long for it: not passed.
-static void heavy_chains_do_not_pass(void **state)
+// A heavy load on light links, released level, in joint coordinates and steps too long for it: they are divided, and the
+// load swings without more energy than it had, up to a hundredth of m g L.
+static void heavy_chains_gain_no_energy(void **state)
 {
     (void)state;
     char text[4000];
@@ -296,15 +297,13 @@ static void heavy_chains_do_not_pass(void **state)
     snprintf(text + at, sizeof text - at, "]}");
     run r = begin(text);
     assert_int_equal(r.status, PERP_OK);
-    int passed = 0, steps = 0;
-    for (; steps < 500; steps++) {
-        perp_status status = perp_sim_step(r.sim, 1e-3);
-        passed += status == PERP_OK;
-        if (status < 0) {
-            break;
-        }
+    double most = 0.0;
+    for (int k = 0; k < 500; k++) {
+        assert_int_equal(perp_sim_step(r.sim, 1e-3), PERP_OK);
+        perp_energy e = perp_sim_info(r.sim)->energy;
+        most = fmax(most, e.kinetic + e.potential);
     }
-    assert_true(passed < steps);
+    assert_true(most < 0.01 * 50000.0 * 9.81);
     finish(&r);
 }
 
@@ -378,7 +377,7 @@ int main(void)
         cmocka_unit_test(events_need_a_start_that_fits),
         cmocka_unit_test(open_joints_are_closed),
         cmocka_unit_test(impossible_starts_are_refused),
-        cmocka_unit_test(heavy_chains_do_not_pass),
+        cmocka_unit_test(heavy_chains_gain_no_energy),
         cmocka_unit_test(starts_beyond_half_a_turn_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

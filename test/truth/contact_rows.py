@@ -44,8 +44,8 @@ class ContactRows:
             size = min(b.size for b in free)
             P = min(b.mass for b in free) * (sum(self.speed[s.body] for s in (c.a, c.b)) + self.g * h) + 1e-300
             load = abs(c.pn)
-            self.rows.note('pull', max(0.0, -c.pn) / (P + load), where)
-            self.rows.note('cone', max(0.0, norm(c.pf) - c.mu * c.pn) / (c.mu * load + 1e-3 * P), where)
+            self.rows.note('pull', max(0.0, -c.pn - self.noise) / (P + load), where)
+            self.rows.note('cone', max(0.0, norm(c.pf) - c.mu * c.pn - self.noise) / (c.mu * load + 1e-3 * P), where)
             if not exact or load < 1e-3 * P:
                 continue
             at = self.acting(f0, f1)
@@ -104,8 +104,8 @@ class ContactRows:
         free = [s.body for s in (c.a, c.b) if s.body.free]
         P = min(b.mass for b in free) * sum(self.speed[s.body] for s in (c.a, c.b)) + 1e-300
         load = abs(c.pn)
-        self.rows.note('pull', max(0.0, -c.pn) / (P + load), where)
-        self.rows.note('cone', max(0.0, norm(c.pf) - self.friction(c) * c.pn) / (self.friction(c) * load + 1e-3 * P), where)
+        self.rows.note('pull', max(0.0, -c.pn - self.noise) / (P + load), where)
+        self.rows.note('cone', max(0.0, norm(c.pf) - self.friction(c) * c.pn - self.noise) / (self.friction(c) * load + 1e-3 * P), where)
         u0, u1 = self.slip(c, f0.states, f0.states, f0.t), self.slip(c, f1.states, f0.states, f1.t)
         r0, r1 = dot(c.n, u0), dot(c.n, u1)
         speed = norm(u0) + math.sqrt(self.g * min(b.size for b in free)) + sum(self.speed[b] for b in free)

@@ -82,6 +82,11 @@ static void prepare_items(pp_recheck *c, const perp_limits *l, char (*where)[PP_
 
 // What rates, impulses and energies of two bodies are held against. Without a model (a recording
 // without its scene) there is nothing to compare with: one metre, one second, one kilogram.
+double pp_check_share(const pp_recheck *c)
+{
+    return c->info->stepper == PERP_STEPPER_QUASISTATIC ? 1e-9 : 1.0;
+}
+
 pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impulse)
 {
     // Of two bodies the lighter one, which the smaller impulse moves, and the faster island.
@@ -97,7 +102,7 @@ pp_check_scale pp_check_scale_of(const pp_recheck *c, int a, int b, double impul
             rate = fmax(rate, pp_scale_rate(&c->scales, island));
         }
     }
-    mass = isfinite(mass) ? mass : 1.0;
+    mass = (isfinite(mass) ? mass : 1.0) * pp_check_share(c);
     double size = fabs(impulse) + mass * speed;
     return (pp_check_scale){rate, rate * mass + slack * fabs(impulse), rate * size};
 }

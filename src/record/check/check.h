@@ -62,8 +62,11 @@ typedef struct pp_recheck {
     pp_drive drive;                    // the same
     double *load;                      // bodies: sum of the sizes of impulses on them [N s]
     double arm;                        // longest of the joints [m]
-    pp_scales scales;                  // of the step, where there is a model
-    double set[PERP_CHECK_COUNT];      // limits that were set, 0: relative
+    bool met;                          // contacts or limits carry impulses
+    double created, created_of;        // energy of the parts of a step so far [J], and of its limit
+    double given, joined;          // energy that closing may give: contacts and limits; joints [J]
+    pp_scales scales;              // of the step, where there is a model
+    double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 
 // Holds a value against its limit, an absolute one where it was set, and keeps the worst of an
@@ -74,6 +77,8 @@ void pp_check_record_worst(pp_recheck *c, perp_check_item item, double value, do
 typedef struct pp_check_scale {
     double rate, impulse, energy;  // [m/s], [N s], [J]
 } pp_check_scale;
+// Share of the masses in the step. Quasistatic steps keep a billionth, so that what nothing holds has a velocity.
+double pp_check_share(const pp_recheck *c);
 // `impulse` is that of the contact or joint itself: what is held against it may be wrong by a part
 // of it.
 pp_check_scale pp_check_scale_of(const pp_recheck *c, int body_a, int body_b, double impulse);
@@ -134,9 +139,8 @@ double pp_check_power(const perp_wrench *w, const perp_twist *v);
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
 
 double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn);
-// Energy that appears in the step, beyond the work it records; allowed: what the order of the
-// scheme may add.
-void pp_check_energy(pp_recheck *c, double allowed);
+// Energy that appears in the step, beyond the work it records and what the order of the scheme may add.
+void pp_check_energy(pp_recheck *c);
 
 // ── What two frames show with events between them (check_event.c) ────────────────────────────────
 perp_status pp_check_event(pp_recheck *c);
@@ -158,9 +162,9 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
                        double *beyond, double *short_of);
 
 // ── Joints: what their impulses do, and may (check_joint.c) ──────────────────────────────────────
-// Adds the recorded impulse of a joint to c->impulse. Returns what closing it may give: a drift
-// that the order of the scheme explains.
-double pp_check_add_joint(pp_recheck *c, int index);
+// Adds the recorded impulse of a joint to c->impulse, and what closing it may give: a drift that the order of the scheme
+// explains.
+void pp_check_add_joint(pp_recheck *c, int index);
 void pp_check_joints(pp_recheck *c);  // drives, limits
 // Adds what the law of an actuator gives to c->actuated, and holds the recorded impulse against it. slack: by
 // which it may miss the law.

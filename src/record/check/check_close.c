@@ -94,7 +94,7 @@ perp_status pp_check_closing(pp_recheck *c)
         add_push(c, &c->now->contact[i]);
     }
     for (int i = 0; i < m->joints; i++) {
-        (void)pp_check_add_joint(c, i);  // what closing gives in a step has no meaning here
+        pp_check_add_joint(c, i);
     }
     if (c->share > 0.0) {
         hold_joints(c);

@@ -199,7 +199,7 @@ static void judge_energy(pp_recheck *c)
         pp_check_record_worst(c, PERP_CHECK_RECORD, fabs(e->work), ROUNDED * size + 1e-300,
                               "energies", "");
     }
-    pp_check_energy(c, 0.0);
+    pp_check_energy(c);
 }
 
 perp_status pp_check_event(pp_recheck *c)

@@ -363,12 +363,14 @@ static bool holds_point(perp_joint_kind kind)
 
 // Closing an error of at most the drift of the scheme may give energy: impulse times error over h.
 //                                                                                       theory (K5)
-double pp_check_add_joint(pp_recheck *c, int index)
+void pp_check_add_joint(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
+    c->given += limit_gives(c, index);
     if (pp_joint_couples(joint)) {
-        return add_gear(c, index) + limit_gives(c, index);
+        c->joined += add_gear(c, index);
+        return;
     }
     const perp_wrench *w = &state->impulse_b;
     const pp_frame *fa = &c->acting[joint->a], *fb = &c->acting[joint->b];
@@ -396,7 +398,7 @@ double pp_check_add_joint(pp_recheck *c, int index)
                 fabs(w->f_W.y) * fmin(fabs(apart.y), drift) +
                 fabs(w->f_W.z) * fmin(fabs(apart.z), drift);
     }
-    return limit_gives(c, index) + (given + vector_length(couple) * turn) / c->h;
+    c->joined += (given + vector_length(couple) * turn) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────

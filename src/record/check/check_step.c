@@ -48,6 +48,9 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     to[2] = e0 * q0[2] - e1 * q0[3] + e2 * q0[0] + e3 * q0[1];
     to[3] = e0 * q0[3] + e1 * q0[2] - e2 * q0[1] + e3 * q0[0];
     double norm = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+    // q and -q are one rotation
+    double same = q[0] * to[0] + q[1] * to[1] + q[2] * to[2] + q[3] * to[3];
+    norm = same < 0.0 ? -norm : norm;
     double square = 0.0;
     for (int k = 0; k < 4; k++) {
         double d = q[k] - to[k] / norm;
@@ -56,7 +59,11 @@ static double turn_error(const pp_recheck *c, const perp_recorded_body *body, do
     return 2.0 * sqrt(square);
 }
 
+static const double ROUNDED = 1e-14;   // of a rate at the speed of its island
 static const double ROUNDING = 1e-12;  // of q + h nu
+static const double MOMENTUM = 1e-9;   // of what goes in and out of a body, and of what it has
+static const double MIDDLE =
+    1e-8;  // of the step's way, to which the theta method's middle is found
 
 // Length that makes an angle a distance [m].
 static double arm_of(const pp_recheck *c, int body)
@@ -292,7 +299,10 @@ static void add_spring_load(pp_recheck *c, const pp_row *row, double p)
             *most = fmax(*most, fabs(row->J[k][i]));
         }
         couple = arm > 0.0 ? couple / arm : 0.0;
-        c->load[row->body[k]] += fabs(p) * fmax(f, couple);
+        // the rate that gives the impulse is rounded: a light body on a stiff spring has less momentum than that over gamma
+        double speed = pp_scale_speed(&c->scales, c->scales.island[row->body[k]]);
+        double rounded = row->gamma > 0.0 ? ROUNDED * speed / row->gamma : 0.0;
+        c->load[row->body[k]] += (fabs(p) + rounded / MOMENTUM) * fmax(f, couple);
     }
 }
 
@@ -355,8 +365,6 @@ static perp_status add_springs(pp_recheck *c, double *left)
 
 // ── Balances ─────────────────────────────────────────────────────────────────────────────────────
 
-static const double MOMENTUM = 1e-9;  // of what goes in and out of a body, and of what it has
-
 // Component by component: impulses against what is left of the change of momentum.      theory (K6)
 static void judge_momentum(pp_recheck *c, const double *left)
 {
@@ -369,8 +377,10 @@ static void judge_momentum(pp_recheck *c, const double *left)
             double own = body->divisor_mass * (MOMENTUM * pp_scale_speed(&c->scales, island) +
                                                pp_scale_rounding(&c->scales, island));
             double limit = own + MOMENTUM * c->load[i];
-            // Moments are held against impulses at the longest arm.
-            limit *= body->axis[k] < 3 ? 1.0 : fmax(body->reach, c->arm);
+            // Moments are held against impulses at the longest arm, which ends in the middle of a step of the theta method.
+            double placed =
+                c->acting == c->before || pp_check_at_end(c) ? 0.0 : MIDDLE * c->load[i];
+            limit = body->axis[k] < 3 ? limit : fmax(body->reach, c->arm) * (limit + placed);
             pp_check_record_worst(c, PERP_CHECK_MOMENTUM,
                                   fabs(left[body->at + k] - w[body->axis[k]]), limit, body->name,
                                   "");
@@ -420,7 +430,7 @@ static double arc_work(const pp_recheck *c, int i, double *lifted)
     return work;
 }
 
-void pp_check_energy(pp_recheck *c, double allowed)
+void pp_check_energy(pp_recheck *c)
 {
     double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0;
     double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
@@ -433,7 +443,7 @@ void pp_check_energy(pp_recheck *c, double allowed)
     double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
     double arcs = 0.0;      // size of the work of forces along arcs [J]
     double lifted = 0.0;    // energy that arcs make [J]
-    double whole = fmax(c->whole, c->h);
+    double allowed = c->given, whole = fmax(c->whole, c->h);
     for (int i = 0; i < c->model->bodies; i++) {
         const pp_body *b = &c->model->body[i];
         if (b->nv > 0) {
@@ -457,13 +467,16 @@ void pp_check_energy(pp_recheck *c, double allowed)
         if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
             if (c->info->stepper != PERP_STEPPER_EVENT) {
-                allowed += pp_drift_spring(c->model, c->before, c->after, whole, theta, f);
+                allowed += pp_drift_spring(c->model, c->before, c->after, whole, theta, f, &arcs);
                 lag += pp_spring_lag(c->model, c->before, c->after, c->h, whole, theta, f);
             }
         }
     }
     scale += moved + fabs(c->now->energy.work);
-    allowed += fmin(arcs, PP_ARCS_MOST * scale);
+    double most = PP_ARCS_MOST * scale, share = c->h / fmax(c->whole, c->h);
+    allowed += fmin(arcs, share * most);
+    double joined = theta < 1.0 ? most : PP_CLOSED_MOST * scale;
+    allowed += fmin(c->joined, c->met ? joined : share * joined);
     // Drives that bring bodies to their rates within the step lose energy.
     double jerk = pp_check_jerk(c, theta, &lag);
     lifted += pp_check_reactions(c);
@@ -474,8 +487,19 @@ void pp_check_energy(pp_recheck *c, double allowed)
         least = fmax(least, unpaid - PP_JERKS_MOST * scale);
     }
     made = isnan(made) ? made : fmax(0.0, least - allowed);
-    pp_check_record_worst(c, PERP_CHECK_ENERGY, made, c->scales.slack * scale + rounding,
-                          "all bodies", "");
+    double limit = c->scales.slack * scale + rounding;
+    pp_check_record_worst(c, PERP_CHECK_ENERGY, made, limit, "all bodies", "");
+    // Parts in which nothing pushes add up to what a step may create.                   theory (P16)
+    if (c->part <= 0) {
+        c->created = c->created_of = 0.0;
+    }
+    bool smooth = c->info->stepper != PERP_STEPPER_EVENT && !c->met;
+    if (c->part >= 0 && smooth && made > 0.0) {
+        c->created += made;
+        c->created_of += made / limit;
+        pp_check_record_worst(c, PERP_CHECK_ENERGY, c->created, c->created / c->created_of,
+                              "all bodies", "");
+    }
 }
 
 // The theta method: M nu = M_l nu_l + impulses, with M where the step ends. Written as
@@ -505,22 +529,22 @@ bool pp_check_start_sums(pp_recheck *c)
     c->actuated = PP_ZEROS(c->arena, double, c->model->joints);
     c->missed = PP_ZEROS(c->arena, double, c->model->joints);
     c->load = PP_ZEROS(c->arena, double, c->model->bodies);
-    c->arm = 0.0;
+    c->arm = c->given = c->joined = 0.0;
+    c->met = false;
     return c->impulse && c->spring && c->actuated && c->missed && c->load;
 }
 
-// Adds up the recorded impulses on bodies. Returns the energy that closing overlaps and open joints
-// may give [J].
-static double add_impulses(pp_recheck *c)
+// Adds up the recorded impulses on bodies, and the energy that closing overlaps and open joints may give.
+static void add_impulses(pp_recheck *c)
 {
-    double allowed = 0.0;
     for (int i = 0; i < c->now->contacts; i++) {
-        allowed += add_contact_impulse(c, &c->now->contact[i]);
+        c->given += add_contact_impulse(c, &c->now->contact[i]);
+        c->met = c->met || c->now->contact[i].pn != 0.0;
     }
     for (int i = 0; i < c->model->joints; i++) {
-        allowed += pp_check_add_joint(c, i);
+        pp_check_add_joint(c, i);
+        c->met = c->met || c->now->joint[i].limit != 0.0;
     }
-    return allowed;
 }
 
 perp_status pp_check_balance(pp_recheck *c)
@@ -541,11 +565,9 @@ perp_status pp_check_balance(pp_recheck *c)
     c->start = inertia ? c->nu0 : none;
     for (int i = 0; i < m->nv; i++) {
         left[i] = c->nu[i] - c->start[i];
-        // Quasistatic steps keep a billionth of the masses, so that what nothing holds has a
-        // velocity. A body that flies off is held by nothing, and not in balance: its velocity
-        // counts up to 100.
+        // A body that flies off is held by nothing, and not in balance: its velocity counts up to 100.
         if (!inertia) {
-            left[i] = 1e-9 * fmax(-100.0, fmin(100.0, left[i]));
+            left[i] = pp_check_share(c) * fmax(-100.0, fmin(100.0, left[i]));
         }
     }
     pp_masses_mul(m, c->kin.mass, left, left);
@@ -554,11 +576,11 @@ perp_status pp_check_balance(pp_recheck *c)
     if (status < 0) {
         return status;
     }
-    double allowed = add_impulses(c);
+    add_impulses(c);
     status = pp_check_joint_rates(c);
     pp_check_joints(c);
     judge_momentum(c, left);
-    pp_check_energy(c, allowed);
+    pp_check_energy(c);
     return status;
 }
 
@@ -573,7 +595,7 @@ perp_status pp_check_impact(pp_recheck *c)
         left[i] = c->nu[i] - c->nu0[i];
     }
     pp_masses_mul(m, c->kin.mass, left, left);
-    (void)add_impulses(c);
+    add_impulses(c);
     judge_momentum(c, left);
     return PERP_OK;
 }

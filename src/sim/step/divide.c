@@ -12,7 +12,7 @@
 //   - the normal of an impact turned, from where the step started to where the implicit step has it;
 //   - an open contact with restitution stopped what an impact of the same step had thrown at it;
 //   - bodies that turned overlap at the end, deeper than the certificate allows, which no row had seen;
-//   - the certificate finds that something went through something, or parted from its joint.
+//   - the certificate finds that something went through something, parted from its joint, or gained energy.
 //
 // Then the step ends where the first gap closes; from a state that touches it is shortened until nothing else
 // is in reach. All functions here return the length of the first part, or h where the step need not be divided.
@@ -498,11 +498,19 @@ static bool helps(perp_sim *sim, double h, double worst)
     return less;
 }
 
+// Whether a contact or a limit carries an impulse in the part.
+bool pp_sim_pushes(const perp_sim *sim)
+{
+    const pp_step *s = &sim->step;
+    return s->answer.pn && pp_norm_inf(s->row.nn, s->answer.pn) > 0.0;
+}
+
 // By the certificate. Something went through something on the way, turned by more than its two
 // poses show, or parted from its joint: errors of the rows' straight motion, which fall with the
-// length; a quarter of it, down to 1/JUDGED. Energy that an impact created: it changes the
-// velocities that the forces of the step and the gyroscopic torque work along, an error of first
-// order in h, so that the impact gets a brief part to itself.
+// length, as does energy that forces, arcs and closings make; a quarter of it, down to 1/JUDGED.
+// Energy that an impact created: it changes the velocities that the forces of the step and the
+// gyroscopic torque work along, an error of first order in h, so that the impact gets a brief part
+// to itself.
 double pp_sim_divide_judged(perp_sim *sim, double h)
 {
     const double *over = sim->info.certificate.relative;
@@ -513,11 +521,9 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
     // what is deep inside a thin solid or a sheet is no contact of it any more
     turned = fmax(turned, over[PERP_JUDGED_GAP]);
-    // Normals of the end push along with what turns, or slides over a curve, by (I7): with the square of the length.
-    // Of the theta method that is closed nothing else hides it.
-    if (sim->def.stepper == PERP_STEPPER_IMPLICIT || pp_sim_closes_after(sim)) {
-        turned = fmax(turned, over[PERP_JUDGED_ENERGY]);
-    }
+    // Of the energy that a step may create, a part in which nothing pushes creates its share.
+    double share = pp_sim_pushes(sim) ? 1.0 : h / sim->whole;
+    turned = fmax(turned, over[PERP_JUDGED_ENERGY] / share);
     double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
     if (!may_divide(sim) || sim->unfit) {
         return h;

@@ -116,6 +116,22 @@ static void add_seconds(perp_step_info *to, const perp_step_info *part)
     }
 }
 
+// Energy that parts create in which nothing pushes adds up to that of a step, and is held to the limit of one. Impacts, which
+// have parts to themselves, are each solved to that limit.                              theory (P16)
+static void add_created(perp_sim *sim, perp_certificate *to)
+{
+    pp_parts_sum *p = &sim->parts;
+    const perp_certificate *part = &sim->info.certificate;
+    if (pp_sim_pushes(sim)) {
+        return;
+    }
+    p->created += part->energy_created;
+    p->created_of += part->relative[PERP_JUDGED_ENERGY];
+    to->energy_created = fmax(to->energy_created, p->created);
+    to->relative[PERP_JUDGED_ENERGY] = fmax(to->relative[PERP_JUDGED_ENERGY], p->created_of);
+    to->passed = to->passed && p->created_of <= 1.0;
+}
+
 // What one part reports, added to the sum over those before: the last part's where a sum means
 // nothing (sizes, kinetic and potential energy), the worse of verdicts.
 static void add_info(perp_step_info *to, const perp_step_info *part)
@@ -150,6 +166,7 @@ static perp_status add_part(perp_sim *sim, perp_step_info *info)
     if (status >= 0) {
         add_impulses(sim);
         add_info(info, &sim->info);
+        add_created(sim, &info->certificate);
         sim->parts.count++;
     }
     return status;
@@ -304,7 +321,7 @@ static void note_parts(perp_sim *sim)
         pp_print(text + used, sizeof sim->info.remark - used, "; %d parts", sim->parts.count);
         return;
     }
-    const char *how = "divided into %d parts at successive impacts";
+    const char *how = "divided into %d parts, at impacts or for its certificate";
     if (sim->parts.stop != PP_PARTS_ALL) {
         how = "divided into %d parts; later impacts were treated as simultaneous";
     } else if (sim->def.stepper == PERP_STEPPER_IMPLICIT) {
@@ -355,6 +372,7 @@ perp_status pp_sim_step_in_parts(perp_sim *sim, double h, double first)
     }
     memset(sim->applied, 0, (size_t)sim->model->bodies * sizeof *sim->applied);
     sim->info = info;
+    status = status == PERP_OK && !info.certificate.passed ? PERP_INEXACT : status;
     sim->info.status = status;
     sim->info.contacts = sim->parts.contacts;
     sim->info.parts = sim->parts.count;

@@ -272,6 +272,7 @@ perp_status perp_sim_step(perp_sim *sim, double h)
     sim->parts.stop = PP_PARTS_ALL;
     pp_sim_clear_parts(sim);
     sim->parts.count = 0;
+    sim->parts.created = sim->parts.created_of = 0.0;
     sim->parts.judged_h = 0.0;
     sim->whole = fmax(h, sim->accurate.whole);
     sim->pace = fmax(sim->whole, sim->clock.window);
