@@ -435,13 +435,29 @@ static double restore_best(pp_run *r, pp_sweep *s, double most, best_sweep *b, d
     return residual_at(r, s, most);
 }
 
+// Looks between which sweeps about double, and part of the residual that may then be left.
+enum { LOOKS_HALF = 3 };
+static const double FALLS = 0.7;
+static const double STALLED_MOST = 3.6;  // residual, of which the certificate allows 4
+
 // Residuals of the sweeps so far, in units of what is accepted.
 typedef struct looks {
-    double change;  // of a sweep, at which the residual is next computed
-    int next;       // sweep after which it is computed in any case
-    int first;      // the first such sweep
-    double before;  // residual after it
+    double change;            // of a sweep, at which the residual is next computed
+    int next;                 // sweep after which it is computed in any case
+    int first;                // the first such sweep
+    double before;            // residual after it
+    double past[LOOKS_HALF];  // the last residuals
 } looks;
+
+// Wedged contacts that disagree leave a residual that no longer falls. Of crowds it is accepted where it is less than what modes
+// accept at last of their best answer, nine tenths of what the certificate allows.
+static bool has_stalled(const pp_run *r, looks *l, double residual)
+{
+    bool stalls = residual > FALLS * l->past[0];
+    memmove(l->past, l->past + 1, (LOOKS_HALF - 1) * sizeof *l->past);
+    l->past[LOOKS_HALF - 1] = residual;
+    return stalls && residual <= STALLED_MOST && !is_loose(r) && !hurried(r);
+}
 
 // The residual after sweep k, in which the change was `moved`.
 static double look_at_residual(pp_run *r, pp_sweep *s, momentum *p, double most, looks *l, int k)
@@ -477,7 +493,7 @@ static perp_status sweep_until_converged(pp_run *r, pp_sweep *s, bool *met)
     double most = o->tolerance * speed_of_bodies(r);
     int sweeps = sweeps_most(r);
     best_sweep b = {PP_ARRAY(r->arena, double, budget ? 6 * (size_t)s->count : 0), PP_INF};
-    looks l = {.change = 1.0, .next = LOOK_FIRST};
+    looks l = {.change = 1.0, .next = LOOK_FIRST, .past = {PP_INF, PP_INF, PP_INF}};
     momentum p;
     set_velocities(s);
     if (!momentum_start(s, r->arena, &p) || (budget && !b.r)) {
@@ -493,7 +509,7 @@ static perp_status sweep_until_converged(pp_run *r, pp_sweep *s, bool *met)
         bool last = k >= sweeps || pp_run_solver_budget_spent(r);
         if (moved <= l.change || k >= l.next || last) {
             residual = look_at_residual(r, s, &p, most, &l, k);
-            *met = residual <= 1.0;
+            *met = residual <= 1.0 || has_stalled(r, &l, residual);
             if (*met) {
                 return PERP_OK;
             }
