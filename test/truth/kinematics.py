@@ -100,8 +100,10 @@ def view(j, sa, sb, planar, last=None):
         o.rows.append(row)
     for c in HOLDS[j.kind]:
         if c == 'C':
+            # the axes turn with body a in space, so that force and reaction act at the point of b: theory (S5)
+            at = pa if planar else pb
             for d in (AXES3[:2] if planar else AXES3):
-                hold(dot(d, delta), 'm', (mul(d, -1) + mul(cross(sub(pa, sa.x), d), -1), d + cross(sub(pb, sb.x), d)))
+                hold(dot(d, delta), 'm', (mul(d, -1) + mul(cross(sub(at, sa.x), d), -1), d + cross(sub(pb, sb.x), d)))
         elif c == 'L':
             for d in ((x,) if planar else (x, y)):
                 hold(dot(d, delta), 'm', point_row(d, pb, sa, sb))
