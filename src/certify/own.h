@@ -149,7 +149,7 @@ typedef struct pp_own_value {
     bool length;      // in metres
     bool coordinate;  // that of the joint, not an error
 } pp_own_value;
-// asked: whether its coordinate is wanted as a row, too.
+// asked: whether its coordinate is also wanted as a row.
 int pp_own_values(pp_own_joint_end *end, const double *turn, int joint, bool asked,
                   pp_own_value value[PP_JOINT_EQUATIONS + 1]);
 // The same row in the form that all rows have.

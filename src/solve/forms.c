@@ -141,6 +141,22 @@ static double divisor(double mobility)
     return mobility > 0.0 ? mobility : 1.0;
 }
 
+double pp_run_body_speed(const pp_run *r, int i)
+{
+    const pp_body *body = &r->model->body[i];
+    double v = 0.0, w = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
+        if (body->axis[k] < 3) {
+            v = pp_length2(v, x + p / body->divisor_mass);
+        } else {
+            w = pp_length2(w, x);
+        }
+    }
+    double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
+    return body->nv > 0 ? v + w * body->reach + fall : 0.0;
+}
+
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s]: the natural map
 // p - P(p - w / m) of each row times its mobility m, theory (P12). The certificate computes the
 // same with code of its own.

@@ -479,25 +479,13 @@ static double free_speed(const pp_run *r)
     return most;
 }
 
-// The fastest point of all bodies, after the loads of the step have acted, and the energy at such speeds.  theory (K1)
+// The speed of the fastest body, and the energy of each at its speed.                               theory (K1)
 static void set_speed(pp_modes *s)
 {
-    const pp_run *r = s->run;
-    for (int i = 0; i < r->model->bodies; i++) {
-        const pp_body *body = &r->model->body[i];
-        double v = 0.0, w = 0.0;
-        for (int k = 0; k < body->nv; k++) {
-            double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
-            if (body->axis[k] < 3) {
-                v = pp_length2(v, x + p / body->divisor_mass);
-            } else {
-                w = pp_length2(w, x);
-            }
-        }
-        double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
-        double speed = v + w * body->reach + fall;
+    for (int i = 0; i < s->run->model->bodies; i++) {
+        double speed = pp_run_body_speed(s->run, i);
         s->speed = fmax(s->speed, speed);
-        s->energy[i] = body->nv > 0 ? 0.5 * body->mass * speed * speed : 0.0;
+        s->energy[i] = 0.5 * s->run->model->body[i].mass * speed * speed;
     }
 }
 

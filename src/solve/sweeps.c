@@ -32,24 +32,12 @@ static const double SWEEP_COST = 700.0;
 // What Newton's method takes for each of many contacts, about [s]: a few factorisations.
 static const double NEWTON_SECONDS = 2e-5;
 
-// The speed that errors are measured by: of the fastest point of all bodies, with what the loads of the step add, and of a
-// fall through a body's own size.                                                                     theory (K1)
+// The speed that errors are measured by.                                                              theory (K1)
 static double speed_of_bodies(const pp_run *r)
 {
     double most = 0.0;
     for (int i = 0; i < r->model->bodies; i++) {
-        const pp_body *body = &r->model->body[i];
-        double v = 0.0, w = 0.0;
-        for (int k = 0; k < body->nv; k++) {
-            double x = fabs(r->nu[body->at + k]), p = fabs(r->kin->loads.p_ext[body->at + k]);
-            if (body->axis[k] < 3) {
-                v = pp_length2(v, x + p / body->divisor_mass);
-            } else {
-                w = pp_length2(w, x);
-            }
-        }
-        double fall = sqrt(fabs(body->gravity_scale) * pp_length(r->model->gravity) * body->reach);
-        most = body->nv > 0 ? fmax(most, v + w * body->reach + fall) : most;
+        most = fmax(most, pp_run_body_speed(r, i));
     }
     return most;
 }
