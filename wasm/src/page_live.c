@@ -96,7 +96,7 @@ JS_EXPORT(js_live_open) int js_live_open(const char *name, const char *text, con
     page_fail(&(perp_error){0});  // of an earlier scene
     scene_text = text;
     scene_sets = sets;
-    cli_exit code = live_sim_open(&live, name, NULL, "run", &board, &interrupted);
+    cli_exit code = live_sim_open(&live, name, NULL, NULL, "run", &board, &interrupted);
     scene_text = scene_sets = "";
     if (code != CLI_FINE) {
         js_live_close();
