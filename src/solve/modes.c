@@ -6,7 +6,8 @@
 //
 // Most steps of a simulation keep the modes (active set) of the step before; then one or two linear systems give
 // the answer to rounding. Many others differ in a few modes, and a few more steps find them. Where that does not
-// happen soon, the solvers of comp/ start from scratch, and what they find is polished here (pp_run_polish).
+// happen soon, central paths and convex problems find them; where these fail, the solvers of comp/ start from scratch, and
+// what they find is polished here (pp_run_polish).
 //
 // The loop over Newton's steps is in modes_walk.c, the linear system in modes_system.c. This file has the modes,
 // the residual of each contact and its linearised law.
@@ -708,7 +709,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
             return PERP_ERR_MEMORY;
         }
     }
-    // The state is kept for many contacts only, which the central path is followed for (forms.c).
+    // The state is kept for many contacts only, whose answer by other solvers is polished (forms.c).
     if (*solved) {
         r->out->form = PERP_FORM_CONE;
         r->out->solver = "modes";

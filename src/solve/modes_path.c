@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many contacts far from their answer: the central path of the exact law, by a primal-dual interior point method in the
+// Contacts far from their answer: the central path of the exact law, by a primal-dual interior point method in the
 // space of velocities.                                                                     theory (S20) to (S22)
 //
 // With T = diag(mu, 1, 1), the impulse r = T p and the rate v = T^-1 (u + mu |u_t| n) of a contact lie in the Lorentz cone
@@ -15,8 +15,8 @@
 // |v_t| where the contact slides (v_0 = |v_t|) and where it sticks (v = 0).
 //
 // Coulomb's law is not monotone, and its path may turn back: steps become short. Then the step gets a proximal term
-// alpha m (p - p_last), which grows while steps stay short, and falls again after long ones. It leaves a part of R, to which
-// tau is tied. Near the answer, where steps no longer lower the error, convex problems (modes_convex.c) go on from the path.
+// alpha m (p - p_last), which grows while steps stay short, and falls again after long ones. It leaves a part of R. A path that
+// turns back near the boundary of the cones need not do so farther inside: tau is tied to R, by another factor in each path. Near the answer, where steps no longer lower the error, convex problems (modes_convex.c) go on from the path.
 //
 // A boxed row l <= p <= h has u = y - z and (p - l) y = (h - p) z = tau.
 #include "solve/modes.h"

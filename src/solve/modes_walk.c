@@ -13,8 +13,8 @@
 // the slop count as touching (S17). Contacts that neither move nor close come first: at rest the last impulses are the
 // answer, and nothing is factored (S19). Otherwise the error
 // falls to the size of b in a few steps, and is accepted where it no longer falls (PP_ACCEPTED): sticking contacts
-// that form rings do not have an answer to rounding. Where neither helps, convex problems lead to a better start
-// (modes_convex.c).
+// that form rings do not have an answer to rounding. Where neither helps, central paths (modes_path.c) and convex problems
+// (modes_convex.c) lead to an answer, or near one.
 #include "solve/modes.h"
 
 #include <math.h>
