@@ -78,7 +78,7 @@ static double speed_seen_from(const perp_model *model, const pp_frame *body,
            pp_length(pp_sub(own->w, from->w)) * (model->body[i].reach + search->margin);
 }
 
-// How fast the surfaces of two bodies move against each other, at most [m/s]. What is not free may be of any size: its
+// The largest speed at which the surfaces of two bodies move against each other [m/s]. What is not free may be of any size: its
 // motion is taken where the free body is, and around it. Links of an arm that swings hardly move against each other.
 static double speed_between(const perp_model *model, const pp_frame *body,
                             const pp_gap_search *search, int i, int j)

@@ -6,17 +6,22 @@
 
 #include <string.h>
 
-// Poses and velocities from the roots to the leaves. Links are numbered parents first, so that the
-// carrier of a link has its frame already.
-void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
-                    pp_frame *body)
+// Bodies whose poses are given functions of t are the roots that no coordinate moves.
+static void place_driven(const perp_model *m, double t, pp_frame *body)
 {
-    const perp_model *m = tree->model;
     for (int i = 0; i < m->bodies; i++) {
         if (m->body[i].nv == 0) {
             body[i] = pp_driven_frame(&m->body[i], t);
         }
     }
+}
+
+// Poses and velocities from the roots to the leaves. Links are numbered parents first, so that the
+// carrier of a link has its frame already.
+void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double *qd,
+                    pp_frame *body)
+{
+    place_driven(tree->model, t, body);
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         const pp_frame *parent = &body[l->carrier];
@@ -38,12 +43,7 @@ void pp_tree_frames(const pp_tree *tree, double t, const double *q, const double
 
 void pp_tree_places(const pp_tree *tree, double t, const double *q, pp_frame *body)
 {
-    const perp_model *m = tree->model;
-    for (int i = 0; i < m->bodies; i++) {
-        if (m->body[i].nv == 0) {
-            body[i] = pp_driven_frame(&m->body[i], t);
-        }
-    }
+    place_driven(tree->model, t, body);
     for (int i = 0; i < tree->links; i++) {
         const pp_link *l = &tree->link[i];
         pp_hinge_place(tree, i, q + l->at_q, &body[l->carrier], &body[l->body]);
