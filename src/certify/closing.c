@@ -150,6 +150,22 @@ static void add_limits(perp_certificate *out, const pp_closing_evidence *e,
     }
 }
 
+// Separation of two shapes where the closing starts, along its normal there: the normal of the end turned back with the body
+// whose feature it is on. Any axis shows at most what there is.
+static double separation_before(const pp_closing_evidence *e, const pp_contact *c)
+{
+    const perp_model *m = e->model;
+    double most = pp_shape_separation(m, e->from->body, c->a, c->b, c->n);
+    const int shape[2] = {c->a, c->b};
+    for (int k = 0; k < 2; k++) {
+        int body = m->shape[shape[k]].body;
+        perp_vec3 n_B = pp_mul_t(&e->to->body[body].R, c->n);
+        perp_vec3 n = pp_mul(&e->from->body[body].R, n_B);
+        most = fmax(most, pp_shape_separation(m, e->from->body, c->a, c->b, n));
+    }
+    return most;
+}
+
 // How deep two shapes still overlap after a partial closing, in which they pushed each other; 0 where all is closed.
 static double overlap_left(perp_certificate *out, const pp_closing_evidence *e,
                            const perp_limits *limits, const pp_contact *c)
@@ -158,8 +174,10 @@ static double overlap_left(perp_certificate *out, const pp_closing_evidence *e,
     if (!(e->share > 0.0) || c->listed >= 0 || m->shape[c->a].mesh || m->shape[c->b].mesh) {
         return 0.0;
     }
-    double from = pp_shape_separation(m, e->from->body, c->a, c->b, c->n);
-    double to = pp_shape_separation(m, e->to->body, c->a, c->b, c->n);
+    double skin =
+        pp_skin(m, c->a, c->b);  // keeps two shapes without an inside apart          theory (P21)
+    double from = separation_before(e, c) - skin;
+    double to = pp_shape_separation(m, e->to->body, c->a, c->b, c->n) - skin;
     hold_part(out, e, limits, fmin(from, 0.0), to, pp_scale_overlap(m, c->a, c->b) / PP_APART);
     return fmax(0.0, -to);
 }
@@ -183,7 +201,9 @@ static void add_pushes(perp_certificate *out, const pp_closing_evidence *e,
             perp_vec3 out_W = pp_scale(-sign, c->n), f = pp_scale(sign, c->n);
             if (m->shape[shape[k]].kind != PERP_SHAPE_MESH &&
                 m->shape[shape[k]].kind != PERP_SHAPE_HEIGHTFIELD) {
-                double off = pp_shape_surface_error(m, e->to->body, shape[k], c->point, out_W);
+                // midway in the skin of two shapes without an inside
+                double off = pp_shape_surface_error(m, e->to->body, shape[k], c->point, out_W) -
+                             0.5 * pp_skin(m, c->a, c->b);
                 pp_certificate_record(out, limits, PERP_JUDGED_MOTION,
                                       fmax(0.0, fabs(off) - within),
                                       CLOSED * pp_scale_overlap(m, c->a, c->b));

@@ -54,6 +54,8 @@ typedef struct pp_step {
     bool at_end;     // rows were taken where the step ends,
     bool unsettled;  // and do not hold there,
     bool flips;      // with other contacts in each round
+    bool
+        drifts;  // overlaps stay that the rows do not take back: a closing follows      theory (K8)
     bool solved;
 } pp_step;
 

@@ -49,6 +49,12 @@ class PlaceRows:
             t = [0.2 * s.ball for s in (a, b) if 0 < s.ball < math.inf] or [0.2 * s.body.size for s in (a, b) if s.body.free]
         return min(t)
 
+    def skin(self, a, b):
+        """What keeps two shapes without an inside apart: a millionth of the longest segment of the model, docs/theory.md (P21)."""
+        if not (a.thick == 0 and b.thick == 0):
+            return 0.0
+        return 1e-6 * max([2 * s.ball for x in self.model.bodies for s in x.shapes if s.kind == 'segment'] or [0.0])
+
     def place(self, shape, frame):
         if shape not in frame.placed:
             s = frame.states[shape.body.index]

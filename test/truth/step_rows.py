@@ -341,7 +341,7 @@ class StepRows:
                 lack = (0.0, 0.0, lack[2]) if m.planar else lack
                 self.rows.note('motion', max(0.0, norm(lack) - blur * b.size) / (norm(spin) + (size + blur) * b.size), '%s %s turning' % (where, b.name))
         for c in f1.contacts:
-            if c.pn and distance(self.place(c.a, f1), self.place(c.b, f1)) > 1e-6 * self.thickness(c.a, c.b):
+            if c.pn and distance(self.place(c.a, f1), self.place(c.b, f1)) > self.skin(c.a, c.b) + 1e-6 * self.thickness(c.a, c.b):
                 self.rows.note('afar', 1.0, where + ': pushed beyond where the shapes touch')
         if self.stepper != 'quasistatic':
             self.energy(f0, f1, 0.0, 0.0, False)

@@ -560,8 +560,16 @@ static perp_status judge_closing(pp_recheck *c)
     if (status < 0) {
         return status;
     }
-    if (!c->unfit && !closes_after(c)) {  // nothing was off that a start as given could have left
-        pp_check_record_worst(c, PERP_CHECK_MOTION, PP_INF, 1.0, "a closing", "");
+    // a closing has to have something to close
+    bool off = c->unfit;
+    if (!off && !closes_after(c)) {
+        status = find_faults(c, &off);
+        if (status < 0) {
+            return status;
+        }
+        if (!off) {
+            pp_check_record_worst(c, PERP_CHECK_MOTION, PP_INF, 1.0, "a closing", "");
+        }
     }
     status = pp_check_places(c);
     return status < 0 ? status : pp_check_closing(c);
@@ -607,9 +615,11 @@ static perp_status judge_parts(pp_recheck *c, perp_recording *r, int k, double *
         c->h = c->last = part->h;
         c->whole = whole;
         bool closing = part->part == PERP_PART_CLOSE;
-        // until a start as given fits, each closing takes back a part of what it is off by
-        c->share = c->unfit ? fmin(1.0, length / step) : 0.0;
-        c->closed = !c->unfit && (closing || (closes_after(c) && i + 1 == frame->kept));
+        // until a start as given fits, each closing takes back a part of what it is off by, as it does of overlaps that
+        // have grown
+        bool partly = c->unfit || !closes_after(c);
+        c->share = partly ? fmin(1.0, length / step) : 0.0;
+        c->closed = !partly && (closing || i + 1 == frame->kept);
         length = closing ? length : part->h;
         status = closing ? check_closing(c, k, error) : check_frame(c, k, error);
         if (status < 0) {

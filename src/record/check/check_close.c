@@ -25,6 +25,19 @@ static perp_vec3 turn_on_way(const pp_recheck *c, int i)
 // Of a start as given: as far as a whole step may take it back, of the thickness or the arm.               theory (K8)
 static const double A_STEP = 0.05;
 
+// Overlaps are least along the normal that the shapes had: turned back with one of the bodies.
+static double separation_before(const pp_recheck *c, int a, int b, perp_vec3 n_W)
+{
+    const perp_model *m = c->model;
+    const int body[2] = {m->shape[a].body, m->shape[b].body};
+    double along = pp_shape_separation(m, c->before, a, b, n_W);
+    for (int k = 0; k < 2; k++) {
+        perp_vec3 n = pp_mul(&c->before[body[k]].R, pp_mul_t(&c->after[body[k]].R, n_W));
+        along = fmax(along, pp_shape_separation(m, c->before, a, b, n));
+    }
+    return along;
+}
+
 // What a partial closing did to an overlap: it is less, by no more than the share of the step, and none is turned into a gap.
 // Returns how deep the shapes still overlap [m].
 static double overlap_left(pp_recheck *c, const perp_contact *contact, double unit)
@@ -34,8 +47,9 @@ static double overlap_left(pp_recheck *c, const perp_contact *contact, double un
     if (!(c->share > 0.0) || m->shape[a].mesh || m->shape[b].mesh) {
         return 0.0;
     }
-    double from = fmin(0.0, pp_shape_separation(m, c->before, a, b, contact->normal_W));
-    double to = pp_shape_separation(m, c->after, a, b, contact->normal_W);
+    double skin = pp_skin(m, a, b);  // theory (P21)
+    double from = fmin(0.0, separation_before(c, a, b, contact->normal_W) - skin);
+    double to = pp_shape_separation(m, c->after, a, b, contact->normal_W) - skin;
     double most = c->share * A_STEP * pp_scale_overlap(m, a, b) / PP_APART;
     double off = fmax(to, fmax(from - to, to - from - most));
     pp_check_record_worst(c, PERP_CHECK_MOTION, isnan(off) ? off : fmax(off, 0.0), unit,
@@ -72,7 +86,8 @@ static void add_push(pp_recheck *c, const perp_contact *contact)
         double sign = k == 0 ? -1.0 : 1.0;
         if (!m->shape[shape[k]].mesh) {
             perp_vec3 out = pp_scale(-sign, contact->normal_W);
-            double off = pp_shape_surface_error(m, c->after, shape[k], contact->point_W, out);
+            double off = pp_shape_surface_error(m, c->after, shape[k], contact->point_W, out) -
+                         0.5 * pp_skin(m, shape[0], shape[1]);
             pp_check_record_worst(c, PERP_CHECK_MOTION, fmax(0.0, fabs(off) - within), unit,
                                   name[0], name[1]);
         }

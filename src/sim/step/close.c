@@ -11,7 +11,8 @@
 // is recorded as a part of the step of its own, so that the way, its multipliers and where it ends can be judged.
 //
 // A start that is kept as given is closed in the same way by every scheme, a part of its errors after each step:
-// phi(q) = phi_rest, psi(q) >= psi_rest.                                                              theory (K8)
+// phi(q) = phi_rest, psi(q) >= psi_rest. So are overlaps that have grown over many steps, since rows do not take them back.
+//                                                                                                     theory (K8)
 #include "sim/step/fit.h"
 #include "sim/step/parts.h"
 
@@ -372,7 +373,7 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
     return status < 0 || c.passed ? status : PERP_INEXACT;
 }
 
-// A closing by parts, of a start as given. Where no way is found bodies stay, and the certificate of the next step shows what
+// A closing by parts, of a start as given or of overlaps that have grown. Where no way is found bodies stay, and the certificate of the next step shows what
 // they overlap by.
 static bool take_back(pp_fit *f, const pp_state *rule, double share, double *d,
                       perp_step_info *info, perp_status *status)
@@ -384,7 +385,9 @@ static bool take_back(pp_fit *f, const pp_state *rule, double share, double *d,
     if (off) {
         pp_fit_describe(f, &f->fault, what, sizeof what);
         pp_print(info->remark, sizeof info->remark,
-                 "the initial state was kept: %s, which is reduced step by step", what);
+                 sim->unfit ? "the initial state was kept: %s, which is reduced step by step"
+                            : "%s, which has grown over many steps and is taken back",
+                 what);
     }
     *status = off ? find_rest(f, A_STEP * share, &rest) : PERP_OK;
     bool moved = off && *status >= 0 && find_way(f, rule, &rest, d, status);
@@ -393,7 +396,7 @@ static bool take_back(pp_fit *f, const pp_state *rule, double share, double *d,
         moved = *status >= 0;
     }
     // find_way has left the faults of the new places
-    sim->unfit = off && !(moved && f->fault.worst <= PP_FITS);
+    sim->unfit = sim->unfit && off && !(moved && f->fault.worst <= PP_FITS);
     return moved;
 }
 
@@ -421,9 +424,10 @@ perp_status pp_sim_close(perp_sim *sim, perp_step_info *info)
     if (status < 0) {
         return status;
     }
-    double share = sim->unfit ? sim->step.h / sim->whole : 0.0;
-    bool moved = sim->unfit ? take_back(&f, &rule, share, d, info, &status)
-                            : f.fault.worst > CLOSED && find_way(&f, &rule, NULL, d, &status);
+    bool partly = sim->unfit || !pp_sim_closes_after(sim);
+    double share = partly ? sim->step.h / sim->whole : 0.0;
+    bool moved = partly ? take_back(&f, &rule, share, d, info, &status)
+                        : f.fault.worst > CLOSED && find_way(&f, &rule, NULL, d, &status);
     if (pp_is_final(status)) {
         return status;
     }

@@ -258,7 +258,7 @@ static perp_status take_parts(perp_sim *sim, double first, const part_start *fro
         if (status < 0) {
             return status;
         }
-        if (pp_sim_closes_after(sim)) {
+        if (pp_sim_closes_after(sim) || sim->step.drifts) {
             status = pp_sim_close(sim, info);
             if (status < 0) {
                 return status;

@@ -180,6 +180,7 @@ static perp_status attempt(perp_sim *sim, double h, double *part)
         return PERP_OK;
     }
     s->solved = true;
+    s->drifts = pp_sim_drifts(sim);
     sim->info.status = status;
     return status;
 }
@@ -232,7 +233,7 @@ static perp_status step_with_inputs(perp_sim *sim, double h)
         return pp_sim_step_in_parts(sim, h, h);
     }
     perp_status status = pp_sim_attempt(sim, h, &part);
-    if (status >= 0 && part < h) {
+    if (status >= 0 && (part < h || sim->step.drifts)) {
         return pp_sim_step_in_parts(sim, h, part);
     }
     if (status >= 0) {
