@@ -11,7 +11,7 @@
 // is recorded as a part of the step of its own, so that the way, its multipliers and where it ends can be judged.
 //
 // A start that is kept as given is closed in the same way by every scheme, a part of its errors after each step:
-// phi(q) = phi_rest, psi(q) >= psi_rest. So are overlaps that have grown over many steps, since rows do not take them back.
+// phi(q) = phi_rest, psi(q) >= psi_rest. So are overlaps and openings that have grown over many steps, since rows do not take them back.
 //                                                                                                     theory (K8)
 #include "sim/step/fit.h"
 #include "sim/step/parts.h"
@@ -373,7 +373,7 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
     return status < 0 || c.passed ? status : PERP_INEXACT;
 }
 
-// A closing by parts, of a start as given or of overlaps that have grown. Where no way is found bodies stay, and the certificate of the next step shows what
+// A closing by parts, of a start as given or of errors that have grown. Where no way is found bodies stay, and the certificate of the next step shows what
 // they overlap by.
 static bool take_back(pp_fit *f, const pp_state *rule, double share, double *d,
                       perp_step_info *info, perp_status *status)

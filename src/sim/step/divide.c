@@ -453,27 +453,56 @@ static double initial_overlap(const pp_gaps *gaps, const pp_contact *of)
     return gap;
 }
 
-// Whether rows do not take an overlap back: a pair that started deeper than half of what the certificate allows ended at least
-// as deep. Rows that hold rates, and those of bodies that turn, add a little in every step.                 theory (K8)
-bool pp_sim_drifts(const perp_sim *sim)
+// Where rows hold rates, and where bodies turn, every step adds a little to overlaps and openings: those that were more than
+// half of what the certificate allows where the step started, and are no less where it ends, are not taken back by rows.
+static const double GROWN = 0.5;
+
+static bool overlaps_stay(const perp_sim *sim)
 {
     const pp_gaps *end = &sim->contact_cache.gaps;
     double limit = sim->def.limits.gap;
-    if (sim->unfit || sim->step.at_end) {
-        return false;
-    }
     for (int i = 0; i < end->count; i++) {
         const pp_contact *c = &end->contact[i];
         if (!(c->gap < 0.0)) {
             continue;
         }
-        double half = 0.5 * (limit > 0.0 ? limit : pp_scale_overlap(sim->model, c->a, c->b));
-        double start = c->gap < -half ? initial_overlap(gaps_of_start(sim), c) : 0.0;
-        if (start < -half && c->gap <= start) {
+        double most = limit > 0.0 ? limit : pp_scale_overlap(sim->model, c->a, c->b);
+        double start = c->gap < -GROWN * most ? initial_overlap(gaps_of_start(sim), c) : 0.0;
+        if (start < -GROWN * most && c->gap <= start) {
             return true;
         }
     }
     return false;
+}
+
+// Rows of joints take back all of an opening in a step, so that what is there at its end is new, but of a part its share.
+static bool openings_stay(const perp_sim *sim)
+{
+    const perp_model *m = sim->model;
+    const pp_poses start = {
+        .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
+    // or the worst joint of all is within half of its limit
+    if (!(sim->step.h < sim->pace) ||
+        !(sim->info.certificate.relative[PERP_JUDGED_JOINT] > GROWN)) {
+        return false;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        double own, most = sim->def.limits.joint;
+        double after = pp_judge_joint(m, &sim->step.end, i, &own);
+        double before = pp_judge_joint(m, &start, i, &own);
+        most = most > 0.0 ? most : own;
+        if (before > GROWN * most && after >= before) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Such a step is followed by a closing.                                                      theory (K8)
+bool pp_sim_drifts(const perp_sim *sim)
+{
+    bool closed = sim->unfit || sim->step.at_end;
+    return !closed && (overlaps_stay(sim) || openings_stay(sim));
 }
 
 // At the end: gaps as found there. A quarter of the length where one is too deep.
