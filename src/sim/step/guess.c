@@ -257,9 +257,7 @@ const double *pp_sim_guess(perp_sim *sim)
         known += take_same_features(sim, false, guess, fresh, used);
     }
     bool any = known < rows->nc;
-    // limits of bodies start from nothing, as contacts that are new
-    int limits = sim->tree ? rows->nn : rows->nc;
-    for (int i = rows->nc; i < limits; i++) {
+    for (int i = rows->nc; i < rows->nn; i++) {
         guess[i] = sim->warm_rows[pp_sim_limit_place(rows, i)];
     }
     for (int i = 0; i < rows->nm; i++) {
