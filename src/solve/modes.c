@@ -439,7 +439,7 @@ static void move_impulses(pp_modes *s)
 // Many contacts: gaps within what is accepted count as touching, so that a pile can rest. Its gaps differ by what the steps
 // before left over, and exactly those decide which of the contacts that can share a load carry it: every step would move
 // load from one to another, and leave other gaps behind.                                   theory (S17)
-static void set_slop(pp_modes *s)
+static void set_slop_of_many(pp_modes *s)
 {
     const pp_run *r = s->run;
     // a form that the user asked for is solved as it is printed
@@ -453,6 +453,14 @@ static void set_slop(pp_modes *s)
     }
     s->least_scale = s->scale;
     s->slop = pp_modes_goal(s);
+}
+
+// Few contacts come to rounding as they are, in nearly all steps. Where their gaps disagree (a machine that is wedged between the
+// floor and its own limits), impulses without a bound would close these gaps, until some contact slips.
+void pp_modes_set_slop(pp_modes *s)
+{
+    bool asked = s->run->options->form == PERP_FORM_LCP || s->run->options->form == PERP_FORM_MCP;
+    s->slop = asked ? 0.0 : 0.5 * pp_modes_plateau(s);
 }
 
 void pp_modes_use_slop(pp_modes *s, double width)
@@ -480,16 +488,6 @@ static double free_speed(const pp_run *r)
     return most;
 }
 
-// The speed of the fastest body, and the energy of each at its speed.                               theory (K1)
-static void set_speed(pp_modes *s)
-{
-    for (int i = 0; i < s->run->model->bodies; i++) {
-        double speed = pp_run_body_speed(s->run, i);
-        s->speed = fmax(s->speed, speed);
-        s->energy[i] = 0.5 * s->run->model->body[i].mass * speed * speed;
-    }
-}
-
 // Bodies that exchange energy, by union and find: the lowest of a group is its root.
 static int root_of(int *group, int i)
 {
@@ -500,12 +498,57 @@ static int root_of(int *group, int i)
     return i;
 }
 
+static void tie_pair(int *group, int i, int k)
+{
+    int a = root_of(group, i), b = root_of(group, k);
+    group[a > b ? a : b] = a < b ? a : b;
+}
+
 static void tie_bodies(int *group, const pp_row *row)
 {
     for (int k = 1; k < row->count; k++) {
-        int a = root_of(group, row->body[0]), b = root_of(group, row->body[k]);
-        group[a > b ? a : b] = a < b ? a : b;
+        tie_pair(group, row->body[0], row->body[k]);
     }
+}
+
+// The energy of each body at its speed, and the speed by which the certificate judges errors: that of the fastest body. In joint
+// coordinates several machines may be solved at once, and each is an island of the certificate: the slowest of those that
+// touch counts. (Loads of contacts may tie more of them, which makes none slower.)                   theory (K1)
+static bool set_speed(pp_modes *s)
+{
+    const perp_model *model = s->run->model;
+    pp_mark mark = pp_arena_mark(s->run->arena);
+    int *group = PP_ARRAY(s->run->arena, int, model->bodies);
+    double *fastest = PP_ZEROS(s->run->arena, double, model->bodies);
+    if (!group || !fastest) {
+        return false;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        group[i] = s->tree ? i : 0;
+    }
+    int joints = s->tree ? model->joints : 0;
+    for (int j = 0; j < joints; j++) {
+        int a = model->joint[j].a, b = model->joint[j].b;
+        if (model->body[a].nv > 0 && model->body[b].nv > 0) {
+            tie_pair(group, a, b);
+        }
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        double speed = pp_run_body_speed(s->run, i);
+        int root = root_of(group, i);
+        fastest[root] = fmax(fastest[root], speed);
+        s->energy[i] = 0.5 * model->body[i].mass * speed * speed;
+    }
+    double slowest = PP_INF;
+    for (int i = 0; i < s->count; i++) {
+        const pp_row *row = s->contact[i].n;
+        for (int k = 0; k < row->count; k++) {
+            slowest = fmin(slowest, fastest[root_of(group, row->body[k])]);
+        }
+    }
+    s->speed = slowest < PP_INF ? slowest : 0.0;
+    pp_arena_release(s->run->arena, mark);
+    return true;
 }
 
 static void tie_loaded(const pp_modes *s, int *group)
@@ -583,8 +626,10 @@ static perp_status allocate_modes(pp_modes *s)
     pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
     s->scale = s->least_scale = free_speed(r);
-    set_slop(s);
-    set_speed(s);
+    set_slop_of_many(s);
+    if (!set_speed(s)) {
+        return PERP_ERR_MEMORY;
+    }
     return pp_modes_prepare(s, r->arena);
 }
 
@@ -651,7 +696,7 @@ bool pp_modes_obeys_laws(pp_modes *s)
     bool loose = (s->stalled || s->slop > 0.0) && !r->finish_polygons;
     double most = fmin(1.0, s->scale) * r->options->tolerance;
     if (loose) {
-        most = (pp_modes_are_many(s) ? PP_MODES_JUDGED : 1.0) * pp_modes_accepted(s);
+        most = s->slop > 0.0 ? pp_modes_plateau(s) : pp_modes_accepted(s);
     }
     r->nu_current = pp_run_slack(r) <= most;
     return r->nu_current;

@@ -132,12 +132,9 @@ typedef struct pp_modes {
     int steps;  // factorisations, or refinements
 } pp_modes;
 
-// Compliance of bilateral rows in the matrix, in units of their mobility: as stiff as the steps with the least proximal
-// term are anyway. Their error is one of the step, not of the answer.
-#define PP_MODES_STIFF 1e-7
-// Times what is accepted of many contacts, half of what the certificate allows: what the last judge accepts, which measures by
-// projections, as the certificate does.
-#define PP_MODES_JUDGED 1.8
+// Compliance of bilateral rows in the matrix, in units of their mobility. Their error is one of the step, not of the answer; but
+// where joints yield by as much as the least proximal term, steps of a machine that is wedged do not converge.
+#define PP_MODES_STIFF 1e-9
 
 // Rates and modes of all contacts at the impulses in run->out; returns the worst error [m/s].
 double pp_modes_evaluate(pp_modes *s);
@@ -159,7 +156,8 @@ bool pp_modes_has_paths(const pp_modes *s);
 perp_status pp_modes_path(pp_modes *s, int which, bool *solved);
 double pp_modes_enough(const pp_modes *s);  // error at which paths and convex problems end [m/s]
 double pp_modes_goal(const pp_modes *s);    // error that is accepted where it no longer falls [m/s]
-double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s]
+double pp_modes_accepted(const pp_modes *s);  // error that is accepted at the end [m/s],
+double pp_modes_plateau(const pp_modes *s);   // and where there is a slop and nothing lowers it
 // The error as the certificate measures it [m/s]: more where what it does to the energy is more of what is allowed (K1), and in
 // joint coordinates by the bodies alone, where a foot is light though the robot on it is not.
 double pp_modes_judged(pp_modes *s, double error);
@@ -168,6 +166,7 @@ double pp_modes_energy_created(pp_modes *s);  // over half of what the certifica
 bool pp_modes_obeys_laws(pp_modes *s);
 bool pp_modes_are_many(const pp_modes *s);
 bool pp_modes_has_feet(const pp_modes *s);  // rings of sticking contacts, not solved to rounding
+void pp_modes_set_slop(pp_modes *s);        // of few contacts, where nothing comes to rounding
 void pp_modes_use_slop(pp_modes *s,
                        double width);  // gaps over the step, in the biases of all contacts [m/s]
 

@@ -30,13 +30,15 @@ enum {
     SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
     SHORTER_MOST = 2,   // times that one is shortened
     STEPS_MOST = 30,    // Newton steps of a convex problem
-    TRIALS_MOST = 30    // of a line search
+    TRIALS_MOST = 30,   // of a line search
+    LEVELS =
+        2  // settled problems in a row that do not lower the error of the proximal term: a plateau
 };
 
 static const double ALPHA_FIRST = 0.03;  // in units of the mobility
 static const double ALPHA_LEAST = 1e-7;
 static const double ALPHA_OF_JOINTS =
-    1e-4;  // the least with joints in the matrix, which yield by PP_MODES_STIFF
+    1e-5;  // the least with joints in the matrix, which yield by PP_MODES_STIFF
 static const double ALPHA_MOST = 1.0;
 static const double ALPHA_STEP = 0.2;    // factor from one p^ to the next
 static const double SETTLED = 0.3;       // of the proximal error: error of the shift that is enough
@@ -45,6 +47,7 @@ static const double SLOPE_ENOUGH = 0.1;  // of the slope at the start of a line 
 static const double SHORTER = 0.3;       // factor of a step of the shift that does not help
 static const double HELPS = 0.1;  // of its length: part of the merit that a step has to remove
 static const double SLOW = 0.5;   // of the merit: what a step may leave
+static const double LEVEL = 0.7;  // of the error of the proximal term: one that has not fallen
 
 // Velocities, impulses and the shift: one iterate.
 typedef struct iterate {
@@ -61,7 +64,8 @@ typedef struct convex {
     int n;               // velocities of the system
     double alpha_least;  // in units of the mobility, as is
     double alpha;        // the factor of the proximal term
-    double goal;         // error that is enough [m/s]
+    double goal;         // error that is enough [m/s],
+    double plateau;      // and where smaller alpha do not lower it
     bool converged;      // the last problem
     double accuracy;     // of the next problem [m/s]
     double *dw;          // n: Newton's step of the velocities
@@ -666,8 +670,8 @@ static bool start_from_answer(convex *x)
 // not settle, the same p^ is tried again with a larger one, larger by more each time.
 static void follow_centres(convex *x)
 {
-    int failed = 0, waited = 0;
-    double halved = x->best.error;
+    int failed = 0, waited = 0, level = 0;
+    double halved = x->best.error, before = PP_INF;
     copy_iterate(x, &x->from, &x->at);
     for (int k = 0; k < CENTRES_MOST && waited < PATIENCE && x->best.error > x->goal; k++) {
         bool settled = false;
@@ -682,6 +686,10 @@ static void follow_centres(convex *x)
         waited = x->best.error < 0.5 * halved ? 0 : waited + 1;
         halved = waited == 0 ? x->best.error : halved;
         if (settled) {
+            // alpha m |p - p^| stays the same: redundant rows disagree by as much, and p^ only drifts along what they share
+            level = proximal_error(x) > LEVEL * before ? level + 1 : 0;
+            before = proximal_error(x);
+            x->goal = level >= LEVELS ? x->plateau : x->goal;
             copy_iterate(x, &x->from, &x->at);
             x->alpha = fmax(x->alpha * ALPHA_STEP, x->alpha_least);
         }
@@ -706,12 +714,13 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
         return status;
     }
     x.goal = pp_modes_enough(s);
+    x.plateau = s->slop > 0.0 ? pp_modes_plateau(s) : x.goal;
     x.best.error = PP_INF;
     if (start_from_answer(&x)) {
         follow_centres(&x);
     }
     copy_iterate(&x, &x.at, &x.best);
     put_impulses(&x);
-    *solved = s->stalled = x.best.error <= pp_modes_accepted(s);
+    *solved = s->stalled = x.best.error <= fmax(pp_modes_accepted(s), x.goal);
     return *solved ? pp_modes_polish(s) : pp_modes_keep_best(s, x.best.error);
 }

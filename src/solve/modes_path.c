@@ -495,7 +495,7 @@ static void adapt_alpha(path *x, double t)
 static perp_status follow(path *x, bool *solved)
 {
     pp_modes *s = x->s;
-    double goal = pp_modes_enough(s), near = NEAR * pp_modes_accepted(s), last = PP_INF;
+    double goal = pp_modes_enough(s), near = NEAR * pp_modes_accepted(s), last = PP_INF, t = 0.0;
     int shorts = 0;
     for (int k = 0; k < STEPS_MOST && shorts < SHORTS_MOST; k++) {
         double error = pp_modes_judged(s, pp_modes_evaluate(s));
@@ -504,7 +504,7 @@ static perp_status follow(path *x, bool *solved)
             return pp_modes_polish(s);
         }
         // near the answer convex problems take fewer steps than a path that turns back
-        if (error <= near && error > STALLS * last) {
+        if (error <= near && error > STALLS * last && t < FAST) {
             near = AGAIN * error;
             perp_status status = pp_modes_convex(s, solved);
             if (status < 0 || *solved) {
@@ -514,7 +514,7 @@ static perp_status follow(path *x, bool *solved)
             error = pp_modes_evaluate(s);
         }
         last = error;
-        double t = error < PP_INF ? take_step(x) : 0.0;
+        t = error < PP_INF ? take_step(x) : 0.0;
         if (t == 0.0) {
             return PERP_OK;
         }

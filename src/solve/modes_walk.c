@@ -33,7 +33,9 @@ enum {
 };
 
 // Speeds are relative to s->scale, the largest in play.
-static const double ROUNDING = 2e-15;       // an error that cannot become less
+static const double ROUNDING = 2e-15;  // an error that cannot become less
+static const double JUDGED =
+    1.8;  // of what is accepted, half of what the certificate allows: a plateau
 static const double ACCEPT = 1e-12;         // accepted where the next step no longer halves it
 static const double ALPHA_UNDAMPED = 1e-7;  // least alpha, in units of the mobility
 static const double ALPHA_MOST = 0.3;
@@ -105,26 +107,34 @@ double pp_modes_goal(const pp_modes *s)
     return fmax(enough, ACCEPT * s->scale);
 }
 
-// Half of what the certificate allows. Many contacts are judged at the speed of their island (K1); in joint coordinates
-// islands of the certificate may be smaller, and slower, than what is solved here.
+// Half of what the certificate allows. Many contacts are judged at the speed of their island (K1); few come closer in nearly
+// all steps.
 double pp_modes_accepted(const pp_modes *s)
 {
-    double unit = fmin(1.0, s->scale);
-    if (pp_modes_are_many(s) && !s->tree) {
-        unit = fmax(unit, s->speed);
-    }
+    bool many = pp_modes_are_many(s) && !s->tree;
+    double unit = many ? s->speed : fmin(fmin(1.0, s->scale), s->speed);
     return PP_ACCEPTED * unit * s->run->options->tolerance;
+}
+
+// What is accepted where smaller alpha and longer paths do not lower it: of many contacts what the certificate allows at the speed of
+// the island, less a tenth; of few half of it, at no more than 1 m/s.                       theory (K1)
+double pp_modes_plateau(const pp_modes *s)
+{
+    double unit = pp_modes_are_many(s) ? JUDGED * s->speed : fmin(1.0, s->speed);
+    return unit * PP_ACCEPTED * s->run->options->tolerance;
 }
 
 double pp_modes_judged(pp_modes *s, double error)
 {
     double accepted = pp_modes_accepted(s);
     // what is far from accepted need not be judged otherwise
-    if (!(error <= PP_MODES_JUDGED * accepted)) {
+    if (!(error <= pp_modes_plateau(s))) {
         return error;
     }
     error = fmax(error, accepted * pp_modes_energy_created(s));
-    return s->tree ? fmax(error, pp_run_slack(s->run)) : error;
+    // it knows no slop, by which an answer to rounding is off; with it none may be off by more than what is accepted in the end
+    double slack = pp_run_slack(s->run);
+    return fmax(error, slack > pp_modes_plateau(s) ? slack : slack - s->slop);
 }
 
 double pp_modes_enough(const pp_modes *s)
@@ -184,6 +194,33 @@ perp_status pp_modes_keep_best(pp_modes *s, double error)
     save_impulses(s, s->best);
     s->best_error = error;
     return PERP_OK;
+}
+
+// An iterate with an accepted error: the best one is the answer where nothing comes to rounding. On a plateau impulses drift along
+// what redundant contacts share: a later iterate has to be better by half. False: out of memory.
+static bool keep_candidate(pp_modes *s, double error)
+{
+    double accepted = s->slop > 0.0 ? pp_modes_accepted(s) : pp_modes_enough(s);
+    // polygons are finished at a basic solution, for which no error is enough
+    if (s->run->finish_polygons || !(error <= accepted)) {
+        return true;
+    }
+    error = pp_modes_judged(s, error);
+    bool better = error <= accepted && !(s->best && error > 0.5 * s->best_error);
+    return !better || pp_modes_keep_best(s, error) >= 0;
+}
+
+// The best candidate, where there is one.
+static bool accept_best(pp_modes *s)
+{
+    if (!s->best) {
+        return false;
+    }
+    restore_impulses(s, s->best);
+    s->factored = false;
+    s->stalled = s->best_error <= pp_modes_accepted(s);
+    pp_modes_evaluate(s);
+    return judged_as_well(s);
 }
 
 // K depends on alpha, and with it the factors.
@@ -269,6 +306,9 @@ static bool newton_undamped(pp_modes *s, double *kept)
                      error <= stall_error(s);
         if (judged_as_well(s)) {
             return true;
+        }
+        if (!pp_modes_are_many(s) && !keep_candidate(s, error)) {
+            return false;
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
              slow = k >= UNDAMPED_EARLY && error > 0.1 * first;
@@ -371,8 +411,12 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
             *solved = true;
             return PERP_OK;
         }
+        if (!keep_candidate(s, error)) {
+            return PERP_ERR_MEMORY;
+        }
         save_impulses(s, kept);
         if (!(error < PP_INF) || !pp_modes_step(s)) {
+            *solved = accept_best(s);
             return PERP_OK;
         }
         last = error;
@@ -385,13 +429,13 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
         stuck = fabs(error - last) < STUCK * last ? stuck + 1 : 0;
         set_alpha(s, next_alpha(s, how, error, last));
     }
-    // what paths and convex problems would end at; polygons are finished elsewhere
-    double enough = s->run->finish_polygons ? 0.0 : pp_modes_enough(s);
-    s->stalled = pp_modes_judged(s, error) <= fmax(pp_modes_goal(s), enough);
-    if (s->stalled) {
-        polish_to_roundoff(s, error, kept);
+    if (!keep_candidate(s, error)) {
+        return PERP_ERR_MEMORY;
     }
-    *solved = judged_as_well(s);
+    *solved = accept_best(s);
+    if (*solved) {
+        polish_to_roundoff(s, s->best_error, kept);
+    }
     return PERP_OK;
 }
 
@@ -427,11 +471,42 @@ static perp_status newton_from_afar(pp_modes *s, double *kept, bool *solved)
             return status;
         }
     }
-    if (pp_modes_are_many(s) && s->best) {
+    if (s->slop > 0.0 && s->best) {
         restore_impulses(s, s->best);
-        *solved = s->stalled = s->best_error <= PP_MODES_JUDGED * pp_modes_accepted(s);
+        *solved = s->stalled = s->best_error <= pp_modes_plateau(s);
     }
     return PERP_OK;
+}
+
+// From the last impulses: at rest, with the least alpha, and by a schedule of it. Few contacts rest with a slop where they do not come
+// to rounding without: where gaps disagree there is no such answer but one of huge loads.
+static perp_status newton_from_guess(pp_modes *s, double *kept, bool *solved)
+{
+    bool many = pp_modes_are_many(s);
+    *solved = newton_at_rest(s);
+    if (*solved) {
+        return PERP_OK;
+    }
+    pp_modes_use_slop(s, s->slop);  // 0 of few
+    *solved = newton_undamped(s, kept);
+    if (*solved) {
+        return PERP_OK;
+    }
+    if (!many) {
+        pp_modes_set_slop(s);
+        *solved = newton_at_rest(s);
+        if (*solved) {
+            return PERP_OK;
+        }
+        s->slop = 0.0;
+        pp_modes_use_slop(s, 0.0);
+        *solved = accept_best(s);
+        if (*solved) {
+            return PERP_OK;
+        }
+    }
+    start_at_guess(s);
+    return newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
 }
 
 // Many contacts none of which was there before go along their central path at once, which loads all contacts that can share a
@@ -446,18 +521,7 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
         return PERP_ERR_MEMORY;
     }
     if (!many || !s->run->inputs->fresh) {
-        if (newton_at_rest(s)) {
-            *solved = true;
-            return PERP_OK;
-        }
-        pp_modes_use_slop(s, s->slop);  // 0 of few
-        if (newton_undamped(s, kept)) {
-            *solved = true;
-            return PERP_OK;
-        }
-        start_at_guess(s);
-        perp_status status =
-            newton_proximal(s, many ? &BOUNDED_ALPHA : &DECREASING_ALPHA, kept, solved);
+        perp_status status = newton_from_guess(s, kept, solved);
         if (status < 0 || *solved) {
             return status;
         }
@@ -466,6 +530,10 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
     // basic solution by the cone form.
     if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
+    }
+    if (!many) {
+        pp_modes_set_slop(s);
+        pp_modes_use_slop(s, s->slop);
     }
     return newton_from_afar(s, kept, solved);
 }

@@ -62,6 +62,8 @@ static void start_islands(plane *p, perp_sim_def def)
         int tower = i / 3;
         perp_vec3 at = {2.0 * tower, 0.01 * (i % 3), 0.1 + 0.2 * (i % 3)};
         perp_body_def body = space_body(1.0, space_box_inertia(1.0, half), at);
+        // they slide, so that what stops the fall of each is no answer
+        body.velocity_W = (perp_vec3){0.5 + 0.1 * i, 0.2, 0.0};
         space_box(p, perp_builder_add_body(p->builder, &body), half, 0.5);
     }
     p->def = def;
