@@ -26,11 +26,12 @@
 
 enum {
     CENTRES_MOST = 60,  // places of p^
-    PATIENCE = 20,      // of them in a row that do not halve the least error
+    PATIENCE = 40,      // of them in a row that do not halve the least error
     SHIFTS_MOST = 5,    // Newton steps of the shift, at one p^
     SHORTER_MOST = 2,   // times that one is shortened
     STEPS_MOST = 30,    // Newton steps of a convex problem
     TRIALS_MOST = 30,   // of a line search
+    HOLD = 8,
     LEVELS =
         2  // settled problems in a row that do not lower the error of the proximal term: a plateau
 };
@@ -670,7 +671,7 @@ static bool start_from_answer(convex *x)
 // not settle, the same p^ is tried again with a larger one, larger by more each time.
 static void follow_centres(convex *x)
 {
-    int failed = 0, waited = 0, level = 0;
+    int failed = 0, waited = 0, level = 0, refused = 0;
     double halved = x->best.error, before = PP_INF;
     copy_iterate(x, &x->from, &x->at);
     for (int k = 0; k < CENTRES_MOST && waited < PATIENCE && x->best.error > x->goal; k++) {
@@ -683,6 +684,7 @@ static void follow_centres(convex *x)
         // the next proximal error will be about this, so that a more exact problem is not worth its steps
         x->accuracy = fmax(x->goal, ALPHA_STEP * proximal_error(x));
         failed = settled ? 0 : failed + 1;
+        refused = settled ? refused : HOLD;
         waited = x->best.error < 0.5 * halved ? 0 : waited + 1;
         halved = waited == 0 ? x->best.error : halved;
         if (settled) {
@@ -691,7 +693,9 @@ static void follow_centres(convex *x)
             before = proximal_error(x);
             x->goal = level >= LEVELS ? x->plateau : x->goal;
             copy_iterate(x, &x->from, &x->at);
-            x->alpha = fmax(x->alpha * ALPHA_STEP, x->alpha_least);
+            // where a smaller alpha did not settle, p^ first has to come nearer
+            refused = refused > 0 && level > 0 ? refused - 1 : 0;
+            x->alpha = refused > 0 ? x->alpha : fmax(x->alpha * ALPHA_STEP, x->alpha_least);
         }
         if (!settled && x->alpha == ALPHA_MOST) {
             return;
