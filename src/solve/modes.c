@@ -455,12 +455,11 @@ static void set_slop_of_many(pp_modes *s)
     s->slop = pp_modes_goal(s);
 }
 
-// Few contacts come to rounding as they are, in nearly all steps. Where their gaps disagree (a machine that is wedged between the
-// floor and its own limits), impulses without a bound would close these gaps, until some contact slips.
+// Few contacts come to rounding as they are in nearly all steps. Those that rest, and do not, have gaps that disagree.
 void pp_modes_set_slop(pp_modes *s)
 {
     bool asked = s->run->options->form == PERP_FORM_LCP || s->run->options->form == PERP_FORM_MCP;
-    s->slop = asked ? 0.0 : 0.5 * pp_modes_plateau(s);
+    s->slop = asked ? 0.0 : 0.5 * pp_modes_accepted(s);
 }
 
 void pp_modes_use_slop(pp_modes *s, double width)
@@ -696,7 +695,7 @@ bool pp_modes_obeys_laws(pp_modes *s)
     bool loose = (s->stalled || s->slop > 0.0) && !r->finish_polygons;
     double most = fmin(1.0, s->scale) * r->options->tolerance;
     if (loose) {
-        most = s->slop > 0.0 ? pp_modes_plateau(s) : pp_modes_accepted(s);
+        most = pp_modes_plateau(s);
     }
     r->nu_current = pp_run_slack(r) <= most;
     return r->nu_current;

@@ -31,9 +31,8 @@ enum {
     SHORTER_MOST = 2,   // times that one is shortened
     STEPS_MOST = 30,    // Newton steps of a convex problem
     TRIALS_MOST = 30,   // of a line search
-    HOLD = 8,
-    LEVELS =
-        2  // settled problems in a row that do not lower the error of the proximal term: a plateau
+    HOLD = 8,           // problems that alpha stays after one whose shift did not settle
+    LEVELS = 2          // settled ones in a row that do not lower the proximal error: a plateau
 };
 
 static const double ALPHA_FIRST = 0.03;  // in units of the mobility
@@ -718,7 +717,7 @@ perp_status pp_modes_convex(pp_modes *s, bool *solved)
         return status;
     }
     x.goal = pp_modes_enough(s);
-    x.plateau = s->slop > 0.0 ? pp_modes_plateau(s) : x.goal;
+    x.plateau = pp_modes_plateau(s);
     x.best.error = PP_INF;
     if (start_from_answer(&x)) {
         follow_centres(&x);

@@ -116,12 +116,11 @@ double pp_modes_accepted(const pp_modes *s)
     return PP_ACCEPTED * unit * s->run->options->tolerance;
 }
 
-// What is accepted where smaller alpha and longer paths do not lower it: of many contacts what the certificate allows at the speed of
-// the island, less a tenth; of few half of it, at no more than 1 m/s.                       theory (K1)
+// What is accepted where smaller alpha and longer paths do not lower it: of many contacts nine tenths of what the certificate
+// allows.
 double pp_modes_plateau(const pp_modes *s)
 {
-    double unit = pp_modes_are_many(s) ? JUDGED * s->speed : fmin(1.0, s->speed);
-    return unit * PP_ACCEPTED * s->run->options->tolerance;
+    return (pp_modes_are_many(s) ? JUDGED : 1.0) * pp_modes_accepted(s);
 }
 
 double pp_modes_judged(pp_modes *s, double error)
@@ -200,7 +199,7 @@ perp_status pp_modes_keep_best(pp_modes *s, double error)
 // what redundant contacts share: a later iterate has to be better by half. False: out of memory.
 static bool keep_candidate(pp_modes *s, double error)
 {
-    double accepted = s->slop > 0.0 ? pp_modes_accepted(s) : pp_modes_enough(s);
+    double accepted = pp_modes_are_many(s) ? pp_modes_accepted(s) : pp_modes_enough(s);
     // polygons are finished at a basic solution, for which no error is enough
     if (s->run->finish_polygons || !(error <= accepted)) {
         return true;
@@ -471,7 +470,7 @@ static perp_status newton_from_afar(pp_modes *s, double *kept, bool *solved)
             return status;
         }
     }
-    if (s->slop > 0.0 && s->best) {
+    if (pp_modes_are_many(s) && s->best) {
         restore_impulses(s, s->best);
         *solved = s->stalled = s->best_error <= pp_modes_plateau(s);
     }
@@ -530,10 +529,6 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
     // basic solution by the cone form.
     if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
         return PERP_OK;
-    }
-    if (!many) {
-        pp_modes_set_slop(s);
-        pp_modes_use_slop(s, s->slop);
     }
     return newton_from_afar(s, kept, solved);
 }
