@@ -224,12 +224,18 @@ static double spring_power(const pp_force *f, const pp_frame *body)
     return -f->stiffness * stretch * rate;
 }
 
+bool pp_spring_is_kept(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
+                       double theta, const pp_force *f)
+{
+    return !f->implicit && is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
+}
+
 // An explicit spring keeps T + V + (theta - 1/2) h F . nu, as constant forces do: exactly if it is
 // linear. The sum is an energy (positive definite) only where the step resolves the spring.
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double whole, double theta, const pp_force *f)
 {
-    bool kept = !f->implicit && is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
+    bool kept = pp_spring_is_kept(m, from, to, whole, theta, f);
     return kept ? (theta - 0.5) * h * (spring_power(f, to) - spring_power(f, from)) : 0.0;
 }
 

@@ -232,6 +232,9 @@ struct perp_sim {
     pp_frame *frames;                // of `now`
     const pp_judged_shapes *shapes;  // of the model, for the certificate; NULL: not needed yet
     pp_judged_end *judged_end;       // what it found at the end of the last step; NULL: no step yet
+    const int *groups;               // bodies that joints and forces connect
+    double *gains,
+        *gains_next;  // what the scheme gave them, now and where the step ends     theory (K18)
     pp_step step;
     pp_contact_cache contact_cache;
     pp_gap_memory *gap_memory;  // NULL: not needed yet

@@ -64,8 +64,10 @@ typedef struct pp_recheck {
     double arm;                        // longest of the joints [m]
     bool met;                          // contacts or limits carry impulses
     double created, created_of;        // energy of the parts of a step so far [J], and of its limit
-    double given, joined;          // energy that closing may give: contacts and limits; joints [J]
-    pp_scales scales;              // of the step, where there is a model
+    double given, joined;  // energy that closing may give: contacts and limits; joints [J]
+    const int *groups;     // bodies that joints and forces connect, where there is a model,
+    double *gains;         // and what the scheme gave them so far                    theory (K18)
+    pp_scales scales;      // of the step, where there is a model
     double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 
@@ -175,6 +177,11 @@ void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack);
 double pp_check_jerk(const pp_recheck *c, double theta, double *lag);
 double pp_check_reactions(const pp_recheck *c);
 perp_status pp_check_joint_rates(pp_recheck *c);
+// What the equations of joints give to bodies in the step, and take.                   theory (K18)
+void pp_check_joint_gains(const pp_recheck *c, pp_gains_step *step);
+// All of it, and the sums over the steps so far (check_gains.c). Of a closing, in which bodies move and velocities do not.
+bool pp_check_gains(pp_recheck *c);
+bool pp_check_gains_of_closing(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────
 void pp_check_recorded(pp_recheck *c);

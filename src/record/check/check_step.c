@@ -581,7 +581,7 @@ perp_status pp_check_balance(pp_recheck *c)
     pp_check_joints(c);
     judge_momentum(c, left);
     pp_check_energy(c);
-    return status;
+    return status < 0 || pp_check_gains(c) ? status : PERP_ERR_MEMORY;
 }
 
 perp_status pp_check_impact(pp_recheck *c)

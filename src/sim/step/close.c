@@ -340,6 +340,17 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
     if (status < 0) {
         return status;
     }
+    if (!e.light) {
+        pp_gains_worst gained = {.body = -1};
+        if (!pp_gains_of_closing(sim->groups, &e, sim->gains, &gained, sim->arena)) {
+            return PERP_ERR_MEMORY;
+        }
+        if (gained.over > 1.0) {
+            pp_certificate_record(&c, &sim->def.limits, PERP_JUDGED_ENERGY, gained.made,
+                                  gained.limit);
+            c.passed = pp_certificate_passes(&c);
+        }
+    }
     double change = now.kinetic + now.potential - before->kinetic - before->potential;
     info->energy.kinetic += now.kinetic - before->kinetic;
     info->energy.potential += now.potential - before->potential;
