@@ -103,9 +103,9 @@ double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 // Of a coordinate, which its limits close [m, rad].
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint);
-// Energy that a spring may add along itself; *bend: and across, is added to [J]. whole: length of the step that this is a part of.
+// Energy that a spring may add across itself [J]. whole: length of the step that this is a part of.
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
-                       double theta, const pp_force *f, double *bend);
+                       double theta, const pp_force *f);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body
 // far loses it where the moments of inertia differ. Velocities are those of the two frames.
 //                                                                                     theory (K11)
@@ -125,6 +125,8 @@ double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double the
 // Share of the energy that motion along arcs may add in a step: beyond it the step does not resolve
 // the arcs.
 static const double PP_ARCS_MOST = 1e-4;
+// What explicit springs may add in a step, as far as the invariant of the scheme explains it.     theory (K5)
+static const double PP_SPRUNG_MOST = 0.03;
 // What closing joints may add with theta = 1, which takes most of it back.              theory (K5)
 static const double PP_CLOSED_MOST = 1e-2;
 // The same while drives that change rates lose as much.                               theory (K13)
@@ -170,8 +172,7 @@ typedef struct pp_gains_step {
     double *made, *present, *change;
     double *spring;  // forces: made by springs, which are not in `made` [J]
     double *before,
-        *behind;   // forces: energy that their forces are behind at both ends of the step [J]
-    bool closing;  // it takes no time, and forces stay behind
+        *behind;  // forces: energy that their forces are behind at both ends [J]; NaN: not known
 } pp_gains_step;
 // Share of the energy of a group that all steps together may add.
 static const double PP_GAINS_MOST = 0.05;

@@ -33,7 +33,8 @@ typedef struct book {
     double *closed;   // of impulses on the errors of joints that they close [J]
     double *lifted;   // energy that comes of that work, gains less losses [J]
     double *jerked;   // losses of drives that change rates [J]
-    double *lag;      // change of (theta - 1/2) h F . nu [J]
+    double *lag;      // change of (theta - 1/2) h F . nu [J],
+    double *sprung;   // the same of the forces of explicit springs
     double *moved;    // sum of the sizes of all terms, for rounding [J]
     pp_own_place *from, *to;  // joints with a spring or a rotor: their coordinates at both ends
     perp_energy ledger;
@@ -185,28 +186,24 @@ static bool keeps_side(const pp_force *f, const pp_frame *from, const pp_frame *
     return pp_length(pp_sub(d1, d0)) <= pp_length(d0);
 }
 
-// Potential energy of a spring beyond the linear term of its displacement: 1/2 K along^2, and its
-// pull times across^2 / 2 L, from the change of its direction. An explicit spring may add both
-// where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
-// it takes nothing back, and a gain is a violation.                                    theory (K5)
+// Potential energy of a spring from the change of its direction: its pull times across^2 / 2 L. What it gains along itself is
+// in the invariant of an explicit one that the step resolves (pp_spring_lag). With theta < 1 it takes nothing back, and a
+// gain is a violation.                                                                  theory (K5)
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
-                       double theta, const pp_force *f, double *bend)
+                       double theta, const pp_force *f)
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
-    double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
     if (f->kind == PERP_FORCE_SPRING) {
         perp_vec3 d0 = pp_sub(pp_own_point(&from[f->b], f->r_B), pp_own_point(&from[f->a], f->r_A));
         perp_vec3 d1 = pp_sub(pp_own_point(&to[f->b], f->r_B), pp_own_point(&to[f->a], f->r_A));
         perp_vec3 way = pp_sub(d1, d0);
         double length = pp_length(d0), all = pp_dot3(way, way);
         stretch = length - f->rest;
-        // Without a direction at the start all of the displacement is along the spring.
-        along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
+        double along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
     bool resolved = is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
-    *bend += f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
-    return !f->implicit && resolved ? 0.5 * f->stiffness * along * along : 0.0;
+    return f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
 }
 
 // Power that the elastic part of a spring delivers, -K (x - rest) dx/dt [W].
@@ -246,8 +243,8 @@ static void add_spring(book *b, const pp_force *f, int at)
     double whole = fmax(e->whole, e->kin->h);
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f, &b->arcs[at]);
-    b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, whole, e->theta, f);
+    b->arcs[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f);
+    b->sprung[at] += pp_spring_lag(e->model, from, to, e->kin->h, whole, e->theta, f);
 }
 
 static void add_forces(book *b)
@@ -766,9 +763,10 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
               .lifted = PP_ZEROS(arena, double, e->model->bodies),
               .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
+              .sprung = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
     if (!b.created || !b.allowed || !b.arcs || !b.closed || !b.lifted || !b.jerked || !b.lag ||
-        !b.moved) {
+        !b.sprung || !b.moved) {
         return PERP_ERR_MEMORY;
     }
     set_places(&b);
@@ -802,7 +800,9 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         }
         // The energy gained from arcs may be paid for by joints, contacts and friction, but not by
         // the losses of drives.                                                          theory (K13)
-        double least = fmin(b.created[i], b.created[i] + b.lag[i]);
+        double present = s->energy[i] + b.moved[i];
+        double sprung = fmax(b.sprung[i], -share * PP_SPRUNG_MOST * present);
+        double least = fmin(b.created[i], b.created[i] + b.lag[i] + sprung);
         double unpaid = fmin(least + b.jerked[i], b.lifted[i]);
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
         double most = PP_ARCS_MOST * (s->energy[i] + b.moved[i]);

@@ -19,6 +19,18 @@
 #include <math.h>
 #include <string.h>
 
+static const double PLACES = 1e-12;  // rounding of positions relative to their coordinates
+
+// A body on a joint or spring is in the group of the lowest body of its tree.
+static void join(const pp_scales *s, int body, int *of)
+{
+    int root = body;
+    while (s->island[root] != root) {
+        root = s->island[root];
+    }
+    of[body] = s->model->body[body].nv > 0 ? root : -1;
+}
+
 const int *pp_gains_groups(const perp_model *m, pp_arena *arena)
 {
     pp_scales s;
@@ -40,11 +52,19 @@ const int *pp_gains_groups(const perp_model *m, pp_arena *arena)
         }
     }
     for (int i = 0; i < m->bodies; i++) {
-        int root = i;
-        while (s.island[root] != root) {
-            root = s.island[root];
+        of[i] = -1;
+    }
+    for (int i = 0; i < m->joints; i++) {
+        join(&s, m->joint[i].a, of);
+        join(&s, m->joint[i].b, of);
+    }
+    for (int i = 0; i < m->forces; i++) {
+        bool spring =
+            m->force[i].kind == PERP_FORCE_SPRING || m->force[i].kind == PERP_FORCE_TORSION_SPRING;
+        if (spring) {
+            join(&s, m->force[i].a, of);
+            join(&s, m->force[i].b, of);
         }
-        of[i] = m->body[i].nv > 0 ? root : -1;
     }
     return of;
 }
@@ -86,11 +106,11 @@ static void add_to_springs(const pp_gains_step *step, double *spring, const doub
         int at = pp_gains_of_pair(step, f->a, f->b);
         if (at >= 0) {
             double *plain = &spring[i], *lagged = plain + forces, *behind = lagged + forces;
-            double ahead = step->behind[i] - (left[at] < 0.0 ? step->before[i] : *behind);
-            double part = fabs(left[at]);
-            *behind = step->closing ? *behind : step->behind[i];
+            double part = fabs(left[at]), last = left[at] < 0.0 ? step->before[i] : *behind;
+            // a step that does not resolve the spring, and a closing, leave it as it is
+            *behind = isnan(step->behind[i]) ? last : step->behind[i];
             *plain = carry(part * *plain, step->spring[i]);
-            *lagged = carry(part * *lagged, step->spring[i] + (step->closing ? 0.0 : ahead));
+            *lagged = carry(part * *lagged, step->spring[i] + *behind - last);
             made[at] += *plain < *lagged ? *plain : *lagged;
         }
     }
@@ -155,7 +175,11 @@ void pp_gains_add_body(pp_gains_step *step, int i, const pp_gains_way *way)
     // in joint coordinates velocities turn with the joints where a step ends
     x += way->turns ? T_end - kinetic_energy(body, &from->R, &way->after) : 0.0;
     step->made[at] += x;
+    // of rounding there is always as much: theory (K1)
+    double place = fmax(pp_length(from->p), pp_length(to->p)) + body->reach;
+    double rounding = way->h > 0.0 ? PLACES * place / way->h : 0.0;
     step->present[at] += fmax(T, T_end) + pp_length(F) * body->reach;
+    step->present[at] += body->mass * rounding * rounding;
     step->change[at] += T_end - T - fall;
 }
 
@@ -199,10 +223,11 @@ void pp_gains_add_spring(pp_gains_step *step, int force, const pp_gains_spring *
     double stretch = stretch_of(f, acting) - (acting == s->to ? h * u : 0.0);
     double pull = f->implicit ? -K * (stretch + s->theta * h * u) - f->damping * u
                               : -K * stretch - f->damping * r;
-    bool kept = f->implicit || s->kept;
-    double behind = kept ? (s->theta - 0.5) * h * -K : 0.0;
+    bool kept = h > 0.0 && (f->implicit || s->kept);
+    double behind = kept ? (s->theta - 0.5) * h * -K : (double)NAN;
     step->spring[force] = after - V + 0.5 * h * pull * (r + r_end);
-    step->before[force] = behind * stretch_of(f, s->from) * spring_rate(f, s->from, s->before);
+    step->before[force] =
+        kept ? behind * stretch_of(f, s->from) * spring_rate(f, s->from, s->before) : 0.0;
     step->behind[force] = behind * stretch_of(f, s->to) * spring_rate(f, s->to, ends);
     step->present[at] += fmax(V, after);
     step->change[at] += after - V;
@@ -399,6 +424,5 @@ bool pp_gains_of_closing(const int *groups, const pp_closing_evidence *e, double
             pp_gains_add_spring(&step, i, &s);
         }
     }
-    step.closing = true;
     return pp_gains_add(&step, sums, worst, arena);
 }

@@ -195,8 +195,9 @@ static void springs_that_bend_do_not_feed(void **state)
     const struct {
         double stiffness;
         const char *implicit;
-        double most;  // energy after the step over that before: 1.44 and 1.43 in one piece
-    } spring[] = {{257.0, "true", 1.02}, {150.0, "false", 1.2}};
+        double
+            most;  // energy after the step over that before: 1.44 and 1.43 in one piece, and 1.16 of the explicit one in two
+    } spring[] = {{257.0, "true", 1.02}, {150.0, "false", 1.08}};
     for (int k = 0; k < 2; k++) {
         char text[600];
         snprintf(

@@ -441,6 +441,7 @@ void pp_check_energy(pp_recheck *c)
     double scale = 0.0;     // the energy there is, which the slack is a part of [J]
     double rounding = 0.0;  // of positions and velocities, as energy [J]
     double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
+    double sprung = 0.0;    // the same of explicit springs [J]
     double arcs = 0.0;      // size of the work of forces along arcs [J]
     double lifted = 0.0;    // energy that arcs make [J]
     double allowed = c->given, whole = fmax(c->whole, c->h);
@@ -467,8 +468,8 @@ void pp_check_energy(pp_recheck *c)
         if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
             moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
             if (c->info->stepper != PERP_STEPPER_EVENT) {
-                allowed += pp_drift_spring(c->model, c->before, c->after, whole, theta, f, &arcs);
-                lag += pp_spring_lag(c->model, c->before, c->after, c->h, whole, theta, f);
+                arcs += pp_drift_spring(c->model, c->before, c->after, whole, theta, f);
+                sprung += pp_spring_lag(c->model, c->before, c->after, c->h, whole, theta, f);
             }
         }
     }
@@ -481,7 +482,8 @@ void pp_check_energy(pp_recheck *c)
     double jerk = pp_check_jerk(c, theta, &lag);
     lifted += pp_check_reactions(c);
     lag = c->info->stepper == PERP_STEPPER_EVENT ? 0.0 : lag;
-    double least = fmin(made, made + lag);
+    sprung = fmax(sprung, -share * PP_SPRUNG_MOST * scale);
+    double least = fmin(made, made + lag + sprung);
     if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
         double unpaid = fmin(least + jerk, lifted);
         least = fmax(least, unpaid - PP_JERKS_MOST * scale);

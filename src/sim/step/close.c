@@ -303,6 +303,17 @@ static perp_energy energy_of(const perp_sim *sim)
     return e;
 }
 
+// Whether a contact pushes, or a limit: what these lift is not given by the joints.
+static bool any_pushes(const pp_fit *f)
+{
+    for (int i = 0; i < f->row.nn; i++) {
+        if (f->answer.pn[i] > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The closing as a part of the step, with a certificate of its own, and its share of the sums in `info`.
 // share: see pp_closing_evidence.
 static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_energy *before,
@@ -340,7 +351,7 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
     if (status < 0) {
         return status;
     }
-    if (!e.light) {
+    if (!e.light && pp_sim_closes_after(sim) && !sim->unfit && !any_pushes(f)) {
         pp_gains_worst gained = {.body = -1};
         if (!pp_gains_of_closing(sim->groups, &e, sim->gains, &gained, sim->arena)) {
             return PERP_ERR_MEMORY;
