@@ -233,7 +233,9 @@ struct pp_step_evidence {
     double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
     double inertia;     // share of the masses in the step: 1, or nearly 0 for quasistatic steps
     double slack;       // of laws, relative to the scales of the scene
-    const perp_wrench *applied;          // bodies: wrenches of the caller [N, N m]; NULL: none
+    const perp_wrench *applied;  // bodies: wrenches of the caller [N, N m]; NULL: none
+    perp_certificate *
+        smooth;  // out: energy created by groups in which no contact or limit pushes; NULL: not wanted
     const int *groups;                   // of pp_gains_groups; NULL: sums are not judged
     double *gains;                       // in: sums where the step starts, out: where it ends
     pp_gains_worst *gained;              // out

@@ -744,6 +744,20 @@ static void allow_drift(book *b)
     }
 }
 
+// Groups in which a contact or a limit carries an impulse: those of impacts are no shorter in a part.
+static bool *find_met(const book *b, pp_arena *arena)
+{
+    const pp_step_evidence *e = b->e;
+    bool *met = PP_ZEROS(arena, bool, e->model->bodies);
+    for (int i = 0; met && i < e->rows->nn; i++) {
+        int at = pp_scale_island(b->s, &e->rows->n[i]);
+        if (at >= 0 && !(e->pn[i] == 0.0)) {
+            met[at] = true;
+        }
+    }
+    return met;
+}
+
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
                             const pp_scales *all, const perp_limits *limits, pp_arena *arena)
 {
@@ -792,8 +806,10 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         return PERP_OK;  // without inertia there is no balance
     }
     double share = fmin(1.0, e->kin->h / fmax(e->whole, e->kin->h));  // of the step
-    bool met =
-        pp_norm_inf(e->rows->nn, e->pn) > 0.0;  // impulses of impacts are no shorter in a part
+    bool *met = find_met(&b, arena);
+    if (!met) {
+        return PERP_ERR_MEMORY;
+    }
     for (int i = 0; i < e->model->bodies; i++) {
         if (s->island[i] != i) {
             continue;
@@ -808,12 +824,15 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         double most = PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
         // With theta < 1 nothing takes back what closing joints gives.                    theory (K5)
         double joined = (e->theta < 1.0 ? most : PP_CLOSED_MOST * (s->energy[i] + b.moved[i]));
-        double closed = fmin(b.closed[i], met ? joined : share * joined);
+        double closed = fmin(b.closed[i], met[i] ? joined : share * joined);
         double turned = fmin(b.arcs[i], share * most) + closed;
         double created = fmax(0.0, least - b.allowed[i] - turned);
-        pp_certificate_record(
-            c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
-            s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
+        created = isnan(b.created[i]) ? b.created[i] : created;
+        double limit = s->slack * present + pp_scale_rounding_energy(s, i);
+        pp_certificate_record(c, limits, PERP_JUDGED_ENERGY, created, limit);
+        if (e->smooth && !met[i]) {
+            pp_certificate_record(e->smooth, limits, PERP_JUDGED_ENERGY, created, limit);
+        }
     }
     return PERP_OK;
 }

@@ -57,6 +57,8 @@ typedef struct pp_step {
     bool
         drifts;  // overlaps stay that the rows do not take back: a closing follows      theory (K8)
     bool solved;
+    // energy created by groups of bodies in which no contact or limit pushes [J], and of its limit
+    double smooth, smooth_of;
 } pp_step;
 
 // Contacts where the last step ended, as the certificate saw them: the next one begins there.

@@ -169,52 +169,41 @@ static perp_twist velocity_before(const pp_recheck *c, int body)
 // theta: 1, or that of the theta method. With p the impulse of a drive and r its rate,
 // (theta - 1/2) p (r - r^l) is lost within the step; motors of limited effort and dry friction
 // count as constant forces do.                                                         theory (K13)
-double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
+double pp_check_jerk(const pp_recheck *c, int index, double theta, double *lag)
 {
-    double lost = 0.0;
-    for (int i = 0; i < c->model->joints; i++) {
-        const pp_joint *joint = &c->model->joint[i];
-        double p = c->now->joint[i].drive;
-        if (joint->kind == PERP_JOINT_GEAR || p == 0.0) {
-            continue;
-        }
-        unit u = unit_of(c, i);
-        double after = rate_of(&u, c, pp_check_velocity);
-        double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
-        // A motor of limited effort, or dry friction: a box, not an equation.
-        bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
-        *lag += boxed ? loss : 0.0;
-        lost += p * after > 0.0 ? fmax(0.0, loss) : 0.0;
-    }
-    return lost;
-}
-
-// Exact positions: what the reactions of joints give to velocities that joints do not allow where the step starts, which is
-// what their wrenches work beyond drives, limits and springs [J].                            theory (K13)
-double pp_check_reactions(const pp_recheck *c)
-{
-    double sum = 0.0;
-    if (c->info->positions != PERP_POSITIONS_EXACT ||
-        c->info->stepper != PERP_STEPPER_STEWART_TRINKLE) {
+    const pp_joint *joint = &c->model->joint[index];
+    double p = c->now->joint[index].drive;
+    if (joint->kind == PERP_JOINT_GEAR || p == 0.0) {
         return 0.0;
     }
-    for (int i = 0; i < c->model->joints; i++) {
-        const pp_joint *joint = &c->model->joint[i];
-        const perp_joint_state *state = &c->now->joint[i];
-        const perp_wrench *w = &state->impulse_b;
-        if (pp_joint_couples(joint)) {
-            continue;
-        }
-        perp_twist a = pp_check_velocity(c, joint->a), b = pp_check_velocity(c, joint->b);
-        // impulse_b is taken about the origin of b
-        perp_vec3 arm = pp_sub(c->before[joint->b].p, c->before[joint->a].p);
-        perp_vec3 apart = pp_sub(b.v_W, pp_add(a.v_W, pp_cross(a.w_W, arm)));
-        unit u = unit_of(c, i);
-        double along = state->drive + state->limit + c->spring[i] + c->actuated[i];
-        sum += pp_dot3(w->f_W, apart) + pp_dot3(w->tau_W, pp_sub(b.w_W, a.w_W));
-        sum -= along != 0.0 ? along * rate_of(&u, c, pp_check_velocity) : 0.0;
+    unit u = unit_of(c, index);
+    double after = rate_of(&u, c, pp_check_velocity);
+    double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
+    // A motor of limited effort, or dry friction: a box, not an equation.
+    bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
+    *lag += boxed ? loss : 0.0;
+    return p * after > 0.0 ? fmax(0.0, loss) : 0.0;
+}
+
+// Exact positions: what the reactions of a joint give to velocities that it does not allow where the step starts, which is
+// what its wrench works beyond drives, limits and springs [J].                               theory (K13)
+double pp_check_reactions(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    const perp_wrench *w = &state->impulse_b;
+    if (c->info->positions != PERP_POSITIONS_EXACT ||
+        c->info->stepper != PERP_STEPPER_STEWART_TRINKLE || pp_joint_couples(joint)) {
+        return 0.0;
     }
-    return sum;
+    perp_twist a = pp_check_velocity(c, joint->a), b = pp_check_velocity(c, joint->b);
+    // impulse_b is taken about the origin of b
+    perp_vec3 arm = pp_sub(c->before[joint->b].p, c->before[joint->a].p);
+    perp_vec3 apart = pp_sub(b.v_W, pp_add(a.v_W, pp_cross(a.w_W, arm)));
+    unit u = unit_of(c, index);
+    double along = state->drive + state->limit + c->spring[index] + c->actuated[index];
+    double sum = pp_dot3(w->f_W, apart) + pp_dot3(w->tau_W, pp_sub(b.w_W, a.w_W));
+    return along != 0.0 ? sum - along * rate_of(&u, c, pp_check_velocity) : sum;
 }
 
 // The impulse along the coordinate of a gear or coupling, from the part of the recorded wrench on b along the unit wrench
@@ -386,9 +375,10 @@ void pp_check_add_joint(pp_recheck *c, int index)
 {
     const pp_joint *joint = &c->model->joint[index];
     const perp_joint_state *state = &c->now->joint[index];
-    c->given += limit_gives(c, index);
+    int at = pp_check_account(c, joint->a, joint->b);
+    c->given[at] += limit_gives(c, index);
     if (pp_joint_couples(joint)) {
-        c->joined += add_gear(c, index);
+        c->joined[at] += add_gear(c, index);
         return;
     }
     const perp_wrench *w = &state->impulse_b;
@@ -414,7 +404,7 @@ void pp_check_add_joint(pp_recheck *c, int index)
                 fabs(w->f_W.y) * fmin(fabs(apart.y), drift) +
                 fabs(w->f_W.z) * fmin(fabs(apart.z), drift);
     }
-    c->joined += (given + vector_length(couple) * turn) / c->h;
+    c->joined[at] += (given + vector_length(couple) * turn) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────

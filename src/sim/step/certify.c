@@ -33,6 +33,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     // for itself. end, gaps_end: where the step ended, found anew.
     pp_gaps acting = {.count = s->gap.count, .contact = s->acted ? s->acted : s->gap.contact};
     pp_gains_worst gained = {.body = -1};
+    perp_certificate smooth = {0};
     pp_step_evidence e = {
         .model = sim->model,
         .kin = &s->kin,
@@ -66,6 +67,7 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .inertia = quasistatic ? PP_QUASISTATIC_MASS : 1.0,
         .slack = pp_slack_of(sim->def.tolerance),
         .applied = sim->applied,
+        .smooth = &smooth,
         .groups = sim->groups,
         .gains = sim->gains_next,
         .gained = &gained};
@@ -73,6 +75,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     perp_status status =
         pp_certify(&sim->info.certificate, &sim->info.energy, &e, &sim->def.limits, sim->arena);
     perp_certificate *c = &sim->info.certificate;
+    sim->step.smooth = smooth.energy_created;
+    sim->step.smooth_of = smooth.relative[PERP_JUDGED_ENERGY];
     // What the rounds of the theta method left counts in the residual: no row shows it.
     if (status >= 0 && s->middle_off > 0.0) {
         pp_certificate_record(c, &sim->def.limits, PERP_JUDGED_RESIDUAL, s->middle_off,
