@@ -749,7 +749,10 @@ static bool *find_met(const book *b, pp_arena *arena)
 {
     const pp_step_evidence *e = b->e;
     bool *met = PP_ZEROS(arena, bool, e->model->bodies);
-    for (int i = 0; met && i < e->rows->nn; i++) {
+    if (!met) {
+        return NULL;
+    }
+    for (int i = 0; i < e->rows->nn; i++) {
         int at = pp_scale_island(b->s, &e->rows->n[i]);
         if (at >= 0 && !(e->pn[i] == 0.0)) {
             met[at] = true;

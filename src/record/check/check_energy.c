@@ -123,6 +123,7 @@ static bool is_driven_joint(const pp_recheck *c, const pp_joint *j)
 static void mark_outside(const pp_recheck *c, const pp_scales *s, account *of)
 {
     const perp_model *m = c->model;
+    // wrenches of the caller, joints with drives or friction, forces, and what given motions and surfaces touch
     for (int i = 0; i < m->bodies; i++) {
         const perp_wrench *w = c->applied ? &c->applied[i] : NULL;
         if (w && !(pp_length(w->f_W) + pp_length(w->tau_W) == 0.0)) {

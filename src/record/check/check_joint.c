@@ -602,6 +602,7 @@ void pp_check_joint_gains(const pp_recheck *c, pp_gains_step *step)
                                given != 0.0 ? fabs(p) * drift / c->h : HUGE_VAL);
             continue;
         }
+        // about the coordinate the wrench has drives, springs and limits, which are no equations
         perp_wrench on[2];
         perp_vec3 couple = joint_wrenches(c, joint, &state->impulse_b, on);
         perp_twist a = mean_velocity(c, joint->a), b = mean_velocity(c, joint->b);
