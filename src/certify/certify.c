@@ -304,7 +304,17 @@ static perp_status judge(perp_certificate *out, perp_energy *ledger, const pp_st
     if (status < 0) {
         return status;
     }
-    return pp_judge_energy(out, ledger, e, &s, limits, arena);
+    status = pp_judge_energy(out, ledger, e, &s, limits, arena);
+    if (status < 0 || !e->groups || e->stepper == PERP_STEPPER_QUASISTATIC) {
+        return status;
+    }
+    pp_gains_step gained;
+    if (!pp_gains_open(&gained, e->model, e->groups, arena)) {
+        return PERP_ERR_MEMORY;
+    }
+    pp_gains_of_step(&gained, e);
+    *e->gained = (pp_gains_worst){.body = -1};
+    return pp_gains_add(&gained, e->gains, e->gained, arena) ? PERP_OK : PERP_ERR_MEMORY;
 }
 
 // ── What a step leaves to the next ───────────────────────────────────────────────────────────────

@@ -103,9 +103,9 @@ double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp
 double pp_drift_joint(const perp_model *m, const pp_frame *frame, double h, const pp_joint *j);
 // Of a coordinate, which its limits close [m, rad].
 double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, int joint);
-// Energy that a spring may add along itself; *bend: and across, is added to [J]. whole: length of the step that this is a part of.
+// Energy that a spring may add across itself [J]. whole: length of the step that this is a part of.
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
-                       double theta, const pp_force *f, double *bend);
+                       double theta, const pp_force *f);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body
 // far loses it where the moments of inertia differ. Velocities are those of the two frames.
 //                                                                                     theory (K11)
@@ -116,12 +116,17 @@ static const double PP_SPIN_MOST = 0.01;
 // Energy of a spring by which the invariant of the scheme is ahead of T + V, or behind it [J].
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double whole, double theta, const pp_force *f);
+// Whether that holds: the whole step resolves an explicit spring, which does not turn over.
+bool pp_spring_is_kept(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
+                       double theta, const pp_force *f);
 // Energy that the forces on a body may add with theta < 1, where the old velocity moves it as well
 // [J].
 double pp_drift_forces(const perp_model *m, const pp_kinematics *kin, double theta, int i);
 // Share of the energy that motion along arcs may add in a step: beyond it the step does not resolve
 // the arcs.
 static const double PP_ARCS_MOST = 1e-4;
+// What explicit springs may add in a step, as far as the invariant of the scheme explains it.     theory (K5)
+static const double PP_SPRUNG_MOST = 0.03;
 // What closing joints may add with theta = 1, which takes most of it back.              theory (K5)
 static const double PP_CLOSED_MOST = 1e-2;
 // The same while drives that change rates lose as much.                               theory (K13)
@@ -148,6 +153,54 @@ void pp_certificate_worst(perp_certificate *into, const perp_certificate *from);
 // Slack of laws, relative to the scales: 1e-6. A looser tolerance of the solvers is relative to all
 // impulses together, so that one row may be off by a hundred times as much.
 double pp_slack_of(double tolerance);
+
+// Sums over steps of the energy that the scheme gave to groups of bodies on joints and springs (gains.c): of the groups,
+// which have the number of their lowest body, the most energy that each had, less what it lost, and of the springs [J].
+//                                                                                      theory (K18)
+size_t pp_gains_size(const perp_model *m);  // numbers, all 0 where a run starts
+// The group that is worst for its limit.
+typedef struct pp_gains_worst {
+    int body;            // the group
+    double made, limit;  // [J]
+    double over;         // made / limit
+} pp_gains_worst;
+// What a step adds. made: by the scheme, less what it took; present: energy there is; change: of kinetic and potential
+// energy [J].
+typedef struct pp_gains_step {
+    const perp_model *model;
+    const int *of;  // bodies: their groups, -1: not free
+    double *made, *present, *change;
+    double *spring;  // forces: made by springs, which are not in `made` [J]
+    double *before,
+        *behind;  // forces: energy that their forces are behind at both ends [J]; NaN: not known
+} pp_gains_step;
+// Share of the energy of a group that all steps together may add.
+static const double PP_GAINS_MOST = 0.05;
+// Groups of bodies that joints and forces connect; NULL: no memory.
+const int *pp_gains_groups(const perp_model *m, pp_arena *arena);
+bool pp_gains_open(pp_gains_step *out, const perp_model *m, const int *of, pp_arena *arena);
+// *worst, zero at first, is replaced by what is worse. False: no memory.
+bool pp_gains_add(pp_gains_step *step, double *sums, pp_gains_worst *worst, pp_arena *arena);
+int pp_gains_of_pair(const pp_gains_step *step, int a, int b);
+// The way of a body, with its velocities in the step.
+typedef struct pp_gains_way {
+    const pp_frame *from, *to;
+    perp_twist before, after;
+    double h, theta;
+    bool turns;  // velocities of the end are those of the step, turned along joints
+} pp_gains_way;
+void pp_gains_add_body(pp_gains_step *step, int i, const pp_gains_way *way);
+// A spring, with the velocities of its bodies a and b in the step.
+typedef struct pp_gains_spring {
+    const pp_frame *from, *to;  // bodies
+    perp_twist before[2], after[2];
+    double h, theta;
+    bool kept;    // an explicit one has the invariant of its scheme: pp_spring_is_kept
+    bool at_end;  // an implicit one pulls along its direction where the step ends
+} pp_gains_spring;
+void pp_gains_add_spring(pp_gains_step *step, int force, const pp_gains_spring *s);
+// Work of a joint's equations between two bodies, of which no more than `most` counts [J]; HUGE_VAL: all of it.
+void pp_gains_add_joint(pp_gains_step *step, int a, int b, double work, double most);
 
 // A finished step. Everything is read only.
 struct pp_step_evidence {
@@ -180,7 +233,12 @@ struct pp_step_evidence {
     double theta;       // q+ = q + h ((1 - theta) nu_old + theta nu)
     double inertia;     // share of the masses in the step: 1, or nearly 0 for quasistatic steps
     double slack;       // of laws, relative to the scales of the scene
-    const perp_wrench *applied;          // bodies: wrenches of the caller [N, N m]; NULL: none
+    const perp_wrench *applied;  // bodies: wrenches of the caller [N, N m]; NULL: none
+    perp_certificate *
+        smooth;  // out: energy created by groups in which no contact or limit pushes; NULL: not wanted
+    const int *groups;                   // of pp_gains_groups; NULL: sums are not judged
+    double *gains;                       // in: sums where the step starts, out: where it ends
+    pp_gains_worst *gained;              // out
     const struct pp_own_joints *joints;  // set by pp_certify: equations that are not among the rows
 };
 
@@ -204,5 +262,8 @@ typedef struct pp_closing_evidence {
 } pp_closing_evidence;
 perp_status pp_certify_closing(perp_certificate *out, const pp_closing_evidence *e,
                                const perp_limits *limits, pp_arena *arena);
+// What a closing adds to the sums of gains: weights and springs along the way. False: no memory.     theory (K18)
+bool pp_gains_of_closing(const int *groups, const pp_closing_evidence *e, double *sums,
+                         pp_gains_worst *worst, pp_arena *arena);
 // Whether every value is within its limit.
 bool pp_certificate_passes(const perp_certificate *c);

@@ -33,7 +33,8 @@ typedef struct book {
     double *closed;   // of impulses on the errors of joints that they close [J]
     double *lifted;   // energy that comes of that work, gains less losses [J]
     double *jerked;   // losses of drives that change rates [J]
-    double *lag;      // change of (theta - 1/2) h F . nu [J]
+    double *lag;      // change of (theta - 1/2) h F . nu [J],
+    double *sprung;   // the same of the forces of explicit springs
     double *moved;    // sum of the sizes of all terms, for rounding [J]
     pp_own_place *from, *to;  // joints with a spring or a rotor: their coordinates at both ends
     perp_energy ledger;
@@ -185,28 +186,24 @@ static bool keeps_side(const pp_force *f, const pp_frame *from, const pp_frame *
     return pp_length(pp_sub(d1, d0)) <= pp_length(d0);
 }
 
-// Potential energy of a spring beyond the linear term of its displacement: 1/2 K along^2, and its
-// pull times across^2 / 2 L, from the change of its direction. An explicit spring may add both
-// where the step resolves it, h^2 K / m <= 1, and takes them back within a period. With theta < 1
-// it takes nothing back, and a gain is a violation.                                    theory (K5)
+// Potential energy of a spring from the change of its direction: its pull times across^2 / 2 L. What it gains along itself is
+// in the invariant of an explicit one that the step resolves (pp_spring_lag). With theta < 1 it takes nothing back, and a
+// gain is a violation.                                                                  theory (K5)
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
-                       double theta, const pp_force *f, double *bend)
+                       double theta, const pp_force *f)
 {
     double stretch = from[f->b].angle - from[f->a].angle - f->rest, across = 0.0;
-    double along = to[f->b].angle - to[f->a].angle - f->rest - stretch;
     if (f->kind == PERP_FORCE_SPRING) {
         perp_vec3 d0 = pp_sub(pp_own_point(&from[f->b], f->r_B), pp_own_point(&from[f->a], f->r_A));
         perp_vec3 d1 = pp_sub(pp_own_point(&to[f->b], f->r_B), pp_own_point(&to[f->a], f->r_A));
         perp_vec3 way = pp_sub(d1, d0);
         double length = pp_length(d0), all = pp_dot3(way, way);
         stretch = length - f->rest;
-        // Without a direction at the start all of the displacement is along the spring.
-        along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
+        double along = length > 0.0 ? pp_dot3(way, d0) / length : sqrt(all);
         across = length > 0.0 ? fmax(0.0, all - along * along) / length : 0.0;
     }
     bool resolved = is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
-    *bend += f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
-    return !f->implicit && resolved ? 0.5 * f->stiffness * along * along : 0.0;
+    return f->implicit || resolved ? 0.5 * fabs(f->stiffness * stretch) * across : 0.0;
 }
 
 // Power that the elastic part of a spring delivers, -K (x - rest) dx/dt [W].
@@ -224,12 +221,18 @@ static double spring_power(const pp_force *f, const pp_frame *body)
     return -f->stiffness * stretch * rate;
 }
 
+bool pp_spring_is_kept(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
+                       double theta, const pp_force *f)
+{
+    return !f->implicit && is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
+}
+
 // An explicit spring keeps T + V + (theta - 1/2) h F . nu, as constant forces do: exactly if it is
 // linear. The sum is an energy (positive definite) only where the step resolves the spring.
 double pp_spring_lag(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                      double whole, double theta, const pp_force *f)
 {
-    bool kept = !f->implicit && is_resolved(m, whole, theta, f) && keeps_side(f, from, to);
+    bool kept = pp_spring_is_kept(m, from, to, whole, theta, f);
     return kept ? (theta - 0.5) * h * (spring_power(f, to) - spring_power(f, from)) : 0.0;
 }
 
@@ -240,8 +243,8 @@ static void add_spring(book *b, const pp_force *f, int at)
     double whole = fmax(e->whole, e->kin->h);
     store(b, at, pp_spring_energy(f, from), pp_spring_energy(f, to));
     spend(b, at, held_work(e, f));
-    b->allowed[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f, &b->arcs[at]);
-    b->lag[at] += pp_spring_lag(e->model, from, to, e->kin->h, whole, e->theta, f);
+    b->arcs[at] += pp_drift_spring(e->model, from, to, whole, e->theta, f);
+    b->sprung[at] += pp_spring_lag(e->model, from, to, e->kin->h, whole, e->theta, f);
 }
 
 static void add_forces(book *b)
@@ -741,6 +744,23 @@ static void allow_drift(book *b)
     }
 }
 
+// Groups in which a contact or a limit carries an impulse: those of impacts are no shorter in a part.
+static bool *find_met(const book *b, pp_arena *arena)
+{
+    const pp_step_evidence *e = b->e;
+    bool *met = PP_ZEROS(arena, bool, e->model->bodies);
+    if (!met) {
+        return NULL;
+    }
+    for (int i = 0; i < e->rows->nn; i++) {
+        int at = pp_scale_island(b->s, &e->rows->n[i]);
+        if (at >= 0 && !(e->pn[i] == 0.0)) {
+            met[at] = true;
+        }
+    }
+    return met;
+}
+
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
                             const pp_scales *all, const perp_limits *limits, pp_arena *arena)
 {
@@ -760,9 +780,10 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
               .lifted = PP_ZEROS(arena, double, e->model->bodies),
               .jerked = PP_ZEROS(arena, double, e->model->bodies),
               .lag = PP_ZEROS(arena, double, e->model->bodies),
+              .sprung = PP_ZEROS(arena, double, e->model->bodies),
               .moved = PP_ZEROS(arena, double, e->model->bodies)};
     if (!b.created || !b.allowed || !b.arcs || !b.closed || !b.lifted || !b.jerked || !b.lag ||
-        !b.moved) {
+        !b.sprung || !b.moved) {
         return PERP_ERR_MEMORY;
     }
     set_places(&b);
@@ -788,26 +809,33 @@ perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_s
         return PERP_OK;  // without inertia there is no balance
     }
     double share = fmin(1.0, e->kin->h / fmax(e->whole, e->kin->h));  // of the step
-    bool met =
-        pp_norm_inf(e->rows->nn, e->pn) > 0.0;  // impulses of impacts are no shorter in a part
+    bool *met = find_met(&b, arena);
+    if (!met) {
+        return PERP_ERR_MEMORY;
+    }
     for (int i = 0; i < e->model->bodies; i++) {
         if (s->island[i] != i) {
             continue;
         }
         // The energy gained from arcs may be paid for by joints, contacts and friction, but not by
         // the losses of drives.                                                          theory (K13)
-        double least = fmin(b.created[i], b.created[i] + b.lag[i]);
+        double present = s->energy[i] + b.moved[i];
+        double sprung = fmax(b.sprung[i], -share * PP_SPRUNG_MOST * present);
+        double least = fmin(b.created[i], b.created[i] + b.lag[i] + sprung);
         double unpaid = fmin(least + b.jerked[i], b.lifted[i]);
         least = fmax(least, unpaid - PP_JERKS_MOST * (s->energy[i] + b.moved[i]));
         double most = PP_ARCS_MOST * (s->energy[i] + b.moved[i]);
         // With theta < 1 nothing takes back what closing joints gives.                    theory (K5)
         double joined = (e->theta < 1.0 ? most : PP_CLOSED_MOST * (s->energy[i] + b.moved[i]));
-        double closed = fmin(b.closed[i], met ? joined : share * joined);
+        double closed = fmin(b.closed[i], met[i] ? joined : share * joined);
         double turned = fmin(b.arcs[i], share * most) + closed;
         double created = fmax(0.0, least - b.allowed[i] - turned);
-        pp_certificate_record(
-            c, limits, PERP_JUDGED_ENERGY, isnan(b.created[i]) ? b.created[i] : created,
-            s->slack * (s->energy[i] + b.moved[i]) + pp_scale_rounding_energy(s, i));
+        created = isnan(b.created[i]) ? b.created[i] : created;
+        double limit = s->slack * present + pp_scale_rounding_energy(s, i);
+        pp_certificate_record(c, limits, PERP_JUDGED_ENERGY, created, limit);
+        if (e->smooth && !met[i]) {
+            pp_certificate_record(e->smooth, limits, PERP_JUDGED_ENERGY, created, limit);
+        }
     }
     return PERP_OK;
 }

@@ -66,6 +66,8 @@ void pp_judge_joints(perp_certificate *c, const perp_model *m, const pp_poses *a
 // (PERP_STEPPER_QUASISTATIC) there is no balance to hold.                              theory (K4)
 perp_status pp_judge_energy(perp_certificate *c, perp_energy *ledger, const pp_step_evidence *e,
                             const pp_scales *all, const perp_limits *limits, pp_arena *arena);
+// What the step adds to the sums of gains; after the energy is judged, which finds coordinates of joints.   theory (K18)
+void pp_gains_of_step(pp_gains_step *step, const pp_step_evidence *e);
 // Positions against velocities.                                                         theory (K3)
 perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, const pp_scales *s,
                             const perp_limits *limits, pp_arena *arena);

@@ -164,9 +164,13 @@ static bool allocate_sim(perp_sim *sim)
     sim->pushed = PP_ZEROS(sim->memory, perp_wrench, m->bodies);
     sim->frames = PP_ARRAY(sim->memory, pp_frame, m->bodies);
     sim->warm_rows = PP_ZEROS(sim->memory, double, pp_warm_rows(m));
-    if (!reals || !sim->warm_rows || !sim->applied || !sim->pushed || !sim->frames) {
+    sim->gains = PP_ZEROS(sim->memory, double, 2 * pp_gains_size(m));
+    sim->groups = pp_gains_groups(m, sim->memory);
+    if (!reals || !sim->warm_rows || !sim->applied || !sim->pushed || !sim->frames || !sim->gains ||
+        !sim->groups) {
         return false;
     }
+    sim->gains_next = sim->gains + pp_gains_size(m);
     sim->now.q = reals;
     sim->now.nu = reals + nq;
     sim->now.turn = reals + nq + nv;

@@ -57,6 +57,8 @@ typedef struct pp_step {
     bool
         drifts;  // overlaps stay that the rows do not take back: a closing follows      theory (K8)
     bool solved;
+    // energy created by groups of bodies in which no contact or limit pushes [J], and of its limit
+    double smooth, smooth_of;
 } pp_step;
 
 // Contacts where the last step ended, as the certificate saw them: the next one begins there.
@@ -232,6 +234,9 @@ struct perp_sim {
     pp_frame *frames;                // of `now`
     const pp_judged_shapes *shapes;  // of the model, for the certificate; NULL: not needed yet
     pp_judged_end *judged_end;       // what it found at the end of the last step; NULL: no step yet
+    const int *groups;               // bodies that joints and forces connect
+    double *gains,
+        *gains_next;  // what the scheme gave them, now and where the step ends     theory (K18)
     pp_step step;
     pp_contact_cache contact_cache;
     pp_gap_memory *gap_memory;  // NULL: not needed yet

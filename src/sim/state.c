@@ -108,6 +108,11 @@ static size_t warm_row_bytes(const perp_model *m)
     return pp_warm_rows(m) * sizeof(double);
 }
 
+static size_t gain_bytes(const perp_model *m)
+{
+    return pp_gains_size(m) * sizeof(double);
+}
+
 // Everything is checked before the first number is copied: a refused state leaves the sim as it was.
 perp_status perp_sim_state_set(perp_sim *sim, double t, const double *q, const double *nu)
 {
@@ -147,6 +152,7 @@ perp_status pp_sim_accept_state(perp_sim *sim)
     sim->warm_count = 0;
     sim->sensing.h = 0.0;
     memset(sim->warm_rows, 0, warm_row_bytes(sim->model));
+    memset(sim->gains, 0, gain_bytes(sim->model));
     sim->contact_cache.valid = false;
     pp_sim_repeat_forget(sim);
     sim->refused.i = -1;
@@ -179,8 +185,8 @@ typedef struct header {
     pp_step_clock clock;
 } header;
 
-// "perpSTA7", of which the digit is the version of the layout.
-static const uint64_t MAGIC = 0x7065727053544137ull;
+// "perpSTA8", of which the digit is the version of the layout.
+static const uint64_t MAGIC = 0x7065727053544138ull;
 
 // q, nu and turns lie behind each other (allocate in sim.c).
 static size_t state_bytes(const perp_model *m)
@@ -199,11 +205,12 @@ static size_t control_bytes(const perp_model *m)
     return (2 * (size_t)m->inputs + (size_t)m->actuators) * sizeof(double);
 }
 
-// Header, state, wrenches, controls, changes and warm starts behind each other.
+// Header, state, wrenches, controls, changes, gains and warm starts behind each other.
 static size_t block_bytes(const perp_model *m, int changes, int warm)
 {
     return sizeof(header) + state_bytes(m) + applied_bytes(m) + control_bytes(m) +
-           (size_t)changes * sizeof(pp_change) + warm_row_bytes(m) + (size_t)warm * sizeof(pp_warm);
+           (size_t)changes * sizeof(pp_change) + gain_bytes(m) + warm_row_bytes(m) +
+           (size_t)warm * sizeof(pp_warm);
 }
 
 // It depends on the number of warm starts, which changes from step to step: ask before each save.
@@ -256,6 +263,8 @@ perp_status perp_sim_state_save(const perp_sim *sim, void *block, size_t size)
         memcpy(next, sim->changes.list, bytes);
         next += bytes;
     }
+    memcpy(next, sim->gains, gain_bytes(m));
+    next += gain_bytes(m);
     memcpy(next, sim->warm_rows, warm_row_bytes(m));
     next += warm_row_bytes(m);
     if (sim->warm_count > 0) {
@@ -345,6 +354,8 @@ perp_status pp_sim_state_restore(perp_sim *sim, const void *block, size_t size)
         memcpy(sim->controls.input, next, control_bytes(m));
     }
     next += control_bytes(m) + (size_t)head.changes * sizeof(pp_change);
+    memcpy(sim->gains, next, gain_bytes(m));
+    next += gain_bytes(m);
     memcpy(sim->warm_rows, next, warm_row_bytes(m));
     next += warm_row_bytes(m);
     sim->warm_count = head.warm;

@@ -672,6 +672,9 @@ static void start_where_it_ends(pp_recheck *c, const perp_snapshot *frame, doubl
     c->t0 = frame->t - (c->info->h > 0.0 ? c->info->h : 1.0);
     c->step0 = frame->step - 1;
     c->window = 0.0;
+    if (c->model) {
+        memset(c->gains, 0, pp_gains_size(c->model) * sizeof *c->gains);
+    }
     c->check->placed++;
 }
 
@@ -805,7 +808,12 @@ perp_status perp_recording_check(perp_recording *recording, const perp_limits *l
         c.filter = c.input + r->info.inputs;
         c.control = c.filter + actuators;
     }
-    if (!c.arena || !c.where || !state || !c.input) {
+    if (c.model) {
+        c.groups = pp_gains_groups(c.model, r->arena);
+        c.gains = PP_ZEROS(r->arena, double, pp_gains_size(c.model));
+    }
+    bool sums = !c.model || (c.groups && c.gains);
+    if (!c.arena || !c.where || !state || !c.input || !sums) {
         status = pp_fail(error, PERP_ERR_MEMORY, "not enough memory to check the recording");
     } else {
         check->divided = check->placed = 0;

@@ -62,10 +62,12 @@ typedef struct pp_recheck {
     pp_drive drive;                    // the same
     double *load;                      // bodies: sum of the sizes of impulses on them [N s]
     double arm;                        // longest of the joints [m]
-    bool met;                          // contacts or limits carry impulses
     double created, created_of;        // energy of the parts of a step so far [J], and of its limit
-    double given, joined;          // energy that closing may give: contacts and limits; joints [J]
-    pp_scales scales;              // of the step, where there is a model
+    // bodies: energy that closing may give, to one of the two that it moves: contacts and limits; joints [J]
+    double *given, *joined;
+    const int *groups;  // bodies that joints and forces connect, where there is a model,
+    double *gains;      // and what the scheme gave them so far                    theory (K18)
+    pp_scales scales;   // of the step, where there is a model
     double set[PERP_CHECK_COUNT];  // limits that were set, 0: relative
 } pp_recheck;
 
@@ -138,9 +140,16 @@ double pp_check_power(const perp_wrench *w, const perp_twist *v);
 // Velocity of b's surface minus a's beyond the bodies' own, at a contact point.
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact);
 
+// Of two bodies the one whose accounts have what both of them share: one that is free, or 0.
+static inline int pp_check_account(const pp_recheck *c, int a, int b)
+{
+    int free_one = c->model->body[b].nv > 0 ? b : a;
+    return c->model->body[free_one].nv > 0 ? free_one : 0;
+}
+
 double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn);
 // Energy that appears in the step, beyond the work it records and what the order of the scheme may add.
-void pp_check_energy(pp_recheck *c);
+perp_status pp_check_energy(pp_recheck *c);
 
 // ── What two frames show with events between them (check_event.c) ────────────────────────────────
 perp_status pp_check_event(pp_recheck *c);
@@ -169,12 +178,17 @@ void pp_check_joints(pp_recheck *c);  // drives, limits
 // Adds what the law of an actuator gives to c->actuated, and holds the recorded impulse against it. slack: by
 // which it may miss the law.
 void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack);
-// What drives lose to bodies that they bring to their rates within the step [J]; *lag: more what
+// What a joint's drive loses to bodies that it brings to its rate within the step [J]; *lag: more what
 // constant ones of them, and dry friction, have behind the velocities, as gravity has.
 //                                                                                      theory (K13)
-double pp_check_jerk(const pp_recheck *c, double theta, double *lag);
-double pp_check_reactions(const pp_recheck *c);
+double pp_check_jerk(const pp_recheck *c, int joint, double theta, double *lag);
+double pp_check_reactions(const pp_recheck *c, int joint);
 perp_status pp_check_joint_rates(pp_recheck *c);
+// What the equations of joints give to bodies in the step, and take.                   theory (K18)
+void pp_check_joint_gains(const pp_recheck *c, pp_gains_step *step);
+// All of it, and the sums over the steps so far (check_gains.c). Of a closing, in which bodies move and velocities do not.
+bool pp_check_gains(pp_recheck *c);
+bool pp_check_gains_of_closing(pp_recheck *c);
 
 // ── What is recorded besides states and impulses (check_record.c) ────────────────────────────────
 void pp_check_recorded(pp_recheck *c);

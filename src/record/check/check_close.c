@@ -143,5 +143,5 @@ perp_status pp_check_closing(pp_recheck *c)
     double scale = fabs(c->now->energy.kinetic) + fabs(c->now->energy.potential) + fabs(made);
     pp_check_record_worst(c, PERP_CHECK_RECORD, fabs(made + c->now->energy.dissipated),
                           1e-9 * scale + 1e-300, "the energy of a closing", "");
-    return PERP_OK;
+    return pp_check_gains_of_closing(c) ? PERP_OK : PERP_ERR_MEMORY;
 }

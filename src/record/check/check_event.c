@@ -191,7 +191,7 @@ static bool is_driven(const pp_recheck *c)
 }
 
 // Bodies and joints without a drive have done no work.
-static void judge_energy(pp_recheck *c)
+static perp_status judge_energy(pp_recheck *c)
 {
     const perp_energy *e = &c->now->energy;
     double size = fabs(e->kinetic) + fabs(c->energy0.kinetic) + fabs(e->dissipated);
@@ -199,7 +199,7 @@ static void judge_energy(pp_recheck *c)
         pp_check_record_worst(c, PERP_CHECK_RECORD, fabs(e->work), ROUNDED * size + 1e-300,
                               "energies", "");
     }
-    pp_check_energy(c);
+    return pp_check_energy(c);
 }
 
 perp_status pp_check_event(pp_recheck *c)
@@ -212,7 +212,10 @@ perp_status pp_check_event(pp_recheck *c)
     if (!pushed || !left || !load) {
         return PERP_ERR_MEMORY;
     }
-    judge_energy(c);
+    perp_status status = judge_energy(c);
+    if (status < 0) {
+        return status;
+    }
     // held: something besides gravity acts on the body. pushed: something that is not recorded
     // does.
     for (int i = 0; i < m->joints; i++) {

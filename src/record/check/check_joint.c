@@ -169,52 +169,41 @@ static perp_twist velocity_before(const pp_recheck *c, int body)
 // theta: 1, or that of the theta method. With p the impulse of a drive and r its rate,
 // (theta - 1/2) p (r - r^l) is lost within the step; motors of limited effort and dry friction
 // count as constant forces do.                                                         theory (K13)
-double pp_check_jerk(const pp_recheck *c, double theta, double *lag)
+double pp_check_jerk(const pp_recheck *c, int index, double theta, double *lag)
 {
-    double lost = 0.0;
-    for (int i = 0; i < c->model->joints; i++) {
-        const pp_joint *joint = &c->model->joint[i];
-        double p = c->now->joint[i].drive;
-        if (joint->kind == PERP_JOINT_GEAR || p == 0.0) {
-            continue;
-        }
-        unit u = unit_of(c, i);
-        double after = rate_of(&u, c, pp_check_velocity);
-        double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
-        // A motor of limited effort, or dry friction: a box, not an equation.
-        bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
-        *lag += boxed ? loss : 0.0;
-        lost += p * after > 0.0 ? fmax(0.0, loss) : 0.0;
-    }
-    return lost;
-}
-
-// Exact positions: what the reactions of joints give to velocities that joints do not allow where the step starts, which is
-// what their wrenches work beyond drives, limits and springs [J].                            theory (K13)
-double pp_check_reactions(const pp_recheck *c)
-{
-    double sum = 0.0;
-    if (c->info->positions != PERP_POSITIONS_EXACT ||
-        c->info->stepper != PERP_STEPPER_STEWART_TRINKLE) {
+    const pp_joint *joint = &c->model->joint[index];
+    double p = c->now->joint[index].drive;
+    if (joint->kind == PERP_JOINT_GEAR || p == 0.0) {
         return 0.0;
     }
-    for (int i = 0; i < c->model->joints; i++) {
-        const pp_joint *joint = &c->model->joint[i];
-        const perp_joint_state *state = &c->now->joint[i];
-        const perp_wrench *w = &state->impulse_b;
-        if (pp_joint_couples(joint)) {
-            continue;
-        }
-        perp_twist a = pp_check_velocity(c, joint->a), b = pp_check_velocity(c, joint->b);
-        // impulse_b is taken about the origin of b
-        perp_vec3 arm = pp_sub(c->before[joint->b].p, c->before[joint->a].p);
-        perp_vec3 apart = pp_sub(b.v_W, pp_add(a.v_W, pp_cross(a.w_W, arm)));
-        unit u = unit_of(c, i);
-        double along = state->drive + state->limit + c->spring[i] + c->actuated[i];
-        sum += pp_dot3(w->f_W, apart) + pp_dot3(w->tau_W, pp_sub(b.w_W, a.w_W));
-        sum -= along != 0.0 ? along * rate_of(&u, c, pp_check_velocity) : 0.0;
+    unit u = unit_of(c, index);
+    double after = rate_of(&u, c, pp_check_velocity);
+    double loss = (theta - 0.5) * p * (after - rate_of(&u, c, velocity_before));
+    // A motor of limited effort, or dry friction: a box, not an equation.
+    bool boxed = !joint->target && (!joint->rate || isfinite(joint->rate_effort));
+    *lag += boxed ? loss : 0.0;
+    return p * after > 0.0 ? fmax(0.0, loss) : 0.0;
+}
+
+// Exact positions: what the reactions of a joint give to velocities that it does not allow where the step starts, which is
+// what its wrench works beyond drives, limits and springs [J].                               theory (K13)
+double pp_check_reactions(const pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    const perp_wrench *w = &state->impulse_b;
+    if (c->info->positions != PERP_POSITIONS_EXACT ||
+        c->info->stepper != PERP_STEPPER_STEWART_TRINKLE || pp_joint_couples(joint)) {
+        return 0.0;
     }
-    return sum;
+    perp_twist a = pp_check_velocity(c, joint->a), b = pp_check_velocity(c, joint->b);
+    // impulse_b is taken about the origin of b
+    perp_vec3 arm = pp_sub(c->before[joint->b].p, c->before[joint->a].p);
+    perp_vec3 apart = pp_sub(b.v_W, pp_add(a.v_W, pp_cross(a.w_W, arm)));
+    unit u = unit_of(c, index);
+    double along = state->drive + state->limit + c->spring[index] + c->actuated[index];
+    double sum = pp_dot3(w->f_W, apart) + pp_dot3(w->tau_W, pp_sub(b.w_W, a.w_W));
+    return along != 0.0 ? sum - along * rate_of(&u, c, pp_check_velocity) : sum;
 }
 
 // The impulse along the coordinate of a gear or coupling, from the part of the recorded wrench on b along the unit wrench
@@ -361,18 +350,10 @@ static bool holds_point(perp_joint_kind kind)
            kind == PERP_JOINT_UNIVERSAL || kind == PERP_JOINT_WELD;
 }
 
-// Closing an error of at most the drift of the scheme may give energy: impulse times error over h.
-//                                                                                       theory (K5)
-void pp_check_add_joint(pp_recheck *c, int index)
+// The recorded wrench w of a joint on both of its bodies, about their origins; returns its couple about the anchor of b.
+static perp_vec3 joint_wrenches(const pp_recheck *c, const pp_joint *joint, const perp_wrench *w,
+                                perp_wrench on[2])
 {
-    const pp_joint *joint = &c->model->joint[index];
-    const perp_joint_state *state = &c->now->joint[index];
-    c->given += limit_gives(c, index);
-    if (pp_joint_couples(joint)) {
-        c->joined += add_gear(c, index);
-        return;
-    }
-    const perp_wrench *w = &state->impulse_b;
     const pp_frame *fa = &c->acting[joint->a], *fb = &c->acting[joint->b];
     recorded_anchors at = anchors_of(c, joint);
     perp_vec3 couple = pp_sub(w->tau_W, pp_cross(pp_sub(at.b, fb->p), w->f_W));
@@ -380,10 +361,35 @@ void pp_check_add_joint(pp_recheck *c, int index)
                    joint->kind == PERP_JOINT_PLANAR ||
                    (c->model->spatial && holds_point(joint->kind));
     // The force acts on a at its own anchor; where it turns with a, at b's.
-    pp_check_add_at(&c->impulse[joint->b], fb, 1.0, w->f_W, at.b);
-    pp_check_add_at(&c->impulse[joint->a], fa, -1.0, w->f_W, turning ? at.b : at.a);
-    c->impulse[joint->b].tau_W = pp_along(c->impulse[joint->b].tau_W, 1.0, couple);
-    c->impulse[joint->a].tau_W = pp_along(c->impulse[joint->a].tau_W, -1.0, couple);
+    on[0] = on[1] = (perp_wrench){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    pp_check_add_at(&on[1], fb, 1.0, w->f_W, at.b);
+    pp_check_add_at(&on[0], fa, -1.0, w->f_W, turning ? at.b : at.a);
+    on[1].tau_W = pp_along(on[1].tau_W, 1.0, couple);
+    on[0].tau_W = pp_along(on[0].tau_W, -1.0, couple);
+    return couple;
+}
+
+// Closing an error of at most the drift of the scheme may give energy: impulse times error over h.
+//                                                                                       theory (K5)
+void pp_check_add_joint(pp_recheck *c, int index)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    const perp_joint_state *state = &c->now->joint[index];
+    int at = pp_check_account(c, joint->a, joint->b);
+    c->given[at] += limit_gives(c, index);
+    if (pp_joint_couples(joint)) {
+        c->joined[at] += add_gear(c, index);
+        return;
+    }
+    const perp_wrench *w = &state->impulse_b;
+    perp_wrench on[2];
+    perp_vec3 couple = joint_wrenches(c, joint, w, on);
+    const int body[2] = {joint->a, joint->b};
+    for (int k = 0; k < 2; k++) {
+        perp_wrench *to = &c->impulse[body[k]];
+        to->f_W = pp_add(to->f_W, on[k].f_W);
+        to->tau_W = pp_add(to->tau_W, on[k].tau_W);
+    }
     c->load[joint->a] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->load[joint->b] += pp_length(w->f_W) + pp_length(couple) / pp_scale_arm(c->model, joint);
     c->arm = fmax(c->arm, pp_scale_arm(c->model, joint));
@@ -398,7 +404,7 @@ void pp_check_add_joint(pp_recheck *c, int index)
                 fabs(w->f_W.y) * fmin(fabs(apart.y), drift) +
                 fabs(w->f_W.z) * fmin(fabs(apart.z), drift);
     }
-    c->joined += (given + vector_length(couple) * turn) / c->h;
+    c->joined[at] += (given + vector_length(couple) * turn) / c->h;
 }
 
 // ── Drives and limits ────────────────────────────────────────────────────────────────────────────
@@ -536,6 +542,82 @@ void pp_check_joints(pp_recheck *c)
             judge_drive(c, i);
             judge_limit(c, i);
         }
+    }
+}
+
+// ── What the equations of joints give and take ───────────────────────────────────────────────────
+
+// Mean of the velocities without and with the impulses of the step.
+static perp_twist mean_velocity(const pp_recheck *c, int body)
+{
+    const pp_body *of = &c->model->body[body];
+    perp_twist after = pp_check_velocity(c, body);
+    if (of->nv == 0) {
+        return after;
+    }
+    perp_twist before = pp_check_twist(of, c->start + of->at);
+    return (perp_twist){pp_scale(0.5, pp_add(before.v_W, after.v_W)),
+                        pp_scale(0.5, pp_add(before.w_W, after.w_W))};
+}
+
+static bool is_driven(const pp_recheck *c, int body)
+{
+    const pp_frame *f = &c->before[body];
+    return c->model->body[body].nv == 0 && pp_length(f->v) + pp_length(f->w) > 0.0;
+}
+
+// A limit works on what it closes as an equation does. *along: its impulse along the coordinate.
+static void add_limit_gain(const pp_recheck *c, int index, double rate, pp_gains_step *step,
+                           double *along)
+{
+    const pp_joint *joint = &c->model->joint[index];
+    double limit = c->now->joint[index].limit, sign;
+    pp_poses before = {.t = c->t0, .body = c->before, .turn = c->turn0};
+    if (!(joint->lower <= joint->upper) || !(limit > 0.0)) {
+        return;
+    }
+    within(c, index, &sign);
+    *along += sign * limit;
+    if (joint->limit_restitution == 0.0) {
+        double drift = pp_drift_coordinate(c->model, &before, c->h, index);
+        pp_gains_add_joint(step, joint->a, joint->b, sign * limit * rate, limit * drift / c->h);
+    }
+}
+
+// The recorded wrench of a joint without what it has along its coordinate: drives, springs, limits.
+void pp_check_joint_gains(const pp_recheck *c, pp_gains_step *step)
+{
+    for (int i = 0; i < c->model->joints; i++) {
+        const pp_joint *joint = &c->model->joint[i];
+        const perp_joint_state *state = &c->now->joint[i];
+        double drift = drift_of(c, joint), arm = pp_scale_arm(c->model, joint);
+        if (pp_joint_couples(joint)) {
+            unit u = unit_of(c, i);
+            double p = gear_impulse(c, i, &u);
+            p -= joint->kind == PERP_JOINT_COUPLING ? state->drive + c->spring[i] : 0.0;
+            drift /= pp_length(side(&u, joint->b)->f_W) == 0.0 ? arm : 1.0;
+            double given = own_rate(c, joint);
+            double work = p * (rate_of(&u, c, mean_velocity) + given);
+            pp_gains_add_joint(step, joint->a, joint->b, work,
+                               given != 0.0 ? fabs(p) * drift / c->h : HUGE_VAL);
+            continue;
+        }
+        // about the coordinate the wrench has drives, springs and limits, which are no equations
+        perp_wrench on[2];
+        perp_vec3 couple = joint_wrenches(c, joint, &state->impulse_b, on);
+        perp_twist a = mean_velocity(c, joint->a), b = mean_velocity(c, joint->b);
+        double work = pp_check_power(&on[0], &a) + pp_check_power(&on[1], &b);
+        double most =
+            vector_length(state->impulse_b.f_W) * drift + vector_length(couple) * drift / arm;
+        if (pp_joint_has_coordinate(joint)) {
+            unit u = unit_of(c, i);
+            double rate = rate_of(&u, c, mean_velocity), along = state->drive + c->spring[i];
+            add_limit_gain(c, i, rate, step, &along);
+            double whole = along_coordinate(c, i);
+            work -= (isnan(whole) ? along : whole) * rate;
+        }
+        bool driven = is_driven(c, joint->a) || is_driven(c, joint->b);
+        pp_gains_add_joint(step, joint->a, joint->b, work, driven ? most / c->h : HUGE_VAL);
     }
 }
 

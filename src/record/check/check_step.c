@@ -388,120 +388,6 @@ static void judge_momentum(pp_recheck *c, const double *left)
     }
 }
 
-static double kinetic_energy(const pp_body *body, const pp_frame *f)
-{
-    perp_vec3 w = pp_mul_t(&f->R, f->w);
-    return 0.5 * (body->mass * pp_dot3(f->v, f->v) + pp_dot3(w, pp_mul(&body->I_B, w)));
-}
-
-// Kinetic energy and potential of gravity, springs and joint springs [J]. turn: coordinates of the
-// joints, which count whole turns.
-double pp_check_energy_at(const pp_recheck *c, const pp_frame *body, double t, const double *turn)
-{
-    pp_poses at = {.t = t, .body = body, .turn = turn};
-    double sum = pp_potential(c->model, body) + pp_joint_energy(c->model, &at);
-    for (int i = 0; i < c->model->bodies; i++) {
-        const pp_body *b = &c->model->body[i];
-        if (b->nv > 0) {
-            sum += kinetic_energy(b, &body[i]);
-        }
-    }
-    return sum + pp_rotor_energy(c->model, &at);
-}
-
-// Along the arcs of joint coordinates a body leaves its tangent by way - h nu; forces work on that
-// as well [J]. *lifted: the work against them.                                         theory (K13)
-static double arc_work(const pp_recheck *c, int i, double *lifted)
-{
-    const pp_body *body = &c->model->body[i];
-    perp_vec3 way = pp_sub(c->after[i].p, c->before[i].p);
-    const double moved[3] = {way.x, way.y, way.z};
-    double work = 0.0;
-    if (c->info->coordinates != PERP_COORDINATES_JOINT || c->info->stepper == PERP_STEPPER_EVENT) {
-        return 0.0;
-    }
-    for (int k = 0; k < body->nv; k++) {
-        if (body->axis[k] < 3) {
-            double off = moved[body->axis[k]] - c->h * c->nu[body->at + k];
-            work += fabs(c->kin.loads.p_ext[body->at + k] * off) / c->h;
-            *lifted -= c->kin.loads.p_ext[body->at + k] * off / c->h;
-        }
-    }
-    return work;
-}
-
-void pp_check_energy(pp_recheck *c)
-{
-    double theta = c->info->stepper == PERP_STEPPER_MOREAU_JEAN ? c->info->theta : 1.0;
-    double before = pp_check_energy_at(c, c->before, c->t0, c->turn0);
-    double after = pp_check_energy_at(c, c->after, c->now->t, c->turn);
-    // Energy that appeared and that no recorded work explains.                          theory (K4)
-    double made = after - before - c->now->energy.work;
-    double moved = 0.0;     // sizes of kinetic and spring energies, and of the work of gravity [J]
-    double scale = 0.0;     // the energy there is, which the slack is a part of [J]
-    double rounding = 0.0;  // of positions and velocities, as energy [J]
-    double lag = 0.0;       // of forces taken at one end of the step, behind the velocities [J]
-    double arcs = 0.0;      // size of the work of forces along arcs [J]
-    double lifted = 0.0;    // energy that arcs make [J]
-    double allowed = c->given, whole = fmax(c->whole, c->h);
-    for (int i = 0; i < c->model->bodies; i++) {
-        const pp_body *b = &c->model->body[i];
-        if (b->nv > 0) {
-            moved += kinetic_energy(b, &c->after[i]) + kinetic_energy(b, &c->before[i]);
-            moved += fabs(b->mass * pp_dot3(pp_body_gravity(c->model, b),
-                                            pp_sub(c->after[i].p, c->before[i].p)));
-            rounding += 1e-13 * b->mass * pp_length(pp_body_gravity(c->model, b)) *
-                        pp_length(c->after[i].p);
-            rounding += pp_scale_rounding_energy(&c->scales, i);
-            scale += c->scales.energy[i];
-            allowed += pp_drift_forces(c->model, &c->kin, theta, i);
-            arcs += arc_work(c, i, &lifted);
-            // A scheme that takes forces at one end of the step is off by half a step of their
-            // work.
-            lag += (theta - 0.5) * c->h * b->mass *
-                   pp_dot3(pp_body_gravity(c->model, b), pp_sub(c->after[i].v, c->before[i].v));
-        }
-    }
-    for (int i = 0; i < c->model->forces; i++) {
-        const pp_force *f = &c->model->force[i];
-        if (f->kind == PERP_FORCE_SPRING || f->kind == PERP_FORCE_TORSION_SPRING) {
-            moved += pp_spring_energy(f, c->before) + pp_spring_energy(f, c->after);
-            if (c->info->stepper != PERP_STEPPER_EVENT) {
-                allowed += pp_drift_spring(c->model, c->before, c->after, whole, theta, f, &arcs);
-                lag += pp_spring_lag(c->model, c->before, c->after, c->h, whole, theta, f);
-            }
-        }
-    }
-    scale += moved + fabs(c->now->energy.work);
-    double most = PP_ARCS_MOST * scale, share = c->h / fmax(c->whole, c->h);
-    allowed += fmin(arcs, share * most);
-    double joined = theta < 1.0 ? most : PP_CLOSED_MOST * scale;
-    allowed += fmin(c->joined, c->met ? joined : share * joined);
-    // Drives that bring bodies to their rates within the step lose energy.
-    double jerk = pp_check_jerk(c, theta, &lag);
-    lifted += pp_check_reactions(c);
-    lag = c->info->stepper == PERP_STEPPER_EVENT ? 0.0 : lag;
-    double least = fmin(made, made + lag);
-    if (lifted > 0.0) {  // drives do not pay for it: theory (K13)
-        double unpaid = fmin(least + jerk, lifted);
-        least = fmax(least, unpaid - PP_JERKS_MOST * scale);
-    }
-    made = isnan(made) ? made : fmax(0.0, least - allowed);
-    double limit = c->scales.slack * scale + rounding;
-    pp_check_record_worst(c, PERP_CHECK_ENERGY, made, limit, "all bodies", "");
-    // Parts in which nothing pushes add up to what a step may create.                   theory (P16)
-    if (c->part <= 0) {
-        c->created = c->created_of = 0.0;
-    }
-    bool smooth = c->info->stepper != PERP_STEPPER_EVENT && !c->met;
-    if (c->part >= 0 && smooth && made > 0.0) {
-        c->created += made;
-        c->created_of += made / limit;
-        pp_check_record_worst(c, PERP_CHECK_ENERGY, c->created, c->created / c->created_of,
-                              "all bodies", "");
-    }
-}
-
 // The theta method: M nu = M_l nu_l + impulses, with M where the step ends. Written as
 // M (nu - nu_l), there is an additional impulse (M_l - M) nu_l.                         theory (S9)
 static perp_status weigh_end(pp_recheck *c)
@@ -529,21 +415,22 @@ bool pp_check_start_sums(pp_recheck *c)
     c->actuated = PP_ZEROS(c->arena, double, c->model->joints);
     c->missed = PP_ZEROS(c->arena, double, c->model->joints);
     c->load = PP_ZEROS(c->arena, double, c->model->bodies);
-    c->arm = c->given = c->joined = 0.0;
-    c->met = false;
-    return c->impulse && c->spring && c->actuated && c->missed && c->load;
+    c->arm = 0.0;
+    c->given = PP_ZEROS(c->arena, double, c->model->bodies);
+    c->joined = PP_ZEROS(c->arena, double, c->model->bodies);
+    return c->impulse && c->spring && c->actuated && c->missed && c->load && c->given && c->joined;
 }
 
 // Adds up the recorded impulses on bodies, and the energy that closing overlaps and open joints may give.
 static void add_impulses(pp_recheck *c)
 {
     for (int i = 0; i < c->now->contacts; i++) {
-        c->given += add_contact_impulse(c, &c->now->contact[i]);
-        c->met = c->met || c->now->contact[i].pn != 0.0;
+        const perp_contact *k = &c->now->contact[i];
+        int at = pp_check_account(c, c->model->shape[k->a.i].body, c->model->shape[k->b.i].body);
+        c->given[at] += add_contact_impulse(c, k);
     }
     for (int i = 0; i < c->model->joints; i++) {
         pp_check_add_joint(c, i);
-        c->met = c->met || c->now->joint[i].limit != 0.0;
     }
 }
 
@@ -580,8 +467,10 @@ perp_status pp_check_balance(pp_recheck *c)
     status = pp_check_joint_rates(c);
     pp_check_joints(c);
     judge_momentum(c, left);
-    pp_check_energy(c);
-    return status;
+    if (status >= 0) {
+        status = pp_check_energy(c);
+    }
+    return status < 0 || pp_check_gains(c) ? status : PERP_ERR_MEMORY;
 }
 
 perp_status pp_check_impact(pp_recheck *c)

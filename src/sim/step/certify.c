@@ -5,6 +5,8 @@
 // shorter parts would help, failed where the answer is worthless, otherwise PERP_INEXACT.
 #include "sim/step/parts.h"
 
+#include <string.h>
+
 // A residual as large as the motion, or energy created as large as there is, is no answer. Limits
 // are about a millionth of that, so that a million times the limit is the bound.
 static const double WORTHLESS = 1e6;
@@ -30,6 +32,8 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     // Contacts where they acted; forces as they are without the theta method's change of inertia, which certify/ finds
     // for itself. end, gaps_end: where the step ended, found anew.
     pp_gaps acting = {.count = s->gap.count, .contact = s->acted ? s->acted : s->gap.contact};
+    pp_gains_worst gained = {.body = -1};
+    perp_certificate smooth = {0};
     pp_step_evidence e = {
         .model = sim->model,
         .kin = &s->kin,
@@ -62,10 +66,17 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
         .theta = pp_sim_theta(sim),
         .inertia = quasistatic ? PP_QUASISTATIC_MASS : 1.0,
         .slack = pp_slack_of(sim->def.tolerance),
-        .applied = sim->applied};
+        .applied = sim->applied,
+        .smooth = &smooth,
+        .groups = sim->groups,
+        .gains = sim->gains_next,
+        .gained = &gained};
+    memcpy(sim->gains_next, sim->gains, pp_gains_size(sim->model) * sizeof *sim->gains);
     perp_status status =
         pp_certify(&sim->info.certificate, &sim->info.energy, &e, &sim->def.limits, sim->arena);
     perp_certificate *c = &sim->info.certificate;
+    sim->step.smooth = smooth.energy_created;
+    sim->step.smooth_of = smooth.relative[PERP_JUDGED_ENERGY];
     // What the rounds of the theta method left counts in the residual: no row shows it.
     if (status >= 0 && s->middle_off > 0.0) {
         pp_certificate_record(c, &sim->def.limits, PERP_JUDGED_RESIDUAL, s->middle_off,
@@ -75,6 +86,17 @@ perp_status pp_sim_certify(perp_sim *sim, const double *nu, double h, double *pa
     *part = status < 0 ? h : pp_sim_divide_judged(sim, h);
     if (*part < h) {
         return PERP_OK;
+    }
+    // Only now: what steps before this one have gained is no reason to divide it. A sum within its limit is not shown.
+    if (status >= 0 && gained.over > 1.0) {
+        pp_certificate_record(c, &sim->def.limits, PERP_JUDGED_ENERGY, gained.made, gained.limit);
+        c->passed = pp_certificate_passes(c);
+        if (!sim->info.remark[0]) {
+            pp_print(sim->info.remark, sizeof sim->info.remark,
+                     "over many steps the scheme has given %.3g J to bodies on joints and springs "
+                     "around '%s'",
+                     gained.made, sim->model->body[gained.body].name);
+        }
     }
     if (status >= 0 && (c->relative[PERP_JUDGED_RESIDUAL] > WORTHLESS ||
                         c->relative[PERP_JUDGED_ENERGY] > WORTHLESS)) {

@@ -303,6 +303,17 @@ static perp_energy energy_of(const perp_sim *sim)
     return e;
 }
 
+// Whether a contact pushes, or a limit: what these lift is not given by the joints.
+static bool any_pushes(const pp_fit *f)
+{
+    for (int i = 0; i < f->row.nn; i++) {
+        if (f->answer.pn[i] > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The closing as a part of the step, with a certificate of its own, and its share of the sums in `info`.
 // share: see pp_closing_evidence.
 static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_energy *before,
@@ -339,6 +350,17 @@ static perp_status judge_closing(pp_fit *f, const pp_poses *from, const perp_ene
     perp_status status = pp_certify_closing(&c, &e, &sim->def.limits, sim->arena);
     if (status < 0) {
         return status;
+    }
+    if (!e.light && pp_sim_closes_after(sim) && !sim->unfit && !any_pushes(f)) {
+        pp_gains_worst gained = {.body = -1};
+        if (!pp_gains_of_closing(sim->groups, &e, sim->gains, &gained, sim->arena)) {
+            return PERP_ERR_MEMORY;
+        }
+        if (gained.over > 1.0) {
+            pp_certificate_record(&c, &sim->def.limits, PERP_JUDGED_ENERGY, gained.made,
+                                  gained.limit);
+            c.passed = pp_certificate_passes(&c);
+        }
     }
     double change = now.kinetic + now.potential - before->kinetic - before->potential;
     info->energy.kinetic += now.kinetic - before->kinetic;

@@ -550,13 +550,6 @@ static bool helps(perp_sim *sim, double h, double worst)
     return less;
 }
 
-// Whether a contact or a limit carries an impulse in the part.
-bool pp_sim_pushes(const perp_sim *sim)
-{
-    const pp_step *s = &sim->step;
-    return s->answer.pn && pp_norm_inf(s->row.nn, s->answer.pn) > 0.0;
-}
-
 // By the certificate. Something went through something on the way, turned by more than its two
 // poses show, or parted from its joint: errors of the rows' straight motion, which fall with the
 // length, as does energy that forces, arcs and closings make; a quarter of it, down to 1/JUDGED.
@@ -573,9 +566,8 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     double turned = fmax(over[PERP_JUDGED_MOTION], over[PERP_JUDGED_JOINT]);
     // what is deep inside a thin solid or a sheet is no contact of it any more
     turned = fmax(turned, over[PERP_JUDGED_GAP]);
-    // Of the energy that a step may create, a part in which nothing pushes creates its share.
-    double share = pp_sim_pushes(sim) ? 1.0 : h / sim->whole;
-    turned = fmax(turned, over[PERP_JUDGED_ENERGY] / share);
+    // Of the energy that a step may create, groups of bodies in which nothing pushes create the share of the part.
+    turned = fmax(turned, fmax(over[PERP_JUDGED_ENERGY], sim->step.smooth_of * sim->whole / h));
     double worst = fmax(over[PERP_JUDGED_PATH], solved ? turned : 0.0);
     if (!may_divide(sim) || sim->unfit) {
         return h;

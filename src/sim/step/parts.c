@@ -116,17 +116,13 @@ static void add_seconds(perp_step_info *to, const perp_step_info *part)
     }
 }
 
-// Energy that parts create in which nothing pushes adds up to that of a step, and is held to the limit of one. Impacts, which
-// have parts to themselves, are each solved to that limit.                              theory (P16)
+// Energy that groups of bodies create in parts in which nothing pushes them adds up to that of a step, and is held to the limit
+// of one. Impacts, which have parts to themselves, are each solved to that limit.                              theory (P16)
 static void add_created(perp_sim *sim, perp_certificate *to)
 {
     pp_parts_sum *p = &sim->parts;
-    const perp_certificate *part = &sim->info.certificate;
-    if (pp_sim_pushes(sim)) {
-        return;
-    }
-    p->created += part->energy_created;
-    p->created_of += part->relative[PERP_JUDGED_ENERGY];
+    p->created += sim->step.smooth;
+    p->created_of += sim->step.smooth_of;
     to->energy_created = fmax(to->energy_created, p->created);
     to->relative[PERP_JUDGED_ENERGY] = fmax(to->relative[PERP_JUDGED_ENERGY], p->created_of);
     to->passed = to->passed && p->created_of <= 1.0;

@@ -21,7 +21,6 @@ double pp_sim_divide_unsettled(perp_sim *sim, double h);
 double pp_sim_divide_end(perp_sim *sim, double h);
 bool pp_sim_drifts(
     const perp_sim *sim);  // errors of places that rows do not take back: a closing does
-bool pp_sim_pushes(const perp_sim *sim);               // a contact or a limit carries an impulse
 double pp_sim_divide_judged(perp_sim *sim, double h);  // by its certificate
 perp_status pp_sim_step_without_restitution(
     perp_sim *sim);  // no restitution, where there were too many impacts

@@ -59,6 +59,9 @@ void pp_sim_commit(perp_sim *sim)
     pp_sim_step_clock_advance(sim, sim->step.h);
     sim->now = sim->next;
     sim->next = old;
+    double *gains = sim->gains;
+    sim->gains = sim->gains_next;
+    sim->gains_next = gains;
     pp_sim_add_actuator_impulses(sim);
     memcpy(sim->frames, sim->step.end.body, (size_t)sim->model->bodies * sizeof *sim->frames);
     // contacts that the certificate found at the end are those where the next step begins
