@@ -48,6 +48,10 @@ static perp_vec3 velocity_at(const perp_sim *sim, int body, perp_vec3 point, con
     const pp_body *b = &sim->model->body[body];
     const pp_frame *f = &sim->step.kin.poses.body[body];
     double all[PP_BODY_NV] = {0.0};
+    const perp_twist *given = sim->step.kin.given;
+    if (b->nv == 0 && given) {
+        return pp_add(given[body].v_W, pp_cross(given[body].w_W, pp_sub(point, f->p)));
+    }
     if (b->nv == 0) {
         return pp_point_velocity(f, point);
     }
