@@ -95,7 +95,11 @@ perp_status pp_judge_joint_rates(const pp_step_evidence *e, const pp_scales *s, 
 // in a step instead of following tangents [m; over the arm of a joint: rad], and the energy that a
 // spring may gain [J].                                                                 theory (K5)
 double pp_drift_contact(const perp_model *m, const pp_frame *frame, double h, int a, int b);
-// The same because bodies with a given motion accelerate: rows have their velocity where the step starts.
+// Velocity of a body with a given motion as contacts know it, the mean over the step; of moreau-jean it is that of the end.
+//                                                                                      theory (P23)
+perp_twist pp_own_given_velocity(const perp_model *m, const pp_frame *from, const pp_frame *to,
+                                 double h);
+// The same because bodies with a given motion accelerate.
 double pp_drift_driven(const perp_model *m, const pp_frame *from, const pp_frame *to, double h,
                        int a, int b);
 double pp_drift_contact_end(const perp_model *m, const pp_frame *start, const pp_frame *end,

@@ -461,19 +461,23 @@ static void judge_contacts(const law_judge *j, perp_certificate *out)
     }
 }
 
-// Velocities of all bodies in world axes. Bodies that are not free keep those given at the start; the implicit step has
-// those of its end.
+// Velocities of all bodies in world axes. Bodies that are not free count with their mean over the step, in the theta method
+// with those of the end.                                                 theory (P23)
 static void fill_twists(const pp_step_evidence *e, const double *nu, perp_twist *out)
 {
-    const pp_frame *given = pp_own_at_end(e) ? e->end->body : e->kin->poses.body;
+    const pp_frame *from = e->kin->poses.body, *to = e->end->body;
+    bool last = e->stepper == PERP_STEPPER_MOREAU_JEAN;
     for (int i = 0; i < e->model->bodies; i++) {
         const pp_body *body = &e->model->body[i];
         double all[PP_BODY_NV] = {0.0};
         for (int k = 0; k < body->nv; k++) {
             all[body->axis[k]] = nu[body->at + k];
         }
-        out[i] = body->nv == 0 ? (perp_twist){given[i].v, given[i].w}
-                               : (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+        out[i] = (perp_twist){{all[0], all[1], all[2]}, {all[3], all[4], all[5]}};
+        if (body->nv == 0) {
+            out[i] = last ? (perp_twist){to[i].v, to[i].w}
+                          : pp_own_given_velocity(e->model, &from[i], &to[i], e->kin->h);
+        }
     }
 }
 

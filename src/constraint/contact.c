@@ -202,7 +202,10 @@ static perp_status contact_rows(const perp_model *m, const pp_kinematics *kin, c
                                 pp_scheme scheme, pp_rows *out, const pp_team *team,
                                 pp_arena *arena)
 {
-    row_job s = {.start = {.model = m, .poses = &kin->poses},
+    row_job s = {.start = {.model = m,
+                           .poses = &kin->poses,
+                           .given = kin->given,
+                           .at_end = scheme.start != NULL},
                  .kin = kin,
                  .gaps = gaps,
                  .scheme = scheme,

@@ -35,7 +35,8 @@ static int block_of(pp_row *row, int body)
     return at;
 }
 
-// Adds (d, moment) to the block of a body; bodies that are not free add their given velocity instead.
+// Adds (d, moment) to the block of a body; bodies that are not free add their given velocity instead. What comes before
+// the step, v_pre, is of the poses.
 static void add_block(const pp_row_builder *k, int body, perp_vec3 d, perp_vec3 moment, pp_row *row)
 {
     if (k->values_only) {
@@ -46,7 +47,10 @@ static void add_block(const pp_row_builder *k, int body, perp_vec3 d, perp_vec3 
     double rate = pp_dot3(d, f->v) + pp_dot3(moment, f->w);
     row->v_pre += rate;
     if (b->nv == 0) {
-        row->rate += rate;
+        const perp_twist *given = k->given ? &k->given[body] : NULL;
+        double over = given ? pp_dot3(d, given->v_W) + pp_dot3(moment, given->w_W) : rate;
+        row->rate += over;
+        row->v_pre += k->at_end ? over - rate : 0.0;
         return;
     }
     const double all[PP_BODY_NV] = {d.x, d.y, d.z, moment.x, moment.y, moment.z};

@@ -12,6 +12,9 @@ typedef struct pp_row_builder {
     const pp_poses *poses;
     bool values_only;
     const struct pp_triad *triad;  // of the one joint that rows are of; NULL: found for each
+    const perp_twist
+        *given;   // bodies that are not free: their velocities; NULL: those of the poses
+    bool at_end;  // poses are those of the end, and v_pre is J nu + rate
 } pp_row_builder;
 
 void pp_row_start(pp_row *row);

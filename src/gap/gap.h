@@ -138,6 +138,9 @@ typedef struct pp_aim_memory {
     pp_aims_seen last, next;
     pp_arena *arena;  // for `next`
 } pp_aim_memory;
+// The speeds of moving surfaces as the mean of those at two times, for all contacts.            theory (P23)
+void pp_gaps_move_surfaces(pp_gaps *gaps, const perp_model *model, const pp_poses *at,
+                           const double t[2]);
 perp_status pp_gaps_aim(pp_gaps *gaps, const perp_model *model, const pp_kinematics *kin,
                         double margin, pp_aim_memory *memory, pp_arena *arena);
 

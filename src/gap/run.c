@@ -44,15 +44,29 @@ static perp_vec3 surface_of(const pp_shape *s, const pp_frame *f, perp_vec3 poin
     return pp_along(pp_rotate(f, along), value[3], pp_cross(axis, arm));
 }
 
-// Velocity of b's surface minus that of a's, beyond the motion of the bodies [m/s], world axes.
-static perp_vec3 surface_rate(const perp_model *model, const pp_poses *at, const pp_contact *c)
+// Velocity of b's surface minus that of a's at time t, beyond the motion of the bodies [m/s], world axes.
+static perp_vec3 surface_rate(const perp_model *model, const pp_poses *at, double t,
+                              const pp_contact *c)
 {
     if (!model->spatial) {
-        return planar_surface(model, c, at->t);
+        return planar_surface(model, c, t);
     }
     const pp_shape *a = &model->shape[c->a], *b = &model->shape[c->b];
-    return pp_sub(surface_of(b, &at->body[b->body], c->point, at->t),
-                  surface_of(a, &at->body[a->body], c->point, at->t));
+    return pp_sub(surface_of(b, &at->body[b->body], c->point, t),
+                  surface_of(a, &at->body[a->body], c->point, t));
+}
+
+void pp_gaps_move_surfaces(pp_gaps *gaps, const perp_model *model, const pp_poses *at,
+                           const double t[2])
+{
+    for (int i = 0; i < gaps->count; i++) {
+        pp_contact *c = &gaps->contact[i];
+        if (pp_surface_moves(&model->shape[c->a]) || pp_surface_moves(&model->shape[c->b])) {
+            perp_vec3 from = surface_rate(model, at, t[0], c),
+                      to = surface_rate(model, at, t[1], c);
+            c->surface = pp_scale(0.5, pp_add(from, to));
+        }
+    }
 }
 
 // The first tangent where a rule gives it: the direction, fixed to a body, projected to the tangent plane. Where it is
@@ -80,7 +94,7 @@ static void set_laws(const perp_model *model, const pp_poses *at, const pp_pair_
         int shape = pair->turned ? pair->b : pair->a;
         set_tangent(&at->body[model->shape[shape].body], pair->tangent_A, c);
     }
-    c->surface = surface_rate(model, at, c);
+    c->surface = surface_rate(model, at, at->t, c);
 }
 
 void pp_contact_laws(const perp_model *model, const pp_poses *at, pp_contact *c)

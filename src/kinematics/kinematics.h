@@ -80,6 +80,8 @@ typedef struct pp_kinematics {
     double h;          // length of the step [s]
     pp_inertia *mass;  // every body
     pp_loads loads;
+    // bodies: velocities over the step of those that are not free, as contacts know them; NULL: those of the poses  (P23)
+    const perp_twist *given;
 } pp_kinematics;
 
 // q and nu at t = 0.

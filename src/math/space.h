@@ -81,6 +81,17 @@ static inline double pp_length(perp_vec3 a)
     return a.z == 0.0 ? pp_length2(a.x, a.y) : pp_hypot(pp_hypot(a.x, a.y), a.z);
 }
 
+// Mean velocity over a time h of what moves by `way` and has the velocities v0 and v1 at its ends: way / h. Rounding of
+// the two places is no motion, and a way that these velocities do not explain is a jump: then their mean.   theory (P23)
+static inline perp_vec3 pp_mean_velocity(perp_vec3 way, double h, perp_vec3 v0, perp_vec3 v1,
+                                         double rounding)
+{
+    perp_vec3 mean = pp_scale(0.5, pp_add(v0, v1)), off = pp_along(way, -h, mean);
+    double beyond = pp_length(off);
+    bool jumps = !(beyond <= h * (pp_length(v0) + pp_length(v1)));
+    return jumps || beyond <= rounding ? mean : pp_scale(1.0 / h, way);
+}
+
 // a / |a|; e where a is zero.
 static inline perp_vec3 pp_unit(perp_vec3 a, perp_vec3 e)
 {

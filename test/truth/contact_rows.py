@@ -7,7 +7,7 @@ import os
 import re
 
 from geometry import add, cross, distance, dot, mat_mul, mat_vec, mul, norm, rotation_exp, sub, unit
-from kinematics import ZERO3, solve3, world_inertia
+from kinematics import State, ZERO3, solve3, world_inertia
 
 
 class ContactRows:
@@ -30,14 +30,31 @@ class ContactRows:
             s, at = states[shape.body.index], places[shape.body.index]
             v = add(s.v, cross(s.w, sub(c.p, at.x)))
             if surfaces:
-                v = add(v, self.surface(shape, at, c.p, mul(c.n, -sign), t))
+                for when in t:
+                    v = add(v, mul(self.surface(shape, at, c.p, mul(c.n, -sign), when), 1 / len(t)))
             u = add(u, mul(v, sign))
         return u
+
+    def over(self, f0, f1):
+        """States at the end, where bodies that are not free have their mean velocity: what is driven, and
+        moving surfaces, move what touches them over the step; laws of moreau-jean hold for the velocities of its end (P23)."""
+        if self.stepper in ('moreau-jean', 'event'):
+            return f1.states, (f1.t,)
+        states = dict(f1.states)
+        for b in self.model.bodies:
+            if b.moves:
+                s0, s1 = f0.states[b.index], f1.states[b.index]
+                v, way = mul(add(s0.v, s1.v), 0.5), mul(sub(s1.x, s0.x), 1 / (f1.t - f0.t))
+                if norm(sub(way, v)) < norm(s0.v) + norm(s1.v):   # or it jumps
+                    v = way
+                states[b.index] = State(s1.x, s1.R, v, mul(add(s0.w, s1.w), 0.5), s1.angle)
+        return states, (f0.t, f1.t)
 
     def contact_laws(self, f0, f1, h):
         exact = self.stepper not in ('event', 'quasistatic')
         if self.model.impact == 'poisson' and any(c.e > 0 for c in f1.contacts):
             exact = False   # what is given back at one contact moves all others after their law was kept
+        last, times = self.over(f0, f1)
         for c in f1.contacts:
             where = 't = %g %s %s' % (f1.t, c.a.full, c.b.full)
             free = [s.body for s in (c.a, c.b) if s.body.free]
@@ -49,7 +66,7 @@ class ContactRows:
             if not exact or load < 1e-3 * P:
                 continue
             at = self.acting(f0, f1)
-            u0, u1 = self.slip(c, f0.states, at, f0.t), self.slip(c, f1.states, at, f1.t)
+            u0, u1 = self.slip(c, f0.states, at, (f0.t,)), self.slip(c, last, at, times)
             r0, r1 = dot(c.n, u0), dot(c.n, u1)
             speed = norm(u0) + math.sqrt(self.g * size) + sum(self.speed[b] for b in free)
             # moreau-jean keeps the law where the step ends: how much the velocity of the point may differ from here to there.
@@ -106,7 +123,7 @@ class ContactRows:
         load = abs(c.pn)
         self.rows.note('pull', max(0.0, -c.pn - self.noise) / (P + load), where)
         self.rows.note('cone', max(0.0, norm(c.pf) - self.friction(c) * c.pn - self.noise) / (self.friction(c) * load + 1e-3 * P), where)
-        u0, u1 = self.slip(c, f0.states, f0.states, f0.t), self.slip(c, f1.states, f0.states, f1.t)
+        u0, u1 = self.slip(c, f0.states, f0.states, (f0.t,)), self.slip(c, f1.states, f0.states, (f1.t,))
         r0, r1 = dot(c.n, u0), dot(c.n, u1)
         speed = norm(u0) + math.sqrt(self.g * min(b.size for b in free)) + sum(self.speed[b] for b in free)
         # Whatever the law, nothing that touches goes on into the other body.
@@ -140,13 +157,12 @@ class ContactRows:
                 self.rows.note('restitution', 10 * max(0.0, -law * before - after) / -before, 't = %g %s %s' % (e['t'], a.full, b.full))
 
     def carried_back(self, c, u1, f0, f1, h):
-        """What stuck in the step before is brought back to where it stuck: bodies that turn left it by up to h^2 w^2 r, theory (P17)."""
-        stuck = any(o.mode == 'stick' and {o.a, o.b} == {c.a, c.b} for o in f0.contacts)
-        if c.mode != 'stick' or not stuck:
-            return False
+        """What stuck in the step before is brought back to where it stuck: bodies that turn left it by up to h^2 w^2 r, theory (P17).
+        One of several contacts may be at its limit meanwhile."""
         left = sum(h * max(norm(f.states[s.body.index].w) for f in (f0, f1)) ** 2 * norm(sub(c.p, f0.states[s.body.index].x))
                    for s in (c.a, c.b) if not s.infinite())
-        return norm(sub(u1, mul(c.n, dot(c.n, u1)))) <= left
+        there = any({o.a, o.b} == {c.a, c.b} for o in f0.contacts)
+        return there and norm(sub(u1, mul(c.n, dot(c.n, u1)))) <= left
 
     def curved(self, c, f0, f1, h):
         """Slip of `implicit` is what moved: velocities of two bodies that turn together miss the curve of their way, theory (I4)."""
@@ -184,7 +200,7 @@ class ContactRows:
             return
         # Velocity without this contact's impulse, along its normal.
         free = r0 - self.g * h * sum(s.free for s in (c.a.body, c.b.body))
-        r1 = dot(c.n, self.slip(c, f1.states, self.acting(f0, f1), f1.t))
+        r1 = dot(c.n, self.slip(c, f1.states, self.acting(f0, f1), (f1.t,)))
         felt = self.mobility(c, f0)
         free = min(free, r1 - c.pn * felt)
         nearest = min(d, distance(self.place(c.a, f1), self.place(c.b, f1)))
@@ -194,7 +210,7 @@ class ContactRows:
         if turn > 0.3:
             return   # corners come round
         # What it loses is what is taken against its motion there: a push across it carries, and takes nothing.
-        u0 = self.slip(c, f0.states, f0.states, f0.t, False)
+        u0 = self.slip(c, f0.states, f0.states, (f0.t,), False)
         change = c.pn * felt * max(0.0, -dot(c.n, unit(u0, ZERO3)))
         speed = sum(self.speed[s] for s in (c.a.body, c.b.body) if s.free)
         if c.a.infinite() or c.b.infinite() or c.a.triangles or c.b.triangles or change < 0.02 * speed:

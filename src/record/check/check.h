@@ -135,6 +135,7 @@ void pp_check_add_at(perp_wrench *w, const pp_frame *body, double sign, perp_vec
 // Velocity of a body at the end of the step, a driven one's at its start, as the step's problem has
 // it.
 perp_twist pp_check_velocity(const pp_recheck *c, int body);
+perp_twist pp_check_contact_velocity(const pp_recheck *c, int body);  // as contacts know it
 typedef perp_twist pp_check_velocities(const pp_recheck *, int body);
 double pp_check_power(const perp_wrench *w, const perp_twist *v);
 // Velocity of b's surface minus a's beyond the bodies' own, at a contact point.

@@ -132,8 +132,8 @@ void pp_check_friction(const pp_recheck *c, const perp_contact *contact, double 
     // is known.
     perp_twist a = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, b = a;
     if (pp_check_each_step(c)) {
-        a = pp_check_velocity(c, c->model->shape[contact->a.i].body);
-        b = pp_check_velocity(c, c->model->shape[contact->b.i].body);
+        a = pp_check_contact_velocity(c, c->model->shape[contact->a.i].body);
+        b = pp_check_contact_velocity(c, c->model->shape[contact->b.i].body);
     }
     perp_vec3 w = pp_sub(b.w_W, a.w_W);
     const disc spin = {law.mu_spin * pn, 0.0, 0};

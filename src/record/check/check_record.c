@@ -212,7 +212,7 @@ static double coefficient_error(const perp_contact *recorded, const pp_pair_rule
 // numbers that it is made of.
 static perp_vec3 point_velocity(const pp_recheck *c, int body, perp_vec3 at, double *size)
 {
-    perp_twist v = pp_check_velocity(c, body);
+    perp_twist v = pp_check_contact_velocity(c, body);
     perp_vec3 arm = pp_sub(at, c->found[body].p);
     *size += pp_length(v.v_W) + pp_length(v.w_W) * pp_length(arm);
     return pp_add(v.v_W, pp_cross(v.w_W, arm));
@@ -237,7 +237,7 @@ static double end_rate_error(const pp_recheck *c, const perp_contact *recorded,
     perp_vec3 tm = recorded->tangent_W, om = pp_cross(recorded->normal_W, tm), v[2];
     double size = 1.0;
     for (int k = 0; k < 2; k++) {
-        perp_twist V = pp_check_velocity(c, body[k]);
+        perp_twist V = pp_check_contact_velocity(c, body[k]);
         perp_vec3 arm = pp_sub(point->point, c->after[body[k]].p);
         v[k] = pp_add(V.v_W, pp_cross(V.w_W, arm));
         size += pp_length(V.v_W) + pp_length(V.w_W) * pp_length(arm);

@@ -191,6 +191,19 @@ perp_twist pp_check_velocity(const pp_recheck *c, int body)
     return of->nv == 0 ? (perp_twist){f->v, f->w} : pp_check_twist(of, c->nu + of->at);
 }
 
+// The same as contacts know it: of a driven body the mean over the step, or that of the end where laws hold there.                                                                             theory (P23)
+perp_twist pp_check_contact_velocity(const pp_recheck *c, int body)
+{
+    const pp_frame *from = &c->before[body], *to = &c->after[body];
+    if (c->model->body[body].nv > 0 || c->info->stepper == PERP_STEPPER_EVENT) {
+        return pp_check_velocity(c, body);
+    }
+    if (c->info->stepper == PERP_STEPPER_MOREAU_JEAN) {
+        return (perp_twist){to->v, to->w};
+    }
+    return pp_own_given_velocity(c->model, from, to, c->h);
+}
+
 static double value_at(const pp_expr *expr, double t)
 {
     return expr ? pp_expr_value(expr, &t) : 0.0;
@@ -198,17 +211,18 @@ static double value_at(const pp_expr *expr, double t)
 
 // Velocity of a surface relative to its body, at a point [m/s]: in the plane a speed along the
 // outline, in space a velocity and a spin about z in the frame of the shape.
-static perp_vec3 surface_of(const pp_recheck *c, int index, perp_vec3 point, perp_vec3 along)
+static perp_vec3 surface_of(const pp_recheck *c, int index, double t, perp_vec3 point,
+                            perp_vec3 along)
 {
     const pp_shape *s = &c->model->shape[index];
     const pp_frame *f = &c->found[s->body];
     if (!c->model->spatial) {
-        return pp_scale(value_at(s->surface_speed, c->found_t), along);
+        return pp_scale(value_at(s->surface_speed, t), along);
     }
-    perp_vec3 v = {value_at(s->surface[0], c->found_t), value_at(s->surface[1], c->found_t),
-                   value_at(s->surface[2], c->found_t)};
+    perp_vec3 v = {value_at(s->surface[0], t), value_at(s->surface[1], t),
+                   value_at(s->surface[2], t)};
     perp_vec3 arm = pp_mul_t(&s->X_BS.R, pp_sub(pp_mul_t(&f->R, pp_sub(point, f->p)), s->X_BS.p));
-    double spin = value_at(s->surface[3], c->found_t);
+    double spin = value_at(s->surface[3], t);
     v = pp_add(v, pp_vec(-spin * arm.y, spin * arm.x, 0.0));
     return pp_rotate(f, pp_mul(&s->X_BS.R, v));
 }
@@ -216,9 +230,17 @@ static perp_vec3 surface_of(const pp_recheck *c, int index, perp_vec3 point, per
 // In the plane a surface moves along its outward normal turned by -90 degrees.
 perp_vec3 pp_check_surface(const pp_recheck *c, const perp_contact *contact)
 {
-    perp_vec3 n = contact->normal_W, t = {n.y, -n.x, 0.0};
-    return pp_sub(surface_of(c, contact->b.i, contact->point_W, pp_scale(-1.0, t)),
-                  surface_of(c, contact->a.i, contact->point_W, t));
+    perp_vec3 n = contact->normal_W, t = {n.y, -n.x, 0.0}, sum = {0.0, 0.0, 0.0};
+    // the mean of both ends of the step, as of bodies that are driven, or where it acts
+    bool over = c->info->stepper != PERP_STEPPER_EVENT;
+    bool last = over && c->info->stepper == PERP_STEPPER_MOREAU_JEAN;
+    double end = c->t0 + c->h;
+    const double at[2] = {last ? end : c->t0, over ? end : c->t0};
+    for (int k = 0; k < 2; k++) {
+        perp_vec3 b = surface_of(c, contact->b.i, at[k], contact->point_W, pp_scale(-1.0, t));
+        sum = pp_add(sum, pp_sub(b, surface_of(c, contact->a.i, at[k], contact->point_W, t)));
+    }
+    return pp_scale(0.5, sum);
 }
 
 // Both bodies see the speed of the surface, and that of a driven body as a whole.

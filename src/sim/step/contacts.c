@@ -134,6 +134,7 @@ perp_status pp_sim_find_gaps(perp_sim *sim)
     if (status < 0) {
         return status;
     }
+    pp_sim_give_surfaces(sim, &s->gap);
     pp_sim_mark_locked(sim);
     return pp_sim_step_without_restitution(sim);
 }

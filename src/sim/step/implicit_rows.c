@@ -128,6 +128,7 @@ static perp_status contacts_of_end(perp_sim *sim)
         bool near = c->gap <= margin || c->restitution > 0.0;
         s->gap.count += near || c->listed >= 0;
     }
+    pp_sim_give_surfaces(sim, &s->gap);
     return PERP_OK;
 }
 

@@ -63,6 +63,69 @@ static perp_status find_drifts(const perp_sim *sim, double h, const double **out
     return PERP_OK;
 }
 
+// Of the places of a driven body and of its angles: what is no motion.
+static const double ROUNDING = 1e-14;
+
+// Mean of the velocities of a driven body over the step.                                  theory (P23)
+static perp_twist mean_of_motion(const perp_model *m, const pp_frame *from, const pp_frame *to,
+                                 double h)
+{
+    perp_vec3 turn = pp_vec(0.0, 0.0, to->angle - from->angle);
+    double size = fabs(from->angle) + fabs(to->angle),
+           place = pp_length(from->p) + pp_length(to->p);
+    if (m->spatial) {
+        // of turns by half a revolution and more the two places do not show which way
+        bool far = h * (pp_length(from->w) + pp_length(to->w)) > 1.0;
+        turn = far ? pp_scale(0.5 * h, pp_add(from->w, to->w))
+                   : pp_quat_log(pp_quat_mul(to->rot, pp_quat_conjugate(from->rot)));
+        size = 1.0;
+    }
+    return (perp_twist){
+        pp_mean_velocity(pp_sub(to->p, from->p), h, from->v, to->v, ROUNDING * place),
+        pp_mean_velocity(turn, h, from->w, to->w, ROUNDING * size)};
+}
+
+// A body that is not free leads what it touches to where it is at the end of the step: places of free bodies are h nu from
+// those of the start, so that it counts with the mean of its velocity. The theta method takes that mean of the free
+// bodies itself, and its laws hold for the velocities at the end.                         theory (P23)
+perp_status pp_sim_give_velocities(perp_sim *sim, double h)
+{
+    const perp_model *m = sim->model;
+    const pp_poses *at = &sim->step.kin.poses;
+    bool middle = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
+    if (sim->def.stepper == PERP_STEPPER_EVENT) {
+        return PERP_OK;
+    }
+    perp_twist *given = PP_ARRAY(sim->arena, perp_twist, m->bodies);
+    if (!given) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < m->bodies; i++) {
+        const pp_frame *from = &at->body[i];
+        given[i] = (perp_twist){from->v, from->w};
+        if (m->body[i].nv > 0 || m->body[i].drive != PERP_MOTION_KINEMATIC) {
+            continue;
+        }
+        pp_frame to = pp_driven_frame(&m->body[i], at->t + h);
+        if (!pp_finite3(to.v) || !pp_finite3(to.w)) {
+            continue;  // reported where positions are found
+        }
+        given[i] = middle ? (perp_twist){to.v, to.w} : mean_of_motion(m, from, &to, h);
+    }
+    sim->step.kin.given = given;
+    return PERP_OK;
+}
+
+void pp_sim_give_surfaces(const perp_sim *sim, pp_gaps *gaps)
+{
+    const pp_kinematics *kin = &sim->step.kin;
+    double from = kin->poses.t, end = from + kin->h;
+    bool middle = sim->def.stepper == PERP_STEPPER_MOREAU_JEAN;
+    const double t[2] = {middle ? end : from, end};
+    const pp_poses *at = sim->step.at_end ? &sim->step.end : &kin->poses;
+    pp_gaps_move_surfaces(gaps, sim->model, at, t);
+}
+
 // The theta method takes joints, and contacts in space, in the middle of the step that ends with
 // nu, which makes it second order, (S11), (S12). All others take them where the step starts.
 static perp_status build_rows(perp_sim *sim, const double *nu, double h)

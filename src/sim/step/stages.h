@@ -17,6 +17,10 @@ static const double PP_QUASISTATIC_MASS = 1e-9;
 
 // Contacts of the step: found where the last one ended, unless the state was changed since, or more is to be looked at (contacts.c).
 perp_status pp_sim_find_gaps(perp_sim *sim);
+// Velocities over the step of bodies that are not free, as contacts know them, and speeds of surfaces in `gaps`; `event` has
+// those of the instant.                                                                  theory (P23)
+perp_status pp_sim_give_velocities(perp_sim *sim, double h);
+void pp_sim_give_surfaces(const perp_sim *sim, pp_gaps *gaps);
 // Contacts where the step ends, found anew for the certificate, as far as the next step will look.
 perp_status pp_sim_find_end(perp_sim *sim);
 // Bodies that overlap deeply are pushed apart in one step: a remark says so.

@@ -26,6 +26,9 @@ static perp_status kinematics(perp_sim *sim, double h)
     if (status >= 0 && pp_sim_blame_load(sim)) {
         return PERP_ERR_NUMERIC;
     }
+    if (status >= 0) {
+        status = pp_sim_give_velocities(sim, h);
+    }
     if (status >= 0 && middle && sim->model->spatial) {
         status = pp_sim_masses_at_end(sim, h, &change);
     }

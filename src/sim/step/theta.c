@@ -177,8 +177,7 @@ typedef struct contact_places {
     pp_gaps gaps;
 } contact_places;
 
-// Frames for contacts: bodies that are not free move as they did when the step began. NULL: out of
-// memory.
+// Frames for contacts: bodies that are not free have the velocities that contacts know, (P23). NULL: out of memory.
 static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
 {
     const perp_model *m = sim->model;
@@ -189,8 +188,8 @@ static pp_frame *frames_for_contacts(perp_sim *sim, const pp_frame *from)
     for (int i = 0; i < m->bodies; i++) {
         body[i] = from[i];
         if (m->body[i].nv == 0) {
-            body[i].v = sim->step.kin.poses.body[i].v;
-            body[i].w = sim->step.kin.poses.body[i].w;
+            body[i].v = sim->step.kin.given[i].v_W;
+            body[i].w = sim->step.kin.given[i].w_W;
         }
     }
     return body;
