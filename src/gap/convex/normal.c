@@ -437,11 +437,14 @@ static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
 }
 
 // The same on the circle n.d = c that one kink leaves: n turns about d by an angle, dn = angle (d x n).
-static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, double c, perp_vec3 n)
+static perp_vec3 newton_circle(const guess *a, const guess *b, const guess *kink, perp_vec3 n,
+                               normal_search to)
 {
+    const perp_vec3 d = kink->d, from = n;
+    const double c = kink->c;
     double last = PP_INF;
     n = on_circle(n, d, c);
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 12 && pp_dot3(n, from) >= to.cosine; round++) {
         perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = pair_gradient(a, b, n);
         double first = pp_dot3(G, turn);
         double second = pp_dot3(turn, pair_curve(a, b, n, turn)) - pp_dot3(G, radial);
@@ -503,7 +506,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
     perp_vec3 between = flat ? pp_sub(b->x, a->x) : n;
     if (kink->kinks) {
         return flat ? on_circle(between, kink->d, kink->c)
-                    : newton_circle(a, b, kink->d, kink->c, n);
+                    : newton_circle(a, b, kink, n, to);
     }
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
