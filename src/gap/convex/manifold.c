@@ -764,8 +764,7 @@ static double ellipsoid_outside(perp_vec3 x, perp_vec3 h)
     return length > 1.0 ? (length - 1.0) * length / sqrt(pp_dot3(t, t)) : 0.0;
 }
 
-// How far a point is outside a core, at least [m]; 0 or less: it is inside. point: in world axes, as s->p.
-static double outside_core(const pp_placed_solid *s, perp_vec3 point)
+double pp_outside_core(const pp_placed_solid *s, perp_vec3 point)
 {
     const pp_solid *solid = s->solid;
     perp_vec3 x = pp_mul_t(&s->R, pp_sub(point, s->p)), h = solid->half;
@@ -795,8 +794,8 @@ static double outside_core(const pp_placed_solid *s, perp_vec3 point)
 static double spot_outside(const pp_manifold3 *m, const pp_placed_solid *a,
                            const pp_placed_solid *b, perp_vec3 x, double gap)
 {
-    return fmax(0.0, fmax(outside_core(a, x) - a->radius,
-                          outside_core(b, pp_along(x, gap, m->n)) - b->radius));
+    return fmax(0.0, fmax(pp_outside_core(a, x) - a->radius,
+                          pp_outside_core(b, pp_along(x, gap, m->n)) - b->radius));
 }
 
 double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)

@@ -505,8 +505,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
     bool flat = a->model == FLAT && b->model == FLAT;
     perp_vec3 between = flat ? pp_sub(b->x, a->x) : n;
     if (kink->kinks) {
-        return flat ? on_circle(between, kink->d, kink->c)
-                    : newton_circle(a, b, kink, n, to);
+        return flat ? on_circle(between, kink->d, kink->c) : newton_circle(a, b, kink, n, to);
     }
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
@@ -592,6 +591,39 @@ static void offer_normal_of(best_normal *w, const guess *a, const guess *b, perp
     offer_normal(w, n);
 }
 
+// Where the surface of a feature that n supports comes nearest to a point: itself, or on the line that a kink leaves.
+static perp_vec3 point_facing(const guess *g, perp_vec3 n, perp_vec3 to)
+{
+    if (!g->kinks) {
+        return guess_point(g, n);
+    }
+    perp_vec3 x = pp_core_support(g->solid, pp_scale(g->sign, n));
+    perp_vec3 way = pp_radial(g->d, n);
+    return pp_along(x, pp_dot3(way, pp_sub(to, x)), way);
+}
+
+// No normal separates by more than two points of the solids are apart: once the points that face each other along the
+// best normal are as near as that, it is the best of all, and no other pair of features has to be solved. Points on the
+// line of an edge or a side may be beyond its ends; then they prove nothing.
+static void bound_by_points(best_normal *w, const guess *a, const guess *b)
+{
+    if (w->overlap || !(w->s > 0.0) || (a->kinks && b->kinks)) {
+        return;
+    }
+    perp_vec3 n = w->n, x, y;
+    if (a->kinks) {
+        y = point_facing(b, n, n);
+        x = point_facing(a, n, y);
+    } else {
+        x = point_facing(a, n, n);
+        y = point_facing(b, n, x);
+    }
+    double outside = fmax(0.0, pp_outside_core(w->a, x)) + fmax(0.0, pp_outside_core(w->b, y));
+    if (outside <= w->tie) {
+        w->most = fmin(w->most, pp_length(pp_sub(y, x)));
+    }
+}
+
 // All of a narrow circle is near, as around a flat cone: starts on its other sides.
 static void offer_narrow_circle(best_normal *w, const guess *a, const guess *b, perp_vec3 n,
                                 double turn)
@@ -617,7 +649,11 @@ static void offer_pair(best_normal *w, const guess *a, const guess *b, perp_vec3
     if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
         return;
     }
+    const double before = w->s;
     offer_normal_of(w, a, b, solve_pair(a, b, n, search_limits(w)));
+    if (w->s > before) {
+        bound_by_points(w, a, b);
+    }
     offer_narrow_circle(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
         offer_normal_of(w, a, b, solve_pair(a, b, from, search_limits(w)));
@@ -661,7 +697,8 @@ static void refine_within(best_normal *w, perp_vec3 n, double turn)
     }
 }
 
-// Repeats from the best normal with half the turn while that gains: its features may not be those of the start.
+// Repeats from the best normal with half the turn while that gains: its features may not be those of the start, unless it
+// is so near the start that all of them were seen from there.
 static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
 {
     perp_vec3 start = *n;
@@ -675,7 +712,8 @@ static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
         } else {
             refine_within(w, w->n, 0.5 * turn);
         }
-        if (w->s <= before + w->tie || is_best(w)) {
+        bool seen = pp_length(pp_sub(w->n, start)) <= 0.5 * turn;
+        if (w->s <= before + w->tie || is_best(w) || seen) {
             break;
         }
     }
