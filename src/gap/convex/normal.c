@@ -611,14 +611,16 @@ static void bound_by_points(best_normal *w, const guess *a, const guess *b)
         return;
     }
     perp_vec3 n = w->n, x, y;
+    double outside = 0.0;
     if (a->kinks) {
         y = point_facing(b, n, n);
         x = point_facing(a, n, y);
+        outside = pp_outside_core(w->a, x);
     } else {
         x = point_facing(a, n, n);
         y = point_facing(b, n, x);
+        outside = b->kinks ? pp_outside_core(w->b, y) : 0.0;
     }
-    double outside = fmax(0.0, pp_outside_core(w->a, x)) + fmax(0.0, pp_outside_core(w->b, y));
     if (outside <= w->tie) {
         w->most = fmin(w->most, pp_length(pp_sub(y, x)));
     }
