@@ -182,19 +182,30 @@ static double overlap_left(perp_certificate *out, const pp_closing_evidence *e,
     return fmax(0.0, -to);
 }
 
+// Points of two shapes along one normal: what is left of the overlap of one is left of the other's.
+static bool has_same_overlap(const pp_contact *c, const pp_contact *other)
+{
+    return c->a == other->a && c->b == other->b && c->listed < 0 && other->listed < 0 &&
+           pp_same_bits(&c->n, &other->n, sizeof c->n);
+}
+
 // A contact that pushes lies on both surfaces, or within what still overlaps. Of meshes the gap alone is judged.
 static void add_pushes(perp_certificate *out, const pp_closing_evidence *e,
                        const perp_limits *limits, way_balance *of)
 {
     const perp_model *m = e->model;
+    const pp_contact *judged = NULL;  // the last one whose overlap was looked at,
+    double within = 0.0;              // and what is left of it: the point may be anywhere within
     for (int i = 0; i < e->rows->nc; i++) {
         const pp_contact *c = &e->gaps->contact[e->rows->contact[i]];
         const int shape[2] = {c->a, c->b};
         if (e->pn[i] == 0.0) {
             continue;
         }
-        // where an overlap is left the point may be anywhere within it
-        double within = overlap_left(out, e, limits, c);
+        if (!judged || !has_same_overlap(judged, c)) {
+            within = overlap_left(out, e, limits, c);
+            judged = c;
+        }
         for (int k = 0; k < 2; k++) {
             int body = m->shape[shape[k]].body;
             double sign = k == 0 ? -1.0 : 1.0;

@@ -22,11 +22,8 @@ typedef struct summed_row {
 // Copies a row, of its blocks those of its bodies.
 static void copy_row(pp_row *to, const pp_row *from)
 {
-    const size_t values = offsetof(pp_row, value);
-    to->count = from->count;
-    memcpy(to->body, from->body, (size_t)from->count * sizeof *from->body);
+    memcpy(to, from, offsetof(pp_row, J));
     memcpy(to->J, from->J, (size_t)from->count * sizeof *from->J);
-    memcpy((char *)to + values, (const char *)from + values, sizeof *from - values);
 }
 
 // Places for rows along a coordinate, of an actuator or of none (-1), among the equations, from which those of joints

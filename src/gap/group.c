@@ -22,8 +22,10 @@
 // Bodies that are driven pass no impact on, but strike. All pairs that this needs are among those of the broad phase,
 // whose margin is the sum of the two largest travels.
 #include "gap/broad.h"
+#include "math/math.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct body_group {
     int parent;     // union-find; of the root: itself
@@ -57,15 +59,19 @@ static bool join(body_group *g, int i, int j)
 
 static double travel_of(const body_group *g)
 {
-    return fmax(g->first, g->driven);
+    return pp_max(g->first, g->driven);
 }
 
-// Rounded up to eighths of a power of two: from step to step it is mostly the same, to the last bit.
+// Rounded up to two digits after the leading one: from step to step it is mostly the same, to the last bit. x: positive,
+// finite and normal, of whose 52 binary digits the last 50 are cleared.
 static double round_up(double x)
 {
-    int exponent;
-    double part = frexp(x, &exponent);
-    return ldexp(ceil(8.0 * part) / 8.0, exponent);
+    const uint64_t rest = ((uint64_t)1 << 50) - 1;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + rest) & ~rest;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 // How fast the surface of one body moves, seen from another, at most [m/s]: x is a point of the first, or nearby, and the
@@ -88,8 +94,8 @@ static double speed_between(const perp_model *model, const pp_frame *body,
     if (free_i && free_j) {
         double apart = pp_length(pp_sub(b->v, a->v)) + pp_length(a->w) * model->body[i].reach +
                        pp_length(b->w) * model->body[j].reach;
-        return fmin(apart, fmin(speed_seen_from(model, body, search, i, j),
-                                speed_seen_from(model, body, search, j, i)));
+        return pp_min(apart, pp_min(speed_seen_from(model, body, search, i, j),
+                                    speed_seen_from(model, body, search, j, i)));
     }
     const pp_frame *own = free_i ? a : b, *other = free_i ? b : a;
     double reach = model->body[free_i ? i : j].reach;
@@ -103,8 +109,9 @@ static bool meet(body_group *g, const perp_model *model, const pp_gap_search *se
 {
     bool free_i = model->body[i].nv > 0, free_j = model->body[j].nv > 0;
     if (free_i && free_j) {
-        double both = travel_of(&g[root_of(g, i)]) + travel_of(&g[root_of(g, j)]);
-        return gap <= fmax(search->near, both) && join(g, i, j);
+        int a = root_of(g, i), b = root_of(g, j);
+        double both = travel_of(&g[a]) + travel_of(&g[b]);
+        return a != b && gap <= pp_max(both, search->near) && join(g, a, b);
     }
     body_group *of = &g[root_of(g, free_i ? i : j)];
     double other = search->travel[free_i ? j : i];
@@ -195,12 +202,12 @@ perp_status pp_broad_group(pp_broad *broad, const perp_model *model, const pp_fr
     int kept = 0;
     for (int k = 0; k < broad->count; k++) {
         const group_pair *p = &pair[k];
-        double impact = fmax(g[root_of(g, p->a)].impact, g[root_of(g, p->b)].impact);
+        double impact = pp_max(g[root_of(g, p->a)].impact, g[root_of(g, p->b)].impact);
         double closes = search->span * (p->speed + p->push + impact);
         double near = margin_of(broad->pair[k], model, search);
         double most = closes > near && isfinite(closes) ? round_up(closes) : near;
         if (p->apart <= most) {
-            out[kept] = fmin(most, search->margin);
+            out[kept] = pp_min(most, search->margin);
             if (broad->known) {
                 broad->known[kept] = broad->known[k];
             }

@@ -16,6 +16,7 @@
 //
 //   psi <= max(margin, 1.5 h (|v_b - v_a| + |p_ext|/m of both + the larger of dv_a and dv_b)) .
 #include "gap/gap.h"
+#include "math/math.h"
 
 #include <math.h>
 
@@ -95,8 +96,8 @@ double pp_gap_pair_margin(const perp_model *model, double margin, int a, int b)
     if (margin > 0.0) {
         return margin;
     }
-    double size = fmin(size_of(model, a), size_of(model, b));
-    return fmin(MARGIN_MOST, MARGIN_SHARE * (isfinite(size) ? size : model->length_scale));
+    double size = pp_min(size_of(model, a), size_of(model, b));
+    return pp_min(MARGIN_MOST, MARGIN_SHARE * (isfinite(size) ? size : model->length_scale));
 }
 
 double pp_gap_margin(const perp_model *model, double margin)
@@ -109,10 +110,10 @@ double pp_gap_margin(const perp_model *model, double margin)
         double size = size_of(model, i);
         // of two shapes one is that of a free body
         if (model->body[model->shape[i].body].nv > 0) {
-            most = fmax(most, isfinite(size) ? size : model->length_scale);
+            most = pp_max(most, isfinite(size) ? size : model->length_scale);
         }
     }
-    return fmin(MARGIN_MOST, MARGIN_SHARE * most);
+    return pp_min(MARGIN_MOST, MARGIN_SHARE * most);
 }
 
 // ── Impacts ──────────────────────────────────────────────────────────────────────────────────────
@@ -128,6 +129,7 @@ typedef struct impact_bounds {
     const pp_kinematics *kin;
     const pp_gaps *gaps;
     double *force_dv;                 // bodies
+    double *mass;                     // bodies; infinite for those that are static or driven [kg]
     impact_bound *bound;              // bodies
     struct contact_closing *closing;  // contacts
 } impact_bounds;
@@ -135,6 +137,7 @@ typedef struct impact_bounds {
 // A contact as a link by which impacts propagate.
 typedef struct contact_closing {
     int a, b;              // bodies
+    double gap;            // [m]
     double speed;          // relative, forces included [m/s]
     double closing_speed;  // at which the gap closes now, 0 at least [m/s]
 } contact_closing;
@@ -145,14 +148,14 @@ static contact_closing closing_of(const impact_bounds *s, const pp_contact *c)
     perp_vec3 va = pp_point_velocity(&s->kin->poses.body[a], c->point);
     perp_vec3 vb = pp_point_velocity(&s->kin->poses.body[b], c->point);
     perp_vec3 v = pp_sub(vb, va);
-    return (contact_closing){a, b, pp_length(v) + s->force_dv[a] + s->force_dv[b],
-                             fmax(-pp_dot3(c->n, v), 0.0)};
+    return (contact_closing){a, b, c->gap, pp_length(v) + s->force_dv[a] + s->force_dv[b],
+                             pp_max(-pp_dot3(c->n, v), 0.0)};
 }
 
 // The larger of the bounds of the two bodies.
 static double larger_bound(const impact_bounds *s, int a, int b)
 {
-    return fmax(s->bound[a].dv, s->bound[b].dv);
+    return pp_max(s->bound[a].dv, s->bound[b].dv);
 }
 
 // What `mass_ratio` of the first mass is in both; all of it when it is not free.
@@ -161,17 +164,11 @@ static double mass_ratio(double mass, double other)
     return isfinite(mass) ? mass / (mass + other) : 1.0;
 }
 
-// Infinite for bodies that are static or driven.
-static double mass_of(const impact_bounds *s, int body)
-{
-    return s->model->body[body].nv > 0 ? s->model->body[body].mass : HUGE_VAL;
-}
-
 // Raises the bound of a free body. False: it was as large already.
 static bool raise_bound(const impact_bounds *s, int body, double dv, double carried_mass)
 {
     impact_bound *b = &s->bound[body];
-    if (s->model->body[body].nv == 0 || !(dv > b->dv)) {
+    if (!(dv > b->dv) || !isfinite(s->mass[body])) {
         return false;
     }
     *b = (impact_bound){dv, carried_mass};
@@ -182,7 +179,7 @@ static bool raise_bound(const impact_bounds *s, int body, double dv, double carr
 static bool propagate_impact(const impact_bounds *s, int from, int to)
 {
     impact_bound b = s->bound[from];
-    double mass = mass_of(s, to);
+    double mass = s->mass[to];
     return b.dv > 0.0 &&
            raise_bound(s, to, b.dv * mass_ratio(b.carried_mass, mass), b.carried_mass + mass);
 }
@@ -193,11 +190,11 @@ static void seed_impacts(const impact_bounds *s)
     for (int i = 0; i < s->gaps->count; i++) {
         const pp_contact *c = &s->gaps->contact[i];
         contact_closing p = s->closing[i] = closing_of(s, c);
-        double ma = mass_of(s, p.a), mb = mass_of(s, p.b);
+        double ma = s->mass[p.a], mb = s->mass[p.b];
         if (c->gap <= s->kin->h * (p.closing_speed + s->force_dv[p.a] + s->force_dv[p.b])) {
             double u = (1.0 + c->restitution) * p.closing_speed;
-            raise_bound(s, p.a, u * fmin(1.0, 2.0 * mass_ratio(mb, ma)), ma + mb);
-            raise_bound(s, p.b, u * fmin(1.0, 2.0 * mass_ratio(ma, mb)), ma + mb);
+            raise_bound(s, p.a, u * pp_min(1.0, 2.0 * mass_ratio(mb, ma)), ma + mb);
+            raise_bound(s, p.b, u * pp_min(1.0, 2.0 * mass_ratio(ma, mb)), ma + mb);
         }
     }
 }
@@ -208,13 +205,13 @@ static int list_reachable(const impact_bounds *s, int *list)
     double largest = 0.0;
     int count = 0;
     for (int i = 0; i < s->model->bodies; i++) {
-        largest = fmax(largest, s->bound[i].dv);
+        largest = pp_max(largest, s->bound[i].dv);
     }
     if (!(largest > 0.0)) {
         return 0;
     }
     for (int i = 0; i < s->gaps->count; i++) {
-        if (s->gaps->contact[i].gap <= s->kin->h * (s->closing[i].speed + largest)) {
+        if (s->closing[i].gap <= s->kin->h * (s->closing[i].speed + largest)) {
             list[count++] = i;
         }
     }
@@ -232,7 +229,7 @@ static void propagate_impacts(const impact_bounds *s, int *list)
             int i = list[sweep % 2 ? count - 1 - k : k];
             const contact_closing *p = &s->closing[i];
             double most = larger_bound(s, p->a, p->b);
-            if (most > 0.0 && s->gaps->contact[i].gap <= s->kin->h * (p->speed + most)) {
+            if (most > 0.0 && p->gap <= s->kin->h * (p->speed + most)) {
                 news = propagate_impact(s, p->a, p->b) || propagate_impact(s, p->b, p->a) || news;
             }
         }
@@ -256,14 +253,16 @@ perp_status pp_contacts_cull(pp_gaps *gaps, const perp_model *model, const pp_ki
                        .kin = kin,
                        .gaps = gaps,
                        .force_dv = PP_ZEROS(arena, double, model->bodies),
+                       .mass = PP_ARRAY(arena, double, model->bodies),
                        .bound = PP_ZEROS(arena, impact_bound, model->bodies),
                        .closing = PP_ARRAY(arena, contact_closing, gaps->count)};
     int *list = PP_ARRAY(arena, int, gaps->count);
-    if (!s.force_dv || !s.bound || !s.closing || !list) {
+    if (!s.force_dv || !s.mass || !s.bound || !s.closing || !list) {
         return PERP_ERR_MEMORY;
     }
     for (int i = 0; i < model->bodies; i++) {
         s.force_dv[i] = force_dv(model, kin, i);
+        s.mass[i] = model->body[i].nv > 0 ? model->body[i].mass : HUGE_VAL;
     }
     seed_impacts(&s);
     propagate_impacts(&s, list);
@@ -273,9 +272,12 @@ perp_status pp_contacts_cull(pp_gaps *gaps, const perp_model *model, const pp_ki
         const pp_contact *c = &gaps->contact[i];
         contact_closing p = s.closing[i];
         double far = SAFETY * kin->h * (p.speed + larger_bound(&s, p.a, p.b));
-        double near = pp_gap_pair_margin(model, margin, c->a, c->b);
-        if (c->listed >= 0 || c->gap <= fmax(near, far)) {
-            gaps->contact[kept++] = *c;
+        if (c->listed >= 0 || c->gap <= far ||
+            c->gap <= pp_gap_pair_margin(model, margin, c->a, c->b)) {
+            if (kept < i) {
+                gaps->contact[kept] = *c;
+            }
+            kept++;
         }
     }
     gaps->count = kept;

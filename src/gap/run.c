@@ -52,6 +52,9 @@ static perp_vec3 surface_rate(const perp_model *model, const pp_poses *at, doubl
         return planar_surface(model, c, t);
     }
     const pp_shape *a = &model->shape[c->a], *b = &model->shape[c->b];
+    if (!pp_surface_moves(a) && !pp_surface_moves(b)) {
+        return pp_vec(0.0, 0.0, 0.0);
+    }
     return pp_sub(surface_of(b, &at->body[b->body], c->point, t),
                   surface_of(a, &at->body[a->body], c->point, t));
 }

@@ -12,7 +12,8 @@
 
 // ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
 
-// fmin and fmax would be function calls, because of NaN. Here NaN in x stays NaN.
+// fmin and fmax would be function calls, because of NaN. Here NaN in x stays NaN; of a maximum or a minimum the second
+// number is taken where either is NaN.
 static inline double pp_clamp(double x, double lower, double upper)
 {
     if (x < lower) {
@@ -24,6 +25,11 @@ static inline double pp_clamp(double x, double lower, double upper)
 static inline double pp_max(double a, double b)
 {
     return a > b ? a : b;
+}
+
+static inline double pp_min(double a, double b)
+{
+    return a < b ? a : b;
 }
 
 // ── Elementary functions (elementary_*.c) ────────────────────────────────────────────────────────

@@ -53,7 +53,7 @@ static bool copy_bodies(pp_island_problem *p, const pp_undivided *w, pp_arena *a
 // A row with its bodies by their numbers in the island.
 static void copy_row(pp_row *to, const pp_row *from, const int *local)
 {
-    *to = *from;
+    pp_row_copy(to, from);
     for (int k = 0; k < from->count; k++) {
         to->body[k] = local[from->body[k]];
     }

@@ -92,6 +92,8 @@ bool pp_run_polish(pp_run *r);
 // Loose tolerances, by sweeps from the last impulses; solved likewise.
 perp_status pp_run_by_sweeps(pp_run *r, bool *solved);
 bool pp_run_is_sweepable(const pp_run *r);  // otherwise they decline
+// At a tolerance from which on sweeps are the first thing tried.
+bool pp_run_is_loose(const pp_run *r);
 
 // ── Jams ─────────────────────────────────────────────────────────────────────────────────────────
 // Whether the weights of the unilateral rows prove that there is no velocity.

@@ -53,7 +53,7 @@ static bool hurried(const pp_run *r)
            (o->deadline > 0.0 && o->deadline - pp_seconds() < NEWTON_SECONDS * r->rows->nn);
 }
 
-static bool is_loose(const pp_run *r)
+bool pp_run_is_loose(const pp_run *r)
 {
     return r->options->tolerance >= LOOSE;
 }
@@ -62,7 +62,7 @@ static bool is_loose(const pp_run *r)
 // Loose answers of walls and stacks would need far more in any case.
 static int sweeps_most(const pp_run *r)
 {
-    return is_loose(r) || hurried(r) ? SWEEPS_LOOSE : SWEEPS_MOST;
+    return pp_run_is_loose(r) || hurried(r) ? SWEEPS_LOOSE : SWEEPS_MOST;
 }
 
 // Whether a contact of many moved by more than modes count as rest when the step began. What rests is theirs: its last
@@ -93,7 +93,7 @@ bool pp_run_is_sweepable(const pp_run *r)
     bool asked = !r->options->solver || strcmp(r->options->solver, "auto") == 0;
     if (!asked || !r->model->spatial || r->in.tree || rows->nb + rows->nm > 0 ||
         rows->nn != rows->nc || rows->nn == 0 || r->options->impact == PERP_IMPACT_POISSON ||
-        !(is_loose(r) || hurried(r) || is_moving_crowd(r))) {
+        !(pp_run_is_loose(r) || hurried(r) || is_moving_crowd(r))) {
         return false;
     }
     for (int g = 0; g < rows->ng; g++) {
@@ -234,7 +234,7 @@ static perp_status make_layout(pp_run *r, sweep_layout *layout)
         return PERP_ERR_MEMORY;
     }
     // as of modes: a crowd could not come to rest with the gaps that earlier steps left over, theory (S17)
-    double width = is_loose(r) ? 0.0 : 0.5 * PP_ACCEPTED * r->options->tolerance;
+    double width = pp_run_is_loose(r) ? 0.0 : 0.5 * PP_ACCEPTED * r->options->tolerance;
     layout->slop = width * fmin(1.0, speed_of_bodies(r));
     if (r->options->most_slop > 0.0) {
         layout->slop = fmin(layout->slop, r->options->most_slop);
@@ -394,7 +394,7 @@ static double residual_at(pp_run *r, pp_sweep *s, double most)
     pp_sweep_change change = pp_sweep_residual(s);
     r->slack = change.worst;
     double sink = r->options->most_sink > 0.0 ? change.sinks / r->options->most_sink : 0.0;
-    if (!is_loose(r)) {
+    if (!pp_run_is_loose(r)) {
         return fmax(in_units(2.0 * change.worst / PP_ACCEPTED, most), sink);
     }
     return fmax(in_units(fmax(mean_change(change), change.worst / PP_ACCEPTED), most), sink);
@@ -444,7 +444,7 @@ static bool has_stalled(const pp_run *r, looks *l, double residual)
     bool stalls = residual > FALLS * l->past[0];
     memmove(l->past, l->past + 1, (LOOKS_HALF - 1) * sizeof *l->past);
     l->past[LOOKS_HALF - 1] = residual;
-    return stalls && residual <= STALLED_MOST && !is_loose(r) && !hurried(r);
+    return stalls && residual <= STALLED_MOST && !pp_run_is_loose(r) && !hurried(r);
 }
 
 // The residual after sweep k, in which the change was `moved`.
@@ -468,7 +468,7 @@ static double look_at_residual(pp_run *r, pp_sweep *s, momentum *p, double most,
 // Whether `most` sweeps will not do, by the rate of linear convergence between the first look and sweep k.
 static bool predict_failure(const pp_run *r, const looks *l, int k, double residual, int most)
 {
-    int part = is_loose(r) ? JUDGED_PART_LOOSE : JUDGED_PART;
+    int part = pp_run_is_loose(r) ? JUDGED_PART_LOOSE : JUDGED_PART;
     double rate = k > l->first ? pp_log(residual / l->before) / (k - l->first) : -PP_INF;
     return part * k >= most && !(rate < 0.0 && k - pp_log(residual) / rate < most);
 }

@@ -711,7 +711,29 @@ static bool along_coordinates(pp_run *r)
     return true;
 }
 
-// Of answers that ended with their budget, and of both phases of an impact, nothing is claimed.
+// Whether neither (U3) nor (U5) can hold, so that nothing is said of the motion: the contacts that push have more rows than
+// there are degrees of freedom, and discs have no list of modes. One contact has a proof of its own.
+static bool is_beyond_proof(const pp_run *r)
+{
+    const pp_rows *rows = r->rows;
+    int count = rows->nm;
+    bool discs = false;
+    for (int i = 0; i < rows->nn; i++) {
+        if (!(r->out->pn[i] > 0.0)) {
+            continue;
+        }
+        count++;
+        for (int k = 0; k < rows->grouped[i]; k++) {
+            const pp_friction *group = &rows->group[rows->friction[i] + k];
+            count += group->size;
+            discs = discs || (group->size == 2 && group->facets == 0 && !r->polygons);
+        }
+    }
+    return discs && rows->nn > 1 && count > pp_closed_dof(&r->closed);
+}
+
+// Of answers that ended with their budget, and of both phases of an impact, nothing is claimed. Nor of the impulses of a loose
+// answer whose motion has no proof: it obeys its laws less than a second answer would have to.
 perp_status pp_run_uniqueness(pp_run *r)
 {
     const pp_rows *rows = r->rows;
@@ -725,6 +747,10 @@ perp_status pp_run_uniqueness(pp_run *r)
     out->motion = frictionless(rows) ? PERP_UNIQUENESS_PROVED : PERP_UNIQUENESS_UNKNOWN;
     if (n == 0 || along_coordinates(r)) {
         out->impulses = PERP_UNIQUENESS_PROVED;
+        n = 0;
+    }
+    bool open = out->motion != PERP_UNIQUENESS_PROVED && is_beyond_proof(r);
+    if (pp_run_is_loose(r) && open) {
         n = 0;
     }
     perp_status status = n > 0 && n <= ROWS_MOST ? judge_rows(r) : PERP_OK;

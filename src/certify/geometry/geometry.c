@@ -503,6 +503,10 @@ static void judge_path(geometry_judge *j, shape_pair *d, double depth)
     double allowed = sheets ? allowed_at_end(j->task, d) : allowed_of(j->task, d);
     allowed = skin > 0.0 ? GRAZED_SKIN * skin : allowed;
     d->pair.depth = fmax(depth, allowed);
+    // what is not near at the end has no axis yet: the best one there mostly serves for all of the path
+    if (pp_dot3(d->pair.hint, d->pair.hint) == 0.0) {
+        pp_axis_apart(&d->pair.end[0], &d->pair.end[1], HUGE_VAL, &d->pair.hint);
+    }
     if (!pp_swept_quick(&d->pair, d->pair.hint, &sweep)) {
         pp_swept_run(&d->pair, &sweep);
     }

@@ -202,7 +202,7 @@ static perp_vec3 edge_point(const outline *o, int k, double u, double v)
     double du = o->u[l] - o->u[k], dv = o->v[l] - o->v[k], length2 = du * du + dv * dv;
     double t = length2 > 0.0 ? ((u - o->u[k]) * du + (v - o->v[k]) * dv) / length2 : 0.0;
     perp_vec3 x = vertex_of(o, k), y = vertex_of(o, l);
-    t = fmin(fmax(t, 0.0), 1.0);
+    t = pp_clamp(t, 0.0, 1.0);
     return t <= 0.5 ? pp_along(x, t, pp_sub(y, x)) : pp_along(y, 1.0 - t, pp_sub(x, y));
 }
 
@@ -244,10 +244,10 @@ static clip_corner cut_corner(const outline *p, int i, const clip_corner *c, con
                               double at_c, double at_d)
 {
     double t = at_c / (at_c - at_d);
-    t = fmin(fmax(t, 0.0), 1.0);
+    t = pp_clamp(t, 0.0, 1.0);
     clip_corner new = {
         c->u + t * (d->u - c->u), c->v + t * (d->v - c->v), 0.0, c->edge, i, c->edge};
-    new.inside = fmin(0.0, fmin(c->inside, d->inside));
+    new.inside = pp_min(0.0, pp_min(c->inside, d->inside));
     if (c->edge <
         0) {  // two sides of p: the vertex where they meet, or outside p, to be cut_corner off later
         int other = -1 - c->edge;
@@ -260,29 +260,36 @@ static clip_corner cut_corner(const outline *p, int i, const clip_corner *c, con
     return new;
 }
 
-// One pass of Sutherland and Hodgman: what is left of the outline `in` on the inner side of side i of p, widened by the
-// tolerance. Distances are signed, positive inside. Returns the number of corners in `out`.
-static int cut_side(const outline *p, int i, double tolerance, const clip_corner *in, int count,
-                    clip_corner *out)
+// Distances of the corners of an outline from side i of p, positive inside. Whether none of them is beyond the side,
+// widened by the tolerance; a side without length cuts nothing.
+static bool is_inside(const outline *p, int i, double tolerance, const clip_corner *in, int count,
+                      double *distance)
 {
     double du = p->u[next_corner(p, i)] - p->u[i], dv = p->v[next_corner(p, i)] - p->v[i];
-    double length = sqrt(du * du + dv * dv), distance[CORNER_MAX];
-    int made = 0;
-    if (length == 0.0) {  // a side without length cuts nothing
-        for (int k = 0; k < count; k++) {
-            out[k] = in[k];
-        }
-        return count;
-    }
+    double length = sqrt(du * du + dv * dv);
+    bool inside = true;
     for (int k = 0; k < count; k++) {
-        distance[k] = (du * (in[k].v - p->v[i]) - dv * (in[k].u - p->u[i])) / length;
+        distance[k] = PP_INF;
+        if (length != 0.0) {
+            distance[k] = (du * (in[k].v - p->v[i]) - dv * (in[k].u - p->u[i])) / length;
+        }
+        inside = inside && distance[k] >= -tolerance;
     }
+    return inside;
+}
+
+// One pass of Sutherland and Hodgman: what is left of the outline `in` on the inner side of side i of p. Returns the
+// number of corners in `out`.
+static int cut_side(const outline *p, int i, double tolerance, const clip_corner *in, int count,
+                    const double *distance, clip_corner *out)
+{
+    int made = 0;
     for (int k = 0; k < count; k++) {
         int l = k + 1 < count ? k + 1 : 0;
         bool in_k = distance[k] >= -tolerance, in_l = distance[l] >= -tolerance;
         if (in_k && made < CORNER_MAX) {
             out[made] = in[k];
-            out[made++].inside = fmin(in[k].inside, distance[k]);
+            out[made++].inside = pp_min(in[k].inside, distance[k]);
         }
         if (in_k != in_l && made < CORNER_MAX) {
             out[made] = cut_corner(p, i, &in[k], &in[l], distance[k], distance[l]);
@@ -301,6 +308,7 @@ static void clip_faces(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, do
 {
     outline p, q;
     clip_corner one[CORNER_MAX], two[CORNER_MAX], *from = one, *to = two;
+    double distance[CORNER_MAX];
     double x = fabs(m->n.x), y = fabs(m->n.y), z = fabs(m->n.z);
     double lead = m->n.x;
     if (z >= x && z >= y) {
@@ -323,7 +331,13 @@ static void clip_faces(pp_manifold3 *m, const pp_patch *a, const pp_patch *b, do
         if (count == 0) {
             return;  // nothing is shared
         }
-        count = cut_side(&p, i, tolerance, from, count, to);
+        if (is_inside(&p, i, tolerance, from, count, distance)) {
+            for (int k = 0; k < count; k++) {
+                from[k].inside = pp_min(from[k].inside, distance[k]);
+            }
+            continue;
+        }
+        count = cut_side(&p, i, tolerance, from, count, distance, to);
         clip_corner *swap = from;
         from = to;
         to = swap;
@@ -764,23 +778,23 @@ static double ellipsoid_outside(perp_vec3 x, perp_vec3 h)
     return length > 1.0 ? (length - 1.0) * length / sqrt(pp_dot3(t, t)) : 0.0;
 }
 
-// How far a point is outside a core, at least [m]; 0 or less: it is inside. point: in world axes, as s->p.
-static double outside_core(const pp_placed_solid *s, perp_vec3 point)
+double pp_outside_core(const pp_placed_solid *s, perp_vec3 point)
 {
     const pp_solid *solid = s->solid;
     perp_vec3 x = pp_mul_t(&s->R, pp_sub(point, s->p)), h = solid->half;
-    double across = pp_hypot(x.x, x.y), r = solid->radius;
+    double r = solid->radius;
     switch (solid->kind) {
     case PP_SOLID_SPHERE:
         return pp_length(x);
     case PP_SOLID_CAPSULE:
-        return pp_hypot(across, fmax(0.0, fabs(x.z) - h.z));
+        return pp_hypot(pp_hypot(x.x, x.y), fmax(0.0, fabs(x.z) - h.z));
     case PP_SOLID_BOX:
-        return fmax(fabs(x.x) - h.x, fmax(fabs(x.y) - h.y, fabs(x.z) - h.z));
+        return pp_max(fabs(x.x) - h.x, pp_max(fabs(x.y) - h.y, fabs(x.z) - h.z));
     case PP_SOLID_CYLINDER:
-        return fmax(across - r, fabs(x.z) - h.z);
+        return pp_max(pp_hypot(x.x, x.y) - r, fabs(x.z) - h.z);
     case PP_SOLID_CONE:  // base at z = -h, slanted side with the normal (2 h, r) / slant in (across, z)
-        return fmax(-h.z - x.z, (2.0 * h.z * across + r * (x.z - h.z)) / pp_hypot(2.0 * h.z, r));
+        return fmax(-h.z - x.z,
+                    (2.0 * h.z * pp_hypot(x.x, x.y) + r * (x.z - h.z)) / pp_hypot(2.0 * h.z, r));
     case PP_SOLID_ELLIPSOID:
         return ellipsoid_outside(x, h);
     case PP_SOLID_HULL:
@@ -795,8 +809,8 @@ static double outside_core(const pp_placed_solid *s, perp_vec3 point)
 static double spot_outside(const pp_manifold3 *m, const pp_placed_solid *a,
                            const pp_placed_solid *b, perp_vec3 x, double gap)
 {
-    return fmax(0.0, fmax(outside_core(a, x) - a->radius,
-                          outside_core(b, pp_along(x, gap, m->n)) - b->radius));
+    return fmax(0.0, fmax(pp_outside_core(a, x) - a->radius,
+                          pp_outside_core(b, pp_along(x, gap, m->n)) - b->radius));
 }
 
 double pp_manifold3_stray(const pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b)

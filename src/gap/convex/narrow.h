@@ -180,6 +180,8 @@ void pp_manifold3_refine_normal(pp_manifold3 *m, const pp_placed_solid *a,
 
 // ── manifold.c: from a normal to contact points ──
 
+// How far a point is outside a core, at least [m]; 0 or less: it is inside. point: in world axes, as s->p.
+double pp_outside_core(const pp_placed_solid *s, perp_vec3 point);
 // An empty manifold.
 void pp_manifold3_begin(pp_manifold3 *m, const pp_placed_solid *a, const pp_placed_solid *b,
                         perp_vec3 n, double margin);

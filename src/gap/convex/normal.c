@@ -437,11 +437,14 @@ static perp_vec3 on_circle(perp_vec3 n, perp_vec3 d, double c)
 }
 
 // The same on the circle n.d = c that one kink leaves: n turns about d by an angle, dn = angle (d x n).
-static perp_vec3 newton_circle(const guess *a, const guess *b, perp_vec3 d, double c, perp_vec3 n)
+static perp_vec3 newton_circle(const guess *a, const guess *b, const guess *kink, perp_vec3 n,
+                               normal_search to)
 {
+    const perp_vec3 d = kink->d, from = n;
+    const double c = kink->c;
     double last = PP_INF;
     n = on_circle(n, d, c);
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 12 && pp_dot3(n, from) >= to.cosine; round++) {
         perp_vec3 turn = pp_cross(d, n), radial = pp_along(n, -c, d), G = pair_gradient(a, b, n);
         double first = pp_dot3(G, turn);
         double second = pp_dot3(turn, pair_curve(a, b, n, turn)) - pp_dot3(G, radial);
@@ -502,8 +505,7 @@ static perp_vec3 solve_pair(const guess *a, const guess *b, perp_vec3 n, normal_
     bool flat = a->model == FLAT && b->model == FLAT;
     perp_vec3 between = flat ? pp_sub(b->x, a->x) : n;
     if (kink->kinks) {
-        return flat ? on_circle(between, kink->d, kink->c)
-                    : newton_circle(a, b, kink->d, kink->c, n);
+        return flat ? on_circle(between, kink->d, kink->c) : newton_circle(a, b, kink, n, to);
     }
     return flat ? pp_unit(between, n) : newton_sphere(a, b, n, to);
 }
@@ -589,6 +591,41 @@ static void offer_normal_of(best_normal *w, const guess *a, const guess *b, perp
     offer_normal(w, n);
 }
 
+// Where the surface of a feature that n supports comes nearest to a point: itself, or on the line that a kink leaves.
+static perp_vec3 point_facing(const guess *g, perp_vec3 n, perp_vec3 to)
+{
+    if (!g->kinks) {
+        return guess_point(g, n);
+    }
+    perp_vec3 x = pp_core_support(g->solid, pp_scale(g->sign, n));
+    perp_vec3 way = pp_radial(g->d, n);
+    return pp_along(x, pp_dot3(way, pp_sub(to, x)), way);
+}
+
+// No normal separates by more than two points of the solids are apart: once the points that face each other along the
+// best normal are as near as that, it is the best of all, and no other pair of features has to be solved. Points on the
+// line of an edge or a side may be beyond its ends; then they prove nothing.
+static void bound_by_points(best_normal *w, const guess *a, const guess *b)
+{
+    if (w->overlap || !(w->s > 0.0) || (a->kinks && b->kinks)) {
+        return;
+    }
+    perp_vec3 n = w->n, x, y;
+    double outside = 0.0;
+    if (a->kinks) {
+        y = point_facing(b, n, n);
+        x = point_facing(a, n, y);
+        outside = pp_outside_core(w->a, x);
+    } else {
+        x = point_facing(a, n, n);
+        y = point_facing(b, n, x);
+        outside = b->kinks ? pp_outside_core(w->b, y) : 0.0;
+    }
+    if (outside <= w->tie) {
+        w->most = fmin(w->most, pp_length(pp_sub(y, x)));
+    }
+}
+
 // All of a narrow circle is near, as around a flat cone: starts on its other sides.
 static void offer_narrow_circle(best_normal *w, const guess *a, const guess *b, perp_vec3 n,
                                 double turn)
@@ -614,7 +651,11 @@ static void offer_pair(best_normal *w, const guess *a, const guess *b, perp_vec3
     if (w->overlap && open && (a->model == FLAT || b->model == FLAT)) {
         return;
     }
+    const double before = w->s;
     offer_normal_of(w, a, b, solve_pair(a, b, n, search_limits(w)));
+    if (w->s > before) {
+        bound_by_points(w, a, b);
+    }
     offer_narrow_circle(w, a, b, n, turn);
     if (rim_start(a, b, turn, &from)) {
         offer_normal_of(w, a, b, solve_pair(a, b, from, search_limits(w)));
@@ -658,7 +699,8 @@ static void refine_within(best_normal *w, perp_vec3 n, double turn)
     }
 }
 
-// Repeats from the best normal with half the turn while that gains: its features may not be those of the start.
+// Repeats from the best normal with half the turn while that gains: its features may not be those of the start, unless it
+// is so near the start that all of them were seen from there.
 static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
 {
     perp_vec3 start = *n;
@@ -672,7 +714,8 @@ static double refine_repeatedly(best_normal *w, double turn, perp_vec3 *n)
         } else {
             refine_within(w, w->n, 0.5 * turn);
         }
-        if (w->s <= before + w->tie || is_best(w)) {
+        bool seen = pp_length(pp_sub(w->n, start)) <= 0.5 * turn;
+        if (w->s <= before + w->tie || is_best(w) || seen) {
             break;
         }
     }
