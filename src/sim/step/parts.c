@@ -155,12 +155,19 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
     *to = all;
 }
 
+// Whether a contact or a limit carries an impulse in the part.
+static bool pushes(const perp_sim *sim)
+{
+    const pp_step *s = &sim->step;
+    return s->answer.pn && pp_norm_inf(s->row.nn, s->answer.pn) > 0.0;
+}
+
 // The part that was just taken, before it is committed.
 static perp_status add_part(perp_sim *sim, perp_step_info *info)
 {
     perp_status status = add_contacts(sim);
     // Where contacts push, the law that was asked for is not the one that acted.
-    bool less = sim->step.inelastic && pp_sim_pushes(sim);
+    bool less = sim->step.inelastic && pushes(sim);
     if (less) {
         sim->info.tempered = true;
         pp_print(sim->info.remark, sizeof sim->info.remark,
