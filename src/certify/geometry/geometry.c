@@ -433,8 +433,7 @@ static double allowed_at_end(const pp_geometry_task *t, const shape_pair *d)
     return (shared ? t->end_share : 1.0) * allowed_of(t, d);
 }
 
-// The best separation at the end, as far as it matters: offered axes first, the search only if all
-// of them fail. The axis is kept as a hint for the path.
+// The best separation at the end, as far as it matters: offered axes, and the search if all fail. The axis is a hint for the path.
 static double separate(const geometry_judge *j, shape_pair *d)
 {
     const pp_geometry_task *t = j->task;
