@@ -19,7 +19,8 @@
 //   of the proximal term  alpha m |p - p^|,     of the shift  |mu |u_t| - s|
 //
 // Where Newton's method on the shift fails the problem is too stiff, and alpha grows again.
-#include "solve/modes.h"
+#include "comp/modes/modes.h"
+#include "math/space.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static bool is_for_cones(const pp_modes *s)
 {
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        if (!c->boxed && c->n->gamma > 0.0) {
+        if (!c->boxed && c->gamma > 0.0) {
             return false;
         }
         for (int g = 0; g < c->sets; g++) {
@@ -117,10 +118,10 @@ static double *divide(iterate *t, double *reals, size_t n, size_t count)
 
 static perp_status allocate(convex *x, pp_modes *s)
 {
-    size_t n = (size_t)(s->tree ? s->n : s->run->model->nv);
+    size_t n = (size_t)s->size;
     size_t count = (size_t)s->count, rows = PP_MODE_ROWS * count;
     // bilateral rows have no law and are not among the contacts
-    double *reals = PP_ZEROS(s->run->arena, double, 8 * n + 7 * rows + 10 * count);
+    double *reals = PP_ZEROS(s->arena, double, 8 * n + 7 * rows + 10 * count);
     if (!reals) {
         return PERP_ERR_MEMORY;
     }
@@ -178,8 +179,8 @@ static void apply_law(const convex *x, int i, double t, double *p)
     double soft = x->alpha * c->mobility;
     // soft (p - p^) + gamma p + u = 0 between the bounds
     if (c->boxed) {
-        double y = (soft * centre[0] - u[0] - t * du[0]) / (soft + c->n->gamma);
-        p[0] = pp_clamp(y, c->n->lower, c->n->upper);
+        double y = (soft * centre[0] - u[0] - t * du[0]) / (soft + c->gamma);
+        p[0] = pp_clamp(y, c->lower, c->upper);
         return;
     }
     p[0] = centre[0] - (u[0] + t * du[0] + x->at.shift[i]) / soft;
@@ -231,9 +232,9 @@ static void set_slopes(const convex *x, int i)
     const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i), *p = rows_of(x->at.p, i);
     double soft = x->alpha * c->mobility, y[PP_MODE_ROWS];
     if (c->boxed) {
-        c->stiffness = 1.0 / (soft + c->n->gamma);
-        c->mode = p[0] <= c->n->lower ? PP_MODE_LOWER : PP_MODE_STICK;
-        c->mode = p[0] >= c->n->upper ? PP_MODE_UPPER : c->mode;
+        c->stiffness = 1.0 / (soft + c->gamma);
+        c->mode = p[0] <= c->lower ? PP_MODE_LOWER : PP_MODE_STICK;
+        c->mode = p[0] >= c->upper ? PP_MODE_UPPER : c->mode;
         return;
     }
     y[0] = centre[0] - (u[0] + x->at.shift[i]) / soft;
@@ -267,7 +268,7 @@ static void put_impulses(const convex *x)
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         const double *p = rows_of(x->at.p, i);
-        double *pt = pp_modes_friction_impulses(s, c);
+        double *pt = c->pt;
         *c->p = p[0];
         for (int k = 0; k < c->size; k++) {
             pt[k] = p[k + 1];
@@ -280,7 +281,7 @@ static void get_impulses(const convex *x, double *to)
     pp_modes *s = x->s;
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const double *pt = pp_modes_friction_impulses(s, c);
+        const double *pt = c->pt;
         double *p = rows_of(to, i);
         p[0] = *c->p;
         for (int k = 0; k < c->size; k++) {
@@ -289,34 +290,17 @@ static void get_impulses(const convex *x, double *to)
     }
 }
 
-// The system's velocities: those of the bodies, or rates of the tree.
-static double *velocities(const pp_modes *s)
-{
-    return s->tree ? s->qd : s->nu;
-}
-
 // u = J w + rate + bias of all rows, without what a compliance adds.
 static void set_rates(const convex *x)
 {
     pp_modes *s = x->s;
-    memcpy(velocities(s), x->at.w, (size_t)x->n * sizeof *x->at.w);
+    memcpy(s->velocity, x->at.w, (size_t)x->n * sizeof *x->at.w);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         double *u = rows_of(x->u, i);
         for (int k = 0; k <= c->size; k++) {
-            u[k] = pp_modes_rate(s, c, k) + (k == 0 ? c->bias : c->t[k - 1].bias);
+            u[k] = s->system->rate(s, c, k) + c->bias[k];
         }
-    }
-}
-
-static void multiply_mass(const pp_modes *s, const double *x, double *y)
-{
-    if (s->tree) {
-        for (int i = 0; i < s->n; i++) {
-            y[i] = pp_dot(s->n, s->H + (size_t)i * (size_t)s->n, x);  // H is symmetric
-        }
-    } else {
-        pp_masses_mul(s->run->model, s->run->kin->mass, x, y);
     }
 }
 
@@ -368,9 +352,9 @@ static double set_residual(convex *x)
         apply_law(x, i, 0.0, rows_of(x->at.p, i));
     }
     put_impulses(x);
-    pp_modes_velocities(s);
+    s->system->velocities(s);
     for (int i = 0; i < x->n; i++) {
-        x->dw[i] = velocities(s)[i] - x->at.w[i];
+        x->dw[i] = s->velocity[i] - x->at.w[i];
     }
     return pp_norm_inf(x->n, x->dw);
 }
@@ -378,9 +362,7 @@ static double set_residual(convex *x)
 // The nearest velocities to x->w at which joints are closed exactly: in the matrix of Newton's step they yield a little.
 static void close_joints(convex *x)
 {
-    pp_modes *s = x->s;
-    pp_run *r = s->run;
-    pp_closed_nearest(&r->closed, s->tree ? s->still : r->beta, x->at.w, r->out->pb);
+    x->s->system->close(x->s, x->at.w);
     set_rates(x);
 }
 
@@ -392,7 +374,7 @@ static bool newton_step(convex *x)
         set_slopes(x, i);
     }
     // the right-hand side is the momentum that w lacks [N s, N m s]
-    multiply_mass(s, x->dw, x->missing);
+    s->system->multiply_mass(s, x->dw, x->missing);
     memcpy(s->step, x->missing, (size_t)x->n * sizeof *s->step);
     s->factored = false;
     s->law = PP_MODE_ASSOCIATED;
@@ -404,10 +386,10 @@ static bool newton_step(convex *x)
     memcpy(x->dw, s->step, (size_t)x->n * sizeof *x->dw);
     for (int i = 0; i < s->count; i++) {
         for (int k = 0; k <= s->contact[i].size; k++) {
-            rows_of(x->du, i)[k] = pp_modes_step_rate(s, &s->contact[i], k);
+            rows_of(x->du, i)[k] = s->system->step_rate(s, &s->contact[i], k);
         }
     }
-    multiply_mass(s, x->dw, x->inert);
+    s->system->multiply_mass(s, x->dw, x->inert);
     double t = search_line(x);
     pp_axpy(x->n, t, x->dw, x->at.w);
     if (s->closes) {
@@ -558,7 +540,7 @@ static bool find_shift_step(convex *x)
         push_shift(x, i);
     }
     // unsymmetric: the shift follows the slip
-    pp_modes_push(s);
+    s->system->push(s);
     s->factored = false;
     s->law = PP_MODE_SHIFTED;
     bool solved = pp_modes_solve_step(s);
@@ -574,7 +556,7 @@ static bool find_shift_step(convex *x)
         int slides = f ? f->size : 0;
         x->ds[i] = x->at.image[i] - x->at.shift[i];
         for (int k = 0; k < slides; k++) {
-            x->ds[i] += c->turn[k] * pp_modes_step_rate(s, c, 1 + k);
+            x->ds[i] += c->turn[k] * s->system->step_rate(s, c, 1 + k);
         }
     }
     return true;
@@ -638,7 +620,7 @@ static bool examine(convex *x)
 {
     put_impulses(x);
     x->s->factored = false;
-    x->at.error = pp_modes_judged(x->s, pp_modes_evaluate(x->s));
+    x->at.error = x->s->system->judged(x->s, pp_modes_evaluate(x->s));
     if (x->at.error < x->best.error) {
         copy_iterate(x, &x->best, &x->at);
     }
@@ -653,7 +635,7 @@ static bool start_from_answer(convex *x)
     if (!examine(x)) {
         return false;
     }
-    memcpy(x->at.w, velocities(s), (size_t)x->n * sizeof *x->at.w);
+    memcpy(x->at.w, s->velocity, (size_t)x->n * sizeof *x->at.w);
     set_rates(x);
     set_image(x);
     memcpy(x->at.shift, x->at.image, (size_t)s->count * sizeof *x->at.shift);
