@@ -499,7 +499,7 @@ static perp_status allocate_modes(pp_step_modes *m)
         r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
     }
     m->start = reals;
-    s->size = nv;
+    s->size = s->speeds = nv;
     s->velocity = reals + nv;
     s->step = s->velocity + nv;
     pp_masses_mul(r->model, r->kin->mass, r->nu, m->start);

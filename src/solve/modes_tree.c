@@ -211,7 +211,7 @@ perp_status pp_modes_tree_prepare(pp_step_modes *m)
 {
     pp_modes *s = &m->s;
     double *momentum = s->velocity;
-    s->n = s->size = m->tree->tree->nv;
+    s->n = s->size = s->speeds = m->tree->tree->nv;
     s->dense = true;
     s->values = s->n * s->n;
     s->x = PP_ARRAY(s->arena, double, s->values);
@@ -273,12 +273,12 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
     }
     // the right factor differs from the left one by the slope of the shift
     const double *r = s->law == PP_MODE_EXACT ? c->J : l;
-    bool turns = s->law == PP_MODE_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
+    bool turns = s->law == PP_MODE_SHIFTED && c->turns;
     if (turns) {
         memcpy(side, l, (size_t)n * sizeof *side);
         r = side;
     }
-    int turning = turns ? c->friction[0].size : 0;
+    int turning = turns ? c->size : 0;
     for (int k = 0; k < turning; k++) {
         pp_axpy(n, c->turn[k], c->J + (size_t)(1 + k) * (size_t)n, side);
     }

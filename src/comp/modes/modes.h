@@ -40,6 +40,7 @@ typedef enum pp_contact_mode {
 
 enum { PP_MODES_PATHS = 3 };  // central paths, which keep more or less far inside of the cones
 enum { PP_MODE_ROWS = 6 };  // of a contact: normal, two of sliding, one of torsion, two of rolling
+enum { PP_MODE_SETS = 3 };  // of friction rows of a contact
 enum { PP_MODE_BODY = 6 };  // most velocities of a body
 enum { PP_MODES_BLOCKS = 3 };  // arrays of impulses, of unlike rows
 
@@ -95,9 +96,10 @@ typedef struct pp_mode_contact {
     double weight;     // of errors of its rate: what they do to velocities, 1 without compliance
     double stiffness;  // 1 / alpha
     double u[PP_MODE_ROWS], c[PP_MODE_ROWS];
-    double turn[2];   // PP_MODE_SHIFTED: slope of the shift mu |u_t| by its sliding rates
-    const double *K;  // PP_MODE_CENTRAL: by columns,
-    int dim;          // for so many of its rows
+    bool turns;                     // PP_MODE_SHIFTED: turn is not 0
+    double turn[PP_MODE_ROWS - 1];  // slope of the shift mu |u_g| by the rates of friction rows
+    const double *K;                // PP_MODE_CENTRAL: by columns,
+    int dim;                        // for so many of its rows
 } pp_mode_contact;
 
 typedef struct pp_modes pp_modes;
@@ -147,7 +149,8 @@ struct pp_modes {
     bool closes;         // joints are closed at every evaluation
     double tolerance;
     int steps_most;      // 0: no limit
-    int size;            // numbers in a vector of velocities
+    int size;            // numbers in a vector of velocities,
+    int speeds;          // the first of them are speeds
     double *velocity;    // size
     double *step;        // size: dv
     double scale;        // speed that rounding is measured by [m/s],

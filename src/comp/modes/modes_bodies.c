@@ -266,8 +266,8 @@ static void add_closed(pp_modes *s, const pp_mode_contact *c)
     }
     double r[2][PP_MODE_BODY];
     memcpy(r, s->law == PP_MODE_EXACT ? c->J : l[0], (size_t)c->count * sizeof r[0]);
-    bool turns = s->law == PP_MODE_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
-    int turning = turns ? c->friction[0].size : 0;
+    bool turns = s->law == PP_MODE_SHIFTED && c->turns;
+    int turning = turns ? c->size : 0;
     for (int k = 0; k < turning; k++) {
         add_row(c, c->turn[k], pp_mode_row(c, 1 + k), r);
     }
