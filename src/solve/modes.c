@@ -498,6 +498,7 @@ static perp_status allocate_modes(pp_step_modes *m)
     for (int i = 0; i < r->rows->nb; i++) {
         r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
     }
+    // a step without contacts would end with M^-1 of the momentum `start`
     m->start = reals;
     s->size = s->speeds = nv;
     s->velocity = reals + nv;

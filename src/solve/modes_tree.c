@@ -239,7 +239,7 @@ static void add_outer_product(const pp_modes *s, double k, const double *l, cons
     }
 }
 
-// A contact with a K of its own, as in modes_system.c.
+// A contact with a K of its own, as in modes_bodies.c.
 static void add_central(const pp_modes *s, const pp_mode_contact *c)
 {
     size_t n = (size_t)s->n;
@@ -253,7 +253,7 @@ static void add_central(const pp_modes *s, const pp_mode_contact *c)
     }
 }
 
-// A closed contact, as in modes_system.c.
+// A closed contact, as in modes_bodies.c.
 static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 {
     int n = s->n;

@@ -164,6 +164,7 @@ static unsigned project_onto_cone(const pp_mode_contact *c, double *x)
     for (int g = 0; g < c->sets; g++) {
         size[g] = length_of(x + c->friction[g].first, c->friction[g].size);
     }
+    // one set after the other, while the next is beyond its limit: p_n rises with each
     for (int k = 0; k < c->sets; k++) {
         int next = -1;
         for (int g = 0; g < c->sets; g++) {
@@ -265,7 +266,8 @@ static void set_slopes(const convex *x, int i)
         pp_mode_friction *f = &c->friction[g];
         bool slips = p[0] > 0.0 && (at_limit >> g & 1);
         set_slopes_of_set(x, c, f, y, slips, p[0]);
-        squares += slips ? (f->moment ? f->mobility / c->mobility : 1.0) * f->mu * f->mu : 0.0;
+        double w = f->moment ? f->mobility / c->mobility : 1.0;
+        squares += slips ? w * f->mu * f->mu : 0.0;
     }
     c->stiffness = 1.0 / (soft * squares);
 }
