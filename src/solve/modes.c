@@ -1,20 +1,24 @@
 // SPDX-FileCopyrightText: the perp authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contacts by their modes: semismooth Newton on the map of Alart and Curnier (C21), in the space of
-// velocities, warm-started with the impulses of the step before.                           theory (S8)
+// A step's contacts by their modes, warm-started with the impulses of the step before.      theory (S8)
 //
 // Most steps of a simulation keep the modes (active set) of the step before; then one or two linear systems give
 // the answer to rounding. Many others differ in a few modes, and a few more steps find them. Where that does not
 // happen soon, central paths and convex problems find them; where these fail, the solvers of comp/ start from scratch, and
 // what they find is polished here (pp_run_polish).
 //
-// The loop over Newton's steps is in modes_walk.c, the linear system in modes_system.c. This file has the modes,
-// the residual of each contact and its linearised law.
+// The method is that of comp/modes/. This file lays out the rows of the step for it, and judges what it finds as the
+// certificate does.
 #include "solve/modes.h"
 
 #include <math.h>
 #include <string.h>
+
+enum {
+    MANY_CONTACTS = 60,   // contacts in space
+    MANY_IN_PLANE = 150,  // and in the plane
+};
 
 static bool has_wide_rows(const pp_row *row, int count)
 {
@@ -53,13 +57,37 @@ double pp_modes_body_mobility(const pp_run *r, const pp_row *row)
     return m > 0.0 ? m : 1.0;  // 0: between bodies that are not free
 }
 
+const pp_row *pp_step_row(const pp_step_modes *m, int i)
+{
+    const pp_rows *rows = m->run->rows;
+    if (i < rows->nn) {
+        return &rows->n[i];
+    }
+    i -= rows->nn;
+    if (i < rows->nm) {
+        return &rows->m[i];
+    }
+    i -= rows->nm;
+    return &rows->b[m->tree ? m->run->closed.row[i] : i];
+}
+
+const pp_row *pp_step_friction_rows(const pp_step_modes *m, int i)
+{
+    return m->run->rows->t + (m->s.contact[i].pt - m->run->out->pt);
+}
+
+// ── Rows as contacts ─────────────────────────────────────────────────────────────────────────────
+
 // The sets of friction rows of a contact, which follow each other. Sliding is measured by the mobility of the normal,
 // moments by their own; arm^2 is the ratio of the two.
 static void set_friction(const pp_run *r, int i, pp_mode_contact *c)
 {
     const pp_rows *rows = r->rows;
     const pp_friction *group = &rows->group[rows->friction[i]];
-    c->t = &rows->t[group->t];
+    const pp_row *t = &rows->t[group->t];
+    c->pt = r->out->pt + group->t;
+    c->Jt = t->J[0];
+    c->stride = sizeof *t / sizeof(double);
     c->sets = rows->grouped[i];
     for (int g = 0; g < c->sets; g++) {
         pp_mode_friction *f = &c->friction[g];
@@ -72,420 +100,119 @@ static void set_friction(const pp_run *r, int i, pp_mode_contact *c)
         f->arm = f->moment ? sqrt(c->mobility / f->mobility) : 1.0;
         c->size += f->size;
     }
+    for (int k = 0; k < c->size; k++) {
+        c->bias[k + 1] = t[k].bias;
+        c->given[k + 1] = t[k].rate;
+    }
 }
 
-static void set_boxed_mobility(pp_mode_contact *c, double mobility)
+// What all contacts and rows have. In joint coordinates rows may be of more bodies than two, and J is another.
+static void set_row(const pp_step_modes *m, const pp_row *row, pp_mode_contact *c)
 {
-    c->mobility = mobility + c->n->gamma;
-    c->weight = 1.0 - c->n->gamma / c->mobility;
+    c->gamma = row->gamma;
+    c->lower = row->lower;
+    c->upper = row->upper;
+    c->gap_rate = c->bias[0] = row->bias;
+    c->given[0] = row->rate;
+    c->weight = 1.0;
+    if (!m->tree) {
+        c->J = row->J[0];
+        c->count = row->count;
+        memcpy(c->body, row->body, (size_t)row->count * sizeof *c->body);
+    }
 }
 
 // Contacts and limits, boxed rows, then the bilateral rows that the coordinates leave. False: out of memory.
-static bool set_touches(pp_modes *s)
+static bool set_touches(pp_step_modes *m)
 {
-    const pp_run *r = s->run;
+    pp_modes *s = &m->s;
+    const pp_run *r = m->run;
     const pp_rows *rows = r->rows;
     s->count = rows->nn + rows->nm;
-    s->rows = s->count;
-    int bilateral = s->tree ? r->closed.nb : rows->nb;
-    s->contact = PP_ZEROS(r->arena, pp_mode_contact, (size_t)s->count + (size_t)bilateral);
+    s->rows = s->count + (m->tree ? r->closed.nb : rows->nb);
+    s->contact = PP_ZEROS(r->arena, pp_mode_contact, s->rows);
     pp_mode_friction *friction = PP_ZEROS(r->arena, pp_mode_friction, rows->ng);
     if (!s->contact || (!friction && rows->ng > 0)) {
         return false;
     }
-    for (int i = 0; i < rows->nn; i++) {
+    for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
-        c->n = &rows->n[i];
-        c->p = &r->out->pn[i];
-        c->mobility = pp_modes_body_mobility(r, c->n);
-        c->weight = 1.0;
-        c->bias = c->n->bias;
-        if (rows->grouped[i] > 0) {
-            c->friction = friction + rows->friction[i];
-            set_friction(r, i, c);
-        }
-    }
-    for (int i = 0; i < rows->nm; i++) {
-        pp_mode_contact *c = &s->contact[rows->nn + i];
-        c->n = &rows->m[i];
-        c->p = &r->out->pm[i];
-        c->boxed = true;
-        c->bias = c->n->bias;
-        if (!s->tree) {
-            set_boxed_mobility(c, pp_modes_body_mobility(r, c->n));
-        }
-    }
-    for (int i = 0; i < bilateral; i++) {
-        // without a law of its own: a row that always sticks
-        pp_mode_contact *c = &s->contact[s->rows++];
-        c->n = &rows->b[s->tree ? r->closed.row[i] : i];
-        c->mode = PP_MODE_STICK;
-        if (!s->tree) {
-            c->stiffness = 1.0 / (PP_MODES_STIFF * pp_modes_body_mobility(r, c->n) + c->n->gamma);
+        const pp_row *row = pp_step_row(m, i);
+        set_row(m, row, c);
+        c->pt = r->out->pt;
+        if (i < rows->nn) {
+            c->p = &r->out->pn[i];
+            c->has_slop = i < rows->nc && !row->bounces;
+            c->mobility = pp_modes_body_mobility(r, row);
+            if (rows->grouped[i] > 0) {
+                c->friction = friction + rows->friction[i];
+                set_friction(r, i, c);
+            }
+        } else if (i < s->count) {
+            c->p = &r->out->pm[i - rows->nn];
+            c->boxed = true;
+            if (!m->tree) {
+                c->mobility = pp_modes_body_mobility(r, row) + c->gamma;
+                c->weight = 1.0 - c->gamma / c->mobility;
+            }
+        } else {
+            // without a law of its own: a row that always sticks
+            c->mode = PP_MODE_STICK;
+            if (!m->tree) {
+                c->stiffness = 1.0 / (PP_MODES_STIFF * pp_modes_body_mobility(r, row) + c->gamma);
+            }
         }
     }
     return true;
 }
 
-// Friction impulses of a contact within the answer; for a contact without friction nothing of it is
-// read.
-double *pp_modes_friction_impulses(const pp_modes *s, const pp_mode_contact *c)
-{
-    return s->run->out->pt + (c->size > 0 ? c->t - s->run->rows->t : 0);
-}
+// ── The system ───────────────────────────────────────────────────────────────────────────────────
 
 // nu = M^-1 (M nu_l + p_ext + W p), joints closed, from scratch: updating nu by dnu instead would keep the
 // rounding of every step, and the residual could not come to 1e-15 of the speeds.
-void pp_modes_velocities(pp_modes *s)
+static void find_velocities(pp_modes *s)
 {
-    const pp_run *r = s->run;
-    if (s->tree) {
-        pp_modes_tree_rates(s);
-        return;
-    }
-    memcpy(s->nu, s->start, (size_t)r->model->nv * sizeof *s->nu);
-    for (int i = 0; i < s->count; i++) {
-        const pp_mode_contact *c = &s->contact[i];
-        const double *pt = pp_modes_friction_impulses(s, c);
-        pp_row_add(r->model, c->n, *c->p, NULL, s->nu);
-        for (int k = 0; k < c->size; k++) {
-            pp_row_add(r->model, &c->t[k], pt[k], NULL, s->nu);
-        }
-    }
+    const pp_step_modes *m = pp_const_step_of(s);
+    const pp_run *r = m->run;
+    memcpy(s->velocity, m->start, (size_t)s->size * sizeof *s->velocity);
+    pp_modes_bodies_add(s, s->velocity);
     if (s->closes) {
-        pp_closed_solve(&r->closed, r->beta, s->nu, r->out->pb);
+        pp_closed_solve(&r->closed, r->beta, s->velocity, r->out->pb);
     } else {
-        pp_masses_solve(r->model, r->kin->mass, s->nu, s->nu);
+        pp_masses_solve(r->model, r->kin->mass, s->velocity, s->velocity);
     }
 }
 
-static double sqr(double x)
+static void multiply_mass(const pp_modes *s, const double *x, double *y)
 {
-    return x * x;
+    const pp_run *r = pp_const_step_of(s)->run;
+    pp_masses_mul(r->model, r->kin->mass, x, y);
 }
 
-// Outward unit normal of the edge of the friction polygon in whose sector x lies.
-// Vertices are at multiples of 2 pi / sides, so normals are halfway between.
-static void edge_at(const pp_mode_friction *f, const double x[2], double n[2])
+static void close_joints(pp_modes *s, double *v)
 {
-    double width = 6.283185307179586 / f->sides;
-    double middle = (floor(pp_atan2(x[1], x[0]) / width) + 0.5) * width;
-    n[0] = pp_cos(middle);
-    n[1] = pp_sin(middle);
+    const pp_run *r = pp_step_of(s)->run;
+    pp_closed_nearest(&r->closed, r->beta, v, r->out->pb);
 }
 
-// Whether x is outside the friction set of radius `limit`. slip: |x|^2, for discs.
-static bool is_beyond(const pp_mode_friction *f, const double x[2], double limit, double slip)
+// m for each translation and the world inertia R J R' in space, I_zz in the plane.
+static void add_mass(const pp_modes *s, int i, double *X, int ld)
 {
-    double n[2];
-    if (f->sides == 0) {
-        return slip > sqr(limit);
+    const pp_run *r = pp_const_step_of(s)->run;
+    const pp_body *body = &r->model->body[i];
+    const pp_inertia *w = &r->kin->mass[i];
+    for (int k = 0; k < body->nv; k++) {
+        X[k * (ld + 1)] = body->axis[k] < 3 ? w->m : w->I.m[8];
     }
-    edge_at(f, x, n);
-    return n[0] * x[0] + n[1] * x[1] > pp_cos(3.141592653589793 / f->sides) * limit;
-}
-
-// Linearisation of the projection of x onto the friction set, which slips with x = p - rho u. Disc: e = x / |x|, and
-// the derivative of the projection across e is limit / |x| = share. Polygon: the nearest point is a vertex, where the
-// derivative is 0, or on an edge, along which the contact sticks.                       theory (C38)
-static void set_slip(pp_mode_friction *f, const double x[2], double limit, double length)
-{
-    f->edge = false;
-    f->grip = f->mu;
-    if (f->sides == 0) {
-        f->e[0] = x[0] / length;
-        f->e[1] = x[1] / length;
-        f->share = limit / length;
+    if (body->nv < 6) {
         return;
     }
-    double angle = 3.141592653589793 / f->sides, apothem = pp_cos(angle), half = pp_sin(angle),
-           n[2];
-    edge_at(f, x, n);
-    double along = n[0] * x[1] - n[1] * x[0];
-    f->edge = fabs(along) < half * limit;
-    // On an edge e is its normal; at a vertex it is that vertex, the normal turned by +- pi / sides.
-    double side = 0.0, out = 1.0;
-    if (!f->edge) {
-        side = along > 0.0 ? half : -half;
-        out = apothem;
-    }
-    f->e[0] = out * n[0] - side * n[1];
-    f->e[1] = out * n[1] + side * n[0];
-    f->grip = f->edge ? apothem * f->mu : f->mu;
-    f->share = 0.0;
-}
-
-// The same of a boxed row: u = 0 within its bounds, p at one of them otherwise.
-static double set_box_mode(pp_modes *s, pp_mode_contact *c)
-{
-    double p = *c->p, x = p - c->u[0] / c->mobility, error = c->u[0];
-    pp_contact_mode mode = PP_MODE_STICK;
-    if (x < c->n->lower) {
-        mode = PP_MODE_LOWER;
-        error = (p - c->n->lower) * c->mobility;
-    } else if (x > c->n->upper) {
-        mode = PP_MODE_UPPER;
-        error = (p - c->n->upper) * c->mobility;
-    }
-    s->factored = s->factored && mode == c->mode;
-    c->mode = mode;
-    return sqr(c->weight * error);
-}
-
-// Whether a set of friction rows sticks or slips at (p, u), by x = p - rho u and the normal's x_n: it slips for x outside
-// mu x_n B. Returns how far it is from the law of that, squared [m^2/s^2]. The factors stay valid (s->factored) while
-// nothing changes and no set slips on a disc, whose e turns from step to step.
-static double set_friction_mode(pp_modes *s, pp_mode_friction *f, const double *u, double x_n,
-                                double p_n, const double *p)
-{
-    double rho = 1.0 / f->mobility, x[2] = {0.0, 0.0}, slip = 0.0, error = 0.0;
-    for (int k = 0; k < f->size; k++) {
-        x[k] = p[k] - rho * u[k];
-        slip += sqr(x[k]);
-    }
-    double limit = f->mu * x_n;
-    bool slips = is_beyond(f, x, limit, slip);
-    s->factored = s->factored && slips == f->slips && (!slips || f->sides > 0);
-    f->slips = slips;
-    if (!slips) {  // u = 0
-        for (int k = 0; k < f->size; k++) {
-            error += sqr(f->arm * u[k]);
-        }
-        return error;
-    }
-    // p = mu p_n e; on an edge the slip along it vanishes as well, and the part of p along the edge is free
-    double last[2] = {f->e[0], f->e[1]}, aside = 0.0, unit = f->mobility * f->arm;
-    set_slip(f, x, limit, sqrt(slip));
-    s->factored = s->factored && last[0] == f->e[0] && last[1] == f->e[1];
-    if (f->edge) {
-        error += sqr(f->arm * (f->e[0] * u[1] - f->e[1] * u[0]));
-        aside = f->e[0] * p[1] - f->e[1] * p[0];
-    }
-    for (int k = 0; k < f->size; k++) {
-        double across = k == 0 ? -f->e[1] : f->e[0];
-        double wanted = fmax(p_n, 0.0) * f->grip * f->e[k] + aside * across;
-        error += sqr((p[k] - wanted) * unit);
-    }
-    return error;
-}
-
-// Mode of a contact at (p, u), by x = p - rho u: open for x_n <= 0. Returns how far the contact is from the law of its
-// mode, squared [m^2/s^2]; errors of impulses count times the mobility.
-static double set_mode(pp_modes *s, pp_mode_contact *c, double pn, const double *pt)
-{
-    double rho = 1.0 / c->mobility, x_n = pn - rho * c->u[0], error;
-    pp_contact_mode mode = x_n > 0.0 ? PP_MODE_STICK : PP_MODE_OPEN;
-    if (mode == PP_MODE_OPEN) {  // p = 0
-        s->factored = s->factored && mode == c->mode;
-        c->mode = mode;
-        error = sqr(pn);
-        for (int g = 0; g < c->sets; g++) {
-            pp_mode_friction *f = &c->friction[g];
-            f->slips = false;
-            for (int k = 0; k < f->size; k++) {
-                error += sqr(pt[f->first - 1 + k] / f->arm);
-            }
-        }
-        return error * sqr(c->mobility);
-    }
-    error = sqr(c->u[0]);
-    for (int g = 0; g < c->sets; g++) {
-        pp_mode_friction *f = &c->friction[g];
-        error += set_friction_mode(s, f, c->u + f->first, x_n, pn, pt + f->first - 1);
-        mode = f->slips ? PP_MODE_SLIP : mode;
-    }
-    s->factored = s->factored && mode == c->mode;
-    c->mode = mode;
-    return error;
-}
-
-// dp = c - K J dnu of a set that slips, c of the normal given. Along e friction follows the normal
-// impulse: the constant part is what p lacks of mu p_n e. Across e the projection of a disc
-// has the slope `share`, by which the part of p is divided by 1 - share + share alpha rho; on an edge of a
-// polygon it sticks.
-static void linearise_slip(const pp_modes *s, pp_mode_contact *c, pp_mode_friction *f, double pn,
-                           const double *pt)
-{
-    const double *p = pt + f->first - 1, *u = c->u + f->first;
-    double along = 0.0, across = 0.0, side[2] = {0.0, 0.0};
-    f->k_f = 0.0;
-    for (int k = 0; k < f->size; k++) {
-        along += f->e[k] * p[k];
-    }
-    if (f->size == 2) {
-        double rest = 1.0 - f->share + f->share * s->proximal;
-        side[0] = -f->e[1];
-        side[1] = f->e[0];
-        across = (side[0] * p[0] + side[1] * p[1]) / rest;
-        f->k_f = f->share / (f->mobility * rest);
-    }
-    if (f->edge) {
-        across = f->stiffness * (side[0] * u[0] + side[1] * u[1]);
-        f->k_f = f->stiffness;
-    }
-    double missing = f->grip * pn - along + f->grip * c->c[0];
-    for (int k = 0; k < f->size; k++) {
-        c->c[f->first + k] = missing * f->e[k] - across * side[k];
+    for (int k = 0; k < 9; k++) {
+        X[3 + k / 3 + (3 + k % 3) * ld] = w->I.m[k];
     }
 }
 
-// The linear laws of all contacts in their modes, for the proximal term s->proximal.     theory
-// (S8)
-static void linearise(pp_modes *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        pp_mode_contact *c = &s->contact[i];
-        double pn = *c->p;
-        const double *pt = pp_modes_friction_impulses(s, c);
-        c->stiffness = 1.0 / (s->proximal * c->mobility + c->n->gamma);
-        if (c->mode == PP_MODE_LOWER || c->mode == PP_MODE_UPPER) {
-            c->c[0] = (c->mode == PP_MODE_LOWER ? c->n->lower : c->n->upper) - pn;
-            continue;
-        }
-        // K of an open contact is 0: its stiffness is set, but move_impulses multiplies it by 0.
-        c->c[0] = c->mode == PP_MODE_OPEN ? -pn : -c->stiffness * c->u[0];
-        for (int g = 0; g < c->sets; g++) {
-            pp_mode_friction *f = &c->friction[g];
-            f->stiffness = f->moment ? 1.0 / (s->proximal * f->mobility) : c->stiffness;
-            for (int k = f->first; k < f->first + f->size; k++) {
-                c->c[k] = c->mode == PP_MODE_OPEN ? -pt[k - 1] : -f->stiffness * c->u[k];
-            }
-            if (f->slips) {
-                linearise_slip(s, c, f, pn, pt);
-            }
-        }
-    }
-}
-
-double pp_modes_rate(const pp_modes *s, const pp_mode_contact *c, int k)
-{
-    if (s->tree && c->only >= 0) {
-        return c->J[c->only] * s->qd[c->only] + c->still[0];
-    }
-    if (s->tree) {
-        return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->qd) + c->still[k];
-    }
-    return pp_row_rate(s->run->model, k == 0 ? c->n : &c->t[k - 1], s->nu);
-}
-
-// u = J nu + rate + bias of every contact [m/s], and with it the modes. A NaN counts as the worst
-// error: it must not pass a comparison that looks for small ones. s->scale is the largest speed in play, which rounding is
-// measured by; that of impulses that were left again does not count.
-double pp_modes_evaluate(pp_modes *s)
-{
-    double worst = 0.0;
-    s->scale = s->least_scale;
-    pp_modes_velocities(s);
-    for (int i = 0; i < s->count; i++) {
-        pp_mode_contact *c = &s->contact[i];
-        double pn = *c->p;
-        c->u[0] = pp_modes_rate(s, c, 0) + c->bias + c->n->gamma * pn;
-        for (int k = 0; k < c->size; k++) {
-            c->u[k + 1] = pp_modes_rate(s, c, k + 1) + c->t[k].bias;
-        }
-        double error =
-            c->boxed ? set_box_mode(s, c) : set_mode(s, c, pn, pp_modes_friction_impulses(s, c));
-        worst = error > worst || isnan(error) ? error : worst;
-        double speed = fmax(fabs(pn) * c->mobility, fabs(c->n->bias));
-        s->scale = fmax(s->scale, c->weight * speed);
-    }
-    return sqrt(worst);
-}
-
-// The rows' given part (row->rate) does not change in a step.
-double pp_modes_step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
-{
-    if (s->tree && c->only >= 0) {
-        return c->J[c->only] * s->step[c->only];
-    }
-    if (s->tree) {
-        return pp_dot(s->n, c->J + (size_t)k * (size_t)s->n, s->step);
-    }
-    const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
-    return pp_row_rate(s->run->model, row, s->step) - row->rate;
-}
-
-// p += c - K J dnu.
-static void move_impulses(pp_modes *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        pp_mode_contact *c = &s->contact[i];
-        double *pt = pp_modes_friction_impulses(s, c), u[PP_MODE_ROWS] = {0.0};
-        bool closed = c->mode == PP_MODE_STICK || c->mode == PP_MODE_SLIP;
-        int rows = closed ? c->size + 1 : 0;
-        for (int k = 0; k < rows; k++) {
-            u[k] = pp_modes_step_rate(s, c, k);
-        }
-        *c->p += c->c[0] - c->stiffness * u[0];
-        for (int g = 0; g < c->sets; g++) {
-            const pp_mode_friction *f = &c->friction[g];
-            const double *v = u + f->first;
-            double across =
-                f->slips && f->size == 2 ? f->k_f * (f->e[0] * v[1] - f->e[1] * v[0]) : 0.0;
-            for (int k = 0; k < f->size; k++) {
-                double follows = 0.0;  // component k of K J dnu
-                if (f->slips) {
-                    follows = f->grip * c->stiffness * u[0] * f->e[k] +
-                              across * (k == 0 ? -f->e[1] : f->e[0]);
-                } else if (closed) {
-                    follows = f->stiffness * v[k];
-                }
-                pt[f->first - 1 + k] += c->c[f->first + k] - follows;
-            }
-        }
-    }
-}
-
-// Many contacts: gaps within what is accepted count as touching, so that a pile can rest. Its gaps differ by what the steps
-// before left over, and exactly those decide which of the contacts that can share a load carry it: every step would move
-// load from one to another, and leave other gaps behind.                                   theory (S17)
-static void set_slop_of_many(pp_modes *s)
-{
-    const pp_run *r = s->run;
-    // a form that the user asked for is solved as it is printed
-    bool asked = r->options->form == PERP_FORM_LCP || r->options->form == PERP_FORM_MCP;
-    if (asked || !pp_modes_are_many(s)) {
-        return;
-    }
-    for (int i = 0; i < r->rows->nn; i++) {
-        const pp_mode_contact *c = &s->contact[i];
-        s->scale = fmax(s->scale, fmax(r->inputs->warm[i] * c->mobility, fabs(c->bias)));
-    }
-    s->least_scale = s->scale;
-    s->slop = pp_modes_goal(s);
-}
-
-// Few contacts come to rounding as they are in nearly all steps. Those that rest, and do not, have gaps that disagree.
-void pp_modes_set_slop(pp_modes *s)
-{
-    bool asked = s->run->options->form == PERP_FORM_LCP || s->run->options->form == PERP_FORM_MCP;
-    s->slop = asked ? 0.0 : 0.5 * pp_modes_accepted(s);
-}
-
-void pp_modes_use_slop(pp_modes *s, double width)
-{
-    double bound = s->run->options->most_slop;
-    width = bound > 0.0 ? fmin(bound, width) : width;
-    for (int i = 0; i < s->run->rows->nc; i++) {
-        pp_mode_contact *c = &s->contact[i];
-        double most = c->n->bounces ? 0.0 : width;
-        c->bias = c->n->bias - pp_clamp(c->n->bias, -most, most);
-    }
-}
-
-// Speeds by which rates are known to rounding: at the start, and what the loads add. Relative rates may be zero while all falls.
-static double free_speed(const pp_run *r)
-{
-    double most = pp_norm_inf(r->model->nv, r->nu);
-    for (int i = 0; i < r->model->bodies; i++) {
-        const pp_body *body = &r->model->body[i];
-        for (int k = 0; k < body->nv; k++) {
-            double p = body->axis[k] < 3 ? fabs(r->kin->loads.p_ext[body->at + k]) : 0.0;
-            most = fmax(most, p / body->divisor_mass);
-        }
-    }
-    return most;
-}
+// ── How good ─────────────────────────────────────────────────────────────────────────────────────
 
 // Bodies that exchange energy, by union and find: the lowest of a group is its root.
 static int root_of(int *group, int i)
@@ -510,64 +237,25 @@ static void tie_bodies(int *group, const pp_row *row)
     }
 }
 
-// The energy of each body at its speed, and the speed by which the certificate judges errors: that of the fastest body. In joint
-// coordinates several machines may be solved at once, and each is an island of the certificate: the slowest of those that
-// touch counts. (Loads of contacts may tie more of them, which makes none slower.)                   theory (K1)
-static bool set_speed(pp_modes *s)
+static void tie_loaded(const pp_step_modes *m, int *group)
 {
-    const perp_model *model = s->run->model;
-    pp_mark mark = pp_arena_mark(s->run->arena);
-    int *group = PP_ARRAY(s->run->arena, int, model->bodies);
-    double *fastest = PP_ZEROS(s->run->arena, double, model->bodies);
-    if (!group || !fastest) {
-        return false;
-    }
-    for (int i = 0; i < model->bodies; i++) {
-        group[i] = s->tree ? i : 0;
-    }
-    int joints = s->tree ? model->joints : 0;
-    for (int j = 0; j < joints; j++) {
-        int a = model->joint[j].a, b = model->joint[j].b;
-        if (model->body[a].nv > 0 && model->body[b].nv > 0) {
-            tie_pair(group, a, b);
-        }
-    }
-    for (int i = 0; i < model->bodies; i++) {
-        double speed = pp_run_body_speed(s->run, i);
-        int root = root_of(group, i);
-        fastest[root] = fmax(fastest[root], speed);
-        s->energy[i] = 0.5 * model->body[i].mass * speed * speed;
-    }
-    double slowest = PP_INF;
-    for (int i = 0; i < s->count; i++) {
-        const pp_row *row = s->contact[i].n;
-        for (int k = 0; k < row->count; k++) {
-            slowest = fmin(slowest, fastest[root_of(group, row->body[k])]);
-        }
-    }
-    s->speed = slowest < PP_INF ? slowest : 0.0;
-    pp_arena_release(s->run->arena, mark);
-    return true;
-}
-
-static void tie_loaded(const pp_modes *s, int *group)
-{
-    const pp_rows *rows = s->run->rows;
+    const pp_rows *rows = m->run->rows;
     for (int i = 0; i < rows->nb; i++) {
         tie_bodies(group, &rows->b[i]);
     }
-    for (int i = 0; i < s->count; i++) {
-        if (*s->contact[i].p != 0.0) {
-            tie_bodies(group, s->contact[i].n);
+    for (int i = 0; i < m->s.count; i++) {
+        if (*m->s.contact[i].p != 0.0) {
+            tie_bodies(group, pp_step_row(m, i));
         }
     }
 }
 
 // Half of what the certificate allows a group of bodies that loaded contacts and joints tie may be created by the impulses:
 // p . u is 0 in an answer, and less where it slips. Drives do work, and are left out.          theory (K1), (K4)
-double pp_modes_energy_created(pp_modes *s)
+static double energy_created(const pp_step_modes *m)
 {
-    const pp_run *r = s->run;
+    const pp_modes *s = &m->s;
+    const pp_run *r = m->run;
     size_t bodies = (size_t)r->model->bodies;
     pp_mark mark = pp_arena_mark(r->arena);
     int *group = PP_ARRAY(r->arena, int, bodies);
@@ -580,20 +268,20 @@ double pp_modes_energy_created(pp_modes *s)
         group[i] = i;
     }
     // a group has the energy of its bodies [J], and the contacts between them
-    tie_loaded(s, group);
+    tie_loaded(m, group);
     for (int i = 0; i < r->model->bodies; i++) {
-        energy[root_of(group, i)] += s->energy[i];
+        energy[root_of(group, i)] += m->energy[i];
     }
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const double *pt = pp_modes_friction_impulses(s, c);
-        if (c->boxed || c->n->count == 0) {
+        const pp_row *row = pp_step_row(m, i);
+        if (c->boxed || row->count == 0) {
             continue;
         }
-        double *sum = &created[root_of(group, c->n->body[0])];
+        double *sum = &created[root_of(group, row->body[0])];
         *sum += *c->p * c->u[0];
         for (int k = 0; k < c->size; k++) {
-            *sum += pt[k] * c->u[k + 1];
+            *sum += c->pt[k] * c->u[k + 1];
         }
     }
     for (int i = 0; i < r->model->bodies; i++) {
@@ -604,92 +292,31 @@ double pp_modes_energy_created(pp_modes *s)
     return worst;
 }
 
-// Contacts, vectors and the pattern of the system.
-static perp_status allocate_modes(pp_modes *s)
+// The error as the certificate measures it [m/s]: more where what it does to the energy is more of what is allowed (K1), and in
+// joint coordinates by the bodies alone, where a foot is light though the robot on it is not.
+static double judged(pp_modes *s, double error)
 {
-    pp_run *r = s->run;
-    int nv = r->model->nv;
-    double *reals = PP_ARRAY(r->arena, double, 3 * (size_t)nv);
-    s->tree = r->in.tree;
-    s->energy = PP_ARRAY(r->arena, double, r->model->bodies);
-    if (!reals || !s->energy || !set_touches(s)) {
-        return PERP_ERR_MEMORY;
+    const pp_step_modes *m = pp_step_of(s);
+    double accepted = pp_modes_accepted(s);
+    // what is far from accepted need not be judged otherwise
+    if (!(error <= pp_modes_plateau(s))) {
+        return error;
     }
-    s->closes = s->tree || r->rows->nb > 0;
-    for (int i = 0; i < r->rows->nb; i++) {
-        r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
-    }
-    s->start = reals;
-    s->nu = reals + nv;
-    s->step = s->nu + nv;
-    pp_masses_mul(r->model, r->kin->mass, r->nu, s->start);
-    pp_axpy(nv, 1.0, r->kin->loads.p_ext, s->start);
-    s->scale = s->least_scale = free_speed(r);
-    set_slop_of_many(s);
-    if (!set_speed(s)) {
-        return PERP_ERR_MEMORY;
-    }
-    return pp_modes_prepare(s, r->arena);
-}
-
-// With the factors of the last step while they serve: nothing has changed in the matrix.
-bool pp_modes_solve_step(pp_modes *s)
-{
-    if (pp_run_solver_budget_spent(s->run)) {
-        return false;
-    }
-    bool factors = !s->factored;
-    if ((factors && !pp_modes_factor(s)) || !pp_modes_solve(s)) {
-        return false;
-    }
-    if (factors) {
-        double n = s->n;
-        pp_meter_factor(&s->run->meter, s->dense ? n * n * n : pp_ldl_flops(s->ldl));
-    }
-    s->steps++;
-    return true;
-}
-
-// One Newton step at fixed modes. A step may use half of a limit on iterations: the rest is for the
-// sweeps that follow where modes fail. With unchanged modes the factors of the last step serve:
-// then it is a refinement, and costs a solve.
-bool pp_modes_step(pp_modes *s)
-{
-    int most = s->run->options->max_iterations;
-    if (most > 0 && 2 * s->steps >= most) {
-        return false;
-    }
-    linearise(s);
-    pp_modes_push(s);
-    if (!pp_modes_solve_step(s)) {
-        return false;
-    }
-    move_impulses(s);
-    return true;
-}
-
-// Adds to the answer's effort what was done since s->steps was last 0.
-static void add_mode_effort(const pp_modes *s)
-{
-    pp_answer *out = s->run->out;
-    out->iterations += s->steps;
-    out->effort.factorisations += s->steps;
-    if (s->steps > 0 && !s->dense) {
-        out->effort.fill = fmax(out->effort.fill, (double)pp_ldl_fill(s->ldl));
-        out->effort.flops = fmax(out->effort.flops, pp_ldl_flops(s->ldl));
-    }
-    out->effort.solvers++;
+    error = fmax(error, accepted * energy_created(m));
+    // it knows no slop, by which an answer to rounding is off; with it none may be off by more than what is accepted in the end
+    double slack = pp_run_slack(m->run);
+    return fmax(error, slack > pp_modes_plateau(s) ? slack : slack - s->slop);
 }
 
 // Whether the impulses obey the laws to the tolerance, judged by pp_run_slack, which takes
 // projections in place of modes. Rounding may leave p_n < 0 where a contact is closed: none may
 // pull. Where all speeds are below 1 m/s the tolerance is relative to them.
-bool pp_modes_obeys_laws(pp_modes *s)
+static bool obeys_laws(pp_modes *s)
 {
-    pp_run *r = s->run;
+    pp_run *r = pp_step_of(s)->run;
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
-        *c->p = c->boxed ? fmin(fmax(*c->p, c->n->lower), c->n->upper) : fmax(*c->p, 0.0);
+        *c->p = c->boxed ? fmin(fmax(*c->p, c->lower), c->upper) : fmax(*c->p, 0.0);
     }
     // an answer to rounding of the problem with slop is off by the slop
     bool loose = (s->stalled || s->slop > 0.0) && !r->finish_polygons;
@@ -699,6 +326,246 @@ bool pp_modes_obeys_laws(pp_modes *s)
     }
     r->nu_current = pp_run_slack(r) <= most;
     return r->nu_current;
+}
+
+static bool may_rest(const pp_modes *s)
+{
+    return pp_run_may_be_still(pp_const_step_of(s)->run);
+}
+
+static bool rests(const pp_modes *s)
+{
+    return pp_run_is_still(pp_const_step_of(s)->run, s->velocity);
+}
+
+static double largest_rate(const pp_modes *s)
+{
+    const pp_step_modes *m = pp_const_step_of(s);
+    double most = 0.0;
+    for (int i = 0; i < m->run->rows->nn; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        const pp_row *t = pp_step_friction_rows(m, i);
+        for (int k = 0; k <= c->size; k++) {
+            double before = k == 0 ? pp_step_row(m, i)->v_pre : t[k - 1].v_pre;
+            most = fmax(most, fmax(fabs(before), fabs(s->system->rate(s, c, k))));
+        }
+    }
+    return most;
+}
+
+static bool is_over(const pp_modes *s)
+{
+    return pp_run_solver_budget_spent(pp_const_step_of(s)->run);
+}
+
+static const pp_modes_system OF_BODIES = {
+    .velocities = find_velocities,
+    .rate = pp_modes_bodies_rate,
+    .step_rate = pp_modes_bodies_step_rate,
+    .factor = pp_modes_bodies_factor,
+    .push = pp_modes_bodies_push,
+    .solve = pp_modes_bodies_solve,
+    .multiply_mass = multiply_mass,
+    .close = close_joints,
+    .add_mass = add_mass,
+    .judged = judged,
+    .obeys_laws = obeys_laws,
+    .may_rest = may_rest,
+    .rests = rests,
+    .largest_rate = largest_rate,
+    .is_over = is_over,
+};
+
+static const pp_modes_system OF_TREE = {
+    .velocities = pp_modes_tree_velocities,
+    .rate = pp_modes_tree_rate,
+    .step_rate = pp_modes_tree_step_rate,
+    .factor = pp_modes_tree_factor,
+    .push = pp_modes_tree_push,
+    .solve = pp_modes_tree_solve,
+    .multiply_mass = pp_modes_tree_multiply,
+    .close = pp_modes_tree_close,
+    .judged = judged,
+    .obeys_laws = obeys_laws,
+    .may_rest = may_rest,
+    .rests = rests,
+    .largest_rate = largest_rate,
+    .is_over = is_over,
+};
+
+// ── A step ───────────────────────────────────────────────────────────────────────────────────────
+
+// Many contacts: gaps within what is accepted count as touching, so that a pile can rest. Its gaps differ by what the steps
+// before left over, and exactly those decide which of the contacts that can share a load carry it: every step would move
+// load from one to another, and leave other gaps behind.                                   theory (S17)
+static void set_slop(pp_step_modes *m)
+{
+    pp_modes *s = &m->s;
+    const pp_run *r = m->run;
+    if (s->no_slop || !s->many) {
+        return;
+    }
+    for (int i = 0; i < r->rows->nn; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        s->scale = fmax(s->scale, fmax(r->inputs->warm[i] * c->mobility, fabs(c->bias[0])));
+    }
+    s->least_scale = s->scale;
+    s->slop = pp_modes_goal(s);
+}
+
+// Speeds by which rates are known to rounding: at the start, and what the loads add. Relative rates may be zero while all falls.
+static double free_speed(const pp_run *r)
+{
+    double most = pp_norm_inf(r->model->nv, r->nu);
+    for (int i = 0; i < r->model->bodies; i++) {
+        const pp_body *body = &r->model->body[i];
+        for (int k = 0; k < body->nv; k++) {
+            double p = body->axis[k] < 3 ? fabs(r->kin->loads.p_ext[body->at + k]) : 0.0;
+            most = fmax(most, p / body->divisor_mass);
+        }
+    }
+    return most;
+}
+
+// The energy of each body at its speed, and the speed by which the certificate judges errors: that of the fastest body. In joint
+// coordinates several machines may be solved at once, and each is an island of the certificate: the slowest of those that
+// touch counts. (Loads of contacts may tie more of them, which makes none slower.) False: out of memory.     theory (K1)
+static bool set_speed(pp_step_modes *m)
+{
+    pp_run *r = m->run;
+    const perp_model *model = r->model;
+    pp_mark mark = pp_arena_mark(r->arena);
+    int *group = PP_ARRAY(r->arena, int, model->bodies);
+    double *fastest = PP_ZEROS(r->arena, double, model->bodies);
+    if (!group || !fastest) {
+        return false;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        group[i] = m->tree ? i : 0;
+    }
+    int joints = m->tree ? model->joints : 0;
+    for (int j = 0; j < joints; j++) {
+        int a = model->joint[j].a, b = model->joint[j].b;
+        if (model->body[a].nv > 0 && model->body[b].nv > 0) {
+            tie_pair(group, a, b);
+        }
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        double speed = pp_run_body_speed(r, i);
+        int root = root_of(group, i);
+        fastest[root] = fmax(fastest[root], speed);
+        m->energy[i] = 0.5 * model->body[i].mass * speed * speed;
+    }
+    double slowest = PP_INF;
+    for (int i = 0; i < m->s.count; i++) {
+        const pp_row *row = pp_step_row(m, i);
+        for (int k = 0; k < row->count; k++) {
+            slowest = fmin(slowest, fastest[root_of(group, row->body[k])]);
+        }
+    }
+    m->s.speed = slowest < PP_INF ? slowest : 0.0;
+    pp_arena_release(r->arena, mark);
+    return true;
+}
+
+// The bodies of the model. False: out of memory.
+static bool list_bodies(pp_modes *s, const perp_model *model)
+{
+    int *nv = PP_ARRAY(s->arena, int, 2 * (size_t)model->bodies);
+    if (!nv) {
+        return false;
+    }
+    s->bodies = model->bodies;
+    s->nv = nv;
+    s->first = nv + model->bodies;
+    for (int i = 0; i < model->bodies; i++) {
+        nv[i] = model->body[i].nv;
+        nv[model->bodies + i] = model->body[i].at;
+    }
+    return true;
+}
+
+// What the method is told of the step.
+static void set_options(pp_step_modes *m)
+{
+    pp_run *r = m->run;
+    const pp_rows *rows = r->rows;
+    pp_modes *s = &m->s;
+    int most = r->options->max_iterations;
+    s->system = m->tree ? &OF_TREE : &OF_BODIES;
+    s->arena = r->arena;
+    s->meter = &r->meter;
+    s->blocks = 3;
+    s->impulses[0].p = r->out->pn;
+    s->impulses[0].count = rows->nn;
+    s->impulses[1].p = r->out->pt;
+    s->impulses[1].count = rows->nt;
+    s->impulses[2].p = r->out->pm;
+    s->impulses[2].count = rows->nm;
+    s->warm = r->inputs->warm;
+    s->fresh = r->inputs->fresh;
+    s->many = rows->nn > (r->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
+    s->by_speed = s->many && !m->tree;
+    // a form that the user asked for is solved as it is printed
+    s->no_slop = r->options->form == PERP_FORM_LCP || r->options->form == PERP_FORM_MCP;
+    s->feet = m->tree && r->model->spatial;
+    s->basic = r->finish_polygons;
+    // With a limit on iterations half of it is for sweeps, which have an answer after each of them; polygons are finished at a
+    // basic solution by the cone form.
+    s->steps_most = most / 2 + most % 2;
+    s->near = most > 0 || r->finish_polygons;
+    s->closes = m->tree || rows->nb > 0;
+    s->tolerance = r->options->tolerance;
+    s->most_slop = r->options->most_slop;
+    s->ldl = r->cache->ldl_contacts;
+}
+
+// Contacts, vectors and the pattern of the system.
+static perp_status allocate_modes(pp_step_modes *m)
+{
+    pp_run *r = m->run;
+    pp_modes *s = &m->s;
+    int nv = r->model->nv;
+    double *reals = PP_ARRAY(r->arena, double, 3 * (size_t)nv);
+    m->tree = r->in.tree;
+    set_options(m);
+    m->energy = PP_ARRAY(r->arena, double, r->model->bodies);
+    if (!reals || !m->energy || !set_touches(m)) {
+        return PERP_ERR_MEMORY;
+    }
+    for (int i = 0; i < r->rows->nb; i++) {
+        r->beta[i] = r->rows->b[i].rate + r->rows->b[i].bias;
+    }
+    // a step without contacts would end with M^-1 of the momentum `start`
+    m->start = reals;
+    s->size = s->speeds = nv;
+    s->velocity = reals + nv;
+    s->step = s->velocity + nv;
+    pp_masses_mul(r->model, r->kin->mass, r->nu, m->start);
+    pp_axpy(nv, 1.0, r->kin->loads.p_ext, m->start);
+    s->scale = s->least_scale = free_speed(r);
+    set_slop(m);
+    if (!set_speed(m)) {
+        return PERP_ERR_MEMORY;
+    }
+    if (m->tree) {
+        return pp_modes_tree_prepare(m);
+    }
+    return list_bodies(s, r->model) ? pp_modes_bodies_prepare(s) : PERP_ERR_MEMORY;
+}
+
+// Adds to the answer's effort what was done since s->steps was last 0.
+static void add_mode_effort(const pp_step_modes *m)
+{
+    const pp_modes *s = &m->s;
+    pp_answer *out = m->run->out;
+    out->iterations += s->steps;
+    out->effort.factorisations += s->steps;
+    if (s->steps > 0 && !s->dense) {
+        out->effort.fill = fmax(out->effort.fill, (double)pp_ldl_fill(s->ldl));
+        out->effort.flops = fmax(out->effort.flops, pp_ldl_flops(s->ldl));
+    }
+    out->effort.solvers++;
 }
 
 static const double FALLBACK_WORK =
@@ -729,12 +596,13 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     if (!is_for_modes(r)) {
         return PERP_OK;
     }
-    pp_modes *s = PP_ARRAY(r->arena, pp_modes, 1);
-    if (!s) {
+    pp_step_modes *m = PP_ARRAY(r->arena, pp_step_modes, 1);
+    if (!m) {
         return PERP_ERR_MEMORY;
     }
-    *s = (pp_modes){.run = r};
-    perp_status status = allocate_modes(s);
+    *m = (pp_step_modes){.run = r};
+    pp_modes *s = &m->s;
+    perp_status status = allocate_modes(m);
     if (status < 0) {
         return status;
     }
@@ -743,11 +611,11 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
     if (status < 0) {
         return status;
     }
-    add_mode_effort(s);
-    *solved = *solved && pp_modes_obeys_laws(s);
+    add_mode_effort(m);
+    *solved = *solved && obeys_laws(s);
     // what convex problems came to is not an answer, but more than none where others fail
-    if (!*solved && s->best && pp_modes_are_many(s)) {
-        (void)pp_modes_obeys_laws(s);
+    if (!*solved && s->best && s->many) {
+        (void)obeys_laws(s);
         r->nu_current = false;
         if (!store_candidate(r)) {
             return PERP_ERR_MEMORY;
@@ -768,7 +636,7 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
         if (r->rows->nt > 0) {
             memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *r->out->pt);
         }
-        r->modes = pp_modes_are_many(s) ? s : NULL;
+        r->modes = s->many ? m : NULL;
     }
     return PERP_OK;
 }
@@ -777,8 +645,8 @@ perp_status pp_run_by_modes(pp_run *r, bool *solved)
 bool pp_run_polish(pp_run *r)
 {
     int nn = r->rows->nn, nt = r->rows->nt;
-    pp_modes *s = r->modes;
-    double *kept = s ? PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt) : NULL;
+    pp_step_modes *m = r->modes;
+    double *kept = m ? PP_ARRAY(r->arena, double, (size_t)nn + (size_t)nt) : NULL;
     bool solved = false;
     if (!kept) {
         return false;
@@ -786,10 +654,12 @@ bool pp_run_polish(pp_run *r)
     // p_n and p_t as found, to be restored
     memcpy(kept, r->out->pn, (size_t)nn * sizeof *kept);
     memcpy(kept + nn, r->out->pt, (size_t)nt * sizeof *kept);
+    pp_modes *s = &m->s;
     s->steps = 0;
+    s->basic = r->finish_polygons;
     perp_status status = pp_modes_newton_from_answer(s, &solved);
-    add_mode_effort(s);
-    if (status < 0 || !solved || !pp_modes_obeys_laws(s)) {
+    add_mode_effort(m);
+    if (status < 0 || !solved || !obeys_laws(s)) {
         memcpy(r->out->pn, kept, (size_t)nn * sizeof *kept);
         memcpy(r->out->pt, kept + nn, (size_t)nt * sizeof *kept);
         return false;

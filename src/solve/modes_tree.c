@@ -35,29 +35,34 @@ static void add_normal(const pp_modes *s, const pp_mode_contact *c, double k, do
 }
 
 // The rows of all contacts in joint coordinates, one after the other, n numbers each.
-static bool set_jacobian(pp_modes *s, pp_arena *arena)
+static bool set_jacobian(pp_step_modes *m)
 {
+    pp_modes *s = &m->s;
     size_t n = (size_t)s->n, rows = 0;
     for (int i = 0; i < s->count; i++) {
         rows += 1 + (size_t)s->contact[i].size;
     }
-    double *J = PP_ARRAY(arena, double, rows *n);
+    double *J = PP_ARRAY(s->arena, double, rows *n);
     if (!J) {
         return false;
     }
     for (int i = 0; i < s->count; i++) {
         pp_mode_contact *c = &s->contact[i];
+        const pp_row *normal = pp_step_row(m, i), *friction = pp_step_friction_rows(m, i);
+        const pp_row *before = i > 0 ? pp_step_row(m, i - 1) : NULL;
         c->J = J;
+        c->Jt = J + n;
+        c->stride = s->n;
         for (int k = 0; k <= c->size; k++) {
-            const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
-            c->repeats = i > 0 && c->size == 0 && pp_row_has_same_gradient(c[-1].n, row) &&
-                         c[-1].n->rate == row->rate;
+            const pp_row *row = k == 0 ? normal : &friction[k - 1];
+            c->repeats = before && c->size == 0 && pp_row_has_same_gradient(before, row) &&
+                         before->rate == row->rate;
             if (c->repeats) {
                 memcpy(J, c[-1].J, n * sizeof *J);
-                c->still[k] = c[-1].still[0];
+                c->given[k] = c[-1].given[0];
             } else {
-                pp_tree_row(s->tree, row, J);
-                c->still[k] = pp_row_rate(s->run->model, row, s->run->in.nu_0);
+                pp_tree_row(m->tree, row, J);
+                c->given[k] = pp_row_rate(m->run->model, row, m->run->in.nu_0);
             }
             J += n;
         }
@@ -66,7 +71,7 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
     // bilateral rows are those that are closed
     for (int i = s->count; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
-        c->J = s->run->closed.Jq + (size_t)(i - s->count) * n;
+        c->J = m->run->closed.Jq + (size_t)(i - s->count) * n;
         c->only = only_entry(s->n, c->J);
     }
     return true;
@@ -74,23 +79,25 @@ static bool set_jacobian(pp_modes *s, pp_arena *arena)
 
 // What a unit impulse along a row does to its own rate, J H^-1 J^T. The bodies by themselves are no measure: a foot is light,
 // and the robot on it is not.
-static double mobility_of(pp_modes *s, const double *J)
+static double mobility_of(pp_step_modes *m, const double *J)
 {
+    pp_modes *s = &m->s;
     memcpy(s->step, J, (size_t)s->n * sizeof *s->step);
-    pp_coordinates_solve(&s->run->in, s->step);
+    pp_coordinates_solve(&m->run->in, s->step);
     return pp_dot(s->n, J, s->step);
 }
 
-static void set_mobilities(pp_modes *s)
+static void set_mobilities(pp_step_modes *m)
 {
-    const pp_coordinates *in = &s->run->in;
+    pp_modes *s = &m->s;
+    const pp_coordinates *in = &m->run->in;
     double before = 0.0;  // of the last row
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         double mobility;
         // J H^-1 J^T: of rows that are closed it is known, of rows along one rate it is one entry of H^-1
         if (!c->p) {
-            const double *HJ = s->run->closed.HJ + (size_t)(i - s->count) * (size_t)s->n;
+            const double *HJ = m->run->closed.HJ + (size_t)(i - s->count) * (size_t)s->n;
             mobility = pp_dot(s->n, c->J, HJ);
         } else if (c->repeats) {
             mobility = before;
@@ -98,22 +105,22 @@ static void set_mobilities(pp_modes *s)
             double J = c->J[c->only];
             mobility = J * J * pp_tree_mobility(in->tree->tree, in->H, c->only, s->step);
         } else {
-            mobility = mobility_of(s, c->J);
+            mobility = mobility_of(m, c->J);
         }
         if (!(mobility > 0.0)) {
-            mobility = pp_modes_body_mobility(s->run, c->n);
+            mobility = pp_modes_body_mobility(m->run, pp_step_row(m, i));
         }
         before = mobility;
         if (!c->p) {
-            c->stiffness = 1.0 / (PP_MODES_STIFF * mobility + c->n->gamma);
+            c->stiffness = 1.0 / (PP_MODES_STIFF * mobility + c->gamma);
             continue;
         }
-        c->mobility = mobility + c->n->gamma;
-        c->weight = 1.0 - c->n->gamma / c->mobility;
+        c->mobility = mobility + c->gamma;
+        c->weight = 1.0 - c->gamma / c->mobility;
         for (int g = 0; g < c->sets; g++) {
             pp_mode_friction *f = &c->friction[g];
             double own =
-                f->moment ? mobility_of(s, c->J + (size_t)f->first * (size_t)s->n) : c->mobility;
+                f->moment ? mobility_of(m, c->J + (size_t)f->first * (size_t)s->n) : c->mobility;
             f->mobility = own > 0.0 ? own : f->mobility;
             f->arm = f->moment ? sqrt(c->mobility / f->mobility) : 1.0;
         }
@@ -121,73 +128,105 @@ static void set_mobilities(pp_modes *s)
 }
 
 // S^T (M nu_l + p_ext - M nu_0), and J nu_0 + rate + bias of the bilateral rows.
-static void set_push(pp_modes *s)
+static void set_push(pp_step_modes *m, double *momentum)
 {
-    const pp_run *r = s->run;
-    const perp_model *m = r->model;
-    double *momentum = s->nu;
-    pp_masses_mul(m, r->kin->mass, r->in.nu_0, momentum);
-    for (int i = 0; i < m->nv; i++) {
-        momentum[i] = s->start[i] - momentum[i];
+    const pp_run *r = m->run;
+    const perp_model *model = r->model;
+    pp_masses_mul(model, r->kin->mass, r->in.nu_0, momentum);
+    for (int i = 0; i < model->nv; i++) {
+        momentum[i] = m->start[i] - momentum[i];
     }
-    pp_tree_gather(s->tree, momentum, s->push);
+    pp_tree_gather(m->tree, momentum, m->push);
     for (int i = 0; i < r->rows->nb; i++) {
         const pp_row *row = &r->rows->b[i];
         if (!r->in.implied[i]) {
-            s->still[i] = pp_row_rate(m, row, r->in.nu_0) + row->bias;
+            m->still[i] = pp_row_rate(model, row, r->in.nu_0) + row->bias;
         }
     }
 }
 
-// As set_velocities of modes.c, in the rates of the tree alone.
-void pp_modes_tree_rates(pp_modes *s)
+// As find_velocities of modes.c, in the rates of the tree alone.
+void pp_modes_tree_velocities(pp_modes *s)
 {
-    const pp_run *r = s->run;
-    memcpy(s->qd, s->push, (size_t)s->n * sizeof *s->qd);
+    const pp_step_modes *m = pp_const_step_of(s);
+    memcpy(s->velocity, m->push, (size_t)s->n * sizeof *s->velocity);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const double *pt = r->out->pt + (c->size > 0 ? c->t - r->rows->t : 0);
-        add_normal(s, c, *c->p, s->qd);
+        add_normal(s, c, *c->p, s->velocity);
         for (int k = 0; k < c->size; k++) {
-            pp_axpy(s->n, pt[k], c->J + (size_t)(k + 1) * (size_t)s->n, s->qd);
+            pp_axpy(s->n, c->pt[k], pp_mode_row(c, k + 1), s->velocity);
         }
     }
-    pp_closed_rates(&r->closed, s->still, s->qd, r->out->pb);
+    pp_closed_rates(&m->run->closed, m->still, s->velocity, m->run->out->pb);
+}
+
+// The nearest velocities at which loops and drives are closed.
+void pp_modes_tree_close(pp_modes *s, double *v)
+{
+    const pp_step_modes *m = pp_const_step_of(s);
+    pp_closed_nearest(&m->run->closed, m->still, v, m->run->out->pb);
+}
+
+void pp_modes_tree_multiply(const pp_modes *s, const double *x, double *y)
+{
+    const double *H = pp_const_step_of(s)->H;
+    for (int i = 0; i < s->n; i++) {
+        y[i] = pp_dot(s->n, H + (size_t)i * (size_t)s->n, x);  // H is symmetric
+    }
+}
+
+double pp_modes_tree_rate(const pp_modes *s, const pp_mode_contact *c, int k)
+{
+    if (c->only >= 0) {
+        return c->J[c->only] * s->velocity[c->only] + c->given[0];
+    }
+    return pp_dot(s->n, pp_mode_row(c, k), s->velocity) + c->given[k];
+}
+
+double pp_modes_tree_step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
+{
+    if (c->only >= 0) {
+        return c->J[c->only] * s->step[c->only];
+    }
+    return pp_dot(s->n, pp_mode_row(c, k), s->step);
 }
 
 // Of large trees, which are factored without H.
-static perp_status set_mass(pp_modes *s, pp_arena *arena)
+static perp_status set_mass(pp_step_modes *m)
 {
-    double *H = PP_ARRAY(arena, double, s->values);
+    int n = m->s.n;
+    double *H = PP_ARRAY(m->s.arena, double, m->s.values);
     if (!H) {
         return PERP_ERR_MEMORY;
     }
-    pp_tree_mass(s->tree, H);
-    for (int k = 0; k < s->n; k++) {
-        H[((size_t)s->n + 1) * (size_t)k] += s->run->in.soft[k];
+    pp_tree_mass(m->tree, H);
+    for (int k = 0; k < n; k++) {
+        H[((size_t)n + 1) * (size_t)k] += m->run->in.soft[k];
     }
-    s->H = H;
+    m->H = H;
     return PERP_OK;
 }
 
-perp_status pp_modes_tree_prepare(pp_modes *s, pp_arena *arena)
+perp_status pp_modes_tree_prepare(pp_step_modes *m)
 {
-    s->n = s->tree->tree->nv;
+    pp_modes *s = &m->s;
+    double *momentum = s->velocity;
+    s->n = s->size = s->speeds = m->tree->tree->nv;
     s->dense = true;
     s->values = s->n * s->n;
-    s->x = PP_ARRAY(arena, double, s->values);
-    s->upper = PP_ARRAY(arena, double, 2 * (size_t)s->n);  // rows of a closed contact
-    s->pivot = PP_ARRAY(arena, int, s->n);
-    s->qd = PP_ARRAY(arena, double, 2 * (size_t)s->n);
-    s->still = PP_ARRAY(arena, double, s->run->rows->nb);
-    if (!s->x || !s->upper || !s->pivot || !s->qd || !s->still || !set_jacobian(s, arena)) {
+    s->x = PP_ARRAY(s->arena, double, s->values);
+    s->upper = PP_ARRAY(s->arena, double, 2 * (size_t)s->n);  // rows of a closed contact
+    s->pivot = PP_ARRAY(s->arena, int, s->n);
+    s->velocity = PP_ARRAY(s->arena, double, 2 * (size_t)s->n);
+    m->still = PP_ARRAY(s->arena, double, m->run->rows->nb);
+    if (!s->x || !s->upper || !s->pivot || !s->velocity || !m->still || !set_jacobian(m)) {
         return PERP_ERR_MEMORY;
     }
-    s->push = s->qd + s->n;
-    set_push(s);
-    set_mobilities(s);
-    s->H = s->run->in.unfactored;
-    return s->H ? PERP_OK : set_mass(s, arena);
+    m->push = s->velocity + s->n;
+    set_push(m, momentum);
+    set_mobilities(m);
+    m->H = m->run->in.unfactored;
+    return m->H ? PERP_OK : set_mass(m);
 }
 
 // X += k l r'. Columns in which r has no entry are passed over.
@@ -200,7 +239,7 @@ static void add_outer_product(const pp_modes *s, double k, const double *l, cons
     }
 }
 
-// A contact with a K of its own, as in modes_system.c.
+// A contact with a K of its own, as in modes_bodies.c.
 static void add_central(const pp_modes *s, const pp_mode_contact *c)
 {
     size_t n = (size_t)s->n;
@@ -214,7 +253,7 @@ static void add_central(const pp_modes *s, const pp_mode_contact *c)
     }
 }
 
-// A closed contact, as in modes_system.c.
+// A closed contact, as in modes_bodies.c.
 static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 {
     int n = s->n;
@@ -234,12 +273,12 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
     }
     // the right factor differs from the left one by the slope of the shift
     const double *r = s->law == PP_MODE_EXACT ? c->J : l;
-    bool turns = s->law == PP_MODE_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
+    bool turns = s->law == PP_MODE_SHIFTED && c->turns;
     if (turns) {
         memcpy(side, l, (size_t)n * sizeof *side);
         r = side;
     }
-    int turning = turns ? c->friction[0].size : 0;
+    int turning = turns ? c->size : 0;
     for (int k = 0; k < turning; k++) {
         pp_axpy(n, c->turn[k], c->J + (size_t)(1 + k) * (size_t)n, side);
     }
@@ -264,7 +303,7 @@ static void add_closed(const pp_modes *s, const pp_mode_contact *c)
 bool pp_modes_tree_factor(pp_modes *s)
 {
     s->symmetric = s->law != PP_MODE_SHIFTED && s->law != PP_MODE_CENTRAL;
-    memcpy(s->x, s->H, (size_t)s->values * sizeof *s->x);
+    memcpy(s->x, pp_step_of(s)->H, (size_t)s->values * sizeof *s->x);
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
         if (s->law == PP_MODE_CENTRAL && c->p) {
@@ -276,6 +315,7 @@ bool pp_modes_tree_factor(pp_modes *s)
     }
     s->factored = s->symmetric ? pp_chol_factor(s->n, s->x, s->n, 0.0) == 0
                                : pp_lu_factor(s->n, s->x, s->n, s->pivot, 0.0) == 0;
+    s->flops = (double)s->n * s->n * s->n;
     return s->factored;
 }
 
@@ -291,11 +331,12 @@ void pp_modes_tree_push(pp_modes *s)
     }
 }
 
-void pp_modes_tree_solve(pp_modes *s)
+bool pp_modes_tree_solve(pp_modes *s)
 {
     if (s->symmetric) {
         pp_chol_solve(s->n, s->x, s->n, s->step);
     } else {
         pp_lu_solve(s->n, s->x, s->n, s->pivot, s->step);
     }
+    return true;
 }

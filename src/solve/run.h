@@ -5,11 +5,9 @@
 // impulses in run->out; those that may decline set *solved, and leave the impulses zero where they did not solve it.
 #pragma once
 
+#include "comp/modes/modes.h"
 #include "comp/sweeping/sweep.h"
 #include "solve/solve.h"
-
-// Slack that is accepted where it no longer falls, in units of the tolerance: half of what the certificate allows.
-#define PP_ACCEPTED 50.0
 
 typedef struct pp_run {
     const perp_model *model;
@@ -28,10 +26,10 @@ typedef struct pp_run {
     double *given;     // nv: M nu_l + p_ext + W p without the bilateral rows
     double *mobility;  // nm, nn: J M^-1 J' of these rows, once they were asked for
     bool has_mobility;
-    bool polygons;           // the form at hand has polygons in place of discs
-    double slack;            // residual (P12) of the answer that was last examined [m/s]
-    bool nu_current;         // out->nu is consistent with the impulses
-    struct pp_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
+    bool polygons;                // the form at hand has polygons in place of discs
+    double slack;                 // residual (P12) of the answer that was last examined [m/s]
+    bool nu_current;              // out->nu is consistent with the impulses
+    struct pp_step_modes *modes;  // state of the modes, where they failed on many contacts; or NULL
     double *candidate;       // pn, pt, pm that are the answer unless better ones are found; or NULL
     double candidate_slack;  // of them [m/s]
     double candidate_work;   // that others may take to find better ones [factorisations]

@@ -15,21 +15,19 @@
 // falls to the size of b in a few steps, and is accepted where it no longer falls (PP_ACCEPTED): sticking contacts
 // that form rings do not have an answer to rounding. Where neither helps, central paths (modes_path.c) and convex problems
 // (modes_convex.c) lead to an answer, or near one.
-#include "solve/modes.h"
+#include "comp/modes/modes.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    UNDAMPED_MAX = 12,    // steps with the least alpha
-    UNDAMPED_EARLY = 4,   // of them, after which the error must be a tenth of the first
-    POLISH_MAX = 3,       // such steps from an accepted answer
-    REST_MAX = 10,        // steps while nothing moves
-    STUCK_MOST = 4,       // steps in a row that do not change the error
-    PATIENCE = 6,         // steps in a row that do not halve the least error
-    MANY_CONTACTS = 60,   // contacts in space
-    MANY_IN_PLANE = 150,  // and in the plane
-    HALVINGS_MOST = 1     // of a step that raises the error
+    UNDAMPED_MAX = 12,   // steps with the least alpha
+    UNDAMPED_EARLY = 4,  // of them, after which the error must be a tenth of the first
+    POLISH_MAX = 3,      // such steps from an accepted answer
+    REST_MAX = 10,       // steps while nothing moves
+    STUCK_MOST = 4,      // steps in a row that do not change the error
+    PATIENCE = 6,        // steps in a row that do not halve the least error
+    HALVINGS_MOST = 1    // of a step that raises the error
 };
 
 // Speeds are relative to s->scale, the largest in play.
@@ -59,51 +57,59 @@ typedef struct prox_schedule {
 static const prox_schedule DECREASING_ALPHA = {0.1, ALPHA_UNDAMPED, 1.0, 1.0, 40};  // few contacts
 static const prox_schedule BOUNDED_ALPHA = {0.0, 1e-4, 0.5, 3.0, 40};               // many contacts
 
-// The warm start: impulses of the step before.
-static void start_at_guess(pp_modes *s)
+static size_t count_impulses(const pp_modes *s)
 {
-    const pp_run *r = s->run;
-    pp_copy_numbers(r->out->pn, r->inputs->warm, r->rows->nn);
-    pp_copy_numbers(r->out->pt, r->inputs->warm + r->rows->nn, r->rows->nt);
-    // bounds may have changed with the length of the step, or with an effort
-    const double *boxed = r->inputs->warm + r->rows->nn + r->rows->nt;
-    for (int i = 0; i < r->rows->nm; i++) {
-        r->out->pm[i] = pp_clamp(boxed[i], r->rows->m[i].lower, r->rows->m[i].upper);
+    size_t count = 0;
+    for (int b = 0; b < s->blocks; b++) {
+        count += (size_t)s->impulses[b].count;
     }
-    s->factored = false;
-}
-
-static void save_impulses(const pp_modes *s, double *kept)
-{
-    const pp_answer *out = s->run->out;
-    const pp_rows *rows = s->run->rows;
-    pp_copy_numbers(kept, out->pn, rows->nn);
-    pp_copy_numbers(kept + rows->nn, out->pt, rows->nt);
-    pp_copy_numbers(kept + rows->nn + rows->nt, out->pm, rows->nm);
+    return count;
 }
 
 static void restore_impulses(const pp_modes *s, const double *kept)
 {
-    pp_answer *out = s->run->out;
-    const pp_rows *rows = s->run->rows;
-    pp_copy_numbers(out->pn, kept, rows->nn);
-    pp_copy_numbers(out->pt, kept + rows->nn, rows->nt);
-    pp_copy_numbers(out->pm, kept + rows->nn + rows->nt, rows->nm);
+    for (int b = 0; b < s->blocks; b++) {
+        for (int i = 0; i < s->impulses[b].count; i++) {
+            s->impulses[b].p[i] = *kept++;
+        }
+    }
 }
 
-// Room for p_n, p_t and p_m before the last step; NULL: out of memory.
+static void save_impulses(const pp_modes *s, double *kept)
+{
+    for (int b = 0; b < s->blocks; b++) {
+        for (int i = 0; i < s->impulses[b].count; i++) {
+            *kept++ = s->impulses[b].p[i];
+        }
+    }
+}
+
+// The warm start: impulses of the step before.
+static void start_at_guess(pp_modes *s)
+{
+    restore_impulses(s, s->warm);
+    // bounds may have changed with the length of the step, or with an effort
+    for (int i = 0; i < s->count; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        if (c->boxed) {
+            *c->p = pp_clamp(*c->p, c->lower, c->upper);
+        }
+    }
+    s->factored = false;
+}
+
+// Room for all impulses before the last step; NULL: out of memory.
 static double *new_impulses(const pp_modes *s)
 {
-    const pp_rows *rows = s->run->rows;
-    return PP_ARRAY(s->run->arena, double, (size_t)rows->nn + (size_t)rows->nt + (size_t)rows->nm);
+    return PP_ARRAY(s->arena, double, count_impulses(s));
 }
 
 // Half of what is accepted, which is judged by projections in place of modes (obeys_laws in modes.c). Polygons have to be
 // finished at a basic solution, for which no error is enough.
 double pp_modes_goal(const pp_modes *s)
 {
-    double enough = s->run->finish_polygons ? 0.0 : 0.5 * PP_ACCEPTED;
-    enough *= fmin(1.0, s->scale) * s->run->options->tolerance;
+    double enough = s->basic ? 0.0 : 0.5 * PP_ACCEPTED;
+    enough *= fmin(1.0, s->scale) * s->tolerance;
     return fmax(enough, ACCEPT * s->scale);
 }
 
@@ -111,29 +117,15 @@ double pp_modes_goal(const pp_modes *s)
 // all steps.
 double pp_modes_accepted(const pp_modes *s)
 {
-    bool many = pp_modes_are_many(s) && !s->tree;
-    double unit = many ? s->speed : fmin(fmin(1.0, s->scale), s->speed);
-    return PP_ACCEPTED * unit * s->run->options->tolerance;
+    double unit = s->by_speed ? s->speed : fmin(fmin(1.0, s->scale), s->speed);
+    return PP_ACCEPTED * unit * s->tolerance;
 }
 
 // What is accepted where smaller alpha and longer paths do not lower it: of many contacts nine tenths of what the certificate
 // allows.
 double pp_modes_plateau(const pp_modes *s)
 {
-    return (pp_modes_are_many(s) ? JUDGED : 1.0) * pp_modes_accepted(s);
-}
-
-double pp_modes_judged(pp_modes *s, double error)
-{
-    double accepted = pp_modes_accepted(s);
-    // what is far from accepted need not be judged otherwise
-    if (!(error <= pp_modes_plateau(s))) {
-        return error;
-    }
-    error = fmax(error, accepted * pp_modes_energy_created(s));
-    // it knows no slop, by which an answer to rounding is off; with it none may be off by more than what is accepted in the end
-    double slack = pp_run_slack(s->run);
-    return fmax(error, slack > pp_modes_plateau(s) ? slack : slack - s->slop);
+    return (s->many ? JUDGED : 1.0) * pp_modes_accepted(s);
 }
 
 double pp_modes_enough(const pp_modes *s)
@@ -141,17 +133,11 @@ double pp_modes_enough(const pp_modes *s)
     return fmax(0.5 * pp_modes_accepted(s), pp_modes_goal(s));
 }
 
-// Feet of a machine in space are rings of sticking contacts, which have no answer to rounding.
-bool pp_modes_has_feet(const pp_modes *s)
-{
-    return s->tree && s->run->model->spatial;
-}
-
 // The error at which steps end that no longer halve it [m/s]: few contacts go on to rounding, which their sticking contacts
 // need so as not to jitter. Feet do not come there.
 static double stall_error(const pp_modes *s)
 {
-    return pp_modes_has_feet(s) || pp_modes_are_many(s) ? pp_modes_goal(s) : ACCEPT * s->scale;
+    return s->feet || s->many ? pp_modes_goal(s) : ACCEPT * s->scale;
 }
 
 // Errors here are measured by modes, and in joint coordinates by what moves there; those of the certificate by projections and
@@ -159,7 +145,7 @@ static double stall_error(const pp_modes *s)
 // where both are small.
 static bool judged_as_well(pp_modes *s)
 {
-    s->stalled = s->stalled && pp_modes_obeys_laws(s);
+    s->stalled = s->stalled && s->system->obeys_laws(s);
     return s->stalled;
 }
 
@@ -199,12 +185,12 @@ perp_status pp_modes_keep_best(pp_modes *s, double error)
 // what redundant contacts share: a later iterate has to be better by half. False: out of memory.
 static bool keep_candidate(pp_modes *s, double error)
 {
-    double accepted = pp_modes_are_many(s) ? pp_modes_accepted(s) : pp_modes_enough(s);
+    double accepted = s->many ? pp_modes_accepted(s) : pp_modes_enough(s);
     // polygons are finished at a basic solution, for which no error is enough
-    if (s->run->finish_polygons || !(error <= accepted)) {
+    if (s->basic || !(error <= accepted)) {
         return true;
     }
-    error = pp_modes_judged(s, error);
+    error = s->system->judged(s, error);
     bool better = error <= accepted && !(s->best && error > 0.5 * s->best_error);
     return !better || pp_modes_keep_best(s, error) >= 0;
 }
@@ -235,21 +221,7 @@ static void set_alpha(pp_modes *s, double alpha)
 static double least_alpha(const pp_modes *s, double error)
 {
     double harmless = ABOVE_ROUNDING * ROUNDING * s->scale / error;
-    return pp_modes_are_many(s) ? pp_clamp(harmless, ALPHA_UNDAMPED, ALPHA_MOST) : ALPHA_UNDAMPED;
-}
-
-// The largest rate of a contact at the start of the step, and with the impulses in run->out at its end [m/s].
-static double largest_rate(const pp_modes *s)
-{
-    double rate = 0.0;
-    for (int i = 0; i < s->run->rows->nn; i++) {
-        const pp_mode_contact *c = &s->contact[i];
-        rate = fmax(rate, fmax(fabs(c->n->v_pre), fabs(pp_modes_rate(s, c, 0))));
-        for (int k = 0; k < c->size; k++) {
-            rate = fmax(rate, fmax(fabs(c->t[k].v_pre), fabs(pp_modes_rate(s, c, k + 1))));
-        }
-    }
-    return rate;
+    return s->many ? pp_clamp(harmless, ALPHA_UNDAMPED, ALPHA_MOST) : ALPHA_UNDAMPED;
 }
 
 // Contacts that neither move nor close: true where the answer is found. Gaps stay as they are, of many contacts also those
@@ -260,20 +232,20 @@ static bool newton_at_rest(pp_modes *s)
 {
     int most = s->slop > 0.0 ? REST_MAX : 0;
     double accepted = s->slop > 0.0 ? pp_modes_accepted(s) : 0.0;
-    if (most == 0 && !pp_run_may_be_still(s->run)) {
+    if (most == 0 && !s->system->may_rest(s)) {
         return false;
     }
     start_at_guess(s);
     pp_modes_use_slop(s, accepted);
     for (int k = 0;; k++) {
         double error = pp_modes_evaluate(s);
-        bool still = pp_run_is_still(s->run, s->nu);
+        bool still = s->system->rests(s);
         bool done = still || (k > 0 && (k == most || error <= ROUNDING * s->scale));
         if (done && error <= ACCEPT * s->scale) {
             return true;
         }
         set_alpha(s, least_alpha(s, error));
-        if (k == most || (k == 0 && largest_rate(s) > accepted) || !pp_modes_step(s)) {
+        if (k == most || (k == 0 && s->system->largest_rate(s) > accepted) || !pp_modes_step(s)) {
             return false;
         }
     }
@@ -295,18 +267,18 @@ static bool newton_undamped(pp_modes *s, double *kept)
         }
         // feet that move do not come to rounding, and further steps would open and close what shares their load; those that
         // stand would creep by what is left
-        moves = moves || (k == 0 && pp_modes_has_feet(s) && largest_rate(s) > stall_error(s));
+        moves = moves || (k == 0 && s->feet && s->system->largest_rate(s) > stall_error(s));
         if (moves && has_converged(s, stall_error(s), error, last, kept)) {
             return true;
         }
         // Steps that change nothing: what is left is the inconsistency of a few rows. The impulses of many contacts
         // would be left where it has moved them.
-        s->stalled = k > 0 && !pp_modes_are_many(s) && fabs(error - last) <= STUCK * last &&
-                     error <= stall_error(s);
+        s->stalled =
+            k > 0 && !s->many && fabs(error - last) <= STUCK * last && error <= stall_error(s);
         if (judged_as_well(s)) {
             return true;
         }
-        if (!pp_modes_are_many(s) && !keep_candidate(s, error)) {
+        if (!s->many && !keep_candidate(s, error)) {
             return false;
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
@@ -338,7 +310,7 @@ static double first_alpha(const pp_modes *s, double error)
 static double next_alpha(const pp_modes *s, const prox_schedule *how, double error, double last)
 {
     if (error < how->shrink_below * last) {
-        double down = pp_modes_has_feet(s) ? pp_clamp(error / last, DOWN_FAST, DOWN) : DOWN;
+        double down = s->feet ? pp_clamp(error / last, DOWN_FAST, DOWN) : DOWN;
         return fmax(down * s->proximal, how->alpha_min);
     }
     return error > 2.0 * last ? fmin(how->grow_by * s->proximal, ALPHA_MOST) : s->proximal;
@@ -349,15 +321,11 @@ static double next_alpha(const pp_modes *s, const prox_schedule *how, double err
 // p becomes the mean of what it was before the step and what it is.
 static void halve_step(const pp_modes *s, const double *kept)
 {
-    const pp_rows *rows = s->run->rows;
-    pp_answer *out = s->run->out;
-    double *p[] = {out->pn, out->pt, out->pm};
-    const int count[] = {rows->nn, rows->nt, rows->nm};
-    for (int b = 0; b < 3; b++) {
-        for (int i = 0; i < count[b]; i++) {
-            p[b][i] = 0.5 * (p[b][i] + kept[i]);
+    for (int b = 0; b < s->blocks; b++) {
+        double *p = s->impulses[b].p;
+        for (int i = 0; i < s->impulses[b].count; i++) {
+            p[i] = 0.5 * (p[i] + *kept++);
         }
-        kept += count[b];
     }
 }
 
@@ -389,7 +357,7 @@ perp_status pp_modes_polish(pp_modes *s)
     return PERP_OK;
 }
 
-// Steps by a schedule of alpha, from the impulses in run->out. *solved: what is left is rounding,
+// Steps by a schedule of alpha, from the impulses of the answer. *solved: what is left is rounding,
 // or is below the tolerance and no longer falls. kept: room for impulses.
 static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double *kept,
                                    bool *solved)
@@ -438,11 +406,6 @@ static perp_status newton_proximal(pp_modes *s, const prox_schedule *how, double
     return PERP_OK;
 }
 
-bool pp_modes_are_many(const pp_modes *s)
-{
-    return s->run->rows->nn > (s->run->model->spatial ? MANY_CONTACTS : MANY_IN_PLANE);
-}
-
 // Where it ended and the last impulses: the better one is kept.
 static void keep_better(pp_modes *s, double *kept)
 {
@@ -470,7 +433,7 @@ static perp_status newton_from_afar(pp_modes *s, double *kept, bool *solved)
             return status;
         }
     }
-    if (pp_modes_are_many(s) && s->best) {
+    if (s->many && s->best) {
         restore_impulses(s, s->best);
         *solved = s->stalled = s->best_error <= pp_modes_plateau(s);
     }
@@ -481,7 +444,7 @@ static perp_status newton_from_afar(pp_modes *s, double *kept, bool *solved)
 // to rounding without: where gaps disagree there is no such answer but one of huge loads.
 static perp_status newton_from_guess(pp_modes *s, double *kept, bool *solved)
 {
-    bool many = pp_modes_are_many(s);
+    bool many = s->many;
     *solved = newton_at_rest(s);
     if (*solved) {
         return PERP_OK;
@@ -492,7 +455,7 @@ static perp_status newton_from_guess(pp_modes *s, double *kept, bool *solved)
         return PERP_OK;
     }
     if (!many) {
-        pp_modes_set_slop(s);
+        s->slop = s->no_slop ? 0.0 : 0.5 * pp_modes_accepted(s);
         *solved = newton_at_rest(s);
         if (*solved) {
             return PERP_OK;
@@ -513,13 +476,13 @@ static perp_status newton_from_guess(pp_modes *s, double *kept, bool *solved)
 // nil, and rounding would open and close those contacts in later steps.
 perp_status pp_modes_newton(pp_modes *s, bool *solved)
 {
-    bool many = pp_modes_are_many(s);
+    bool many = s->many;
     double *kept = new_impulses(s);
     *solved = false;
     if (!kept) {
         return PERP_ERR_MEMORY;
     }
-    if (!many || !s->run->inputs->fresh) {
+    if (!many || !s->fresh) {
         perp_status status = newton_from_guess(s, kept, solved);
         if (status < 0 || *solved) {
             return status;
@@ -527,7 +490,7 @@ perp_status pp_modes_newton(pp_modes *s, bool *solved)
     }
     // With a limit on iterations the rest is for sweeps, which have an answer after each of them; polygons are finished at a
     // basic solution by the cone form.
-    if (s->run->options->max_iterations > 0 || s->run->finish_polygons) {
+    if (s->near) {
         return PERP_OK;
     }
     return newton_from_afar(s, kept, solved);

@@ -19,7 +19,7 @@
 // turns back near the boundary of the cones need not do so farther inside: tau is tied to R, by another factor in each path. Near the answer, where steps no longer lower the error, convex problems (modes_convex.c) go on from the path.
 //
 // A boxed row l <= p <= h has u = y - z and (p - l) y = (h - p) z = tau.
-#include "solve/modes.h"
+#include "comp/modes/modes.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,7 +83,7 @@ bool pp_modes_has_paths(const pp_modes *s)
         const pp_mode_contact *c = &s->contact[i];
         const pp_mode_friction *f = c->friction;
         bool disc = c->sets == 0 || (c->sets == 1 && !f->moment && (f->sides == 0 || f->size == 1));
-        if (!c->boxed && (c->n->gamma > 0.0 || !disc)) {
+        if (!c->boxed && (c->gamma > 0.0 || !disc)) {
             return false;
         }
     }
@@ -97,7 +97,7 @@ static void put_impulses(const path *x)
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         const path_contact *a = &x->contact[i];
-        double *pt = pp_modes_friction_impulses(s, c);
+        double *pt = c->pt;
         *c->p = a->r[0] / (a->T[0] * a->unit);
         for (int k = 1; k <= c->size; k++) {
             pt[k - 1] = k < a->dim ? a->r[k] / a->unit : 0.0;
@@ -113,7 +113,7 @@ static double largest_free_rate(pp_modes *s)
     double most = 0.0;
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        double *pt = pp_modes_friction_impulses(s, c);
+        double *pt = c->pt;
         *c->p = 0.0;
         for (int k = 0; k < c->size; k++) {
             pt[k] = 0.0;
@@ -132,7 +132,7 @@ static double largest_free_rate(pp_modes *s)
 // In the middle of its bounds, or 1 from the only one.
 static void begin_box(path_contact *a, const pp_mode_contact *c)
 {
-    double low = c->n->lower * a->unit, high = c->n->upper * a->unit;
+    double low = c->lower * a->unit, high = c->upper * a->unit;
     bool bounded = low > -PP_INF, above = high < PP_INF;
     a->T[0] = 1.0;
     a->dim = bounded && above && !(high > low) ? 0 : 1;
@@ -262,7 +262,7 @@ static void set_cone(path_contact *a, const pp_mode_contact *c, double alpha)
 // K of a boxed row: y / (p - l) + z / (h - p) is what its bounds resist; a row without any yields as bilateral rows do.
 static void set_box(path_contact *a, const pp_mode_contact *c)
 {
-    double resist = c->n->gamma / c->mobility + PP_MODES_STIFF;
+    double resist = c->gamma / c->mobility + PP_MODES_STIFF;
     for (int b = 0; b < 2; b++) {
         resist += a->slack[b] < PP_INF ? a->v[b] / a->slack[b] : 0.0;
     }
@@ -408,7 +408,7 @@ static double set_changes(const path *x, double aim, double part, double most)
         path_contact *a = &x->contact[i];
         double u[DIM] = {0.0};
         for (int k = 0; k < a->dim; k++) {
-            u[k] = pp_modes_step_rate(s, c, k);
+            u[k] = s->system->step_rate(s, c, k);
         }
         most =
             c->boxed ? step_box(a, c, u[0], aim, part, most) : step_cone(a, c, u, x->alpha, most);
@@ -456,7 +456,7 @@ static double take_step(path *x)
         c->K = a->K;
         c->dim = a->dim;
     }
-    pp_modes_push(s);
+    s->system->push(s);
     s->factored = false;
     s->law = PP_MODE_CENTRAL;
     bool solved = pp_modes_solve_step(s);
@@ -471,8 +471,8 @@ static double take_step(path *x)
         set_right_side(x, i, aim, far * far);
     }
     // the corrector, with the same factors
-    pp_modes_push(s);
-    if (!pp_modes_solve(s)) {
+    s->system->push(s);
+    if (!s->system->solve(s)) {
         return 0.0;
     }
     double t = BOUNDARY * set_changes(x, aim, far * far, 1.0 / BOUNDARY);
@@ -491,14 +491,14 @@ static void adapt_alpha(path *x, double t)
     }
 }
 
-// One path to its end. *solved: the answer, or what is accepted, is in run->out.
+// One path to its end. *solved: the answer, or what is accepted, is in s->impulses.
 static perp_status follow(path *x, bool *solved)
 {
     pp_modes *s = x->s;
     double goal = pp_modes_enough(s), near = NEAR * pp_modes_accepted(s), last = PP_INF, t = 0.0;
     int shorts = 0;
     for (int k = 0; k < STEPS_MOST && shorts < SHORTS_MOST; k++) {
-        double error = pp_modes_judged(s, pp_modes_evaluate(s));
+        double error = s->system->judged(s, pp_modes_evaluate(s));
         if (error <= goal) {
             *solved = s->stalled = true;
             return pp_modes_polish(s);
@@ -522,7 +522,7 @@ static perp_status follow(path *x, bool *solved)
         adapt_alpha(x, t);
         put_impulses(x);
     }
-    *solved = s->stalled = pp_modes_judged(s, pp_modes_evaluate(s)) <= pp_modes_accepted(s);
+    *solved = s->stalled = s->system->judged(s, pp_modes_evaluate(s)) <= pp_modes_accepted(s);
     return *solved ? pp_modes_polish(s) : PERP_OK;
 }
 
@@ -533,7 +533,7 @@ perp_status pp_modes_path(pp_modes *s, int which, bool *solved)
     if (!pp_modes_has_paths(s)) {
         return PERP_OK;
     }
-    x.contact = PP_ARRAY(s->run->arena, path_contact, s->count);
+    x.contact = PP_ARRAY(s->arena, path_contact, s->count);
     if (!x.contact) {
         return PERP_ERR_MEMORY;
     }

@@ -11,6 +11,8 @@
 // which Newton's method finds from anywhere: M + J' P' J / (alpha m) is symmetric and positive definite, and the line
 // search is exact. This is the unregularised form of Drake's SAP solver (Castro, Permenter, Han 2022).
 //
+// With torsion and rolling, K has all sets of friction rows, and s = sum mu_g |u_g|.
+//
 // The shift is the fixed point of s -> mu |u_t(s)| (Cadoux 2009), found by Newton's method as well: the slope of the
 // convex problem's solution by s is one more linear system, with the unsymmetric matrix M + J' P' (1 + n mu e_u') J. The
 // merit function is the sum of (mu |u_t| - s)^2; a step that does not lower it is shortened. With the shift settled, p is the answer of
@@ -19,7 +21,8 @@
 //   of the proximal term  alpha m |p - p^|,     of the shift  |mu |u_t| - s|
 //
 // Where Newton's method on the shift fails the problem is too stiff, and alpha grows again.
-#include "solve/modes.h"
+#include "comp/modes/modes.h"
+#include "math/space.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,7 +77,6 @@ typedef struct convex {
     double *u, *du;      // PP_MODE_ROWS a contact: rates with biases at w; their change by dw
     double *centre;      // the same: p^
     double *ds;          // contacts: Newton's step of the shift
-    double *load;        // contacts: p_n that limits torsion and rolling [N s]
     double *along;       // n: velocities that go with it
     iterate at;          // where it is
     iterate kept;        // before a step of the shift
@@ -97,7 +99,7 @@ static bool is_for_cones(const pp_modes *s)
 {
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        if (!c->boxed && c->n->gamma > 0.0) {
+        if (!c->boxed && c->gamma > 0.0) {
             return false;
         }
         for (int g = 0; g < c->sets; g++) {
@@ -121,10 +123,10 @@ static double *divide(iterate *t, double *reals, size_t n, size_t count)
 
 static perp_status allocate(convex *x, pp_modes *s)
 {
-    size_t n = (size_t)(s->tree ? s->n : s->run->model->nv);
+    size_t n = (size_t)s->size;
     size_t count = (size_t)s->count, rows = PP_MODE_ROWS * count;
     // bilateral rows have no law and are not among the contacts
-    double *reals = PP_ZEROS(s->run->arena, double, 8 * n + 7 * rows + 10 * count);
+    double *reals = PP_ZEROS(s->arena, double, 8 * n + 7 * rows + 9 * count);
     if (!reals) {
         return PERP_ERR_MEMORY;
     }
@@ -141,7 +143,6 @@ static perp_status allocate(convex *x, pp_modes *s)
     x->du = x->u + rows;
     x->centre = x->du + rows;
     x->ds = x->centre + rows;
-    x->load = x->ds + count;
     return PERP_OK;
 }
 
@@ -157,24 +158,48 @@ static void copy_iterate(const convex *x, iterate *to, const iterate *from)
 
 // ── The law of one contact ───────────────────────────────────────────────────────────────────────
 
-// The normal and the sliding friction of a contact at x = p^ - (u + s) / (alpha m): x projected onto the cone
-// |p_t| <= mu p_n. Returns mu of the boundary that it is on, 0 inside and where it is open.
-static double project_onto_cone(double mu, double *x, int size)
+// x = p^ - (u + s n) / (alpha m) projected onto the cone |p_g| <= mu_g p_n of all sets of friction rows, in the metric of
+// their mobilities: p_n = (x_n + sum w mu |x_g|) / (1 + sum w mu^2) over the sets at their limits, w = m_g / m, which are
+// those with the largest |x_g| / mu_g. Returns them, a bit for each; 0 inside the cone.  theory (S24)
+static unsigned project_onto_cone(const pp_mode_contact *c, double *x)
 {
-    double slide = length_of(x + 1, size), n = x[0];
-    if (slide <= mu * n) {
-        return 0.0;
+    double size[PP_MODE_SETS], sum = x[0], squares = 1.0, n = x[0];
+    unsigned at_limit = 0;
+    for (int g = 0; g < c->sets; g++) {
+        size[g] = length_of(x + c->friction[g].first, c->friction[g].size);
     }
-    x[0] = fmax((n + mu * slide) / (1.0 + mu * mu), 0.0);
-    double part = slide > 0.0 ? mu * x[0] / slide : 0.0;
-    for (int k = 1; k <= size; k++) {
-        x[k] *= part;
+    // one set after the other, while the next is beyond its limit: p_n rises with each
+    for (int k = 0; k < c->sets; k++) {
+        int next = -1;
+        for (int g = 0; g < c->sets; g++) {
+            bool first =
+                next < 0 || size[g] * c->friction[next].mu > size[next] * c->friction[g].mu;
+            next = !(at_limit >> g & 1) && first ? g : next;
+        }
+        const pp_mode_friction *f = &c->friction[next];
+        if (size[next] <= f->mu * n) {
+            break;
+        }
+        double w = f->moment ? f->mobility / c->mobility : 1.0;
+        sum += w * f->mu * size[next];
+        squares += w * f->mu * f->mu;
+        n = sum / squares;
+        at_limit |= 1u << next;
     }
-    return x[0] > 0.0 ? mu : 0.0;
+    x[0] = fmax(n, 0.0);
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        if (at_limit >> g & 1) {
+            double part = size[g] > 0.0 ? f->mu * x[0] / size[g] : 0.0;
+            for (int k = f->first; k < f->first + f->size; k++) {
+                x[k] *= part;
+            }
+        }
+    }
+    return at_limit;
 }
 
-// Impulses of contact i at the rates u + t du, into p. Torsion and rolling have limits of their own, x->load, so that the sets
-// of a contact are independent of each other.
+// Impulses of contact i at the rates u + t du, into p.
 static void apply_law(const convex *x, int i, double t, double *p)
 {
     const pp_mode_contact *c = &x->s->contact[i];
@@ -182,8 +207,8 @@ static void apply_law(const convex *x, int i, double t, double *p)
     double soft = x->alpha * c->mobility;
     // soft (p - p^) + gamma p + u = 0 between the bounds
     if (c->boxed) {
-        double y = (soft * centre[0] - u[0] - t * du[0]) / (soft + c->n->gamma);
-        p[0] = pp_clamp(y, c->n->lower, c->n->upper);
+        double y = (soft * centre[0] - u[0] - t * du[0]) / (soft + c->gamma);
+        p[0] = pp_clamp(y, c->lower, c->upper);
         return;
     }
     p[0] = centre[0] - (u[0] + t * du[0] + x->at.shift[i]) / soft;
@@ -192,25 +217,14 @@ static void apply_law(const convex *x, int i, double t, double *p)
         for (int k = f->first; k < f->first + f->size; k++) {
             p[k] = centre[k] - (u[k] + t * du[k]) / (x->alpha * f->mobility);
         }
-        if (f->moment) {
-            double size = length_of(p + f->first, f->size), limit = f->mu * x->load[i];
-            double part = size > limit ? limit / size : 1.0;
-            for (int k = f->first; k < f->first + f->size; k++) {
-                p[k] *= part;
-            }
-        }
     }
-    if (c->sets > 0 && !c->friction[0].moment) {
-        project_onto_cone(c->friction[0].mu, p, c->friction[0].size);
-    } else {
-        p[0] = fmax(p[0], 0.0);
-    }
+    project_onto_cone(c, p);
 }
 
-// The slope of a set's impulses by its rates, as K of modes.h: slipping sets give (1, mu e) (1, mu e)' / (1 + mu^2) along
-// with the normal, and `share` across e, both over alpha m.
+// The slope of a set's impulses by its rates, as K of modes.h: sets at their limits give (1, mu e) (1, mu e)' along with the
+// normal, and `share` across e, over alpha m.
 static void set_slopes_of_set(const convex *x, pp_mode_contact *c, pp_mode_friction *f,
-                              const double *y, bool slips, double share)
+                              const double *y, bool slips, double p_n)
 {
     double size = length_of(y + f->first, f->size);
     f->stiffness = 1.0 / (x->alpha * f->mobility);
@@ -223,8 +237,8 @@ static void set_slopes_of_set(const convex *x, pp_mode_contact *c, pp_mode_frict
     for (int k = 0; k < f->size; k++) {
         f->e[k] = y[f->first + k] / size;
     }
-    f->grip = f->moment ? 0.0 : f->mu;
-    f->k_f = f->size == 2 ? share * f->stiffness : 0.0;
+    f->grip = f->mu;
+    f->k_f = f->size == 2 ? f->mu * p_n / size * f->stiffness : 0.0;
     c->mode = PP_MODE_SLIP;
 }
 
@@ -235,9 +249,9 @@ static void set_slopes(const convex *x, int i)
     const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i), *p = rows_of(x->at.p, i);
     double soft = x->alpha * c->mobility, y[PP_MODE_ROWS];
     if (c->boxed) {
-        c->stiffness = 1.0 / (soft + c->n->gamma);
-        c->mode = p[0] <= c->n->lower ? PP_MODE_LOWER : PP_MODE_STICK;
-        c->mode = p[0] >= c->n->upper ? PP_MODE_UPPER : c->mode;
+        c->stiffness = 1.0 / (soft + c->gamma);
+        c->mode = p[0] <= c->lower ? PP_MODE_LOWER : PP_MODE_STICK;
+        c->mode = p[0] >= c->upper ? PP_MODE_UPPER : c->mode;
         return;
     }
     y[0] = centre[0] - (u[0] + x->at.shift[i]) / soft;
@@ -248,18 +262,18 @@ static void set_slopes(const convex *x, int i)
         }
     }
     // K of a closed contact: 1 / (alpha m) inside the cone, its part along (1, mu e) on the boundary
-    c->stiffness = 1.0 / soft;
+    double x_n[PP_MODE_ROWS], squares = 1.0;
+    memcpy(x_n, y, sizeof y);
+    unsigned at_limit = project_onto_cone(c, x_n);
     c->mode = p[0] > 0.0 ? PP_MODE_STICK : PP_MODE_OPEN;
     for (int g = 0; g < c->sets; g++) {
         pp_mode_friction *f = &c->friction[g];
-        double size = length_of(y + f->first, f->size);
-        double limit = f->mu * (f->moment ? x->load[i] : p[0]);
-        bool beyond = f->moment ? size > limit : size > f->mu * y[0];
-        set_slopes_of_set(x, c, f, y, p[0] > 0.0 && beyond, size > 0.0 ? limit / size : 0.0);
-        if (f->slips && !f->moment) {
-            c->stiffness = 1.0 / (soft * (1.0 + f->mu * f->mu));
-        }
+        bool slips = p[0] > 0.0 && (at_limit >> g & 1);
+        set_slopes_of_set(x, c, f, y, slips, p[0]);
+        double w = f->moment ? f->mobility / c->mobility : 1.0;
+        squares += slips ? w * f->mu * f->mu : 0.0;
     }
+    c->stiffness = 1.0 / (soft * squares);
 }
 
 // ── Newton's method on one problem ───────────────────────────────────────────────────────────────
@@ -271,7 +285,7 @@ static void put_impulses(const convex *x)
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         const double *p = rows_of(x->at.p, i);
-        double *pt = pp_modes_friction_impulses(s, c);
+        double *pt = c->pt;
         *c->p = p[0];
         for (int k = 0; k < c->size; k++) {
             pt[k] = p[k + 1];
@@ -284,7 +298,7 @@ static void get_impulses(const convex *x, double *to)
     pp_modes *s = x->s;
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const double *pt = pp_modes_friction_impulses(s, c);
+        const double *pt = c->pt;
         double *p = rows_of(to, i);
         p[0] = *c->p;
         for (int k = 0; k < c->size; k++) {
@@ -293,34 +307,17 @@ static void get_impulses(const convex *x, double *to)
     }
 }
 
-// The system's velocities: those of the bodies, or rates of the tree.
-static double *velocities(const pp_modes *s)
-{
-    return s->tree ? s->qd : s->nu;
-}
-
 // u = J w + rate + bias of all rows, without what a compliance adds.
 static void set_rates(const convex *x)
 {
     pp_modes *s = x->s;
-    memcpy(velocities(s), x->at.w, (size_t)x->n * sizeof *x->at.w);
+    memcpy(s->velocity, x->at.w, (size_t)x->n * sizeof *x->at.w);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
         double *u = rows_of(x->u, i);
         for (int k = 0; k <= c->size; k++) {
-            u[k] = pp_modes_rate(s, c, k) + (k == 0 ? c->bias : c->t[k - 1].bias);
+            u[k] = s->system->rate(s, c, k) + c->bias[k];
         }
-    }
-}
-
-static void multiply_mass(const pp_modes *s, const double *x, double *y)
-{
-    if (s->tree) {
-        for (int i = 0; i < s->n; i++) {
-            y[i] = pp_dot(s->n, s->H + (size_t)i * (size_t)s->n, x);  // H is symmetric
-        }
-    } else {
-        pp_masses_mul(s->run->model, s->run->kin->mass, x, y);
     }
 }
 
@@ -372,19 +369,17 @@ static double set_residual(convex *x)
         apply_law(x, i, 0.0, rows_of(x->at.p, i));
     }
     put_impulses(x);
-    pp_modes_velocities(s);
+    s->system->velocities(s);
     for (int i = 0; i < x->n; i++) {
-        x->dw[i] = velocities(s)[i] - x->at.w[i];
+        x->dw[i] = s->velocity[i] - x->at.w[i];
     }
-    return pp_norm_inf(x->n, x->dw);
+    return pp_norm_inf(s->speeds, x->dw);
 }
 
 // The nearest velocities to x->w at which joints are closed exactly: in the matrix of Newton's step they yield a little.
 static void close_joints(convex *x)
 {
-    pp_modes *s = x->s;
-    pp_run *r = s->run;
-    pp_closed_nearest(&r->closed, s->tree ? s->still : r->beta, x->at.w, r->out->pb);
+    x->s->system->close(x->s, x->at.w);
     set_rates(x);
 }
 
@@ -396,7 +391,7 @@ static bool newton_step(convex *x)
         set_slopes(x, i);
     }
     // the right-hand side is the momentum that w lacks [N s, N m s]
-    multiply_mass(s, x->dw, x->missing);
+    s->system->multiply_mass(s, x->dw, x->missing);
     memcpy(s->step, x->missing, (size_t)x->n * sizeof *s->step);
     s->factored = false;
     s->law = PP_MODE_ASSOCIATED;
@@ -408,10 +403,10 @@ static bool newton_step(convex *x)
     memcpy(x->dw, s->step, (size_t)x->n * sizeof *x->dw);
     for (int i = 0; i < s->count; i++) {
         for (int k = 0; k <= s->contact[i].size; k++) {
-            rows_of(x->du, i)[k] = pp_modes_step_rate(s, &s->contact[i], k);
+            rows_of(x->du, i)[k] = s->system->step_rate(s, &s->contact[i], k);
         }
     }
-    multiply_mass(s, x->dw, x->inert);
+    s->system->multiply_mass(s, x->dw, x->inert);
     double t = search_line(x);
     pp_axpy(x->n, t, x->dw, x->at.w);
     if (s->closes) {
@@ -422,26 +417,22 @@ static bool newton_step(convex *x)
     return true;
 }
 
-// The set of friction rows that slides; NULL: none.
-static const pp_mode_friction *sliding(const pp_mode_contact *c)
+// sum over its sets of mu |u_g| of contact i at the rates x->u.
+static double shift_of(const convex *x, int i)
 {
-    return c->sets > 0 && !c->friction[0].moment ? &c->friction[0] : NULL;
+    const pp_mode_contact *c = &x->s->contact[i];
+    double shift = 0.0;
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        shift += f->mu * length_of(rows_of(x->u, i) + f->first, f->size);
+    }
+    return shift;
 }
 
-// mu |u_t| of all contacts at the rates x->u.
 static void set_image(const convex *x)
 {
     for (int i = 0; i < x->s->count; i++) {
-        const pp_mode_friction *f = sliding(&x->s->contact[i]);
-        x->at.image[i] = f ? f->mu * length_of(rows_of(x->u, i) + 1, f->size) : 0.0;
-    }
-}
-
-// The normal impulses of the iterate limit torsion and rolling in the next problem.
-static void set_load(const convex *x)
-{
-    for (int i = 0; i < x->s->count; i++) {
-        x->load[i] = fmax(rows_of(x->at.p, i)[0], 0.0);
+        x->at.image[i] = shift_of(x, i);
     }
 }
 
@@ -449,7 +440,6 @@ static void set_load(const convex *x)
 // the answer, and mu |u_t| in the image. False: no budget.
 static bool solve_problem(convex *x)
 {
-    set_load(x);
     set_rates(x);
     for (int k = 0;; k++) {
         x->converged = set_residual(x) < ENOUGH * x->accuracy;
@@ -475,32 +465,20 @@ typedef struct size_of_error {
 static bool is_held_open(const convex *x, int i)
 {
     const pp_mode_contact *c = &x->s->contact[i];
-    const pp_mode_friction *f = sliding(c);
     const double *u = rows_of(x->u, i), *centre = rows_of(x->centre, i);
     double soft = x->alpha * c->mobility, y[PP_MODE_ROWS] = {0.0};
-    if (!f || !(x->at.shift[i] > x->at.image[i])) {
+    if (!(x->at.shift[i] > x->at.image[i])) {
         return false;
     }
     y[0] = centre[0] - (u[0] + x->at.image[i]) / soft;
-    for (int k = 1; k <= f->size; k++) {
-        y[k] = centre[k] - u[k] / soft;
-    }
-    project_onto_cone(f->mu, y, f->size);
-    return y[0] > 0.0;
-}
-
-// What the limits mu p_n of torsion and rolling are off by, where these slip [m/s].
-static double limit_error(const convex *x, int i)
-{
-    const pp_mode_contact *c = &x->s->contact[i];
-    double off = fabs(rows_of(x->at.p, i)[0] - x->load[i]), worst = 0.0;
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
-        const double *p = rows_of(x->at.p, i) + f->first;
-        bool slips = f->moment && length_of(p, f->size) >= (1.0 - 1e-9) * f->mu * x->load[i];
-        worst = slips ? fmax(worst, f->mu * off * f->mobility * f->arm) : worst;
+        for (int k = f->first; k < f->first + f->size; k++) {
+            y[k] = centre[k] - u[k] / (x->alpha * f->mobility);
+        }
     }
-    return worst;
+    project_onto_cone(c, y);
+    return y[0] > 0.0;
 }
 
 // |mu |u_t| - s| of contacts that are closed, or held open by s alone; the shift of others that are open does nothing.
@@ -509,7 +487,7 @@ static size_of_error shift_error(const convex *x)
     size_of_error e = {0.0, 0.0};
     for (int i = 0; i < x->s->count; i++) {
         bool counts = rows_of(x->at.p, i)[0] > 0.0 || is_held_open(x, i);
-        double off = fmax(counts ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0, limit_error(x, i));
+        double off = counts ? fabs(x->at.image[i] - x->at.shift[i]) : 0.0;
         e.worst = fmax(e.worst, off);
         e.squares += off * off;
     }
@@ -535,20 +513,22 @@ static double proximal_error(const convex *x)
 static void push_shift(const convex *x, int i)
 {
     pp_mode_contact *c = &x->s->contact[i];
-    const pp_mode_friction *f = sliding(c);
-    const double *slip = rows_of(x->u, i) + 1;
+    const double *u = rows_of(x->u, i);
     memset(c->c, 0, sizeof c->c);
     memset(c->turn, 0, sizeof c->turn);
-    if (!f || length_of(slip, f->size) == 0.0) {
+    c->turns = c->sets > 0 && x->at.image[i] > 0.0;
+    if (!c->turns) {
         return;
     }
-    double speed = length_of(slip, f->size);
-    for (int k = 0; k < f->size; k++) {
-        c->turn[k] = f->mu * slip[k] / speed;
-    }
     c->c[0] = c->mode == PP_MODE_OPEN ? 0.0 : -c->stiffness * (x->at.image[i] - x->at.shift[i]);
-    for (int k = 0; k < f->size; k++) {
-        c->c[1 + k] = f->slips ? f->grip * f->e[k] * c->c[0] : 0.0;
+    for (int g = 0; g < c->sets; g++) {
+        const pp_mode_friction *f = &c->friction[g];
+        double speed = length_of(u + f->first, f->size);
+        for (int k = 0; k < f->size; k++) {
+            int row = f->first + k;
+            c->turn[row - 1] = speed > 0.0 ? f->mu * u[row] / speed : 0.0;
+            c->c[row] = f->slips ? f->grip * f->e[k] * c->c[0] : 0.0;
+        }
     }
 }
 
@@ -562,7 +542,7 @@ static bool find_shift_step(convex *x)
         push_shift(x, i);
     }
     // unsymmetric: the shift follows the slip
-    pp_modes_push(s);
+    s->system->push(s);
     s->factored = false;
     s->law = PP_MODE_SHIFTED;
     bool solved = pp_modes_solve_step(s);
@@ -574,11 +554,9 @@ static bool find_shift_step(convex *x)
     memcpy(x->along, s->step, (size_t)x->n * sizeof *x->along);
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        const pp_mode_friction *f = sliding(c);
-        int slides = f ? f->size : 0;
         x->ds[i] = x->at.image[i] - x->at.shift[i];
-        for (int k = 0; k < slides; k++) {
-            x->ds[i] += c->turn[k] * pp_modes_step_rate(s, c, 1 + k);
+        for (int k = 0; k < c->size; k++) {
+            x->ds[i] += c->turn[k] * s->system->step_rate(s, c, 1 + k);
         }
     }
     return true;
@@ -642,7 +620,7 @@ static bool examine(convex *x)
 {
     put_impulses(x);
     x->s->factored = false;
-    x->at.error = pp_modes_judged(x->s, pp_modes_evaluate(x->s));
+    x->at.error = x->s->system->judged(x->s, pp_modes_evaluate(x->s));
     if (x->at.error < x->best.error) {
         copy_iterate(x, &x->best, &x->at);
     }
@@ -657,7 +635,7 @@ static bool start_from_answer(convex *x)
     if (!examine(x)) {
         return false;
     }
-    memcpy(x->at.w, velocities(s), (size_t)x->n * sizeof *x->at.w);
+    memcpy(x->at.w, s->velocity, (size_t)x->n * sizeof *x->at.w);
     set_rates(x);
     set_image(x);
     memcpy(x->at.shift, x->at.image, (size_t)s->count * sizeof *x->at.shift);

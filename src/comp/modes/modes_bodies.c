@@ -7,7 +7,7 @@
 // so that it is factored sparsely by blocks (pp_ldl). One or two bodies are dense. J' K J of a contact that
 // is open or sticks is symmetric; one that slips makes the matrix unsymmetric, (1, mu e) (1, 0)', and then it takes
 // LU on the same pattern, at twice the operations.
-#include "solve/modes.h"
+#include "comp/modes/modes.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,31 +47,28 @@ static int find_pair(pairs *p, int a, int b)
 // the system.
 static bool list_nodes(pp_modes *s, pp_arena *arena)
 {
-    const perp_model *m = s->run->model;
-    s->node = PP_ARRAY(arena, int, m->bodies);
-    s->body = PP_ARRAY(arena, int, m->bodies);
-    s->at = PP_ARRAY(arena, int, m->bodies);
-    s->diagonal = PP_ARRAY(arena, int, m->bodies);
+    s->node = PP_ARRAY(arena, int, s->bodies);
+    s->body = PP_ARRAY(arena, int, s->bodies);
+    s->at = PP_ARRAY(arena, int, s->bodies);
+    s->diagonal = PP_ARRAY(arena, int, s->bodies);
     if (!s->node || !s->body || !s->at || !s->diagonal) {
         return false;
     }
-    for (int i = 0; i < m->bodies; i++) {
+    for (int i = 0; i < s->bodies; i++) {
         s->node[i] = -1;
     }
     // 0 marks a body that touches something, until the next loop numbers it
     for (int i = 0; i < s->rows; i++) {
         pp_mode_contact *c = &s->contact[i];
         c->pair = -1;
-        c->count = c->n->count;
-        for (int k = 0; k < c->count && k < 2; k++) {
-            c->body[k] = c->n->body[k];
+        for (int k = 0; k < c->count; k++) {
             s->node[c->body[k]] = 0;
         }
     }
-    for (int i = 0; i < m->bodies; i++) {
+    for (int i = 0; i < s->bodies; i++) {
         if (s->node[i] == 0) {
             s->at[s->nodes] = s->n;
-            s->n += m->body[i].nv;
+            s->n += s->nv[i];
             s->node[i] = s->nodes;
             s->body[s->nodes++] = i;
         }
@@ -109,13 +106,13 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
     int *size = PP_ARRAY(arena, int, s->nodes), *p = PP_ARRAY(arena, int, s->nodes + 1);
     int *i = PP_ARRAY(arena, int, s->nodes + list->count);
     int *from = PP_ARRAY(arena, int, list->count);
-    s->ldl = s->run->cache->ldl_contacts ? s->run->cache->ldl_contacts : pp_ldl_create_in(arena);
+    s->ldl = s->ldl ? s->ldl : pp_ldl_create_in(arena);
     if (!size || !p || !i || !from || !s->ldl) {
         return PERP_ERR_MEMORY;
     }
     // lower triangle by block columns: the diagonal block first, then the pairs of column j
     for (int j = 0; j < s->nodes; j++) {
-        size[j] = s->run->model->body[s->body[j]].nv;
+        size[j] = s->nv[s->body[j]];
         p[j] = used;
         i[used++] = j;
         for (int k = list->head[j]; k >= 0; k = list->next[k]) {
@@ -143,12 +140,10 @@ static perp_status analyse(pp_modes *s, const pairs *list, pp_arena *arena)
 
 // Dense or sparse, and the memory of the values. Upper blocks are stored apart, in `upper`, for LU
 // only.
-perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
+perp_status pp_modes_bodies_prepare(pp_modes *s)
 {
+    pp_arena *arena = s->arena;
     pairs list = {0};
-    if (s->tree) {
-        return pp_modes_tree_prepare(s, arena);
-    }
     if (!list_nodes(s, arena)) {
         return PERP_ERR_MEMORY;
     }
@@ -165,7 +160,8 @@ perp_status pp_modes_prepare(pp_modes *s, pp_arena *arena)
     }
     s->x = PP_ARRAY(arena, double, s->values);
     s->upper = s->dense ? NULL : PP_ARRAY(arena, double, s->values);
-    bool whole = s->x && (s->dense ? s->pivot != NULL : s->upper != NULL);
+    s->side = PP_ARRAY(arena, double, s->n);
+    bool whole = s->x && s->side && (s->dense ? s->pivot != NULL : s->upper != NULL);
     return whole ? PERP_OK : PERP_ERR_MEMORY;
 }
 
@@ -196,49 +192,49 @@ static void add_sized(int rows, int columns, double k, const double *l, const do
     }
 }
 
-// k l r' for two combinations l, r of the rows of a contact (PP_BODY_NV numbers a body): to the
+// k l r' for two combinations l, r of the rows of a contact (PP_MODE_BODY numbers a body): to the
 // diagonal blocks of its bodies and the block between them. symmetric: l = r, so that the upper
 // block is the transpose of the lower one and need not be stored while the whole matrix is
 // symmetric.
 static void add_outer_product(pp_modes *s, const pp_mode_contact *c, double k, const double *l,
                               const double *r, bool symmetric)
 {
-    const perp_model *m = s->run->model;
     for (int a = 0; a < c->count; a++) {
-        int node = s->node[c->body[a]], nv = m->body[c->body[a]].nv;
+        int node = s->node[c->body[a]], nv = s->nv[c->body[a]];
         int at = s->at[node];
         double *X = s->dense ? s->x + at + at * s->n : s->x + s->diagonal[node];
-        add_sized(nv, nv, k, l + PP_BODY_NV * a, r + PP_BODY_NV * a, X, s->dense ? s->n : nv);
+        add_sized(nv, nv, k, l + PP_MODE_BODY * a, r + PP_MODE_BODY * a, X, s->dense ? s->n : nv);
     }
     if (c->count < 2) {
         return;
     }
     // The lower triangle has the block (row: later node, column: earlier node).
     int first = s->node[c->body[0]] < s->node[c->body[1]] ? 0 : 1, second = 1 - first;
-    int rows = m->body[c->body[second]].nv, columns = m->body[c->body[first]].nv;
+    int rows = s->nv[c->body[second]], columns = s->nv[c->body[first]];
     if (s->dense) {
         int i = s->at[s->node[c->body[second]]], j = s->at[s->node[c->body[first]]];
-        add_sized(rows, columns, k, l + PP_BODY_NV * second, r + PP_BODY_NV * first,
+        add_sized(rows, columns, k, l + PP_MODE_BODY * second, r + PP_MODE_BODY * first,
                   s->x + i + j * s->n, s->n);
-        add_sized(columns, rows, k, l + PP_BODY_NV * first, r + PP_BODY_NV * second,
+        add_sized(columns, rows, k, l + PP_MODE_BODY * first, r + PP_MODE_BODY * second,
                   s->x + j + i * s->n, s->n);
         return;
     }
     int at = s->block[c->pair];
-    add_sized(rows, columns, k, l + PP_BODY_NV * second, r + PP_BODY_NV * first, s->x + at, rows);
+    add_sized(rows, columns, k, l + PP_MODE_BODY * second, r + PP_MODE_BODY * first, s->x + at,
+              rows);
     if (!symmetric || !s->symmetric) {
-        add_sized(rows, columns, k, r + PP_BODY_NV * second, l + PP_BODY_NV * first, s->upper + at,
-                  rows);
+        add_sized(rows, columns, k, r + PP_MODE_BODY * second, l + PP_MODE_BODY * first,
+                  s->upper + at, rows);
     }
 }
 
 // sum += factor J of a row of the contact.
-static void add_row(const pp_mode_contact *c, double factor, const pp_row *row,
-                    double sum[2][PP_BODY_NV])
+static void add_row(const pp_mode_contact *c, double factor, const double *row,
+                    double sum[2][PP_MODE_BODY])
 {
     for (int b = 0; b < c->count; b++) {
-        for (int v = 0; v < PP_BODY_NV; v++) {
-            sum[b][v] += factor * row->J[b][v];
+        for (int v = 0; v < PP_MODE_BODY; v++) {
+            sum[b][v] += factor * row[PP_MODE_BODY * b + v];
         }
     }
 }
@@ -247,12 +243,11 @@ static void add_row(const pp_mode_contact *c, double factor, const pp_row *row,
 static void add_central(pp_modes *s, const pp_mode_contact *c)
 {
     for (int k = 0; k < c->dim; k++) {
-        double l[2][PP_BODY_NV] = {{0.0}};  // column k of J' K
+        double l[2][PP_MODE_BODY] = {{0.0}};  // column k of J' K
         for (int i = 0; i < c->dim; i++) {
-            add_row(c, c->K[i + k * c->dim], i == 0 ? c->n : &c->t[i - 1], l);
+            add_row(c, c->K[i + k * c->dim], pp_mode_row(c, i), l);
         }
-        const pp_row *row = k == 0 ? c->n : &c->t[k - 1];
-        add_outer_product(s, c, 1.0, l[0], row->J[0], false);
+        add_outer_product(s, c, 1.0, l[0], pp_mode_row(c, k), false);
     }
 }
 
@@ -260,36 +255,38 @@ static void add_central(pp_modes *s, const pp_mode_contact *c)
 // mu e . t of sets that slip, the right one n; the other terms are symmetric.            theory (S8)
 static void add_closed(pp_modes *s, const pp_mode_contact *c)
 {
-    double l[2][PP_BODY_NV];
-    memcpy(l, c->n->J, (size_t)c->count * sizeof l[0]);
+    double l[2][PP_MODE_BODY];
+    memcpy(l, c->J, (size_t)c->count * sizeof l[0]);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
         int rows = f->slips ? f->size : 0;
         for (int k = 0; k < rows; k++) {
-            add_row(c, f->grip * f->e[k], &c->t[f->first - 1 + k], l);
+            add_row(c, f->grip * f->e[k], pp_mode_row(c, f->first + k), l);
         }
     }
-    double r[2][PP_BODY_NV];
-    memcpy(r, s->law == PP_MODE_EXACT ? c->n->J[0] : l[0], (size_t)c->count * sizeof r[0]);
-    bool turns = s->law == PP_MODE_SHIFTED && (c->turn[0] != 0.0 || c->turn[1] != 0.0);
-    int turning = turns ? c->friction[0].size : 0;
+    double r[2][PP_MODE_BODY];
+    memcpy(r, s->law == PP_MODE_EXACT ? c->J : l[0], (size_t)c->count * sizeof r[0]);
+    bool turns = s->law == PP_MODE_SHIFTED && c->turns;
+    int turning = turns ? c->size : 0;
     for (int k = 0; k < turning; k++) {
-        add_row(c, c->turn[k], &c->t[k], r);
+        add_row(c, c->turn[k], pp_mode_row(c, 1 + k), r);
     }
     bool symmetric = !turns && (s->law != PP_MODE_EXACT || c->mode == PP_MODE_STICK);
     add_outer_product(s, c, c->stiffness, l[0], r[0], symmetric);
     for (int g = 0; g < c->sets; g++) {
         const pp_mode_friction *f = &c->friction[g];
-        const pp_row *t = &c->t[f->first - 1];
+        const double *t = pp_mode_row(c, f->first);
         if (!f->slips) {
             for (int k = 0; k < f->size; k++) {
-                add_outer_product(s, c, f->stiffness, t[k].J[0], t[k].J[0], true);
+                const double *row = t + k * c->stride;
+                add_outer_product(s, c, f->stiffness, row, row, true);
             }
         } else if (f->k_f > 0.0) {  // along (-e_y, e_x)
-            double side[2][PP_BODY_NV];
+            double side[2][PP_MODE_BODY];
             for (int b = 0; b < c->count; b++) {
-                for (int v = 0; v < PP_BODY_NV; v++) {
-                    side[b][v] = f->e[0] * t[1].J[b][v] - f->e[1] * t[0].J[b][v];
+                for (int v = 0; v < PP_MODE_BODY; v++) {
+                    int i = PP_MODE_BODY * b + v;
+                    side[b][v] = f->e[0] * t[c->stride + i] - f->e[1] * t[i];
                 }
             }
             add_outer_product(s, c, f->k_f, side[0], side[0], true);
@@ -297,34 +294,10 @@ static void add_closed(pp_modes *s, const pp_mode_contact *c)
     }
 }
 
-// The blocks of M: m for each translation and the world inertia R J R' in space, I_zz in the plane.
-static void add_masses(pp_modes *s)
-{
-    const pp_run *r = s->run;
-    for (int j = 0; j < s->nodes; j++) {
-        const pp_body *body = &r->model->body[s->body[j]];
-        const pp_inertia *w = &r->kin->mass[s->body[j]];
-        int ld = s->dense ? s->n : body->nv;
-        double *X = s->dense ? s->x + s->at[j] * (s->n + 1) : s->x + s->diagonal[j];
-        for (int k = 0; k < body->nv; k++) {
-            X[k * (ld + 1)] = body->axis[k] < 3 ? w->m : w->I.m[8];
-        }
-        if (body->nv < 6) {
-            continue;
-        }
-        for (int k = 0; k < 9; k++) {
-            X[3 + k / 3 + (3 + k % 3) * ld] = w->I.m[k];
-        }
-    }
-}
-
 // M + sum J' K J at the modes and stiffnesses of all contacts, assembled and factored. Contacts are
 // added in their order: the sums have the same bits in every run.
-bool pp_modes_factor(pp_modes *s)
+bool pp_modes_bodies_factor(pp_modes *s)
 {
-    if (s->tree) {
-        return pp_modes_tree_factor(s);
-    }
     memset(s->x, 0, (size_t)s->values * sizeof *s->x);
     s->symmetric = s->law != PP_MODE_SHIFTED && s->law != PP_MODE_CENTRAL;
     for (int i = 0; i < s->count && s->law == PP_MODE_EXACT; i++) {
@@ -333,7 +306,10 @@ bool pp_modes_factor(pp_modes *s)
     if (!s->symmetric && !s->dense) {
         memset(s->upper, 0, (size_t)s->values * sizeof *s->upper);
     }
-    add_masses(s);
+    for (int j = 0; j < s->nodes; j++) {
+        double *X = s->dense ? s->x + s->at[j] * (s->n + 1) : s->x + s->diagonal[j];
+        s->system->add_mass(s, s->body[j], X, s->dense ? s->n : s->nv[s->body[j]]);
+    }
     for (int i = 0; i < s->rows; i++) {
         const pp_mode_contact *c = &s->contact[i];
         if (s->law == PP_MODE_CENTRAL && c->p) {
@@ -344,43 +320,105 @@ bool pp_modes_factor(pp_modes *s)
     }
     if (s->dense) {
         s->factored = pp_lu_factor(s->n, s->x, s->n, s->pivot, 0.0) == 0;
-    } else if (s->symmetric) {
+        s->flops = (double)s->n * s->n * s->n;
+        return s->factored;
+    }
+    if (s->symmetric) {
         s->factored = pp_ldl_factor(s->ldl, s->x, 0.0) == 0;
     } else {
         s->factored = pp_ldl_factor_lu(s->ldl, s->x, s->upper) == PERP_OK;
     }
+    s->flops = pp_ldl_flops(s->ldl);
     return s->factored;
 }
 
-void pp_modes_push(pp_modes *s)
+// ── Products ─────────────────────────────────────────────────────────────────────────────────────
+
+// J v + given, the sum in the order of the velocities; unrolled for bodies of space.
+static double row_rate(const pp_modes *s, const pp_mode_contact *c, int k, const double *v)
 {
-    const perp_model *m = s->run->model;
-    if (s->tree) {
-        pp_modes_tree_push(s);
-        return;
+    const double *J = pp_mode_row(c, k);
+    double sum = c->given[k];
+    for (int b = 0; b < c->count; b++, J += PP_MODE_BODY) {
+        const double *w = v + s->first[c->body[b]];
+        int nv = s->nv[c->body[b]];
+        if (nv == 6) {
+            sum = sum + J[0] * w[0] + J[1] * w[1] + J[2] * w[2] + J[3] * w[3] + J[4] * w[4] +
+                  J[5] * w[5];
+            continue;
+        }
+        for (int j = 0; j < nv; j++) {
+            sum += J[j] * w[j];
+        }
     }
-    memset(s->step, 0, (size_t)m->nv * sizeof *s->step);
+    return sum;
+}
+
+double pp_modes_bodies_rate(const pp_modes *s, const pp_mode_contact *c, int k)
+{
+    return row_rate(s, c, k, s->velocity);
+}
+
+// What a row has at velocities 0 does not change in a step.
+double pp_modes_bodies_step_rate(const pp_modes *s, const pp_mode_contact *c, int k)
+{
+    return row_rate(s, c, k, s->step) - c->given[k];
+}
+
+// v += x J' of row k.
+static void add_impulse(const pp_modes *s, const pp_mode_contact *c, int k, double x, double *v)
+{
+    const double *J = pp_mode_row(c, k);
+    for (int b = 0; b < c->count; b++, J += PP_MODE_BODY) {
+        double *to = v + s->first[c->body[b]];
+        int nv = s->nv[c->body[b]];
+        if (nv == 6) {
+            // products first: they do not wait for each other
+            double p0 = x * J[0], p1 = x * J[1], p2 = x * J[2], p3 = x * J[3], p4 = x * J[4],
+                   p5 = x * J[5];
+            to[0] += p0;
+            to[1] += p1;
+            to[2] += p2;
+            to[3] += p3;
+            to[4] += p4;
+            to[5] += p5;
+            continue;
+        }
+        for (int j = 0; j < nv; j++) {
+            to[j] += x * J[j];
+        }
+    }
+}
+
+void pp_modes_bodies_add(const pp_modes *s, double *v)
+{
     for (int i = 0; i < s->count; i++) {
         const pp_mode_contact *c = &s->contact[i];
-        pp_row_add(m, c->n, c->c[0], NULL, s->step);
+        add_impulse(s, c, 0, *c->p, v);
         for (int k = 0; k < c->size; k++) {
-            pp_row_add(m, &c->t[k], c->c[k + 1], NULL, s->step);
+            add_impulse(s, c, k + 1, c->pt[k], v);
+        }
+    }
+}
+
+void pp_modes_bodies_push(pp_modes *s)
+{
+    memset(s->step, 0, (size_t)s->size * sizeof *s->step);
+    for (int i = 0; i < s->count; i++) {
+        const pp_mode_contact *c = &s->contact[i];
+        for (int k = 0; k <= c->size; k++) {
+            add_impulse(s, c, k, c->c[k], s->step);
         }
     }
 }
 
 // Bodies without contacts are not in the system: nothing pushes them, and their part of s->step is 0.
-bool pp_modes_solve(pp_modes *s)
+bool pp_modes_bodies_solve(pp_modes *s)
 {
-    const perp_model *m = s->run->model;
-    if (s->tree) {
-        pp_modes_tree_solve(s);
-        return true;
-    }
-    double *b = s->nu;  // found again before it is read
+    double *b = s->side;
     for (int j = 0; j < s->nodes; j++) {
-        const pp_body *body = &m->body[s->body[j]];
-        memcpy(b + s->at[j], s->step + body->at, (size_t)body->nv * sizeof *b);
+        int body = s->body[j];
+        memcpy(b + s->at[j], s->step + s->first[body], (size_t)s->nv[body] * sizeof *b);
     }
     if (s->dense) {
         pp_lu_solve(s->n, s->x, s->n, s->pivot, b);
@@ -388,8 +426,8 @@ bool pp_modes_solve(pp_modes *s)
         return false;
     }
     for (int j = 0; j < s->nodes; j++) {
-        const pp_body *body = &m->body[s->body[j]];
-        memcpy(s->step + body->at, b + s->at[j], (size_t)body->nv * sizeof *b);
+        int body = s->body[j];
+        memcpy(s->step + s->first[body], b + s->at[j], (size_t)s->nv[body] * sizeof *b);
     }
     return true;
 }
