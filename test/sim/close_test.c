@@ -13,6 +13,7 @@
 #include <perp/io.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Three rods that hang from each other, let go from the side.
@@ -357,6 +358,52 @@ static void limits_are_closed(void **state)
     perp_scene_destroy(scene);
 }
 
+static bool checks(const char *directory)
+{
+    perp_recording *r = NULL;
+    perp_check check = {0};
+    assert_int_equal(perp_recording_open(directory, NULL, &r, NULL), PERP_OK);
+    assert_int_equal(perp_recording_check(r, NULL, &check, NULL), PERP_OK);
+    perp_recording_close(r);
+    return check.passed;
+}
+
+// Rows of anitescu-potra hold rates, and leave a pendulum open by more with every step; a rope becomes taut within one. What it is
+// off by is taken back in time, at a length of 300 m as at one of 1 m, of which it was a metre at most.
+static void openings_of_rates_are_closed(void **state)
+{
+    (void)state;
+    static const perp_stepper steppers[] = {PERP_STEPPER_ANITESCU_POTRA, PERP_STEPPER_MOREAU_JEAN};
+    for (int k = 0; k < 8; k++) {
+        char text[600], joint[120];
+        double L = k & 1 ? 300.0 : 1.0;
+        bool rope = k & 2;
+        if (rope) {
+            snprintf(joint, sizeof joint,
+                     "{\"kind\": \"distance\", \"b\": \"end\", \"anchor_a\": [0, 0], \"length\": "
+                     "\"inf\", \"upper\": %g}",
+                     L);
+        } else {
+            snprintf(joint, sizeof joint,
+                     "{\"kind\": \"revolute\", \"b\": \"end\", \"at\": [0, 0]}");
+        }
+        snprintf(text, sizeof text,
+                 "{\"gravity\": [0, %g], \"bodies\": [{\"name\": \"end\", \"position\": [%g, 0], "
+                 "\"velocity\": [%g, 0], \"mass\": 1, \"inertia\": %g}], \"joints\": [%s]}",
+                 -9.81 * L, (rope ? 0.4 : 0.5) * L, rope ? 0.5 * L : 0.0,
+                 (rope ? 0.001 : 0.08) * L * L, joint);
+        folder place = folder_create();
+        double step = rope ? 0.12 : 0.02;
+        outcome run = run_by(steppers[k / 4], text, PERP_POSITIONS_LINEAR, 4.0, step,
+                             folder_at(&place, "run"));
+        if (run.violated > 0 || !checks(folder_at(&place, "run"))) {
+            fail_msg("%s of %g m, stepper %d: %d steps violated, open by %g m",
+                     rope ? "rope" : "pendulum", L, (int)steppers[k / 4], run.violated, run.apart);
+        }
+        folder_remove(&place);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +415,7 @@ int main(void)
         cmocka_unit_test(wrong_closings_are_refused),
         cmocka_unit_test(parts_of_starts_are_judged),
         cmocka_unit_test(limits_are_closed),
+        cmocka_unit_test(openings_of_rates_are_closed),
         cmocka_unit_test(rounding_does_not_push),
         cmocka_unit_test(a_rattleback_creates_no_energy),
     };

@@ -73,6 +73,14 @@ static void shift_rows(const perp_model *m, pp_rows *row, const double *d)
     }
 }
 
+// What the row of a joint or limit is measured by: the arm of the joint where it is a length, one radian where it is an angle.
+static double unit_of_row(const perp_model *m, const pp_row *row)
+{
+    const pp_joint *j = &m->joint[row->joint];
+    double unit = pp_scale_is_length(m, row) ? pp_scale_arm(m, j) : 1.0;
+    return j->kind == PERP_JOINT_COUPLING ? unit * pp_scale_coupling(m, row) : unit;
+}
+
 // What is left where at most `most` of each thickness and arm is closed. Points of a pair follow each other; all of them rise
 // to where the deepest one does.                                                                      theory (K8)
 static perp_status find_rest(pp_fit *f, double most, close_rest *out)
@@ -103,12 +111,12 @@ static perp_status find_rest(pp_fit *f, double most, close_rest *out)
         }
     }
     for (int i = 0; i < f->row.nb; i++) {
-        double by = most * pp_fit_joint_unit(f, f->row.b[i].joint), off = f->row.b[i].bias;
+        double by = most * unit_of_row(m, &f->row.b[i]), off = f->row.b[i].bias;
         out->joint[i] = off - pp_clamp(off, -by, by);
     }
     for (int i = 0; i < limits; i++) {
         const pp_row *row = &f->row.n[f->row.nc + i];
-        out->limit[i] = fmin(0.0, row->bias + most * pp_fit_joint_unit(f, row->joint));
+        out->limit[i] = fmin(0.0, row->bias + most * unit_of_row(m, row));
     }
     out->joints = f->row.nb;
     out->limits = limits;

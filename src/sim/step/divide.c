@@ -479,15 +479,30 @@ static bool overlaps_stay(const perp_sim *sim)
     return false;
 }
 
-// Rows of joints take back all of an opening in a step, so that what is there at its end is new, but of a part its share.
+// Whether rows of a joint hold rates alone, and take nothing back of what it is off by: those of Anitescu and Potra's scheme,
+// and those of limits in the theta method.
+static bool holds_rates(const perp_sim *sim, int joint, double most)
+{
+    switch (sim->def.stepper) {
+    case PERP_STEPPER_ANITESCU_POTRA:
+        return true;
+    case PERP_STEPPER_MOREAU_JEAN:
+        return pp_joint_limit_violation(sim->model, &sim->step.end, joint) > GROWN * most;
+    default:
+        return false;
+    }
+}
+
+// Other rows take back all of an opening in a step, so that what is there at its end is new, but of a part its share. Where rows
+// hold rates an opening that has become more than half of what is allowed is closed at once: the next step may add as much.
 static bool openings_stay(const perp_sim *sim)
 {
     const perp_model *m = sim->model;
     const pp_poses start = {
         .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
+    bool part = sim->step.h < sim->pace;
     // or the worst joint of all is within half of its limit
-    if (!(sim->step.h < sim->pace) ||
-        !(sim->info.certificate.relative[PERP_JUDGED_JOINT] > GROWN)) {
+    if (!(sim->info.certificate.relative[PERP_JUDGED_JOINT] > GROWN)) {
         return false;
     }
     for (int i = 0; i < m->joints; i++) {
@@ -495,7 +510,9 @@ static bool openings_stay(const perp_sim *sim)
         double after = pp_judge_joint(m, &sim->step.end, i, &own);
         double before = pp_judge_joint(m, &start, i, &own);
         most = most > 0.0 ? most : own;
-        if (before > GROWN * most && after >= before) {
+        bool rates = holds_rates(sim, i, most);
+        double first = rates ? after : before;
+        if ((rates || part) && first > GROWN * most && after >= before) {
             return true;
         }
     }
@@ -592,9 +609,11 @@ double pp_sim_divide_judged(perp_sim *sim, double h)
     if (over[PERP_JUDGED_PATH] > 1.0 && h > SHORTEST * QUARTER * sim->whole) {
         return h / QUARTER;
     }
-    // What turning loses falls with the length at first order where something strikes, and with its square elsewhere.
+    // What turning loses falls with the length at first order where something strikes, and with its square elsewhere; so does
+    // the way that a joint goes beyond a limit which rows see where it is reached.
     bool loses = over[PERP_JUDGED_MOTION] > 1.0 && worst == over[PERP_JUDGED_MOTION];
-    double shortest = loses ? sim->whole / (JUDGED * JUDGED) : sim->whole / JUDGED;
+    bool falls = loses || worst == over[PERP_JUDGED_JOINT];
+    double shortest = falls ? sim->whole / (JUDGED * JUDGED) : sim->whole / JUDGED;
     bool less = helps(sim, h, worst);
     return worst > 1.0 && (less || loses) && h > shortest ? h / QUARTER : h;
 }

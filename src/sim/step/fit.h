@@ -37,7 +37,5 @@ perp_status pp_fit_look(pp_fit *f);
 perp_status pp_fit_rows(pp_fit *f);
 // The way d as the velocities of a step from rest.
 perp_status pp_fit_solve(pp_fit *f);
-// What errors of a joint are relative to [m, rad, or the unit of a coupling's coordinate].
-double pp_fit_joint_unit(const pp_fit *f, int joint);
 // For remarks and errors: the worst fault and the number of all, short enough that the rest of the sentence fits.
 void pp_fit_describe(const pp_fit *f, const pp_fault *at, char *what, size_t size);

@@ -63,7 +63,8 @@ static void note_worst(pp_fault *worst, double value, double unit, pp_fault at)
     worst->count = count;
 }
 
-double pp_fit_joint_unit(const pp_fit *f, int joint)
+// What errors of a joint are relative to [m, rad, or the unit of a coupling's coordinate].
+static double joint_unit(const pp_fit *f, int joint)
 {
     const perp_model *m = f->sim->model;
     const pp_joint *j = &m->joint[joint];
@@ -96,7 +97,7 @@ static void find_faults(pp_fit *f)
         f->deepest = fmax(f->deepest, depth);
     }
     for (int i = 0; i < m->joints; i++) {
-        double unit = pp_fit_joint_unit(f, i);
+        double unit = joint_unit(f, i);
         pp_fault at = {.shape_a = -1, .shape_b = -1, .joint = i};
         if (!(m->joint[i].epsilon > 0.0)) {  // whose target keeps its error
             note_worst(&f->fault, pp_joint_error(m, &f->kin.poses, i), unit, at);
