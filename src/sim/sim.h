@@ -51,6 +51,7 @@ typedef struct pp_step {
     double reach;    // how far contacts of the start were looked for [m]
     double closes;   // what speeds could close then [m]
     bool bounces;    // an impact is among the rows
+    bool inelastic;  // restitution that contacts were given does not act
     bool at_end;     // rows were taken where the step ends,
     bool unsettled;  // and do not hold there,
     bool flips;      // with other contacts in each round

@@ -157,13 +157,12 @@ class ContactRows:
                 self.rows.note('restitution', 10 * max(0.0, -law * before - after) / -before, 't = %g %s %s' % (e['t'], a.full, b.full))
 
     def carried_back(self, c, u1, f0, f1, h):
-        """What stuck in the step before is brought back to where it stuck: bodies that turn left it by up to h^2 w^2 r, theory (P17)."""
-        stuck = any(o.mode == 'stick' and {o.a, o.b} == {c.a, c.b} for o in f0.contacts)
-        if not stuck:
-            return False
+        """What stuck in the step before is brought back to where it stuck: bodies that turn left it by up to h^2 w^2 r, theory (P17).
+        One of several contacts may be at its limit meanwhile."""
         left = sum(h * max(norm(f.states[s.body.index].w) for f in (f0, f1)) ** 2 * norm(sub(c.p, f0.states[s.body.index].x))
                    for s in (c.a, c.b) if not s.infinite())
-        return norm(sub(u1, mul(c.n, dot(c.n, u1)))) <= left
+        there = any({o.a, o.b} == {c.a, c.b} for o in f0.contacts)
+        return there and norm(sub(u1, mul(c.n, dot(c.n, u1)))) <= left
 
     def curved(self, c, f0, f1, h):
         """Slip of `implicit` is what moved: velocities of two bodies that turn together miss the curve of their way, theory (I4)."""

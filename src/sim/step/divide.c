@@ -738,7 +738,9 @@ perp_status pp_sim_step_without_restitution(perp_sim *sim)
         return PERP_OK;
     }
     for (int i = 0; i < sim->step.gap.count; i++) {
-        sim->step.gap.contact[i].restitution = 0.0;
+        pp_contact *c = &sim->step.gap.contact[i];
+        sim->step.inelastic = sim->step.inelastic || c->restitution > 0.0;
+        c->restitution = 0.0;
     }
     return PERP_OK;
 }

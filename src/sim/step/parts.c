@@ -163,6 +163,14 @@ static void add_info(perp_step_info *to, const perp_step_info *part)
 static perp_status add_part(perp_sim *sim, perp_step_info *info)
 {
     perp_status status = add_contacts(sim);
+    // Where contacts push, the law that was asked for is not the one that acted.
+    bool less = sim->step.inelastic && pp_sim_pushes(sim);
+    if (less) {
+        sim->info.tempered = true;
+        pp_print(sim->info.remark, sizeof sim->info.remark,
+                 "too many impacts: those of the last %.3g s of the step had no restitution",
+                 sim->step.h);
+    }
     if (status >= 0) {
         add_impulses(sim);
         add_info(info, &sim->info);
