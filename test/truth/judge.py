@@ -89,7 +89,8 @@ class Judge(PlaceRows, ContactRows, StepRows):
             self.summary = json.load(f)
         s = m.scene
         self.stepper, self.h = self.summary['stepper'], self.summary['h']
-        self.joint_coordinates = (coordinates or s.get('coordinates', 'body')) == 'joint'
+        word = coordinates or s.get('coordinates', 'body')
+        self.joint_coordinates = word == 'joint' or (word == 'auto' and self.few_rates())
         self.theta = {'moreau-jean': theta or float(s.get('theta', 0.5)), 'event': 0.5}.get(self.stepper, 1.0)
         self.euler = self.stepper in ('stewart-trinkle', 'anitescu-potra')
         self.rows, self.folder = Rows(), folder
@@ -104,6 +105,21 @@ class Judge(PlaceRows, ContactRows, StepRows):
         self.until = max(self.frames[-1].t, self.h)
         self.pairs = self.judged_pairs()
         self.turns = {}
+
+    def few_rates(self):
+        """Whether `auto` means joint coordinates: a tree with at most 120 rates, and half as many as velocities with its loops' equations."""
+        m = self.model
+        leaves = {'weld': 0, 'revolute': 1, 'prismatic': 1, 'screw': 1, 'cylindrical': 2, 'universal': 2, 'spherical': 3, 'plane': 3}
+        each = 3 if m.planar else 6
+        held, rates, loops = set(), 0, 0
+        for j in m.joints:
+            if j.kind in leaves and j.b.free and j.b not in held:
+                held.add(j.b)
+                rates += leaves[j.kind]
+            elif j.kind in leaves:
+                loops += each - leaves[j.kind]
+        rates += each * (len(m.free) - len(held))
+        return rates <= 120 and 2 * (rates + loops) <= each * len(m.free)
 
     def run(self):
         m, rows = self.model, self.rows
