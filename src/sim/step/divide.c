@@ -460,7 +460,6 @@ static double initial_overlap(const pp_gaps *gaps, const pp_contact *of)
 // Where rows hold rates, and where bodies turn, every step adds a little to overlaps and openings: those that were more than
 // half of what the certificate allows where the step started, and are no less where it ends, are not taken back by rows.
 static const double GROWN = 0.5;
-static const double OPEN = 1e-3;  // likewise, of joints in a divided step: less is no opening
 
 static bool overlaps_stay(const perp_sim *sim)
 {
@@ -494,27 +493,26 @@ static bool holds_rates(const perp_sim *sim, int joint, double most)
     }
 }
 
-// Other rows take back all of an opening in a step, so that what is there at its end is new; of a part they would take back
-// its share, at the speed phi/H. In that part the impulse that ends the rate which the part before has left the joint with works
-// along this speed, and creates energy that the part itself does not lose: in a divided step nothing is left open.
-// Where rows hold rates an opening that has become more than half of what is allowed is closed at once: the next step
-// may add as much.                                                                                    theory (K8)
+// Other rows take back all of an opening in a step, so that what is there at its end is new, but of a part its share. Where rows
+// hold rates an opening that has become more than half of what is allowed is closed at once: the next step may add as much.
 static bool openings_stay(const perp_sim *sim)
 {
     const perp_model *m = sim->model;
     const pp_poses start = {
         .t = sim->now.t, .body = sim->frames, .turn = sim->now.turn, .drive = sim->now.drive};
-    double worst = sim->info.certificate.relative[PERP_JUDGED_JOINT];
+    bool part = sim->step.h < sim->pace;
     // or the worst joint of all is within half of its limit
-    if (sim->step.h < sim->pace || !(worst > GROWN)) {
-        return sim->step.h < sim->pace && worst > OPEN;
+    if (!(sim->info.certificate.relative[PERP_JUDGED_JOINT] > GROWN)) {
+        return false;
     }
     for (int i = 0; i < m->joints; i++) {
         double own, most = sim->def.limits.joint;
         double after = pp_judge_joint(m, &sim->step.end, i, &own);
         double before = pp_judge_joint(m, &start, i, &own);
         most = most > 0.0 ? most : own;
-        if (holds_rates(sim, i, most) && after > GROWN * most && after >= before) {
+        bool rates = holds_rates(sim, i, most);
+        double first = rates ? after : before;
+        if ((rates || part) && first > GROWN * most && after >= before) {
             return true;
         }
     }
