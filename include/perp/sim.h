@@ -290,7 +290,8 @@ typedef struct perp_step_info {
     int rounds;        // PERP_STEPPER_IMPLICIT: linear problems after the first, of the last part
     bool
         repeats;  // ends, bit for bit, where it began, as the step before did: nothing was computed
-    bool tempered;     // restitution was reduced: all of it would create energy, or impacts were too many
+    bool
+        tempered;  // restitution was reduced: all of it would create energy, or impacts were too many
     char remark[200];  // a jam, a fallback, an exceeded limit
 } perp_step_info;
 

@@ -186,8 +186,8 @@ static void run_exit_codes(void **state)
     expect_text("did you mean 'lemke'?");
     expect("run " S("1") " --stpe 0.1 2>&1", 2);
     expect_text("run: unknown option '--stpe': did you mean '--step'?");
-    expect("run " S("1") " -o @/coarse --step 0.5 -q", 4);  // joints open too far
-    expect("run " S("1") " -o @/coarse --step 0.5", 4);
+    expect("run scenes/spring-damper.json -o @/coarse --step 0.5 -q", 4);  // energy is created
+    expect("run scenes/spring-damper.json -o @/coarse --step 0.5", 4);
     expect_text("VIOLATED");
     expect("run --help", 0);
     expect_text("--stepper NAME");
@@ -572,7 +572,7 @@ static void check_verdicts(void **state)
     expect_text("verdict     passed\n");
     expect("check @/good/run.h5 -q", 0);
     assert_string_equal(out, "");
-    expect("run " S("1") " -o @/coarse --step 0.5 -q", 4);
+    expect("run scenes/spring-damper.json -o @/coarse --step 0.5 -q", 4);
     expect("check --json @/coarse", 4);
     json_t *root = parse(out);
     assert_string_equal(json_string_value(json_object_get(root, "verdict")), "violated");

@@ -26,7 +26,8 @@ static perp_status kinematics(perp_sim *sim, double h)
     if (status >= 0 && pp_sim_blame_load(sim)) {
         return PERP_ERR_NUMERIC;
     }
-    if (status >= 0) {
+    if (status >=
+        0) {  // of driven bodies, as contacts know them                          theory (P23)
         status = pp_sim_give_velocities(sim, h);
     }
     if (status >= 0 && middle && sim->model->spatial) {
