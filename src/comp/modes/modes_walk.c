@@ -278,7 +278,8 @@ static bool newton_undamped(pp_modes *s, double *kept)
         if (judged_as_well(s)) {
             return true;
         }
-        if (!s->many && !keep_candidate(s, error)) {
+        // few contacts: the last impulses may be as good as it gets
+        if (k == 0 && !s->many && !keep_candidate(s, error)) {
             return false;
         }
         bool worse = k > 0 && !(error <= fmax(first, POLISH_BELOW * s->scale)),
