@@ -167,20 +167,20 @@ void pp_gains_add_body(pp_gains_step *step, int i, const pp_gains_way *way)
     perp_vec3 F = pp_scale(body->mass * body->gravity_scale, step->model->gravity);
     perp_vec3 both = pp_add(way->before.v_W, way->after.v_W);
     const perp_twist ends[2] = {{from->v, from->w}, {to->v, to->w}};
-    double T = kinetic_energy(body, &from->R, &ends[0]);
-    double T_end = kinetic_energy(body, &to->R, &ends[1]);
+    double first = kinetic_energy(body, &from->R, &ends[0]);
+    double then = kinetic_energy(body, &to->R, &ends[1]);
     double fall = pp_dot3(F, pp_sub(to->p, from->p));
     double x = 0.5 * way->h * pp_dot3(F, both) - fall +
                (way->theta - 0.5) * way->h * pp_dot3(F, pp_sub(to->v, from->v));
     // in joint coordinates velocities turn with the joints where a step ends
-    x += way->turns ? T_end - kinetic_energy(body, &from->R, &way->after) : 0.0;
+    x += way->turns ? then - kinetic_energy(body, &from->R, &way->after) : 0.0;
     step->made[at] += x;
     // of rounding there is always as much: theory (K1)
     double place = fmax(pp_length(from->p), pp_length(to->p)) + body->reach;
     double rounding = way->h > 0.0 ? PLACES * place / way->h : 0.0;
-    step->present[at] += fmax(T, T_end) + pp_length(F) * body->reach;
+    step->present[at] += fmax(first, then) + pp_length(F) * body->reach;
     step->present[at] += body->mass * rounding * rounding;
-    step->change[at] += T_end - T - fall;
+    step->change[at] += then - first - fall;
 }
 
 // Length or angle of a spring beyond that at rest [m, rad].

@@ -440,6 +440,7 @@ static bool set_speed(pp_step_modes *m)
     if (!group || !fastest) {
         return false;
     }
+    // one group of all bodies, or one of each machine; fixed and driven bodies tie nothing
     for (int i = 0; i < model->bodies; i++) {
         group[i] = m->tree ? i : 0;
     }
