@@ -182,8 +182,8 @@ void pp_check_actuator(pp_recheck *c, int actuator, double p, double slack);
 // What a joint's drive loses to bodies that it brings to its rate within the step [J]; *lag: more what
 // constant ones of them, and dry friction, have behind the velocities, as gravity has.
 //                                                                                      theory (K13)
-double pp_check_jerk(const pp_recheck *c, int joint, double theta, double *lag);
-double pp_check_reactions(const pp_recheck *c, int joint);
+double pp_check_jerk(const pp_recheck *c, int index, double theta, double *lag);
+double pp_check_reactions(const pp_recheck *c, int index);
 perp_status pp_check_joint_rates(pp_recheck *c);
 // What the equations of joints give to bodies in the step, and take.                   theory (K18)
 void pp_check_joint_gains(const pp_recheck *c, pp_gains_step *step);
