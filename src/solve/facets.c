@@ -199,7 +199,7 @@ perp_status pp_run_by_facets(pp_run *r, perp_form form, bool *solved)
         r->out->size = size;
         r->polygons = true;
         // status is that of the solver on the cone form; what counts are the rows of this one
-        bool exact = !r->budget_spent && pp_run_slack(r) <= r->options->tolerance;
+        bool exact = !r->budget_spent && pp_run_slack(r) <= pp_run_tolerance(r);
         return exact ? PERP_OK : status;
     }
     forget(r);

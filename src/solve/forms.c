@@ -157,6 +157,17 @@ double pp_run_body_speed(const pp_run *r, int i)
     return body->nv > 0 ? v + w * body->reach + fall : 0.0;
 }
 
+// The error that answers are refined to where they are off by more [m/s]. The certificate measures errors by the speed of the island,
+// and bodies of 1 um are slow; where they are faster than 1 m/s an answer comes closer.    theory (K1)
+double pp_run_tolerance(const pp_run *r)
+{
+    double speed = 0.0;
+    for (int i = 0; i < r->model->bodies; i++) {
+        speed = fmax(speed, pp_run_body_speed(r, i));
+    }
+    return r->options->tolerance * (speed > 0.0 ? fmin(1.0, speed) : 1.0);
+}
+
 // How far the impulses are from obeying the contact laws, worst of all rows [m/s]: the natural map
 // p - P(p - w / m) of each row times its mobility m, theory (P12). The certificate computes the
 // same with code of its own.
@@ -283,7 +294,8 @@ static perp_status good_enough(pp_run *r, perp_status status, double tolerance)
 static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
 {
     const double *p = z + posed->nv + posed->nb;
-    double tolerance = r->options->tolerance, before = pp_run_work(r), all = r->max_work;
+    double wanted = pp_run_tolerance(r), tolerance = r->options->tolerance, before = pp_run_work(r),
+           all = r->max_work;
     perp_status status = pp_run_mcp(r, posed, tolerance, false, z);
     double refining = fmax(1.0, REFINE_WORK * (pp_run_work(r) - before));
     for (int round = 0; status >= 0; round++) {
@@ -291,8 +303,7 @@ static perp_status solve_and_refine(pp_run *r, const pp_posed *posed, double *z)
         memset(r->out->pn, 0, (size_t)r->rows->nn * sizeof *p);
         memset(r->out->pt, 0, (size_t)r->rows->nt * sizeof *p);
         unpack_impulses(r, p);
-        if (round == 2 || pp_run_solver_budget_spent(r) ||
-            pp_run_slack(r) <= r->options->tolerance) {
+        if (round == 2 || pp_run_solver_budget_spent(r) || pp_run_slack(r) <= wanted) {
             break;
         }
         double *better = PP_ARRAY(r->arena, double, posed->mcp.n);
@@ -397,12 +408,13 @@ static perp_status pose_cone(pp_run *r, pp_posed *posed)
 static void refine_cone(pp_run *r, const perp_fcp *fcp, perp_comp_options *options, double *c,
                         double *v)
 {
-    if (pp_run_slack(r) > r->options->tolerance && pp_run_polish(r)) {
+    double wanted = pp_run_tolerance(r);
+    if (pp_run_slack(r) > wanted && pp_run_polish(r)) {
         return;
     }
     for (int round = 0; round < 2; round++) {
         perp_comp_info info;
-        if (pp_run_solver_budget_spent(r) || !(pp_run_slack(r) > r->options->tolerance)) {
+        if (pp_run_solver_budget_spent(r) || !(pp_run_slack(r) > wanted)) {
             return;
         }
         set_budget(r, options);

@@ -413,15 +413,18 @@ static void set_slop(pp_step_modes *m)
     s->slop = pp_modes_goal(s);
 }
 
-// Speeds by which rates are known to rounding: at the start, and what the loads add. Relative rates may be zero while all falls.
+// Speeds by which rates are known to rounding: at the start, of turning bodies at their reach, and what the loads add. Relative rates
+// may be zero while all falls.
 static double free_speed(const pp_run *r)
 {
-    double most = pp_norm_inf(r->model->nv, r->nu);
+    double most = 0.0;
     for (int i = 0; i < r->model->bodies; i++) {
         const pp_body *body = &r->model->body[i];
         for (int k = 0; k < body->nv; k++) {
-            double p = body->axis[k] < 3 ? fabs(r->kin->loads.p_ext[body->at + k]) : 0.0;
-            most = fmax(most, p / body->divisor_mass);
+            bool turns = body->axis[k] >= 3;
+            double v = fabs(r->nu[body->at + k]) * (turns ? body->reach : 1.0);
+            double p = turns ? 0.0 : fabs(r->kin->loads.p_ext[body->at + k]);
+            most = fmax(most, fmax(v, p / body->divisor_mass));
         }
     }
     return most;
@@ -545,10 +548,10 @@ static perp_status allocate_modes(pp_step_modes *m)
     pp_masses_mul(r->model, r->kin->mass, r->nu, m->start);
     pp_axpy(nv, 1.0, r->kin->loads.p_ext, m->start);
     s->scale = s->least_scale = free_speed(r);
-    set_slop(m);
     if (!set_speed(m)) {
         return PERP_ERR_MEMORY;
     }
+    set_slop(m);
     if (m->tree) {
         return pp_modes_tree_prepare(m);
     }

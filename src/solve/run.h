@@ -65,6 +65,7 @@ bool pp_run_is_still(const pp_run *r, const double *nu);
 bool pp_run_may_be_still(const pp_run *r);  // whatever the velocities are
 // The fastest point of body i after the loads of the step have acted, and a fall through its own size; 0: not free.
 double pp_run_body_speed(const pp_run *r, int i);
+double pp_run_tolerance(const pp_run *r);  // [m/s], of slow bodies by their speed
 // Limits. The user's budget of time and iterations ends with the best answer so far; the limit on work is a failure.
 bool pp_run_budget_spent(const pp_run *r);         // time or iterations
 double pp_run_work(const pp_run *r);               // done so far, in factorisations: theory (C50)

@@ -395,7 +395,7 @@ static perp_status spread_load(pp_run *r)
         return PERP_ERR_MEMORY;
     }
     double *pn = kept + nv, *pt = pn + nn, change = 0.0;
-    double tolerance = r->options->tolerance, before = r->slack;
+    double tolerance = pp_run_tolerance(r), before = r->slack;
     memcpy(kept, out->nu, (size_t)nv * sizeof *kept);
     memcpy(pn, out->pn, (size_t)nn * sizeof *kept);
     memcpy(pt, out->pt, (size_t)nt * sizeof *kept);
@@ -422,7 +422,7 @@ static perp_status spread_load(pp_run *r)
 static perp_status tell_budget(pp_run *r)
 {
     double off = r->nu_current ? r->slack : pp_run_slack(r);
-    if (off <= r->options->tolerance) {
+    if (off <= pp_run_tolerance(r)) {
         r->out->remark[0] = '\0';
         return PERP_OK;
     }

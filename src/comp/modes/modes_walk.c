@@ -109,7 +109,7 @@ static double *new_impulses(const pp_modes *s)
 double pp_modes_goal(const pp_modes *s)
 {
     double enough = s->basic ? 0.0 : 0.5 * PP_ACCEPTED;
-    enough *= fmin(1.0, s->scale) * s->tolerance;
+    enough *= fmin(fmin(1.0, s->scale), s->speed) * s->tolerance;
     return fmax(enough, ACCEPT * s->scale);
 }
 
