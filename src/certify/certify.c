@@ -52,6 +52,8 @@ double pp_slack_of(double tolerance)
 
 // Overlap that the turning of bodies within a step may leave, as a share of the thinner shape.
 static const double OVERLAP = 1e-2;
+static const double LEAVES =
+    0.5;  // of its way and of the length scale: by how much a driven body leaves its line
 static const double SKIN_DEPTH = 0.5;  // of the skin between two shapes without an inside
 
 // A point has no thickness. Then the other shape counts, or else the reach of the free body that
@@ -72,6 +74,26 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
     }
     thin = isfinite(thin) ? thin : reach;
     return OVERLAP * (isfinite(thin) ? thin : m->length_scale);
+}
+
+// Whether a driven body ends elsewhere than where its velocity leads, at the start or at the end, by more than half of its way: it
+// turns back within the step, or jumps, and nothing is known of where it was in between.
+static bool drives_leave_their_line(const perp_model *m, const pp_frame *start, const pp_frame *end,
+                                    double h)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i].drive != PERP_MOTION_KINEMATIC) {
+            continue;
+        }
+        perp_vec3 way = pp_sub(end[i].p, start[i].p);
+        double before = pp_length(pp_sub(way, pp_scale(h, start[i].v))),
+               after = pp_length(pp_sub(way, pp_scale(h, end[i].v)));
+        double off = fmax(before, after);
+        if (off > LEAVES * pp_length(way) && off > LEAVES * m->length_scale) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Gaps and paths of all pairs that may collide, found by the geometry of certify/. The normals of
@@ -108,7 +130,8 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_p
         pp_certificate_record(c, limits, PERP_JUDGED_PATH, found.path_depth, found.path_allowed);
     }
     c->path = fmax(c->path, found.path_depth);
-    c->path_clear = found.path == PP_PATH_CLEAR;
+    c->path_clear =
+        found.path == PP_PATH_CLEAR && !drives_leave_their_line(m, of->start, of->end->body, of->h);
     return PERP_OK;
 }
 
