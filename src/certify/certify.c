@@ -52,8 +52,6 @@ double pp_slack_of(double tolerance)
 
 // Overlap that the turning of bodies within a step may leave, as a share of the thinner shape.
 static const double OVERLAP = 1e-2;
-static const double LEAVES =
-    0.5;  // of its way and of the length scale: by how much a driven body leaves its line
 static const double SKIN_DEPTH = 0.5;  // of the skin between two shapes without an inside
 
 // A point has no thickness. Then the other shape counts, or else the reach of the free body that
@@ -76,24 +74,51 @@ double pp_scale_overlap(const perp_model *m, int a, int b)
     return OVERLAP * (isfinite(thin) ? thin : m->length_scale);
 }
 
-// Whether a driven body ends elsewhere than where its velocity leads, at the start or at the end, by more than half of its way: it
-// turns back within the step, or jumps, and nothing is known of where it was in between.
-static bool drives_leave_their_line(const perp_model *m, const pp_frame *start, const pp_frame *end,
-                                    double h)
+// A free body that is nearer to body i than `off` at either end of the step, by the reaches of both; -1: none.
+static int find_near(const perp_model *m, int i, const pp_frame *start, const pp_frame *end,
+                     double off)
 {
-    for (int i = 0; i < m->bodies; i++) {
-        if (m->body[i].drive != PERP_MOTION_KINEMATIC) {
-            continue;
-        }
-        perp_vec3 way = pp_sub(end[i].p, start[i].p);
-        double before = pp_length(pp_sub(way, pp_scale(h, start[i].v))),
-               after = pp_length(pp_sub(way, pp_scale(h, end[i].v)));
-        double off = fmax(before, after);
-        if (off > LEAVES * pp_length(way) && off > LEAVES * m->length_scale) {
-            return true;
+    for (int k = 0; k < m->bodies; k++) {
+        double between =
+            fmin(pp_length(pp_sub(start[k].p, start[i].p)), pp_length(pp_sub(end[k].p, end[i].p)));
+        bool near = between - m->body[i].reach - m->body[k].reach < off;
+        if (m->body[k].nv > 0 && near) {
+            return k;
         }
     }
-    return false;
+    return -1;
+}
+
+static int shape_of(const perp_model *m, int body)
+{
+    for (int i = 0; i < m->shapes; i++) {
+        if (m->shape[i].body == body) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Driven bodies whose frames do not show their paths: one that may have met a free body on the way counts as having passed
+// through it, *found; a < 0: none has. False: there are such bodies.
+static bool judge_drives(pp_crossing *found, const perp_model *m, const pp_frame *start,
+                         const pp_frame *end, double h)
+{
+    bool resolved = true;
+    *found = (pp_crossing){.a = -1, .b = -1};
+    for (int i = 0; i < m->bodies; i++) {
+        double off, most;
+        if (!pp_drive_is_unresolved(m, i, &start[i], &end[i], h, &off, &most)) {
+            continue;
+        }
+        resolved = false;
+        int k = find_near(m, i, start, end, off), a = shape_of(m, i);
+        int b = k >= 0 ? shape_of(m, k) : -1;
+        if (a >= 0 && b >= 0) {
+            *found = (pp_crossing){a, b, off, most};
+        }
+    }
+    return resolved;
 }
 
 // Gaps and paths of all pairs that may collide, found by the geometry of certify/. The normals of
@@ -130,8 +155,15 @@ perp_status pp_judge_places(perp_certificate *c, const perp_model *m, const pp_p
         pp_certificate_record(c, limits, PERP_JUDGED_PATH, found.path_depth, found.path_allowed);
     }
     c->path = fmax(c->path, found.path_depth);
-    c->path_clear =
-        found.path == PP_PATH_CLEAR && !drives_leave_their_line(m, of->start, of->end->body, of->h);
+    c->path_clear = found.path == PP_PATH_CLEAR;
+    if (of->start) {
+        pp_crossing driven;
+        bool resolved = judge_drives(&driven, m, of->start, of->end->body, of->h);
+        c->path_clear = c->path_clear && resolved;
+        if (driven.a >= 0) {
+            pp_certificate_record(c, limits, PERP_JUDGED_PATH, driven.depth, driven.allowed);
+        }
+    }
     return PERP_OK;
 }
 
@@ -141,7 +173,7 @@ perp_status pp_judge_crossing(pp_crossing *out, const perp_model *m, const pp_fr
     pp_geometry found;
     const pp_geometry_task task = {
         .model = m, .start = start, .end = end, .h = h, .allowed = pp_scale_overlap};
-    *out = (pp_crossing){.a = -1, .b = -1};
+    (void)judge_drives(out, m, start, end, h);
     perp_status status = pp_judge_geometry(&found, &task, arena);
     if (status >= 0 && found.path == PP_PATH_PASSED) {
         *out = (pp_crossing){found.path_a, found.path_b, found.path_depth, found.path_allowed};

@@ -110,6 +110,10 @@ double pp_drift_coordinate(const perp_model *m, const pp_poses *at, double h, in
 // Energy that a spring may add across itself [J]. whole: length of the step that this is a part of.
 double pp_drift_spring(const perp_model *m, const pp_frame *from, const pp_frame *to, double whole,
                        double theta, const pp_force *f);
+// Whether a driven body ends elsewhere than where its velocity leads, at the start or at the end: by `off`, of which `most` is
+// allowed [m]. It turns back within the step, or jumps, and its frames do not show where it was.   theory (K19)
+bool pp_drive_is_unresolved(const perp_model *m, int i, const pp_frame *from, const pp_frame *to,
+                            double h, double *off, double *most);
 // Share of the angular momentum of a free solid that no moment explains: a step that turns a body
 // far loses it where the moments of inertia differ. Velocities are those of the two frames.
 //                                                                                     theory (K11)

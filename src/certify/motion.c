@@ -106,6 +106,40 @@ static void hold_spin(perp_certificate *c, const pp_step_evidence *e, const perp
     }
 }
 
+// Beyond half of its way and half of the largest shape a driven body turns back within the step, or jumps.
+static const double LEAVES = 0.5;
+
+bool pp_drive_is_unresolved(const perp_model *m, int i, const pp_frame *from, const pp_frame *to,
+                            double h, double *off, double *most)
+{
+    if (m->body[i].drive != PERP_MOTION_KINEMATIC) {
+        return false;
+    }
+    perp_vec3 way = pp_sub(to->p, from->p);
+    double before = pp_length(pp_sub(way, pp_scale(h, from->v)));
+    double after = pp_length(pp_sub(way, pp_scale(h, to->v)));
+    *off = fmax(before, after);
+    *most = LEAVES * fmax(pp_length(way), m->length_scale);
+    return *off > *most;
+}
+
+// A driven body that pushes where nobody knows its way within the step pushes with a mean velocity that says nothing.
+static void hold_drives(perp_certificate *c, const pp_step_evidence *e, const perp_limits *limits)
+{
+    const perp_model *m = e->model;
+    for (int i = 0; i < e->rows->nc; i++) {
+        const pp_contact *contact = &e->gaps->contact[e->rows->contact[i]];
+        const int body[2] = {m->shape[contact->a].body, m->shape[contact->b].body};
+        for (int k = 0; k < 2 && e->pn[i] > 0.0; k++) {
+            const pp_frame *from = &e->kin->poses.body[body[k]], *to = &e->end->body[body[k]];
+            double off, most;
+            if (pp_drive_is_unresolved(m, body[k], from, to, e->kin->h, &off, &most)) {
+                pp_certificate_record(c, limits, PERP_JUDGED_MOTION, off, most);
+            }
+        }
+    }
+}
+
 // Bodies whose own velocities are asked first: those that no joint ties to a body before them.
 static void find_roots(const perp_model *m, bool *root)
 {
@@ -177,5 +211,6 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, cons
             hold_spin(c, e, limits, i);
         }
     }
+    hold_drives(c, e, limits);
     return PERP_OK;
 }
