@@ -112,6 +112,7 @@ static bool judge_drives(pp_crossing *found, const perp_model *m, const pp_frame
             continue;
         }
         resolved = false;
+        // the error is also how far it may have been from both of its frames
         int k = find_near(m, i, start, end, off), a = shape_of(m, i);
         int b = k >= 0 ? shape_of(m, k) : -1;
         if (a >= 0 && b >= 0) {
