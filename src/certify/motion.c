@@ -199,6 +199,7 @@ perp_status pp_judge_motion(perp_certificate *c, const pp_step_evidence *e, cons
             error[i] = e->along_joints ? 0.0 : body_error(e, i);
         }
     }
+    // in joint coordinates bodies leave their tangents by as much as arcs explain
     if (e->along_joints) {
         perp_status status = explain_arcs(e, s, limit, error, arena);
         if (status < 0) {
